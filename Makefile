@@ -1,0 +1,51 @@
+# Everything runs from a virtual environment in .venv, made from requirements.lock by `make install`.
+PYTHON ?= python3
+UV_VERSION := 0.13.8
+BIN := .venv/bin
+# uv lives in a folder of its own: `uv pip sync` removes from the environment whatever the lock does not name.
+UV := VIRTUAL_ENV=.venv .venv/uv/bin/uv
+STAMP := .venv/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install lock check format test demo serve crash clean
+
+help:  ## list these targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(STAMP)  ## make .venv with the pinned, hashed dependencies and this project
+
+$(STAMP): requirements.lock pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@test -x .venv/uv/bin/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv/uv "uv==$(UV_VERSION)"
+	@$(UV) pip sync --quiet --require-hashes requirements.lock
+	@$(UV) pip install --quiet --no-deps --editable .
+	@touch $@
+
+lock:  ## pin the newest versions that pyproject.toml allows (hashes only, no addresses)
+	@$(UV) pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --no-header \
+	  --group dev --extra testing pyproject.toml --output-file requirements.lock
+
+check: install  ## lint, types, architecture
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports --no-logo
+
+format: install  ## let ruff rewrite the layout
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+test: install  ## every test: core, contracts, use cases, drivers, architecture, short campaigns
+	$(BIN)/pytest
+
+demo: install  ## the main job, end to end, in a temporary folder (KEEP=1 leaves the server up)
+	$(BIN)/contentsvc demo $(if $(KEEP),--keep)
+
+serve: install  ## serve on 127.0.0.1:8000 with a SQLite file in this folder
+	$(BIN)/contentsvc serve
+
+crash: install  ## kill -9 the server while deliveries stream in: COUNT=50 SEED=1
+	$(BIN)/python -m tests.crash --count $(or $(COUNT),50) --seed $(or $(SEED),1)
+
+clean:  ## remove what the targets made
+	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis

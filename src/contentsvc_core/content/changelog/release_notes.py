@@ -1,0 +1,82 @@
+"""The release notes that an author wrote, made ready to be shown: still the author's Markdown."""
+
+import re
+from typing import Final
+
+from contentsvc_core.content.changelog.wording import mask_addresses
+from contentsvc_core.text import storable
+
+# An at sign in disguise would become one when the Markdown is rendered.
+_AT_SIGN: Final = re.compile(r"\\@|&#0{0,6}64;|&#[xX]0{0,6}40;|&commat;")
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_BLANK_LINE: Final = re.compile(r"^[ \t]+$", re.MULTILINE)
+
+
+def clean(body: str, limit: int) -> tuple[str, bool]:
+    """Give an author's notes without comments and e-mail addresses, and whether they had to be cut to ``limit``.
+
+    Line ends become line feeds, a code block left open is closed. Everything else is the business of the renderer,
+    which shows raw HTML as text.
+    """
+    # What is read beyond the limit makes room for what the comments take.
+    text = storable(body[: 4 * limit]).replace("\r\n", "\n").replace("\r", "\n")
+    text, fence = _without_comments(text)
+    text = _BLANK_LINE.sub("", mask_addresses(_AT_SIGN.sub("@", text))).strip()
+    cut = len(text) > limit or len(body) > 4 * limit
+    if cut:
+        # At the end of a line: what is left of a cut line may be half a link, or half an e-mail address.
+        text = text[:limit].rpartition("\n")[0] or text[:limit].rpartition(" ")[0] or text[: limit // 2]
+        _, fence = _without_comments(text)
+    return f"{text.rstrip()}\n{fence}" if fence else text.rstrip(), cut
+
+
+def _without_comments(text: str) -> tuple[str, str]:
+    """Remove HTML comments outside code; give the text, and the fence that closes a code block left open."""
+    lines: list[str] = []
+    fence = ""
+    in_comment = False
+    comments_end = text.rfind("-->")
+    at = 0
+    for line in text.split("\n"):
+        kept = line
+        if fence:
+            found = _FENCE.fullmatch(line)
+            if found and found[1].startswith(fence) and not found[2].strip():
+                fence = ""
+        else:
+            opened = None if in_comment else _FENCE.fullmatch(line)
+            if opened and not (opened[1][0] == "`" and "`" in opened[2]):
+                fence = opened[1]
+            else:
+                kept, in_comment = _uncommented(line, at, comments_end, in_comment=in_comment)
+                if kept != line and not kept.strip():
+                    at += len(line) + 1
+                    continue
+        lines.append(kept)
+        at += len(line) + 1
+    return "\n".join(lines), fence
+
+
+def _uncommented(line: str, at: int, comments_end: int, *, in_comment: bool) -> tuple[str, bool]:
+    """Take the comments out of one line that begins at ``at``; an opening that nothing closes is left as text."""
+    pieces: list[str] = []
+    here = 0
+    in_code = False
+    while True:
+        if in_comment:
+            closing = line.find("-->", here)
+            if closing < 0:
+                return "".join(pieces), True
+            here, in_comment = closing + 3, False
+        opening = line.find("<!--", here)
+        if opening < 0 or at + opening + 4 > comments_end:
+            pieces.append(line[here:])
+            return "".join(pieces), False
+        before = line[here:opening]
+        in_code ^= before.count("`") % 2 == 1
+        pieces.append(before)
+        if in_code:
+            pieces.append("<!--")
+        else:
+            in_comment = True
+        here = opening + 4

@@ -1,0 +1,169 @@
+"""Reverts, and what is left of a window when they and what they undo have vanished."""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final, final
+
+from attrs import field, frozen
+
+from contentsvc_core.content.changelog.conventional import Message, parse, without_numbers
+
+_QUOTED: Final = re.compile(r"(Revert|Reapply) [\"“](.+)[\"”]", re.IGNORECASE)
+# git's own sentence, and the footer of the specification's example.
+_REVERTED_SHA: Final = re.compile(r"\bThis reverts commits? ([0-9a-f]{7,64})\b", re.IGNORECASE)
+_SHA: Final = re.compile(r"\b[0-9a-f]{7,64}\b", re.IGNORECASE)
+# Numbers at the end of a subject, also of a quoted one: they tell nothing about which change is meant.
+_NUMBERS: Final = re.compile(r"(?: ?\(#[0-9]{1,10}\))+(?=[\"”]|\Z)")
+_TARGETS_LIMIT: Final = 64
+
+_Key = tuple[str, str, str]
+
+
+@final
+@frozen(kw_only=True)
+class Entry:
+    """A commit's id and message, as far as reverts are concerned."""
+
+    sha: str
+    message: Message
+
+
+@final
+@frozen(kw_only=True)
+class Undoing:
+    """What a revert says that it undoes."""
+
+    #: Full or abbreviated, in lower case.
+    shas: tuple[str, ...]
+    #: The subject that it undoes, without type, scope and numbers.
+    description: str
+    scope: str | None
+    #: Whether the words mean that something comes back (a revert of a revert).
+    again: bool
+    #: How the undone commit may be filed, the surest first.
+    keys: tuple[_Key, ...]
+
+
+def undoing(message: Message) -> Undoing | None:
+    """Read a message as a revert (git's ``Revert "…"`` and ``Reapply "…"``, or the type ``revert``); else ``None``."""
+    if quoted := _QUOTED.fullmatch(message.subject):
+        return _undoing(message, quoted[2], again=quoted[1].casefold() == "reapply")
+    if message.kind == "revert":
+        inner = message.description
+        if quoted := _QUOTED.fullmatch(inner):
+            inner = quoted[2]
+        return _undoing(message, inner.strip('"“”'), again=False)
+    return None
+
+
+def surviving(entries: Sequence[Entry]) -> tuple[int, ...]:
+    """Give the places of the entries that are still true at the end of the window, oldest first.
+
+    A revert and its target both vanish. A revert of a revert brings the target back. A revert stays if anything that
+    it names is outside the window.
+    """
+    targets = _targets(entries)
+    gone: set[int] = set()
+    # Newest first: what is known to be undone undoes nothing itself. One pass, however long a chain of reverts is.
+    for place in range(len(entries) - 1, -1, -1):
+        if place not in gone and (found := targets.get(place)) is not None:
+            gone.update(found.places)
+            if found.complete:
+                gone.add(place)
+    return tuple(place for place in range(len(entries)) if place not in gone)
+
+
+@final
+@frozen(kw_only=True)
+class _Targets:
+    places: tuple[int, ...] = field(converter=tuple)
+    complete: bool
+
+
+def _undoing(message: Message, inner: str, *, again: bool) -> Undoing:
+    subject, _ = without_numbers(inner)
+    depth = 0
+    core = subject
+    while quoted := _QUOTED.fullmatch(core):
+        depth += quoted[1].casefold() == "revert"
+        core, _ = without_numbers(quoted[2])
+    undone = parse(core)
+    # git says `Reapply "x"` where it used to say `Revert "Revert "x""`.
+    wanted = f'Revert "{subject}"' if again else subject
+    keys: list[_Key] = [("subject", "", _NUMBERS.sub("", wanted))]
+    if message.kind == "revert" and undone.type is None:
+        keys.append(("scoped", message.scope, subject) if message.scope else ("described", "", subject))
+    named = _REVERTED_SHA.findall(message.body)
+    if message.kind == "revert":
+        for footer in message.footers:
+            if footer.token.casefold() in {"refs", "reverts"}:
+                named += _SHA.findall(footer.value)
+    return Undoing(
+        shas=tuple(dict.fromkeys(sha.lower() for sha in named))[:_TARGETS_LIMIT],
+        description=undone.description,
+        scope=message.scope or undone.scope,
+        again=again != bool(depth % 2),
+        keys=tuple(keys),
+    )
+
+
+def _targets(entries: Sequence[Entry]) -> dict[int, _Targets]:
+    """Find, for each revert, the places of what it undoes; a revert without any is left out."""
+    by_sha = sorted((entry.sha.lower(), place) for place, entry in enumerate(entries))
+    filed: defaultdict[_Key, list[int]] = defaultdict(list)
+    undone: set[int] = set()
+    found: dict[int, _Targets] = {}
+    for place, entry in enumerate(entries):
+        if (revert := undoing(entry.message)) is not None:
+            places = {sha: _place_of(sha, by_sha, place) for sha in revert.shas}
+            known = [at for at in places.values() if at is not None]
+            complete = bool(known) and len(known) == len(places)
+            if not known:
+                known = _by_subject(revert, filed, undone)
+                complete = bool(known)
+            if known:
+                found[place] = _Targets(places=known, complete=complete)
+                undone.update(known)
+                _file_again(known, found, entries, filed, undone)
+        _file(entry.message, place, filed)
+    return found
+
+
+def _place_of(sha: str, by_sha: list[tuple[str, int]], before: int) -> int | None:
+    """Find the only commit of which ``sha`` is the beginning, if it came before the revert."""
+    at = bisect_left(by_sha, (sha, -1))
+    matches = [place for known, place in by_sha[at : at + 2] if known.startswith(sha)]
+    return matches[0] if len(matches) == 1 and matches[0] < before else None
+
+
+def _by_subject(revert: Undoing, filed: dict[_Key, list[int]], undone: set[int]) -> list[int]:
+    for key in revert.keys:
+        places = filed.get(key, [])
+        while places:
+            if (last := places.pop()) not in undone:
+                return [last]
+    return []
+
+
+def _file_again(
+    reverted: list[int],
+    found: dict[int, _Targets],
+    entries: Sequence[Entry],
+    filed: dict[_Key, list[int]],
+    undone: set[int],
+) -> None:
+    """Let what a reverted revert had undone be found by its subject once more."""
+    for place in reverted:
+        if (revert := found.get(place)) is not None:
+            for back in revert.places:
+                undone.discard(back)
+                _file(entries[back].message, back, filed)
+
+
+def _file(message: Message, place: int, filed: dict[_Key, list[int]]) -> None:
+    filed[("subject", "", _NUMBERS.sub("", message.subject))].append(place)
+    filed[("described", "", message.description)].append(place)
+    if message.scope:
+        filed[("scoped", message.scope, message.description)].append(place)

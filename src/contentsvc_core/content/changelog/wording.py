@@ -1,0 +1,73 @@
+"""Foreign text made fit to print: one line, without e-mail addresses, cut at a word, begun like a sentence."""
+
+import re
+from typing import Final
+
+from contentsvc_core.text import one_line
+
+#: What stands where an address stood. No space and balanced, so that a link target around it stays one target.
+HIDDEN_ADDRESS: Final = "(email-hidden)"
+
+_LOCAL: Final = r"[^\s@<>()\[\]\"',:;\\`/=?]"
+_LABEL: Final = r"[^\s@<>()\[\]\"',:;\\`/=?.!#$%&*+^{|}~]"
+# Possessive, and begun only where no such character precedes: each character is looked at a fixed number of times.
+# A backtick or a slash before the sign begins no address: `@app.route` is a decorator, `/@ada.b` a page.
+# The last label has letters only, so that `checkout@v4.1` and `lodash@4.17.21` stay what they are: versions.
+_ADDRESS: Final = re.compile(
+    rf'<?(?:"[^"\n]{{1,64}}"|(?<!{_LOCAL}){_LOCAL}++|[=?\'])@(?:{_LABEL}++\.)+(?:xn--[\w-]++|[^\W\d_]{{2,}}+)>?',
+    re.IGNORECASE,
+)
+_PLAIN_WORD: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,:]?(?= |\Z)")
+_FINAL_PERIOD: Final = re.compile(r"(?<=[\w)`'\"”])\.\Z")
+
+
+def mask_addresses(text: str) -> str:
+    """Replace every e-mail address in ``text``; takes time in proportion to its length, whatever it holds."""
+    return _ADDRESS.sub(HIDDEN_ADDRESS, text) if "@" in text else text
+
+
+def masked_line(text: str, limit: int) -> str:
+    """Give ``text`` as one line of at most ``limit`` characters, without control characters and e-mail addresses."""
+    # Addresses are masked before the cut: a cut address is no address to the pattern, and yet one to a reader.
+    room = 4 * limit
+    line = one_line(text, room)
+    if len(text) > 8 * room or line.endswith("…"):
+        head, _, last = line.rpartition(" ")
+        line = f"{head}…" if "@" in last else line
+    return cut_at_word(mask_addresses(line), limit)
+
+
+def cut_at_word(text: str, limit: int) -> str:
+    """Cut a line to ``limit`` characters, at the end of a word where there is one in its second half."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    space = cut.rfind(" ")
+    if text[limit - 1] != " " and space >= limit // 2:
+        cut = cut[:space]
+    return f"{cut.rstrip(' ,;:.-')}…"
+
+
+def without_period(text: str) -> str:
+    """Take off the period at the end of a line; ``...`` and ``e.g.`` keep theirs."""
+    last_word = text.rpartition(" ")[2]
+    return _FINAL_PERIOD.sub("", text) if last_word.count(".") == 1 else text
+
+
+def sentence(text: str) -> str:
+    """Begin ``text`` with a capital if its first word is a plain word.
+
+    Anything that may be an identifier (an underscore, a digit, a dot, brackets, a capital inside) stays as it is. A
+    name in lower-case letters cannot be told from a word, and may stand at the beginning of a sentence like one.
+    """
+    return text[0].upper() + text[1:] if _PLAIN_WORD.match(text) else text
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Give ``number`` with its noun: ``1 fix``, ``2,048 fixes``."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def enumerated(parts: list[str]) -> str:
+    """Join parts as in a sentence: ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""

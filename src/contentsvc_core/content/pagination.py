@@ -1,0 +1,108 @@
+"""Pages of a list (specification 2.2 and 4.2)."""
+
+import re
+from typing import Any, Final, final
+
+from attrs import frozen
+
+DEFAULT_LIMIT: Final = 10
+MAX_LIMIT: Final = 100
+#: The largest page number that is echoed and looked up: a signed 64-bit integer.
+MAX_PAGE: Final = 2**63 - 1
+
+#: A sign and any number of digits are numeric; ``5.5``, ``1e3``, ``""`` and digits outside ASCII are not.
+_NUMERIC: Final = re.compile(r"([+-]?)0*([0-9]*)", re.ASCII)
+
+
+def _integer(text: str | None, *, at_most: int) -> int | None:
+    """Read a whole number, bounded by ``at_most`` on both sides of zero; ``None`` when it is none."""
+    match = _NUMERIC.fullmatch(text or "")
+    if match is None or not text or text[-1] not in "0123456789":
+        return None
+    sign, digits = match.groups()
+    # More digits than a bound has cannot matter, and int() refuses thousands of them.
+    size = int(digits or "0") if len(digits) <= len(str(at_most)) else at_most
+    return -min(size, at_most) if sign == "-" else min(size, at_most)
+
+
+@final
+@frozen(kw_only=True)
+class PageRequest:
+    """Which page of a list is asked for."""
+
+    #: Items per page, 1 to 100.
+    limit: int = DEFAULT_LIMIT
+    #: 1 to 2**63 - 1.
+    page: int = 1
+
+    @classmethod
+    def read(cls, *, limit: str | None, page: str | None) -> "PageRequest":
+        """Read the query parameters; nothing in them is an error (specification 4.2).
+
+        ``limit``: below 1 becomes 1, above 100 becomes 100, non-numeric becomes 10.
+        ``page``: below 1 and non-numeric become 1.
+        """
+        size = _integer(limit, at_most=MAX_PAGE)
+        number = _integer(page, at_most=MAX_PAGE)
+        return cls(
+            limit=DEFAULT_LIMIT if size is None else min(max(size, 1), MAX_LIMIT),
+            page=1 if number is None else max(number, 1),
+        )
+
+    @property
+    def offset(self) -> int:
+        """Give how many items stand before the page; may exceed 64 bits."""
+        return (self.page - 1) * self.limit
+
+
+@final
+@frozen(kw_only=True)
+class Pagination:
+    """Where a page stands in its list (specification 2.2)."""
+
+    limit: int
+    current_page: int
+    total_pages: int
+    total_items: int
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """Give the wire form."""
+        return {
+            "limit": self.limit,
+            "currentPage": self.current_page,
+            "nextPage": self.current_page + 1 if self.current_page < self.total_pages else None,
+            "previousPage": self.current_page - 1 if self.current_page > 1 else None,
+            "totalPages": self.total_pages,
+            "totalItems": self.total_items,
+        }
+
+
+@final
+@frozen(kw_only=True)
+class InvalidPage:
+    """The page asked for lies beyond the last one (specification 4.2)."""
+
+    requested_page: int
+    total_pages: int
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """Give the wire form of the refusal."""
+        pages = "1 page" if self.total_pages == 1 else f"{self.total_pages} pages"
+        return {
+            "error": "Invalid page number",
+            "details": {
+                "message": f"Page {self.requested_page} does not exist. The list has {pages}.",
+                "totalPages": self.total_pages,
+                "requestedPage": self.requested_page,
+            },
+        }
+
+
+def paginate(request: PageRequest, total_items: int) -> Pagination | InvalidPage:
+    """Place a page in a list of ``total_items``; an empty list has one page."""
+    total_pages = max(1, -(-total_items // request.limit))
+    if request.page > total_pages:
+        return InvalidPage(requested_page=request.page, total_pages=total_pages)
+    return Pagination(limit=request.limit, current_page=request.page, total_pages=total_pages, total_items=total_items)

@@ -1,0 +1,62 @@
+"""Posts: generated content (specification 2.1)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import Enum
+from typing import Any, final
+
+from attrs import frozen
+
+from contentsvc_core.timestamps import iso_ms
+
+
+class ContentType(Enum):
+    """What kind of content a post is."""
+
+    CHANGELOG = "changelog"
+    BLOG_POST = "blog_post"
+    LINKEDIN_POST = "linkedin_post"
+    TWITTER_POST = "twitter_post"
+    INVESTOR_UPDATE = "investor_update"
+
+
+class PostStatus(Enum):
+    """Whether readers see a post."""
+
+    DRAFT = "draft"
+    PUBLISHED = "published"
+
+
+@final
+@frozen(kw_only=True)
+class Post:
+    """One piece of content."""
+
+    id: str
+    organization_id: str
+    #: Plain text, 1 to 120 characters.
+    title: str
+    #: Rendered from ``markdown``; safe to show.
+    content: str
+    markdown: str
+    content_type: ContentType
+    #: Where it came from, in the wire's spelling; ``None`` when nothing is known of it.
+    source_metadata: Mapping[str, Any] | None
+    status: PostStatus
+    created_at: datetime
+    updated_at: datetime
+
+
+def post_body(post: Post) -> dict[str, Any]:
+    """Give a post's nine fields (specification 2.1)."""
+    return {
+        "id": post.id,
+        "title": post.title,
+        "content": post.content,
+        "markdown": post.markdown,
+        "contentType": post.content_type.value,
+        "sourceMetadata": None if post.source_metadata is None else dict(post.source_metadata),
+        "status": post.status.value,
+        "createdAt": iso_ms(post.created_at),
+        "updatedAt": iso_ms(post.updated_at),
+    }

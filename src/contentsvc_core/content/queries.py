@@ -1,0 +1,56 @@
+"""What a list of posts can be asked for (specification 4.2, decisions)."""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import TypeVar, final
+
+from attrs import field, frozen
+
+from contentsvc_core.content.posts import ContentType, PostStatus
+from contentsvc_core.text import one_line
+
+_Choice = TypeVar("_Choice", bound=Enum)
+
+
+@final
+@frozen(kw_only=True)
+class PostQuery:
+    """Which posts, in which order."""
+
+    #: Newest first, unless ascending.
+    ascending: bool = False
+    #: Only these; empty: all.
+    statuses: tuple[PostStatus, ...] = field(converter=tuple, factory=tuple)
+    #: Only these; empty: all.
+    content_types: tuple[ContentType, ...] = field(converter=tuple, factory=tuple)
+
+
+@final
+@frozen(kw_only=True)
+class InvalidQuery:
+    """A query parameter whose value is not one of those allowed."""
+
+    error: str
+
+
+def read_post_query(parameters: Mapping[str, str]) -> PostQuery | InvalidQuery:
+    """Read ``sort``, ``status`` and ``contentType``; the last two are comma lists, and an empty one means all."""
+    sort = parameters.get("sort", "")
+    if sort not in {"", "asc", "desc"}:
+        return InvalidQuery(error=f"Invalid sort: '{one_line(sort, 64)}' is not one of asc, desc")
+    statuses = _choices("status", parameters.get("status", ""), PostStatus)
+    if isinstance(statuses, InvalidQuery):
+        return statuses
+    content_types = _choices("contentType", parameters.get("contentType", ""), ContentType)
+    if isinstance(content_types, InvalidQuery):
+        return content_types
+    return PostQuery(ascending=sort == "asc", statuses=statuses, content_types=content_types)
+
+
+def _choices(name: str, text: str, kind: type[_Choice]) -> tuple[_Choice, ...] | InvalidQuery:
+    known = {choice.value: choice for choice in kind}
+    asked = [part.strip() for part in text.split(",") if part.strip()]
+    for value in asked:
+        if value not in known:
+            return InvalidQuery(error=f"Invalid {name}: '{one_line(value, 64)}' is not one of {', '.join(known)}")
+    return tuple(dict.fromkeys(known[value] for value in asked))

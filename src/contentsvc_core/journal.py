@@ -1,0 +1,119 @@
+"""The webhook log (specification 2.3): its entries, how long they are kept, and how many failures are written."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any, Final, final
+
+from attrs import evolve, frozen
+
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.webhooks.events import Event, Push, Release
+from contentsvc_core.wire import event_body
+
+#: The plans' retention periods, in days (specification 8.2).
+RETENTION_DAYS: Final = (7, 30)
+
+_MINUTE: Final = timedelta(minutes=1)
+
+
+class LogStatus(Enum):
+    """How what a log entry tells of ended."""
+
+    SUCCESS = "success"
+    FAILED = "failed"
+    PENDING = "pending"
+
+
+class Direction(Enum):
+    """Who called whom."""
+
+    INCOMING = "incoming"
+    OUTGOING = "outgoing"
+
+
+@final
+@frozen(kw_only=True)
+class LogEntry:
+    """One line of an organization's webhook log."""
+
+    #: ``log_`` and a UUIDv7.
+    id: str
+    organization_id: str
+    integration_id: str
+    repository_id: int
+    #: The delivery id, when the delivery had one.
+    reference_id: str | None
+    title: str
+    #: The provider's slug.
+    integration_type: str
+    direction: Direction = Direction.INCOMING
+    status: LogStatus
+    #: The HTTP status of the outcome.
+    status_code: int | None
+    error_message: str | None = None
+    #: What the payload is made from: the event of a processed delivery, the payload itself, or nothing.
+    detail: Event | Mapping[str, object] | None = None
+    #: Why it ended so, for an operator; outside the specified shape.
+    reason: str | None = None
+    created_at: datetime
+
+    @property
+    def payload(self) -> dict[str, Any] | None:
+        """Give the payload in its specified shape."""
+        match self.detail:
+            case None:
+                return None
+            case Push() | Release():
+                body = event_body(self.detail)
+                return {"event": body["type"], "action": body["action"], "data": body["data"]}
+            case detail:
+                return dict(detail)
+
+
+def log_body(entry: LogEntry) -> dict[str, Any]:
+    """Give the ten fields of a log entry (specification 2.3)."""
+    return {
+        "id": entry.id,
+        "referenceId": entry.reference_id,
+        "title": entry.title,
+        "integrationType": entry.integration_type,
+        "direction": entry.direction.value,
+        "status": entry.status.value,
+        "statusCode": entry.status_code,
+        "errorMessage": entry.error_message,
+        "payload": entry.payload,
+        "createdAt": iso_ms(entry.created_at),
+    }
+
+
+def retention_cutoff(retention_days: int, now: datetime) -> datetime:
+    """Give the point before which an organization's entries are swept, by its plan as it is now."""
+    return now - timedelta(days=retention_days)
+
+
+@final
+@frozen(kw_only=True)
+class FailureBudget:
+    """How many failures of one repository were logged in the current minute: bounds what a flood can write."""
+
+    #: Rows a minute.
+    limit: int
+    #: When the minute began; ``None`` before the first failure.
+    since: datetime | None = None
+    written: int = 0
+    #: Failures that were not logged and that no row has told of yet.
+    left_out: int = 0
+
+    def spend(self, now: datetime) -> "tuple[FailureBudget, bool]":
+        """Ask for one row; give the budget as it is then, and whether the row may be written."""
+        # A clock that was stepped back begins a new minute, too: else the budget could stay spent for hours.
+        fresh = self.since is None or not timedelta() <= now - self.since < _MINUTE
+        budget = evolve(self, since=now, written=0) if fresh else self
+        if budget.written < self.limit:
+            return evolve(budget, written=budget.written + 1), True
+        return evolve(budget, left_out=budget.left_out + 1), False
+
+    def told(self, count: int) -> "FailureBudget":
+        """Give the budget after a row has told that ``count`` were left out."""
+        return evolve(self, left_out=self.left_out - count)

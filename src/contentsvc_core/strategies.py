@@ -1,0 +1,146 @@
+"""Hypothesis strategies for the domain's values, for other services' property tests as much as for our own.
+
+Needs the extra ``contentsvc[testing]``.
+"""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from contentsvc_core.testing import address, push_body, release_body, signed
+from contentsvc_core.timestamps import from_ms
+from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
+from contentsvc_core.webhooks.providers import PROVIDERS
+
+__all__ = [
+    "addresses",
+    "bodies",
+    "commits",
+    "deliveries",
+    "delivery_ids",
+    "events",
+    "foreign_text",
+    "instants",
+    "pushes",
+    "releases",
+    "repository_ids",
+]
+
+
+def foreign_text(*, max_size: int = 200) -> st.SearchStrategy[str]:
+    """Text as a code host may send it, after it went through the sanitizer: anything but U+0000 and surrogates."""
+    return st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=max_size)
+
+
+def repository_ids() -> st.SearchStrategy[int]:
+    """Repository ids, 1 to 2**63 - 1."""
+    return st.integers(1, 2**63 - 1)
+
+
+def delivery_ids() -> st.SearchStrategy[str]:
+    """Delivery ids: mostly UUIDs, sometimes any token that is allowed."""
+    token = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=255)
+    return st.uuids().map(str) | token
+
+
+def instants() -> st.SearchStrategy[Any]:
+    """Points in time with whole milliseconds, 1970 to 2100."""
+    return st.integers(0, 4_102_444_800_000).map(from_ms)
+
+
+def addresses() -> st.SearchStrategy[Address]:
+    """Addresses of webhooks."""
+    ids = st.from_regex(r"[A-Za-z0-9_-]{1,20}", fullmatch=True)
+    return st.builds(
+        address,
+        provider=st.sampled_from([provider.slug for provider in PROVIDERS]),
+        organization_id=ids,
+        integration_id=ids,
+        repository_id=repository_ids(),
+    )
+
+
+def commits() -> st.SearchStrategy[Commit]:
+    """Commits with any text in them."""
+    return st.builds(
+        Commit,
+        id=st.text("0123456789abcdef", min_size=40, max_size=40),
+        message=foreign_text(),
+        author=st.builds(
+            Author, name=foreign_text(max_size=40), email=foreign_text(max_size=40), username=st.none() | foreign_text()
+        ),
+        timestamp=foreign_text(max_size=30),
+        url=foreign_text(max_size=80),
+        distinct=st.booleans(),
+    )
+
+
+def pushes() -> st.SearchStrategy[Push]:
+    """Pushes, normalized."""
+    return st.builds(
+        Push,
+        ref=foreign_text(max_size=60),
+        branch=foreign_text(max_size=60),
+        commits=st.lists(commits(), max_size=4).map(tuple),
+        head_commit=st.none() | st.builds(HeadCommit, id=foreign_text(), message=foreign_text()),
+    )
+
+
+def releases() -> st.SearchStrategy[Release]:
+    """Releases, normalized."""
+    return st.builds(
+        Release,
+        action=st.sampled_from(["published", "prereleased", "created"]) | foreign_text(),
+        tag_name=foreign_text(max_size=40),
+        name=st.none() | foreign_text(),
+        body=st.none() | foreign_text(),
+        prerelease=st.booleans(),
+        draft=st.booleans(),
+        published_at=st.none() | foreign_text(max_size=30),
+        url=foreign_text(max_size=80),
+    )
+
+
+def events() -> st.SearchStrategy[Event]:
+    """Events of every kind, normalized."""
+    return pushes() | releases()
+
+
+def _push_body(messages: list[str], *, branch: str) -> dict[str, Any]:
+    return push_body(*messages, branch=branch)
+
+
+def _with_repository(body: dict[str, Any], value: object) -> dict[str, Any]:
+    return {**body, "repository": value}
+
+
+def bodies() -> st.SearchStrategy[bytes | dict[str, Any]]:
+    """Bodies: well-formed ones of every kind, JSON of other shapes, and arbitrary bytes."""
+    json_values = st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=8), children, max_size=3),
+        max_leaves=8,
+    )
+    well_formed = st.builds(
+        _push_body, st.lists(foreign_text(), max_size=3), branch=st.sampled_from(["main", "dev"])
+    ) | st.builds(
+        release_body,
+        foreign_text(max_size=20),
+        action=st.sampled_from(["published", "prereleased", "created", "deleted"]),
+        draft=st.booleans(),
+    )
+    broken = st.builds(_with_repository, well_formed, json_values)
+    return well_formed | broken | st.dictionaries(st.text(max_size=8), json_values, max_size=3) | st.binary()
+
+
+@st.composite
+def deliveries(draw: st.DrawFn, *, at: Address | None = None, secret: str = "secret") -> Delivery:  # noqa: S107
+    """Deliveries with a right signature and any body."""
+    return signed(
+        draw(bodies()),
+        at=address() if at is None else at,
+        secret=secret,
+        event=draw(st.sampled_from(["push", "release", "ping", "issues"])),
+        delivery_id=draw(delivery_ids()),
+    )

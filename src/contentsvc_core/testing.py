@@ -1,0 +1,162 @@
+"""What tests of a service that uses the core need: signed deliveries, a clock that is set by hand, ids that repeat.
+
+Shipped for other services' tests as much as for our own. Nothing in here is a double of a port with rules of its own:
+the memory store is an adapter under the same contract suite as every other.
+"""
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any, Final, final
+
+from contentsvc_core.timestamps import whole_ms
+from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.providers import Provider, provider_named
+from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
+
+#: When a :class:`ManualClock` starts unless it is told otherwise.
+START: Final = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@final
+class ManualClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, now: datetime = START) -> None:
+        """Start at ``now``."""
+        self._now = whole_ms(now)
+
+    def now(self) -> datetime:
+        """Give the time."""
+        return self._now
+
+    def advance(self, by: timedelta) -> None:
+        """Move the time, backwards too."""
+        self._now = whole_ms(self._now + by)
+
+
+@final
+class CountingIds:
+    """Ids that are the same in every run: a counter, in the order in which they were made."""
+
+    def __init__(self) -> None:
+        """Start at one."""
+        self._numbers = count(1)
+
+    def mint(self, prefix: str) -> str:
+        """Give the next id, in the shape of a UUID."""
+        number = next(self._numbers)
+        return f"{prefix}00000000-0000-7000-8000-{number:012d}"
+
+    def token(self, length: int) -> str:
+        """Give the next token: digits, padded with zeros."""
+        return f"{next(self._numbers):0{length}d}"
+
+
+def address(
+    provider: str = "codehost",
+    organization_id: str = "org_1",
+    integration_id: str = "int_1",
+    repository_id: int = 1,
+) -> Address:
+    """Give an address."""
+    return Address(
+        provider=provider, organization_id=organization_id, integration_id=integration_id, repository_id=repository_id
+    )
+
+
+def signed(
+    body: bytes | dict[str, Any],
+    *,
+    at: Address,
+    secret: str,
+    event: str = "push",
+    delivery_id: str = "72d3162e-cc78-11e3-81ab-4c9367dc0958",
+    headers: Iterable[tuple[bytes, bytes]] = (),
+) -> Delivery:
+    """Give a delivery as the code host would send it.
+
+    Args:
+        body: The raw body, or a value to be sent as JSON.
+        at: Where it is sent.
+        secret: The webhook secret that it is signed with.
+        event: The event header.
+        delivery_id: The delivery header.
+        headers: More headers, e.g. a second one of the same name.
+    """
+    raw = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
+    provider = _provider(at.provider)
+    return Delivery(
+        address=at,
+        headers=(
+            (b"content-type", b"application/json"),
+            (provider.event_header.lower().encode(), event.encode("latin-1")),
+            (provider.delivery_header.lower().encode(), delivery_id.encode("latin-1")),
+            (SIGNATURE_HEADER.lower().encode(), sign(raw, secret).encode()),
+            *headers,
+        ),
+        body=raw,
+    )
+
+
+def push_body(
+    *messages: str,
+    repository_id: int = 1,
+    repository: str = "acme/lighthouse",
+    branch: str = "main",
+    default_branch: str = "main",
+) -> dict[str, Any]:
+    """Give a push in the code host's native shape, with a commit for each message."""
+    url = f"https://codehost.example/{repository}"
+    commits = [
+        {
+            "id": f"{number:040x}",
+            "message": message,
+            "author": {"name": "Ada", "email": "ada@example.com", "username": "ada"},
+            "timestamp": "2026-01-01T12:00:00+02:00",
+            "url": f"{url}/commit/{number:040x}",
+        }
+        for number, message in enumerate(messages, start=1)
+    ]
+    return {
+        "ref": f"refs/heads/{branch}",
+        "commits": commits,
+        "head_commit": commits[-1] if commits else None,
+        "repository": {"id": repository_id, "full_name": repository, "default_branch": default_branch},
+    }
+
+
+def release_body(
+    tag: str = "v1.0.0",
+    *,
+    action: str = "published",
+    body: str | None = None,
+    repository_id: int = 1,
+    repository: str = "acme/lighthouse",
+    draft: bool = False,
+    prerelease: bool = False,
+    published_at: str | None = "2026-01-01T12:00:00Z",
+) -> dict[str, Any]:
+    """Give a release in the code host's native shape."""
+    return {
+        "action": action,
+        "release": {
+            "tag_name": tag,
+            "name": tag,
+            "body": body,
+            "prerelease": prerelease,
+            "draft": draft,
+            "published_at": published_at,
+            "html_url": f"https://codehost.example/{repository}/releases/tag/{tag}",
+        },
+        "repository": {"id": repository_id, "full_name": repository},
+    }
+
+
+def _provider(slug: str) -> Provider:
+    provider = provider_named(slug)
+    if provider is None:
+        message = f"unknown provider {slug!r}"
+        raise ValueError(message)
+    return provider

@@ -1,0 +1,27 @@
+"""The one sanitizer of foreign text: what a code host sends is stored, shown and logged only after it went through."""
+
+import re
+from typing import Final
+
+_REPLACEMENT: Final = "\ufffd"
+#: U+0000 is refused by one of the databases, lone surrogates by both: replaced once, so that the stores cannot differ.
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+#: Controls and line separators would break a log line or a title; bidirectional controls would reorder one (Unicode
+#: Technical Report 36, section 3.5).
+_CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
+_SPACES: Final = re.compile(r"\s+")
+
+
+def storable(text: str) -> str:
+    """Replace what a database cannot hold (U+0000, lone surrogates) by U+FFFD; everything else stays as it is."""
+    return _UNSTORABLE.sub(_REPLACEMENT, text)
+
+
+def one_line(text: str, limit: int) -> str:
+    """Give ``text`` as one line of at most ``limit`` characters, without control characters, fit for a title or a log.
+
+    A longer text is cut, with ``…`` as its last character.
+    """
+    # Cut before the patterns run: a line of 25 MB costs nothing that way, and runs of spaces have room.
+    line = _SPACES.sub(" ", _CONTROLS.sub(" ", storable(text[: 8 * limit]))).strip()
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"

@@ -1,0 +1,38 @@
+"""Points in time: aware UTC ``datetime`` values with whole milliseconds, and their two written forms.
+
+The wire form is ISO 8601 with exactly three decimals and ``Z`` (specification 2.1). The stored form is an integer
+of milliseconds since the Unix epoch, which both databases compare exactly.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+def whole_ms(at: datetime) -> datetime:
+    """Give ``at`` in UTC, cut to whole milliseconds.
+
+    Raises:
+        ValueError: ``at`` has no time zone, so that its point in time is unknown.
+    """
+    if at.tzinfo is None:
+        message = f"a point in time needs a time zone: {at!r}"
+        raise ValueError(message)
+    at = at.astimezone(UTC)
+    return at.replace(microsecond=at.microsecond // 1000 * 1000)
+
+
+def to_ms(at: datetime) -> int:
+    """Give ``at`` as milliseconds since the Unix epoch."""
+    return (at - _EPOCH) // _MILLISECOND
+
+
+def from_ms(ms: int) -> datetime:
+    """Give the point in time ``ms`` milliseconds after the Unix epoch."""
+    return _EPOCH + ms * _MILLISECOND
+
+
+def iso_ms(at: datetime) -> str:
+    """Write ``at`` as ``YYYY-MM-DDTHH:MM:SS.mmmZ``."""
+    return whole_ms(at).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,1 @@
+"""What the service does, each use case over the ports that it needs."""

@@ -1,0 +1,1 @@
+"""From raw bytes to an outcome and its settlement."""

@@ -1,0 +1,183 @@
+"""Every rule of specification 4.1, in its order: ``locate``, then ``admit``, then ``decide``. Pure and total."""
+
+from typing import Final
+
+from contentsvc_core import identifiers
+from contentsvc_core.text import one_line
+from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
+from contentsvc_core.webhooks.filters import why_filtered
+from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
+from contentsvc_core.webhooks.providers import Provider, provider_named
+from contentsvc_core.webhooks.providers.native import Malformed, read_object
+from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, verify
+
+#: The code host's own cap on a body, in bytes.
+MAX_BODY: Final = 25 * 1024 * 1024
+
+#: How much of an event kind that we do not know is shown and logged, in characters.
+_KIND_LENGTH: Final = 64
+#: A Content-Length of more digits than this is too large whatever it says; int() refuses thousands of them.
+_LENGTH_DIGITS: Final = 20
+
+#: Optional white space around a header's value is not part of it (RFC 9110, section 5.5).
+_WHITESPACE: Final = " \t"
+
+BODY_TOO_LARGE: Final = Rejected(fault=Fault.BODY_TOO_LARGE, error="Webhook body exceeds 25 MiB")
+_NOT_FOUND: Final = Rejected(fault=Fault.INTEGRATION_NOT_FOUND, error="Integration not found")
+_MISMATCH: Final = "Repository does not belong to this integration"
+_ENCODED: Final = Rejected(fault=Fault.ENCODED_BODY, error="Content-Encoding is not supported")
+
+
+def locate(provider: str, organization_id: str, integration_id: str, repository_id: str) -> Address | Rejected:
+    """Read the four parts of a webhook's path, percent-decoded (decisions, receiver, step 1)."""
+    if provider_named(provider) is None:
+        return _invalid_parameters(f"unknown provider '{one_line(provider, _KIND_LENGTH)}'")
+    number = identifiers.repository_id(repository_id)
+    if number is None:
+        return _invalid_parameters("repositoryId must be a whole number from 1 to 9223372036854775807")
+    if not (identifiers.is_own_id(organization_id) and identifiers.is_own_id(integration_id)):
+        return _NOT_FOUND
+    return Address(
+        provider=provider, organization_id=organization_id, integration_id=integration_id, repository_id=number
+    )
+
+
+def preflight(delivery: Delivery, endpoint: Endpoint | None) -> Rejected | None:
+    """Decide what needs no body, so that a driver can refuse before it reads one (steps 2 and 3).
+
+    The delivery's body is not looked at, only the length that its headers announce.
+    """
+    # Step 2. One text for every reason: nothing is revealed.
+    if endpoint is None:
+        return _NOT_FOUND
+    # Step 3. The announced length may lie: a driver counts as well while it reads.
+    announced = delivery.sole("Content-Length")
+    if announced is not None and announced.isdigit() and (len(announced) > _LENGTH_DIGITS or int(announced) > MAX_BODY):
+        return BODY_TOO_LARGE
+    return _ENCODED if delivery.values("Content-Encoding") else None
+
+
+def admit(delivery: Delivery, endpoint: Endpoint | None) -> VerifiedDelivery | Rejected:
+    """Decide whether a delivery may be looked into (specification 4.1, step 1, and 7)."""
+    if (refused := preflight(delivery, endpoint)) is not None:
+        return refused
+    assert endpoint is not None  # preflight has refused it otherwise; this is for the type checker
+    if len(delivery.body) > MAX_BODY:
+        return BODY_TOO_LARGE
+    # Specification 4.1, step 1: over the raw bytes, before anything is parsed.
+    if not verify(delivery.body, delivery.sole(SIGNATURE_HEADER), endpoint.secrets):
+        return _rejected(delivery, Fault.INVALID_SIGNATURE, "Invalid webhook signature")
+    # Step 5. Behind the signature, so that an unsigned probe learns nothing.
+    if not endpoint.enabled:
+        return _rejected(delivery, Fault.INTEGRATION_DISABLED, "Integration is disabled")
+    if endpoint.repository is Belonging.UNKNOWN:
+        return _rejected(delivery, Fault.REPOSITORY_NOT_FOUND, "Repository not found")
+    if endpoint.repository is Belonging.ANOTHERS:
+        return _rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH)
+    return VerifiedDelivery(delivery=delivery)
+
+
+def decide(verified: VerifiedDelivery) -> Outcome:
+    """Decide what a verified delivery comes to, its duplicates apart (specification 4.1, steps 3 to 6).
+
+    Step 2, the duplicate check, is the store's: it settles the outcome against the claim.
+    """
+    delivery = verified.delivery
+    provider = provider_named(delivery.address.provider)
+    assert provider is not None  # locate() lets no other address through
+    if (refused := _header_fault(delivery, provider)) is not None:
+        return refused
+    kind = _text(delivery, provider.event_header)
+    named = _text(delivery, provider.delivery_header)
+    if (fault := _content_type_fault(delivery)) is not None:
+        return _invalid_payload(delivery, fault)
+    try:
+        # Specification 4.1, step 3.
+        reader = provider.readers.get(kind)
+        if reader is None:
+            read_object(delivery.body)
+            # Steps 4 and 6.3: kinds without effects.
+            return (
+                Pong(delivery_id=named)
+                if kind == "ping"
+                else Ignored(kind=one_line(kind, _KIND_LENGTH), delivery_id=named)
+            )
+        reading = reader(delivery.body)
+    except Malformed as fault:
+        return _invalid_payload(delivery, f"Invalid payload: {fault}")
+    if reading.repository_id != delivery.address.repository_id:
+        return _rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH, unless_duplicate=True)
+    # Step 5.
+    if (reason := why_filtered(reading)) is not None:
+        return Filtered(event=reading.event, delivery_id=named, reason=reason)
+    # Step 6.
+    return Processed(
+        event=reading.event,
+        delivery_id=named,
+        repository_id=reading.repository_id,
+        repository=reading.repository,
+    )
+
+
+def delivery_id(delivery: Delivery) -> str | None:
+    """Give the delivery id that the headers name, when they name one; it is not verified."""
+    provider = provider_named(delivery.address.provider)
+    text = _text(delivery, provider.delivery_header) if provider else ""
+    return text if identifiers.is_delivery_id(text) else None
+
+
+def _header_fault(delivery: Delivery, provider: Provider) -> Rejected | None:
+    """Refuse a delivery that cannot be named (decisions, receiver, step 6)."""
+    for header in (provider.event_header, provider.delivery_header):
+        values = delivery.values(header)
+        if len(values) > 1:
+            return _rejected(delivery, Fault.INVALID_HEADER, f"Repeated {header} header")
+        if not values or not values[0].strip(_WHITESPACE.encode()):
+            return _rejected(delivery, Fault.INVALID_HEADER, f"Missing {header} header")
+    if not identifiers.is_delivery_id(_text(delivery, provider.delivery_header)):
+        error = f"Invalid {provider.delivery_header} header: 1 to 255 visible ASCII characters are expected"
+        return _rejected(delivery, Fault.INVALID_HEADER, error)
+    return None
+
+
+def _content_type_fault(delivery: Delivery) -> str | None:
+    """Refuse what is not announced as JSON (decisions, receiver, step 8)."""
+    values = delivery.values("Content-Type")
+    if len(values) > 1:
+        return "Repeated Content-Type header"
+    if not values:
+        return None
+    media_type = values[0].decode("latin-1").split(";")[0].strip().lower()
+    if media_type == "application/json" or media_type.endswith("+json"):
+        return None
+    if media_type == "application/x-www-form-urlencoded":
+        return (
+            "Content type 'application/x-www-form-urlencoded' is not supported: "
+            "choose 'application/json' in the webhook's settings at the code host"
+        )
+    return f"Content type '{one_line(media_type, _KIND_LENGTH)}' is not supported: send 'application/json'"
+
+
+def _text(delivery: Delivery, header: str) -> str:
+    return (delivery.sole(header) or b"").decode("latin-1").strip(_WHITESPACE)
+
+
+def _rejected(delivery: Delivery, fault: Fault, error: str, *, unless_duplicate: bool = False) -> Rejected:
+    """Refuse, naming the delivery as far as its headers can be trusted to name one."""
+    provider = provider_named(delivery.address.provider)
+    kind = _text(delivery, provider.event_header) if provider else ""
+    return Rejected(
+        fault=fault,
+        error=error,
+        kind=one_line(kind, _KIND_LENGTH) or None,
+        delivery_id=delivery_id(delivery),
+        unless_duplicate=unless_duplicate,
+    )
+
+
+def _invalid_payload(delivery: Delivery, error: str) -> Rejected:
+    return _rejected(delivery, Fault.INVALID_PAYLOAD, error, unless_duplicate=True)
+
+
+def _invalid_parameters(detail: str) -> Rejected:
+    return Rejected(fault=Fault.INVALID_PARAMETERS, error=f"Invalid webhook parameters: {detail}")

@@ -1,0 +1,83 @@
+"""A delivery as it arrived: bytes and facts about the path, nothing parsed yet."""
+
+from enum import Enum, auto
+from typing import final
+
+from attrs import field, frozen
+
+from contentsvc_core.workflows.triggers import Trigger
+
+
+@final
+@frozen(kw_only=True)
+class Address:
+    """The four parts of a webhook's path (specification 4.1), as ``locate`` reads them."""
+
+    #: The provider's slug, one that is known.
+    provider: str
+    organization_id: str
+    integration_id: str
+    #: 1 to 2**63 - 1.
+    repository_id: int
+
+
+@final
+@frozen(kw_only=True)
+class Delivery:
+    """One HTTP request to a webhook, however it reached us."""
+
+    address: Address
+    #: Names and values as raw bytes, in the order of arrival, repeats included: one that decides must be there once.
+    headers: tuple[tuple[bytes, bytes], ...] = field(converter=tuple, repr=False)
+    #: The body, exactly as signed.
+    body: bytes = field(repr=False)
+
+    def values(self, name: str) -> tuple[bytes, ...]:
+        """Give every value of the header ``name`` (case-insensitive, RFC 9110 section 5.1)."""
+        wanted = name.lower().encode("ascii")
+        return tuple(value for key, value in self.headers if key.lower() == wanted)
+
+    def sole(self, name: str) -> bytes | None:
+        """Give the value of the header ``name`` when it is there exactly once, else ``None``."""
+        found = self.values(name)
+        return found[0] if len(found) == 1 else None
+
+
+class Belonging(Enum):
+    """How the path's repository stands to the path's integration."""
+
+    #: It is connected through this integration.
+    OURS = auto()
+    #: The organization has connected it through another integration.
+    ANOTHERS = auto()
+    #: The organization does not know it.
+    UNKNOWN = auto()
+
+
+@final
+@frozen(kw_only=True)
+class Endpoint:
+    """What is known at an address: all that a delivery there is decided on."""
+
+    address: Address
+    #: False: the integration is switched off.
+    enabled: bool
+    #: The webhook secrets that verify now, in clear; more than one while a rotation overlaps.
+    secrets: tuple[str, ...] = field(converter=tuple, repr=False)
+    repository: Belonging
+    #: The organization's triggers that may match here; :func:`~contentsvc_core.workflows.triggers.matching` decides.
+    triggers: tuple[Trigger, ...] = field(converter=tuple, factory=tuple)
+    #: Counts the changes of the organization's configuration; a settlement made on an older one is stale.
+    version: int
+
+
+@final
+@frozen(kw_only=True)
+class VerifiedDelivery:
+    """A delivery whose signature was right, for a repository that is ours.
+
+    Only :func:`~contentsvc_core.webhooks.decision.admit` makes one, and
+    :func:`~contentsvc_core.webhooks.decision.decide` takes nothing else: "parsed before verified" cannot be written.
+    """
+
+    delivery: Delivery

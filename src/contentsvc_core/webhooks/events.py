@@ -1,0 +1,90 @@
+"""The events that the service consumes, normalized (specification 6): no provider's spelling is left in them.
+
+``ping`` is no event in this sense: it carries no data and has no effect (specification 6.3).
+"""
+
+from typing import ClassVar, final
+
+from attrs import frozen
+
+
+@final
+@frozen(kw_only=True)
+class Author:
+    """Who wrote a commit, as the code host says."""
+
+    #: The name in the commit.
+    name: str
+    #: The address in the commit; ``""`` when the code host withholds it. Never printed in content.
+    email: str
+    #: The account at the code host, when there is one.
+    username: str | None = None
+
+
+@final
+@frozen(kw_only=True)
+class Commit:
+    """One commit of a push."""
+
+    #: The commit's hash, in hexadecimal.
+    id: str
+    #: The whole message: subject, body, trailers.
+    message: str
+    author: Author
+    #: ISO 8601 as sent, with the author's own offset; never parsed for storage.
+    timestamp: str
+    #: Its page at the code host.
+    url: str
+    #: False: the commit was pushed before, on another branch. Kept for writers, not part of the wire form (6.1).
+    distinct: bool = True
+
+
+@final
+@frozen(kw_only=True)
+class HeadCommit:
+    """The commit that the branch points at after a push."""
+
+    id: str
+    message: str
+
+
+@final
+@frozen(kw_only=True)
+class Push:
+    """Commits that arrived on a branch or tag (specification 6.1)."""
+
+    type: ClassVar[str] = "push"
+    action: ClassVar[str] = "pushed"
+
+    #: The full ref, e.g. ``refs/heads/main``.
+    ref: str
+    #: The ref without ``refs/heads/``; the full ref when it is no branch.
+    branch: str
+    commits: tuple[Commit, ...]
+    #: ``None`` when the push deleted the branch.
+    head_commit: HeadCommit | None
+
+
+@final
+@frozen(kw_only=True)
+class Release:
+    """Something that happened to a release (specification 6.2)."""
+
+    type: ClassVar[str] = "release"
+
+    #: As sent; only ``published`` and ``prereleased`` pass the filters.
+    action: str
+    tag_name: str
+    name: str | None
+    #: The notes that the author wrote, in Markdown.
+    body: str | None
+    prerelease: bool
+    draft: bool
+    #: ISO 8601 as sent.
+    published_at: str | None
+    #: Its page at the code host.
+    url: str
+
+
+Event = Push | Release
+"""A closed union: a new kind fails type checking wherever kinds are told apart, until it is handled there."""

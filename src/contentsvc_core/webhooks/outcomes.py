@@ -1,0 +1,166 @@
+"""The ways in which a delivery can end, a closed union, and the answer that each one gets (specification 4.1, 7).
+
+The status code stands on the outcome because the log stores it (specification 2.3).
+"""
+
+from enum import Enum
+from typing import Any, ClassVar, assert_never, final
+
+from attrs import frozen
+
+from contentsvc_core.webhooks.events import Event
+from contentsvc_core.wire import event_body
+
+
+@final
+@frozen(kw_only=True)
+class Processed:
+    """Accepted: its effects are stored."""
+
+    status: ClassVar[int] = 200
+
+    event: Event
+    delivery_id: str
+    repository_id: int
+    #: ``owner/name``.
+    repository: str
+
+
+@final
+@frozen(kw_only=True)
+class Filtered:
+    """Understood, and not worth processing."""
+
+    status: ClassVar[int] = 200
+
+    event: Event
+    delivery_id: str
+    #: Why, for the log.
+    reason: str
+
+
+@final
+@frozen(kw_only=True)
+class Ignored:
+    """Of a kind that the service does not consume."""
+
+    status: ClassVar[int] = 200
+
+    #: The event header, made fit to be shown.
+    kind: str
+    delivery_id: str
+
+
+@final
+@frozen(kw_only=True)
+class Pong:
+    """A ping, answered (specification 6.3)."""
+
+    status: ClassVar[int] = 200
+
+    delivery_id: str
+
+
+@final
+@frozen(kw_only=True)
+class Duplicate:
+    """A delivery that was processed less than 24 hours ago."""
+
+    status: ClassVar[int] = 200
+
+    #: The event header of this copy, made fit to be shown.
+    kind: str
+    delivery_id: str
+
+
+class Fault(Enum):
+    """Why a delivery is refused: its status, and the title of its log entry (``None``: it leaves none)."""
+
+    INVALID_PARAMETERS = (400, None)
+    INTEGRATION_NOT_FOUND = (404, None)
+    BODY_TOO_LARGE = (413, None)
+    ENCODED_BODY = (415, None)
+    INVALID_SIGNATURE = (401, "Invalid webhook signature")
+    INTEGRATION_DISABLED = (403, "Integration is disabled")
+    REPOSITORY_NOT_FOUND = (404, "Repository not found")
+    REPOSITORY_MISMATCH = (403, "Repository mismatch")
+    INVALID_HEADER = (400, "Missing webhook header")
+    INVALID_PAYLOAD = (400, "Invalid webhook payload")
+
+    def __init__(self, status: int, log_title: str | None) -> None:
+        """Take the pair apart."""
+        self.status = status
+        self.log_title = log_title
+
+
+@final
+@frozen(kw_only=True)
+class Rejected:
+    """Refused; nothing of it was stored but a log entry."""
+
+    fault: Fault
+    #: What the sender reads.
+    error: str
+    #: The event header, made fit to be shown, when it is there exactly once.
+    kind: str | None = None
+    #: The delivery id, once it is known to be one.
+    delivery_id: str | None = None
+    #: True: it was refused for its body, which comes after the duplicate check (specification 4.1, step 2 before 3):
+    #: a used id with a broken body is a duplicate.
+    unless_duplicate: bool = False
+
+    @property
+    def status(self) -> int:
+        """Give the HTTP status of the fault."""
+        return self.fault.status
+
+
+Outcome = Processed | Filtered | Ignored | Pong | Duplicate | Rejected
+"""A closed union: a new ending fails type checking in every driver until it is answered there."""
+
+
+def answer(outcome: Outcome) -> dict[str, Any]:
+    """Give the body of the answer (specification 4.1 and 7); its status is ``outcome.status``."""
+    match outcome:
+        case Processed():
+            event = outcome.event
+            return _received(
+                f"Processed {event.type} event ({event.action})",
+                event=event.type,
+                delivery=outcome.delivery_id,
+                processed=event_body(event),
+                repository={"id": outcome.repository_id, "fullName": outcome.repository},
+            )
+        case Filtered():
+            event = outcome.event
+            return _received(
+                f"Event '{event.type}' with action '{event.action}' was filtered out",
+                event=event.type,
+                delivery=outcome.delivery_id,
+                action=event.action,
+                filtered=True,
+            )
+        case Ignored():
+            return _received(
+                f"Event type '{outcome.kind}' is not supported",
+                event=outcome.kind,
+                delivery=outcome.delivery_id,
+                ignored=True,
+            )
+        case Pong():
+            return _received("Pong! Webhook configured successfully", event="ping", delivery=outcome.delivery_id)
+        case Duplicate():
+            return _received(
+                "Webhook already processed (duplicate delivery)",
+                event=outcome.kind,
+                delivery=outcome.delivery_id,
+                duplicate=True,
+            )
+        case Rejected():
+            return {"error": outcome.error}
+        case _:
+            assert_never(outcome)
+
+
+def _received(message: str, **data: object) -> dict[str, Any]:
+    return {"received": True, "message": message, "data": data}

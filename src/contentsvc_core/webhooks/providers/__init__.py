@@ -1,0 +1,17 @@
+"""The providers that ship; a new one is a file beside this one and a line in the tuple."""
+
+from typing import Final
+
+from contentsvc_core.webhooks.providers.codehost import CODEHOST
+from contentsvc_core.webhooks.providers.github import GITHUB
+from contentsvc_core.webhooks.providers.provider import Provider
+
+#: Every provider that can receive.
+PROVIDERS: Final[tuple[Provider, ...]] = (CODEHOST, GITHUB)
+
+__all__ = ["CODEHOST", "GITHUB", "PROVIDERS", "Provider", "provider_named"]
+
+
+def provider_named(slug: str) -> Provider | None:
+    """Find a provider by its slug."""
+    return next((provider for provider in PROVIDERS if provider.slug == slug), None)

@@ -1,0 +1,13 @@
+"""The provider ``codehost``: the one that the specification names."""
+
+from typing import Final
+
+from contentsvc_core.webhooks.providers.native import read_push, read_release
+from contentsvc_core.webhooks.providers.provider import Provider
+
+CODEHOST: Final = Provider(
+    slug="codehost",
+    event_header="X-Host-Event",
+    delivery_header="X-Host-Delivery",
+    readers={"push": read_push, "release": read_release},
+)

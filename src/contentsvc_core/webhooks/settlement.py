@@ -1,0 +1,239 @@
+"""What a delivery must leave behind, as one value: a store makes all of it true, or nothing."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from hashlib import blake2b
+from typing import Final, assert_never, final
+
+from attrs import evolve, field, frozen
+
+from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.webhooks.delivery import Endpoint
+from contentsvc_core.webhooks.events import Event
+from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
+from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.runs import WorkflowRun
+from contentsvc_core.workflows.triggers import matching, source_type
+
+#: How long a delivery id stays claimed; exactly this much later it is free again (specification 8.2).
+DEDUPE_WINDOW: Final = timedelta(seconds=86_400)
+
+
+class Claim(Enum):
+    """How a settlement stands to the claim of its delivery id."""
+
+    #: Takes it: the delivery is processed. Held already: a duplicate.
+    TAKE = auto()
+    #: Looks at it and leaves it. Held: a duplicate. So step 2 comes before step 3 without a question of its own.
+    CHECK = auto()
+    #: Does not look: refused before the duplicate check.
+    NONE = auto()
+
+
+class Settled(Enum):
+    """What a store answers to a settlement."""
+
+    #: All of it is durable.
+    AS_DECIDED = auto()
+    #: The claim was held; the duplicate's log entry is durable, and nothing else.
+    ALREADY_CLAIMED = auto()
+    #: The configuration is not the one that this was decided on; nothing was written.
+    STALE = auto()
+
+
+@final
+@frozen(kw_only=True)
+class ClaimKey:
+    """What a claim is held on: the hook's address is part of it, since the id is the event's, not the delivery's."""
+
+    organization_id: str
+    integration_id: str
+    repository_id: int
+    delivery_id: str
+
+    @property
+    def digest(self) -> bytes:
+        """Give 16 bytes that stand for the key in an index (BLAKE2b, RFC 7693)."""
+        parts = (self.organization_id, self.integration_id, str(self.repository_id), self.delivery_id)
+        # Lengths first: no two keys share an encoding.
+        return blake2b("".join(f"{len(part)}:{part}" for part in parts).encode(), digest_size=16).digest()
+
+
+@final
+@frozen(kw_only=True)
+class Settlement:
+    """Everything that one delivery must leave behind. Its ids are minted: settling it again is harmless."""
+
+    organization_id: str
+    #: The version of the configuration that it was decided on.
+    version: int
+    claim: Claim
+    #: ``None`` with ``Claim.NONE`` only.
+    key: ClaimKey | None
+    at: datetime
+    context: ContextRecord | None = None
+    runs: tuple[WorkflowRun, ...] = field(converter=tuple, factory=tuple)
+    log: LogEntry
+    #: The event header, for the duplicate's log entry.
+    kind: str | None
+
+    @property
+    def duplicate_log(self) -> LogEntry:
+        """Give the entry that is written instead when the claim is held: same id, another title."""
+        return evolve(
+            self.log,
+            title=f"Duplicate {self.kind} delivery",
+            status=LogStatus.SUCCESS,
+            status_code=Duplicate.status,
+            error_message=None,
+            detail={"event": self.kind, "duplicate": True},
+            reason="the delivery was processed less than 24 hours ago",
+        )
+
+
+def claim_is_held(claimed_at: datetime, at: datetime) -> bool:
+    """Tell whether a claim taken at ``claimed_at`` still holds at ``at``."""
+    return at - claimed_at < DEDUPE_WINDOW
+
+
+def settlement(
+    outcome: Outcome, endpoint: Endpoint, *, at: datetime, mint: Callable[[str], str], note: str | None = None
+) -> Settlement | None:
+    """Give what ``outcome`` leaves behind at ``endpoint``; ``None``: nothing.
+
+    Args:
+        outcome: As decided.
+        endpoint: What it was decided on.
+        at: When; claims and records carry it.
+        mint: Makes an id that begins with the given prefix.
+        note: Added to the log entry's reason.
+    """
+    address = endpoint.address
+
+    def log(
+        title: str,
+        *,
+        status: LogStatus = LogStatus.SUCCESS,
+        detail: Event | Mapping[str, object] | None = None,
+        error: str | None = None,
+        reason: str | None = None,
+    ) -> LogEntry:
+        return LogEntry(
+            id=mint("log_"),
+            organization_id=address.organization_id,
+            integration_id=address.integration_id,
+            repository_id=address.repository_id,
+            reference_id=outcome.delivery_id,
+            title=title,
+            integration_type=address.provider,
+            status=status,
+            status_code=outcome.status,
+            error_message=error,
+            detail=detail,
+            reason="; ".join(part for part in (reason, note) if part) or None,
+            created_at=at,
+        )
+
+    def settled(
+        claim: Claim,
+        kind: str | None,
+        log: LogEntry,
+        context: ContextRecord | None = None,
+        runs: tuple[WorkflowRun, ...] = (),
+    ) -> Settlement:
+        return Settlement(
+            organization_id=address.organization_id,
+            version=endpoint.version,
+            claim=claim,
+            key=None if claim is Claim.NONE or outcome.delivery_id is None else _key(endpoint, outcome.delivery_id),
+            at=at,
+            context=context,
+            runs=runs,
+            log=log,
+            kind=kind,
+        )
+
+    match outcome:
+        case Processed():
+            event = outcome.event
+            runs = _runs(outcome, endpoint, at=at, mint=mint)
+            reason = f"{len(runs)} workflow {'run' if len(runs) == 1 else 'runs'} started"
+            entry = log(f"Processed {event.type} event", detail=event, reason=reason)
+            return settled(Claim.TAKE, event.type, entry, _context(outcome, endpoint, at=at, mint=mint), runs)
+        case Filtered():
+            event = outcome.event
+            detail = {"event": event.type, "action": event.action, "filtered": True}
+            entry = log(f"Filtered {event.type} event", detail=detail, reason=outcome.reason)
+            return settled(Claim.CHECK, event.type, entry)
+        case Ignored():
+            entry = log(
+                f"Ignored {outcome.kind} event",
+                detail={"event": outcome.kind, "ignored": True},
+                reason="the event type is not supported",
+            )
+            return settled(Claim.CHECK, outcome.kind, entry)
+        case Pong():
+            return settled(Claim.CHECK, "ping", log("Webhook ping received", detail={"event": "ping"}))
+        case Rejected():
+            title = outcome.fault.log_title
+            if title is None:
+                return None
+            entry = log(title, status=LogStatus.FAILED, error=outcome.error, reason=outcome.error)
+            return settled(Claim.CHECK if outcome.unless_duplicate else Claim.NONE, outcome.kind, entry)
+        case Duplicate():
+            # Made from a settlement's answer, never decided: its log entry is that settlement's own.
+            return None
+        case _:
+            assert_never(outcome)
+
+
+def _key(endpoint: Endpoint, delivery_id: str) -> ClaimKey:
+    address = endpoint.address
+    return ClaimKey(
+        organization_id=address.organization_id,
+        integration_id=address.integration_id,
+        repository_id=address.repository_id,
+        delivery_id=delivery_id,
+    )
+
+
+def _context(outcome: Processed, endpoint: Endpoint, *, at: datetime, mint: Callable[[str], str]) -> ContextRecord:
+    return ContextRecord(
+        id=mint("ctx_"),
+        organization_id=endpoint.address.organization_id,
+        provider=endpoint.address.provider,
+        repository_id=outcome.repository_id,
+        repository=outcome.repository,
+        delivery_id=outcome.delivery_id,
+        event=outcome.event,
+        created_at=at,
+    )
+
+
+def _runs(
+    outcome: Processed, endpoint: Endpoint, *, at: datetime, mint: Callable[[str], str]
+) -> tuple[WorkflowRun, ...]:
+    address = endpoint.address
+    matched = matching(
+        endpoint.triggers,
+        organization_id=address.organization_id,
+        source_type=source_type(address.provider),
+        repository_id=outcome.repository_id,
+        event_type=outcome.event.type,
+    )
+    return tuple(
+        WorkflowRun(
+            id=mint(""),
+            organization_id=address.organization_id,
+            trigger_id=trigger.id,
+            provider=address.provider,
+            event=outcome.event,
+            repository_id=outcome.repository_id,
+            repository=outcome.repository,
+            delivery_id=outcome.delivery_id,
+            created_at=at,
+            due_at=at,
+        )
+        for trigger in matched
+    )

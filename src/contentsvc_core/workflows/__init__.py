@@ -1,0 +1,1 @@
+"""What an accepted event leads to: context records, triggers, runs."""

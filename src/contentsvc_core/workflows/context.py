@@ -1,0 +1,68 @@
+"""Context records: what AI agents read about past events (specification 2.5)."""
+
+from datetime import datetime
+from typing import Any, final
+
+import msgspec
+from attrs import frozen
+
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.webhooks.events import Event
+from contentsvc_core.wire import event_data
+from contentsvc_core.workflows.triggers import source_type
+
+
+@final
+@frozen(kw_only=True)
+class ContextRecord:
+    """One processed push or release, kept as text for AI agents; there is one for each custom id of an organization."""
+
+    #: Minted in the order of arrival (UUIDv7): records of one instant keep an order.
+    id: str
+    organization_id: str
+    #: The provider's slug.
+    provider: str
+    repository_id: int
+    #: ``owner/name`` at the time of the event.
+    repository: str
+    delivery_id: str
+    event: Event
+    created_at: datetime
+
+    @property
+    def custom_id(self) -> str:
+        """Combine provider, repository id and delivery id."""
+        return custom_id(self.provider, self.repository_id, self.delivery_id)
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """Give the record's metadata."""
+        return {"source": source_type(self.provider), "eventType": self.event.type, "repository": self.repository}
+
+    @property
+    def content(self) -> str:
+        """Give the text: type, repository, action, and the event's data as JSON."""
+        event = self.event
+        data = {
+            "eventType": event.type,
+            "repository": self.repository,
+            "action": event.action,
+            "data": event_data(event),
+        }
+        headline = f"{self.provider.capitalize()} {event.type} event for {self.repository} ({event.action})."
+        return f"{headline}\n\nData:\n{msgspec.json.encode(data).decode()}"
+
+
+def custom_id(provider: str, repository_id: int, delivery_id: str) -> str:
+    """Give the custom id of the context record that a delivery leaves."""
+    return f"{provider}:{repository_id}:{delivery_id}"
+
+
+def context_body(record: ContextRecord) -> dict[str, Any]:
+    """Give a record's wire form (specification 2.5)."""
+    return {
+        "customId": record.custom_id,
+        "content": record.content,
+        "metadata": record.metadata,
+        "createdAt": iso_ms(record.created_at),
+    }

@@ -1,0 +1,99 @@
+"""Workflow runs: one for each match of a trigger, from ``pending`` to an end (specification 6.4, step 2).
+
+A run is a row that is written with the delivery's other effects; work is started by that row, never by a call.
+
+::
+
+    pending ──take──▶ running ──▶ completed   its post is written
+       ▲                 │  ├───▶ skipped     there was nothing to report, or it was reported already
+       └──backoff────────┘  └───▶ failed      after MAX_ATTEMPTS, with the reason
+"""
+
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any, Final, final
+
+from attrs import field, frozen
+
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.webhooks.events import Event
+from contentsvc_core.wire import event_data
+
+
+class RunStatus(Enum):
+    """Where a run stands."""
+
+    #: Waits to be taken, for the first time or for another attempt.
+    PENDING = "pending"
+    #: Taken; a process works on it.
+    RUNNING = "running"
+    #: Ended with a post.
+    COMPLETED = "completed"
+    #: Ended without a post, and rightly so; ``error`` says why.
+    SKIPPED = "skipped"
+    #: Ended after the last attempt; ``error`` says why.
+    FAILED = "failed"
+    #: Ended by an operator.
+    CANCELLED = "cancelled"
+
+
+@final
+@frozen(kw_only=True)
+class WorkflowRun:
+    """One run of what a trigger starts."""
+
+    #: A UUIDv7; minted, never derived: after 24 hours the same delivery may rightly start another run.
+    id: str
+    organization_id: str
+    trigger_id: str
+    #: The provider's slug.
+    provider: str
+    event: Event
+    repository_id: int
+    #: ``owner/name``.
+    repository: str
+    delivery_id: str
+    status: RunStatus = RunStatus.PENDING
+    #: How often it was taken.
+    attempts: int = field(default=0)
+    #: Why it ended as it did, or why its last attempt failed; ``None`` while all is well.
+    error: str | None = None
+    post_id: str | None = None
+    created_at: datetime
+    #: A pending run is not taken before this.
+    due_at: datetime
+
+
+#: A run is tried this often; then it has failed.
+MAX_ATTEMPTS: Final = 8
+_FIRST_DELAY: Final = timedelta(seconds=1)
+_LONGEST_DELAY: Final = timedelta(minutes=5)
+
+
+def retry_delay(attempts: int) -> timedelta | None:
+    """Give how long a run waits after its ``attempts``-th attempt failed; ``None``: it has failed for good.
+
+    Doubles from one second, at most five minutes. No jitter: the runs of one process queue behind its own
+    concurrency limit anyway.
+    """
+    if attempts >= MAX_ATTEMPTS:
+        return None
+    return min(_FIRST_DELAY * 2 ** (attempts - 1), _LONGEST_DELAY)
+
+
+def run_body(run: WorkflowRun) -> dict[str, Any]:
+    """Give a run as operators see it: what it was started with (specification 6.4), and where it stands."""
+    return {
+        "id": run.id,
+        "triggerId": run.trigger_id,
+        "eventType": run.event.type,
+        "eventAction": run.event.action,
+        "eventData": event_data(run.event),
+        "repositoryId": str(run.repository_id),
+        "deliveryId": run.delivery_id,
+        "status": run.status.value,
+        "attempts": run.attempts,
+        "error": run.error,
+        "postId": run.post_id,
+        "createdAt": iso_ms(run.created_at),
+    }

@@ -1,0 +1,92 @@
+"""Event triggers (specification 2.4) and which of them an event starts (specification 6.4, step 2)."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Final, final
+
+from attrs import field, frozen
+
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.timestamps import iso_ms
+
+#: The event types that a trigger may name (specification 2.4).
+EVENT_TYPES: Final = ("push", "release")
+
+
+def _ascending_ids(ids: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(set(ids)))
+
+
+def _ascending_names(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(names)))
+
+
+def _known_event_types(_trigger: object, _attribute: object, value: tuple[str, ...]) -> None:
+    unknown = [name for name in value if name not in EVENT_TYPES]
+    if unknown:
+        message = f"unknown event type {unknown[0]!r}: a trigger takes {' or '.join(EVENT_TYPES)}"
+        raise ValueError(message)
+
+
+@final
+@frozen(kw_only=True)
+class Trigger:
+    """Starts a workflow run for each event that it matches."""
+
+    id: str
+    organization_id: str
+    #: For people; empty when it was given none.
+    name: str = ""
+    #: ``<provider>_webhook``.
+    source_type: str
+    enabled: bool = True
+    #: The repositories that it applies to, in ascending order.
+    repository_ids: tuple[int, ...] = field(converter=_ascending_ids)
+    #: Which events start it; empty: all.
+    event_types: tuple[str, ...] = field(converter=_ascending_names, validator=_known_event_types)
+    #: What its runs write.
+    output_type: ContentType
+    #: True: its posts are published at once; False: they are drafts.
+    auto_publish: bool = False
+    created_at: datetime
+
+
+def source_type(provider: str) -> str:
+    """Give the ``sourceType`` of triggers, and the ``source`` of context, that belong to a provider."""
+    return f"{provider}_webhook"
+
+
+def matching(
+    triggers: Iterable[Trigger],
+    *,
+    organization_id: str,
+    source_type: str,
+    repository_id: int,
+    event_type: str,
+) -> tuple[Trigger, ...]:
+    """Give the triggers that an event starts, in their own order (specification 6.4, step 2)."""
+    return tuple(
+        trigger
+        for trigger in triggers
+        if trigger.organization_id == organization_id
+        and trigger.source_type == source_type
+        and trigger.enabled
+        and repository_id in trigger.repository_ids
+        and (not trigger.event_types or event_type in trigger.event_types)
+    )
+
+
+def trigger_body(trigger: Trigger) -> dict[str, Any]:
+    """Give a trigger's wire form (specification 2.4, decisions); repository ids are strings in every answer."""
+    return {
+        "id": trigger.id,
+        "organizationId": trigger.organization_id,
+        "name": trigger.name,
+        "sourceType": trigger.source_type,
+        "enabled": trigger.enabled,
+        "targets": {"repositoryIds": [str(number) for number in trigger.repository_ids]},
+        "sourceConfig": {"eventTypes": list(trigger.event_types)},
+        "outputType": trigger.output_type.value,
+        "autoPublish": trigger.auto_publish,
+        "createdAt": iso_ms(trigger.created_at),
+    }

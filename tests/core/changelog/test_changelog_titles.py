@@ -1,0 +1,120 @@
+import re
+
+import pytest
+from changelog_samples import announced, commit, draft_of, push, release, written
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@pytest.mark.parametrize(
+    ("message", "title"),
+    [
+        ("feat: ring when the water boils (#3)", "Ring when the water boils"),
+        ("feat(bell): ring when the water boils", "Ring when the water boils (bell)"),
+        ("feat(bell): add a bell", "Add a bell"),
+        ("fix: the lid drips.", "Fix: the lid drips"),
+        ("fix(lid): it drips", "Fix: it drips (lid)"),
+        ("fix: fixes the drip", "Fixes the drip"),
+        ("feat!: drop the plug", "Breaking: drop the plug"),
+        ("security: close the spout", "Security: close the spout"),
+        ("docs: spell it right", "Docs: spell it right"),
+        ("docs: overhaul docs", "Overhaul docs"),
+        ("perf: heat faster", "Heat faster"),
+        ("chore(deps): bump cup from 1 to 2", "Bump cup from 1 to 2"),
+        ("refactor(lid): turn it", "Turn it (lid)"),
+        ("feat: `lid_open` *and* [more]", "lid_open *and* [more]"),
+        ("sTOP the drip", "sTOP the drip"),
+        ('Revert "feat: ring"', "Revert “ring”"),
+    ],
+)
+def test_a_single_change_is_its_own_title(message: str, title: str) -> None:
+    assert draft_of(message).title == title
+
+
+@pytest.mark.parametrize(
+    ("messages", "title"),
+    [
+        (["docs: spell", "fix: drip", "fix: drop", "feat: ring"], "Ring, plus 2 fixes and 1 documentation change"),
+        (["feat: ring", "feat: sing"], "Ring, plus 1 more feature"),
+        (["fix: drip", "fix: drop", "fix: drup"], "Fix: drip, plus 2 more fixes"),
+        (["sweep", "wipe", "bump cup from 1 to 2"], "sweep, plus 1 more change and 1 dependency update"),
+        (["bump cup from 1 to 2", "bump tea from 1 to 2"], "bump cup from 1 to 2, plus 1 more dependency update"),
+        (
+            ["feat: ring", "fix: a", "perf: b", "docs: c", "sweep", "wipe"],
+            "Ring, plus 1 fix, 1 performance improvement and 3 more changes",
+        ),
+        (["fix: drip", "feat!: no handle", "security: spout"], "Breaking: no handle, plus 1 security change and 1 fix"),
+    ],
+)
+def test_several_changes_are_named_by_the_most_important_and_counted(messages: list[str], title: str) -> None:
+    assert draft_of(*messages).title == title
+
+
+def test_a_long_title_is_cut_at_the_end_of_a_word() -> None:
+    title = draft_of("feat: " + "boil " * 60, "fix: drip").title
+    assert len(title) <= 120
+    assert title.endswith("boil…, plus 1 fix")
+
+
+@pytest.mark.parametrize(
+    ("tag", "name", "title"),
+    [
+        ("v1.2.0", None, "kettle v1.2.0"),
+        ("v1.2.0", "", "kettle v1.2.0"),
+        ("v1.2.0", "v1.2.0", "kettle v1.2.0"),
+        ("v1.2.0", "1.2.0", "kettle v1.2.0"),
+        ("1.2.0", "Release v1.2.0", "kettle 1.2.0"),
+        ("v1.2.0", "Kettle 1.2.0", "kettle v1.2.0"),
+        ("v1.2.0", "Faster boiling", "kettle v1.2.0: Faster boiling"),
+        ("v1.2.0", "v1.2.0: Faster boiling", "kettle v1.2.0: Faster boiling"),
+        ("v1.2.0", "Kettle 1.2.0 - Faster `boiling`", "Kettle 1.2.0 - Faster boiling"),
+        ("kettle-v1.2.0", None, "kettle-v1.2.0"),
+        ("lid/v1.2.0", None, "kettle lid/v1.2.0"),
+        ("1.2", "31.25 liters", "kettle 1.2: 31.25 liters"),
+        ("", None, "New release of kettle"),
+        ("v1.2.0", "ada@mail.example", "kettle v1.2.0: (email-hidden)"),
+    ],
+)
+def test_a_release_is_named_by_its_tag_and_by_what_its_name_adds(tag: str, name: str | None, title: str) -> None:
+    assert announced(release(tag, name=name)).title == title
+
+
+def test_a_prerelease_is_called_one() -> None:
+    assert announced(release("v2.0.0b1", prerelease=True)).title == "kettle v2.0.0b1 (pre-release)"
+    assert announced(release("v2.0.0-pre.1", prerelease=True)).title == "kettle v2.0.0-pre.1"
+
+
+def test_a_window_names_its_releases_before_its_changes() -> None:
+    ring = push("feat: ring", "fix: drip")
+    cases = {
+        ("v1.0",): "v1.0: Ring, plus 1 fix",
+        ("v1.0", "v1.1"): "v1.0 and v1.1: Ring, plus 1 fix",
+        ("v1.0", "v1.1", "v1.2"): "v1.0, v1.1 and v1.2: Ring, plus 1 fix",
+        ("v1.0", "v1.1", "v1.2", "v1.3"): "4 releases up to v1.3: Ring, plus 1 fix",
+    }
+    for tags, title in cases.items():
+        draft = written(ring, *(release(tag) for tag in tags))
+        assert draft is not None
+        assert draft.title == title
+
+
+def test_a_window_of_releases_alone_has_a_title() -> None:
+    draft = written(release("v1.0"))
+    assert draft is not None
+    assert draft.title == "v1.0 released"
+
+
+_TEXTS = st.text(max_size=200)
+
+
+@given(messages=st.lists(_TEXTS, max_size=12), tag=_TEXTS, name=st.none() | _TEXTS)
+def test_every_title_is_one_clean_line_of_1_to_120_characters(messages: list[str], tag: str, name: str | None) -> None:
+    commits = push(*(commit(message, sha=f"{place:040x}") for place, message in enumerate(messages)))
+    named = release(tag, name=name)
+    drafts = [written(commits), written(commits, named), announced(named), announced(named, commits)]
+    for draft in filter(None, drafts):
+        assert 1 <= len(draft.title) <= 120
+        assert draft.title == draft.title.strip()
+        assert not re.search(
+            "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069`\ud800-\udfff]", draft.title
+        )

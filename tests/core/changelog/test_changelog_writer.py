@@ -1,0 +1,86 @@
+import time
+
+import pytest
+from attrs import evolve
+from changelog_samples import ADA, HOST, commit, draft_of, entries, headings, push, sha_of, written
+
+from contentsvc_core.content.writing import Draft
+from contentsvc_core.webhooks.events import Author
+
+
+def test_a_push_reads_like_this() -> None:
+    messages = (
+        "feat(lid)!: close by itself (#12)\n\nBREAKING CHANGE: `lid.open()` is gone",
+        "fix: keep `water_level` right (#14)",
+        "docs: spell it right",
+        "ci: run twice",
+    )
+    draft = written(push(*(commit(message, sha=f"{place}" * 40) for place, message in enumerate(messages))))
+    assert draft == Draft(
+        title="Breaking: close by itself (lid), plus 1 fix and 1 documentation change",
+        markdown=f"""\
+## Breaking changes
+
+- **lid:** Close by itself ([#12]({HOST}/issues/12)) ([0000000]({HOST}/commit/{"0" * 40}))
+  > `lid.open()` is gone
+
+## Fixes
+
+- Keep `water_level` right ([#14]({HOST}/issues/14)) ([1111111]({HOST}/commit/{"1" * 40}))
+
+## Documentation
+
+- Spell it right ([2222222]({HOST}/commit/{"2" * 40}))
+
+## Contributors
+
+@ada
+""",
+    )
+
+
+@pytest.mark.parametrize("messages", [[], ["ci: run twice"], ["feat: a", 'Revert "feat: a"']])
+def test_there_is_nothing_to_write_when_nothing_is_left_to_tell(messages: list[str]) -> None:
+    assert written(push(*messages)) is None
+
+
+def test_no_events_make_no_post() -> None:
+    assert written() is None
+
+
+def test_a_push_as_large_as_the_code_host_sends_may_be_incomplete_and_says_so() -> None:
+    commits = [f"fix: drip {number % 9}" for number in range(2_048)]
+    assert "at most 2,048 commits with one push, so this list may be incomplete." in draft_of(*commits).markdown
+    assert "incomplete" not in draft_of(*commits[:-1]).markdown
+
+
+def test_ten_thousand_commits_are_written_fast_and_fit_into_a_post() -> None:
+    commits = [commit(f"feat(lid): turn {n} (#{n})\n\nprose\n\nRefs: #{n}", sha=sha_of(str(n))) for n in range(10_000)]
+    begun = time.perf_counter()
+    draft = written(push(*commits))
+    # Some tenths of a second; the rest is for slow machines.
+    assert time.perf_counter() - begun < 5
+    assert draft is not None
+    assert len(draft.markdown) <= 100_000
+    shown = len(entries(draft.markdown))
+    assert f"\n{10_000 - shown:,} more changes are not shown here.\n" in draft.markdown
+    assert draft.title == "Turn 0 (lid), plus 9,999 more features"
+
+
+def test_one_change_of_very_many_commits_links_some_and_counts_the_rest() -> None:
+    markdown = draft_of(*["fix: drip"] * 1_000).markdown
+    assert markdown.count("/commit/") == 50
+    assert "), 950 more)\n" in markdown
+
+
+def test_very_many_people_are_named_in_part() -> None:
+    authors = (Author(name=f"Person {n}", email="") for n in range(130))
+    markdown = draft_of(*(commit(f"fix: {n}", author=author) for n, author in enumerate(authors))).markdown
+    assert markdown.endswith("Person 99, and 30 more\n")
+
+
+def test_nothing_depends_on_time_or_on_who_asks() -> None:
+    made = commit("feat: ring", author=ADA)
+    later = evolve(made, timestamp="1999-12-31T23:59:59-08:00")
+    assert written(push(made)) == written(push(later))
+    assert headings(draft_of(made).markdown) == ["Features", "Contributors"]

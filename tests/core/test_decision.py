@@ -1,0 +1,311 @@
+"""The order of specification 4.1, and the boundaries of each of its steps."""
+
+import json
+from typing import Any, Never
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contentsvc_core import (
+    MAX_BODY,
+    PROVIDERS,
+    Address,
+    Belonging,
+    Delivery,
+    Endpoint,
+    Fault,
+    Filtered,
+    Ignored,
+    Outcome,
+    Pong,
+    Processed,
+    Provider,
+    Rejected,
+    VerifiedDelivery,
+    admit,
+    answer,
+    decide,
+    locate,
+    preflight,
+    sign,
+)
+from contentsvc_core import strategies as ours
+from contentsvc_core.testing import address, push_body, release_body, signed
+from contentsvc_core.webhooks import decision
+from contentsvc_core.webhooks.providers import CODEHOST
+
+AT = address()
+ENDPOINT = Endpoint(address=AT, enabled=True, secrets=("secret",), repository=Belonging.OURS, version=1)
+PUSH = signed(push_body("feat: x"), at=AT, secret="secret")
+
+
+def decided(delivery: Delivery, endpoint: Endpoint | None = ENDPOINT) -> Outcome:
+    admission = admit(delivery, endpoint)
+    return decide(admission) if isinstance(admission, VerifiedDelivery) else admission
+
+
+def with_headers(delivery: Delivery, *headers: tuple[bytes, bytes], without: str = "") -> Delivery:
+    kept = tuple((name, value) for name, value in delivery.headers if name != without.lower().encode())
+    return evolve(delivery, headers=kept + headers)
+
+
+def fault_of(outcome: Outcome) -> Fault:
+    assert isinstance(outcome, Rejected)
+    return outcome.fault
+
+
+class TestStep1Path:
+    @pytest.mark.parametrize("provider", ["", "gitlab", "CODEHOST", "codehost\n", "x" * 10_000])
+    def test_an_unknown_provider_is_400(self, provider: str) -> None:
+        found = locate(provider, "org_1", "int_1", "1")
+
+        assert isinstance(found, Rejected)
+        assert found.status == 400
+        assert found.error.startswith("Invalid webhook parameters: unknown provider")
+        assert len(found.error) < 200
+
+    @pytest.mark.parametrize(
+        "number",
+        ["", "0", "01", "-1", "+1", "1_0", " 1", "1 ", "1.0", "1e3", "0x1", "١٢", "²", "9223372036854775808", "9" * 30],
+    )
+    def test_a_repository_id_that_is_none_is_400(self, number: str) -> None:
+        found = locate("codehost", "org_1", "int_1", number)
+
+        assert isinstance(found, Rejected)
+        assert found.status == 400
+        assert found.error.startswith("Invalid webhook parameters: repositoryId")
+
+    @pytest.mark.parametrize("number", ["1", "9223372036854775807"])
+    def test_the_smallest_and_the_largest_repository_id_are_taken(self, number: str) -> None:
+        found = locate("github", "org_1", "int_1", number)
+
+        assert isinstance(found, Address)
+        assert found.repository_id == int(number)
+
+    @pytest.mark.parametrize("text", ["", "a b", "a\0b", "\ud800", "é", "x" * 65, "../x"])
+    def test_what_cannot_be_an_id_of_ours_is_an_unknown_integration(self, text: str) -> None:
+        for found in (locate("codehost", text, "int_1", "1"), locate("codehost", "org_1", text, "1")):
+            assert isinstance(found, Rejected)
+            assert found.fault is Fault.INTEGRATION_NOT_FOUND
+
+    @given(st.text(), st.text(), st.text(), st.text())
+    def test_locate_is_total(self, provider: str, organization: str, integration: str, repository: str) -> None:
+        locate(provider, organization, integration, repository)
+
+
+class TestSteps2To5:
+    def test_an_unknown_integration_is_404_whatever_else_is_wrong(self) -> None:
+        broken = with_headers(PUSH, (b"content-encoding", b"gzip"), without="X-Hub-Signature-256")
+
+        assert decided(broken, None) == Rejected(fault=Fault.INTEGRATION_NOT_FOUND, error="Integration not found")
+
+    def test_a_body_of_25_mib_is_taken_and_one_byte_more_is_413(self) -> None:
+        body = json.dumps(push_body("feat: x")).encode()
+        largest = signed(body + b" " * (MAX_BODY - len(body)), at=AT, secret="secret")
+
+        assert isinstance(decided(largest), Processed)
+        assert fault_of(decided(evolve(largest, body=largest.body + b" "))) is Fault.BODY_TOO_LARGE
+
+    @pytest.mark.parametrize(
+        ("announced", "refused"),
+        [(b"26214400", False), (b"26214401", True), (b"9" * 5000, True), (b"-1", False), (b"x", False), (b"", False)],
+    )
+    def test_an_announced_length_over_25_mib_is_refused_before_the_body_is_read(
+        self, announced: bytes, refused: bool
+    ) -> None:
+        early = preflight(with_headers(PUSH, (b"content-length", announced)), ENDPOINT)
+
+        assert (early is decision.BODY_TOO_LARGE) == refused
+
+    @pytest.mark.parametrize("encoding", [b"gzip", b"identity", b"", b"br"])
+    def test_any_content_encoding_is_415_before_the_signature(self, encoding: bytes) -> None:
+        unsigned = with_headers(PUSH, (b"content-encoding", encoding), without="X-Hub-Signature-256")
+
+        assert decided(unsigned).status == 415
+
+    @pytest.mark.parametrize("integration_enabled", [True, False])
+    @pytest.mark.parametrize("belonging", Belonging)
+    def test_an_unsigned_probe_learns_nothing(self, integration_enabled: bool, belonging: Belonging) -> None:
+        endpoint = evolve(ENDPOINT, enabled=integration_enabled, repository=belonging)
+        unsigned = with_headers(PUSH, without="X-Hub-Signature-256")
+
+        assert answer(decided(unsigned, endpoint)) == {"error": "Invalid webhook signature"}
+
+    def test_a_signature_that_is_sent_twice_is_401(self) -> None:
+        signature = sign(PUSH.body, "secret").encode()
+
+        assert decided(with_headers(PUSH, (b"x-hub-signature-256", signature))).status == 401
+
+    def test_a_disabled_integration_is_403_before_the_repository_is_looked_at(self) -> None:
+        endpoint = evolve(ENDPOINT, enabled=False, repository=Belonging.UNKNOWN)
+
+        assert answer(decided(PUSH, endpoint)) == {"error": "Integration is disabled"}
+        assert decided(PUSH, endpoint).status == 403
+
+    def test_an_unknown_repository_is_404_and_anothers_is_403(self) -> None:
+        unknown = decided(PUSH, evolve(ENDPOINT, repository=Belonging.UNKNOWN))
+        anothers = decided(PUSH, evolve(ENDPOINT, repository=Belonging.ANOTHERS))
+
+        assert (unknown.status, answer(unknown)) == (404, {"error": "Repository not found"})
+        assert (anothers.status, answer(anothers)) == (403, {"error": "Repository does not belong to this integration"})
+
+
+class TestStep6Headers:
+    @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.slug)
+    @pytest.mark.parametrize("value", [None, b"", b"  "])
+    def test_a_missing_or_blank_header_is_named(self, provider: Any, value: bytes | None) -> None:
+        at = address(provider.slug)
+        delivery = signed(push_body("feat: x"), at=at, secret="secret")
+        for header in (provider.event_header, provider.delivery_header):
+            added = [] if value is None else [(header.lower().encode(), value)]
+            outcome = decided(with_headers(delivery, *added, without=header), evolve(ENDPOINT, address=at))
+
+            assert (outcome.status, answer(outcome)) == (400, {"error": f"Missing {header} header"})
+
+    def test_a_header_that_is_sent_twice_is_named(self) -> None:
+        for header in (b"x-host-event", b"x-host-delivery"):
+            outcome = decided(with_headers(PUSH, (header, b"again")))
+
+            assert answer(outcome)["error"].startswith("Repeated X-Host-")
+            assert outcome.status == 400
+
+    @pytest.mark.parametrize("delivery_id", ["x" * 256, "a b", "é", "a\x7f"])
+    def test_a_delivery_id_that_is_no_token_is_400(self, delivery_id: str) -> None:
+        outcome = decided(signed(push_body("feat: x"), at=AT, secret="secret", delivery_id=delivery_id))
+
+        assert outcome.status == 400
+        assert answer(outcome)["error"].startswith("Invalid X-Host-Delivery header")
+
+    def test_a_delivery_id_of_255_characters_need_be_no_uuid(self) -> None:
+        outcome = decided(signed(push_body("feat: x"), at=AT, secret="secret", delivery_id="~" * 255))
+
+        assert isinstance(outcome, Processed)
+
+    def test_the_other_providers_headers_do_not_count(self) -> None:
+        at = address("github")
+        as_codehost = evolve(PUSH, address=at)
+
+        assert answer(decided(as_codehost, evolve(ENDPOINT, address=at))) == {"error": "Missing X-GitHub-Event header"}
+
+    def test_event_kinds_are_case_sensitive(self) -> None:
+        assert isinstance(decided(signed(push_body("x"), at=AT, secret="secret", event="Push")), Ignored)
+
+
+class TestStep8Body:
+    @pytest.mark.parametrize(
+        "content_type",
+        ["application/json", "APPLICATION/JSON; charset=utf-8", "application/vnd.x+json", "application/json ;x=y"],
+    )
+    def test_json_under_any_name_passes(self, content_type: str) -> None:
+        delivery = with_headers(PUSH, (b"content-type", content_type.encode()), without="content-type")
+
+        assert isinstance(decided(delivery), Processed)
+
+    def test_without_a_content_type_the_body_is_taken_for_json(self) -> None:
+        assert isinstance(decided(with_headers(PUSH, without="content-type")), Processed)
+
+    @pytest.mark.parametrize("content_type", ["text/plain", "", "json", "application/jsonp", "\xff"])
+    def test_any_other_content_type_is_400(self, content_type: str) -> None:
+        delivery = with_headers(PUSH, (b"content-type", content_type.encode("latin-1")), without="content-type")
+
+        assert fault_of(decided(delivery)) is Fault.INVALID_PAYLOAD
+
+    def test_2048_commits_are_taken_and_one_more_is_400(self) -> None:
+        most = decided(signed(push_body(*["x"] * 2048), at=AT, secret="secret"))
+        more = decided(signed(push_body(*["x"] * 2049), at=AT, secret="secret"))
+
+        assert isinstance(most, Processed)
+        assert answer(more) == {"error": "Invalid payload: commits must hold at most 2048 items"}
+
+    @pytest.mark.parametrize("fragment", ["9" * 5000, "1e999", "[" * 50 + "]" * 50, '"\\u0000"'])
+    def test_absurd_values_in_fields_that_are_not_used_do_not_matter(self, fragment: str) -> None:
+        body = json.dumps(push_body("feat: x"))[:-1] + f', "unused": {fragment}}}'
+
+        assert isinstance(decided(signed(body.encode(), at=AT, secret="secret")), Processed)
+
+    def test_a_number_of_5000_digits_in_a_used_field_is_400(self) -> None:
+        body = json.dumps(push_body("feat: x")).replace('"id": 1,', f'"id": {"9" * 5000},')
+
+        outcome = decided(signed(body.encode(), at=AT, secret="secret"))
+
+        assert answer(outcome) == {"error": "Invalid payload: repository.id is out of range"}
+
+    def test_100000_levels_of_nesting_in_an_unused_field_are_400(self) -> None:
+        body = json.dumps(push_body("feat: x"))[:-1] + ', "unused": ' + "[" * 100_000 + "]" * 100_000 + "}"
+
+        outcome = decided(signed(body.encode(), at=AT, secret="secret"))
+
+        assert answer(outcome) == {"error": "Invalid payload: the body is nested too deep"}
+
+    def test_a_mismatch_comes_before_the_filters(self) -> None:
+        elsewhere = push_body("x", branch="dev", repository_id=2)
+
+        assert decided(signed(elsewhere, at=AT, secret="secret")).status == 403
+
+    def test_of_a_key_that_stands_twice_the_last_one_counts(self) -> None:
+        body = json.dumps(push_body("feat: x"))[:-1] + ', "ref": "refs/heads/other"}'
+
+        assert isinstance(decided(signed(body.encode(), at=AT, secret="secret")), Filtered)
+
+
+@given(ours.deliveries(at=AT))
+def test_decide_is_total(delivery: Delivery) -> None:
+    outcome = decided(delivery)
+
+    assert outcome.status in {200, 400, 403}
+    assert json.dumps(answer(outcome))
+
+
+@given(st.binary(), st.lists(st.tuples(st.binary(), st.binary())))
+def test_admit_is_total_and_admits_nothing_unsigned(body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+    outcome = admit(Delivery(address=AT, headers=headers, body=body), ENDPOINT)
+
+    assert isinstance(outcome, Rejected)
+
+
+@given(ours.deliveries(at=AT), st.binary(min_size=1))
+def test_nothing_unverified_is_ever_parsed(delivery: Delivery, tampering: bytes) -> None:
+    def parse(body: bytes) -> Never:
+        raise AssertionError(body)
+
+    def named(_slug: str) -> Provider:
+        return untouchable
+
+    untouchable = evolve(CODEHOST, readers=dict.fromkeys(CODEHOST.readers, parse))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decision, "read_object", parse)
+        patch.setattr(decision, "provider_named", named)
+        outcome = decided(evolve(delivery, body=delivery.body + tampering))
+
+    assert fault_of(outcome) is Fault.INVALID_SIGNATURE
+
+
+@given(ours.addresses(), st.sampled_from(["main", "trunk", "release/1.x"]), st.booleans())
+def test_only_the_whole_default_ref_is_processed(at: Address, branch: str, tag: bool) -> None:
+    body = push_body("x", repository_id=at.repository_id, branch=branch, default_branch=branch)
+    if tag:
+        body["ref"] = f"refs/tags/{branch}"
+
+    outcome = decided(signed(body, at=at, secret="secret"), evolve(ENDPOINT, address=at))
+
+    assert isinstance(outcome, Filtered if tag else Processed)
+
+
+def test_a_prerelease_that_is_published_from_a_draft_is_processed() -> None:
+    body = release_body("v1-rc1", action="published", prerelease=True)
+
+    assert isinstance(decided(signed(body, at=AT, secret="secret", event="release")), Processed)
+
+
+def test_a_ping_is_answered_even_when_its_body_names_no_repository() -> None:
+    assert isinstance(decided(signed(b"{}", at=AT, secret="secret", event="ping")), Pong)
+
+
+def test_an_event_kind_we_do_not_know_is_shown_as_one_short_line() -> None:
+    outcome = decided(signed(b"{}", at=AT, secret="secret", event="x\x9b" + "y" * 500))
+
+    assert isinstance(outcome, Ignored)
+    assert len(outcome.kind) == 64
+    assert outcome.kind.isprintable()

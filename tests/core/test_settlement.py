@@ -1,0 +1,196 @@
+from datetime import timedelta
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contentsvc_core import (
+    Belonging,
+    Claim,
+    ClaimKey,
+    Delivery,
+    Duplicate,
+    Endpoint,
+    Fault,
+    Rejected,
+    Settlement,
+    VerifiedDelivery,
+    admit,
+    decide,
+    settlement,
+)
+from contentsvc_core import strategies as ours
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.journal import LogStatus
+from contentsvc_core.testing import START, CountingIds, address, push_body, release_body, signed
+from contentsvc_core.webhooks.settlement import claim_is_held
+from contentsvc_core.workflows.triggers import Trigger
+
+AT = address()
+
+
+def trigger(number: int, *event_types: str) -> Trigger:
+    return Trigger(
+        id=f"trg_{number}",
+        organization_id=AT.organization_id,
+        source_type="codehost_webhook",
+        repository_ids=[AT.repository_id],
+        event_types=event_types,
+        output_type=ContentType.CHANGELOG,
+        created_at=START,
+    )
+
+
+ENDPOINT = Endpoint(
+    address=AT,
+    enabled=True,
+    secrets=("secret",),
+    repository=Belonging.OURS,
+    triggers=(trigger(1), trigger(2, "push"), trigger(3, "release")),
+    version=7,
+)
+
+
+def settled(delivery: Delivery, endpoint: Endpoint = ENDPOINT, note: str | None = None) -> Settlement:
+    admission = admit(delivery, endpoint)
+    outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
+    made = settlement(outcome, endpoint, at=START, mint=CountingIds().mint, note=note)
+    assert made is not None
+    return made
+
+
+def test_a_processed_delivery_takes_the_claim_and_leaves_everything_at_once() -> None:
+    made = settled(signed(push_body("feat: x"), at=AT, secret="secret", delivery_id="d-1"))
+
+    assert made.claim is Claim.TAKE
+    assert made.key == ClaimKey(organization_id="org_1", integration_id="int_1", repository_id=1, delivery_id="d-1")
+    assert made.version == 7
+    assert made.context is not None
+    assert made.context.custom_id == "codehost:1:d-1"
+    assert [run.trigger_id for run in made.runs] == ["trg_1", "trg_2"]
+    assert {run.delivery_id for run in made.runs} == {"d-1"}
+    assert made.log.status is LogStatus.SUCCESS
+    assert made.log.reason == "2 workflow runs started"
+
+
+def test_a_release_starts_its_own_triggers() -> None:
+    made = settled(signed(release_body(), at=AT, secret="secret", event="release"))
+
+    assert [run.trigger_id for run in made.runs] == ["trg_1", "trg_3"]
+
+
+@pytest.mark.parametrize(
+    ("event", "body"),
+    [
+        ("push", push_body("x", branch="dev")),
+        ("release", release_body(draft=True)),
+        ("ping", {}),
+        ("issues", {}),
+        ("push", b"{"),
+        ("push", push_body("x", repository_id=2)),
+    ],
+)
+def test_what_has_no_effects_looks_at_the_claim_and_leaves_it(event: str, body: bytes | dict[str, object]) -> None:
+    made = settled(signed(body, at=AT, secret="secret", event=event))
+
+    assert made.claim is Claim.CHECK
+    assert made.key is not None
+    assert made.context is None
+    assert made.runs == ()
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        evolve(ENDPOINT, secrets=("other",)),
+        evolve(ENDPOINT, enabled=False),
+        evolve(ENDPOINT, repository=Belonging.UNKNOWN),
+        evolve(ENDPOINT, repository=Belonging.ANOTHERS),
+    ],
+)
+def test_what_is_refused_before_the_duplicate_check_does_not_look_at_the_claim(endpoint: Endpoint) -> None:
+    made = settled(signed(push_body("x"), at=AT, secret="secret"), endpoint)
+
+    assert made.claim is Claim.NONE
+    assert made.key is None
+    assert made.log.payload is None
+    assert made.log.status is LogStatus.FAILED
+
+
+@pytest.mark.parametrize(
+    "fault", [Fault.INVALID_PARAMETERS, Fault.INTEGRATION_NOT_FOUND, Fault.BODY_TOO_LARGE, Fault.ENCODED_BODY]
+)
+def test_what_was_not_received_whole_or_by_nobody_known_leaves_nothing(fault: Fault) -> None:
+    refused = Rejected(fault=fault, error="no")
+
+    assert settlement(refused, ENDPOINT, at=START, mint=CountingIds().mint) is None
+
+
+def test_the_duplicates_entry_has_the_same_id_and_says_so() -> None:
+    made = settled(signed(push_body("feat: x"), at=AT, secret="secret"))
+    entry = made.duplicate_log
+
+    assert entry.id == made.log.id
+    assert entry.title == "Duplicate push delivery"
+    assert entry.payload == {"event": "push", "duplicate": True}
+    assert (entry.status, entry.status_code, entry.error_message) == (LogStatus.SUCCESS, Duplicate.status, None)
+
+
+def test_a_broken_body_under_a_used_id_is_logged_as_a_duplicate_of_its_own_header() -> None:
+    made = settled(signed(b"{", at=AT, secret="secret", event="release"))
+
+    assert made.duplicate_log.title == "Duplicate release delivery"
+    assert made.duplicate_log.error_message is None
+
+
+def test_a_note_is_added_to_the_reason() -> None:
+    made = settled(signed(push_body("x"), at=AT, secret="other"), note="3 earlier failures were not logged")
+
+    assert made.log.reason == "Invalid webhook signature; 3 earlier failures were not logged"
+
+
+@pytest.mark.parametrize(("age_ms", "held"), [(0, True), (86_399_999, True), (86_400_000, False), (86_400_001, False)])
+def test_a_claim_is_free_again_exactly_after_24_hours(age_ms: int, held: bool) -> None:
+    assert claim_is_held(START, START + timedelta(milliseconds=age_ms)) is held
+
+
+def test_a_clock_that_was_stepped_back_frees_no_claim() -> None:
+    assert claim_is_held(START, START - timedelta(hours=1))
+
+
+@given(st.lists(st.tuples(st.text(), st.text(), st.integers(1), ours.delivery_ids()), unique=True, min_size=2))
+def test_every_part_of_a_key_counts(parts: list[tuple[str, str, int, str]]) -> None:
+    digests = {
+        ClaimKey(organization_id=org, integration_id=integration, repository_id=repository, delivery_id=id_).digest
+        for org, integration, repository, id_ in parts
+    }
+
+    assert len(digests) == len(parts)
+    assert {len(digest) for digest in digests} == {16}
+
+
+def test_neighbouring_parts_of_a_key_cannot_be_mixed_up() -> None:
+    one = ClaimKey(organization_id="a", integration_id="bc", repository_id=1, delivery_id="2")
+    other = ClaimKey(organization_id="ab", integration_id="c", repository_id=12, delivery_id="")
+
+    assert one.digest != other.digest
+
+
+@given(ours.deliveries(at=AT))
+def test_every_id_of_a_settlement_is_minted_and_none_is_derived(delivery: Delivery) -> None:
+    ids = CountingIds()
+    outcome = decide(_verified(delivery))
+    first = settlement(outcome, ENDPOINT, at=START, mint=ids.mint)
+    second = settlement(outcome, ENDPOINT, at=START, mint=ids.mint)
+
+    assert first is not None
+    assert second is not None
+    minted = [[made.log.id, *(run.id for run in made.runs)] for made in (first, second)]
+    assert not set(minted[0]) & set(minted[1])
+
+
+def _verified(delivery: Delivery) -> VerifiedDelivery:
+    admission = admit(delivery, ENDPOINT)
+    assert isinstance(admission, VerifiedDelivery)
+    return admission

@@ -1,0 +1,63 @@
+"""The golden deliveries: files in ``deliveries/``, named ``<event header>__<variant>.json``, with what is expected."""
+
+import json
+from pathlib import Path
+from typing import Any, Final, final
+
+from attrs import frozen
+
+from contentsvc_core.testing import address, signed
+from contentsvc_core.webhooks.delivery import Address, Delivery
+
+FOLDER: Final = Path(__file__).parent / "deliveries"
+#: The repository that the golden deliveries are of.
+REPOSITORY_ID: Final = 4242
+REPOSITORY: Final = "acme/lighthouse"
+#: The delivery id that their answers name.
+DELIVERY_ID: Final = "11111111-2222-4333-8444-555555555555"
+
+
+@final
+@frozen(kw_only=True)
+class Golden:
+    """One golden delivery."""
+
+    name: str
+    event: str
+    body: bytes
+    content_type: str
+    #: ``status``, ``answer`` (absent where only the status is fixed), ``log``, ``context``, ``runs``.
+    expected: dict[str, Any]
+
+    def delivery(self, at: Address, secret: str, delivery_id: str = DELIVERY_ID) -> Delivery:
+        """Sign it for an address."""
+        made = signed(self.body, at=at, secret=secret, event=self.event, delivery_id=delivery_id)
+        headers = tuple(
+            (name, self.content_type.encode() if name == b"content-type" else value) for name, value in made.headers
+        )
+        return Delivery(address=made.address, headers=headers, body=made.body)
+
+
+def _read(path: Path) -> Golden:
+    stored = json.loads(path.read_text("utf-8"))
+    if "bodyHex" in stored:
+        body = bytes.fromhex(stored["bodyHex"])
+    elif "bodyText" in stored:
+        body = stored["bodyText"].encode()
+    else:
+        body = json.dumps(stored["body"], ensure_ascii=False).encode()
+    return Golden(
+        name=path.stem,
+        event=stored["event"],
+        body=body,
+        content_type=stored.get("contentType", "application/json"),
+        expected=stored["expected"],
+    )
+
+
+GOLDEN: Final = tuple(_read(path) for path in sorted(FOLDER.glob("*.json")))
+
+
+def golden_address(organization_id: str = "org_1", integration_id: str = "int_1") -> Address:
+    """Give an address for them."""
+    return address(organization_id=organization_id, integration_id=integration_id, repository_id=REPOSITORY_ID)
