@@ -1,0 +1,1 @@
+"""What the ports are made of: stores, an engine, a clock, encryption, markup."""

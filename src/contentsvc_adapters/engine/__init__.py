@@ -1,0 +1,1 @@
+"""Engines: what works on runs."""

@@ -1,0 +1,163 @@
+"""The engine for one process: runs are tasks of its own event loop (port ``WorkflowStarter``).
+
+It keeps nothing: the ledger's rows are all there is, so a process that was killed goes on from them at its next start.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final, final
+
+from contentsvc_core.ports import Clock, RunLedger
+from contentsvc_core.usecases.perform import Performer
+from contentsvc_core.usecases.relay import Relay
+from contentsvc_core.workflows.runs import WorkflowRun
+
+#: Nobody has to nudge: this often the ledger is looked at all the same, in seconds.
+_POLL_S: Final = 0.5
+#: How many runs are worked on at a time.
+_CONCURRENCY: Final = 16
+#: How long a free slot waits for more of them, in seconds.
+_GATHER_S: Final = 0.02
+
+_KILLED: Final = "the process ended while the run was running"
+
+
+@final
+class InlineEngine:
+    """Relays, starts and performs runs until it is stopped. There must be one for a store, not more."""
+
+    def __init__(
+        self,
+        ledger: RunLedger,
+        performer: Performer,
+        clock: Clock,
+        *,
+        on_fault: Callable[[Exception], None],
+        poll_s: float = _POLL_S,
+    ) -> None:
+        """Take the ports.
+
+        Args:
+            ledger: Where the runs are.
+            performer: What performs them.
+            clock: Tells which runs are due.
+            on_fault: Told of every fault of the store's; work goes on when it is back.
+            poll_s: How long to wait for a nudge, in seconds.
+        """
+        self._ledger = ledger
+        self._performer = performer
+        self._relay = Relay(ledger, self, clock)
+        self._on_fault = on_fault
+        self._poll_s = poll_s
+        self._nudged = asyncio.Event()
+        self._slots = asyncio.Semaphore(_CONCURRENCY)
+        self._loop: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = False
+
+    def nudge(self) -> None:
+        """Say that there may be work."""
+        self._nudged.set()
+
+    @property
+    def is_running(self) -> bool:
+        """Tell whether it takes work."""
+        return self._loop is not None and not self._loop.done()
+
+    async def launch(self) -> None:
+        """Recover what a killed process left running, and begin to take work."""
+        self._loop = asyncio.create_task(self._relaying(), name="relay")
+
+    async def close(self, *, within_s: float) -> None:
+        """Take no more work, and wait for what is being done; what is not done by then is done after the next start."""
+        self._closing = True
+        self._nudged.set()
+        tasks = set(self._tasks)
+        if self._loop is not None:
+            tasks.add(self._loop)
+        if not tasks:
+            return
+        _done, late = await asyncio.wait(tasks, timeout=within_s)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+    async def start(self, ids: Sequence[str]) -> None:
+        """Take runs and work on them, a bounded number at a time."""
+        waiting = list(ids)
+        while waiting and not self._closing:
+            free = await self._free_slots(len(waiting))
+            # Only as many are taken as are worked on now: a kill must not cost an attempt of those that wait.
+            chunk, waiting = waiting[:free], waiting[free:]
+            runs = await self._take(chunk)
+            for run in runs:
+                task = asyncio.create_task(self._perform(run), name=f"run {run.id}")
+                self._tasks.add(task)
+                task.add_done_callback(self._finished)
+
+    async def _free_slots(self, wanted: int) -> int:
+        """Wait for a free slot, and a moment longer for its neighbours: one transaction takes for all of them."""
+        await self._slots.acquire()
+        if wanted > 1 and self._tasks:
+            await asyncio.sleep(_GATHER_S)
+        free = 1
+        while free < wanted and not self._slots.locked():
+            await self._slots.acquire()
+            free += 1
+        return free
+
+    async def _take(self, ids: Sequence[str]) -> Sequence[WorkflowRun]:
+        taken = 0
+        try:
+            runs = await self._ledger.take(ids)
+            taken = len(runs)
+        finally:
+            for _ in range(len(ids) - taken):
+                self._slots.release()
+        return runs
+
+    async def _relaying(self) -> None:
+        recovered = False
+        while not self._closing:
+            self._nudged.clear()
+            more = False
+            try:
+                if not recovered:
+                    await self._ledger.recover(_KILLED)
+                    recovered = True
+                more = await self._relay.turn()
+            except Exception as exc:  # noqa: BLE001  # the relay must outlive whatever the store does
+                self._on_fault(exc)
+            if not more and not self._closing:
+                await self._wait()
+
+    async def _wait(self) -> None:
+        try:
+            await asyncio.wait_for(self._nudged.wait(), self._poll_s)
+        except TimeoutError:
+            return
+
+    async def _perform(self, run: WorkflowRun) -> None:
+        try:
+            await self._performer.perform(run)
+        except Exception as exc:  # noqa: BLE001  # how it ended could not be stored
+            self._on_fault(exc)
+            await self._put_back(run)
+        finally:
+            self._slots.release()
+
+    async def _put_back(self, run: WorkflowRun) -> None:
+        """Have a run whose end could not be stored done again, once the store is back."""
+        while not self._closing:
+            try:
+                await self._ledger.retry(run, due_at=run.due_at, error="how the run ended could not be stored")
+            except Exception as exc:  # noqa: BLE001  # as above
+                self._on_fault(exc)
+                await asyncio.sleep(self._poll_s)
+            else:
+                return
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (exc := task.exception()) is not None and isinstance(exc, Exception):
+            self._on_fault(exc)

@@ -1,0 +1,36 @@
+"""Markdown to HTML that is safe to show (port :class:`~contentsvc_core.ports.MarkupRenderer`)."""
+
+from typing import Final, final
+
+import nh3
+from markdown_it import MarkdownIt
+
+#: What may stand in a post. No images: a remote one would tell its server who reads.
+_TAGS: Final = frozenset(
+    {
+        *("a", "blockquote", "br", "code", "del", "em", "hr", "li", "ol", "p", "pre", "s", "strong", "ul"),
+        *("h1", "h2", "h3", "h4", "h5", "h6"),
+        *("table", "tbody", "td", "th", "thead", "tr"),
+    }
+)
+_ATTRIBUTES: Final = {"a": {"href", "title"}, "ol": {"start"}, "td": {"align"}, "th": {"align"}}
+
+
+@final
+class SafeMarkdown:
+    """CommonMark with tables and strikethrough; raw HTML stays text, and an allow-list has the last word."""
+
+    def __init__(self) -> None:
+        """Configure the parser."""
+        # html=False first: the allow-list alone would drop the text that follows a <script>.
+        self._parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+
+    def render(self, markdown: str) -> str:
+        """Give the HTML."""
+        return nh3.clean(
+            self._parser.render(markdown),
+            tags=set(_TAGS),
+            attributes=_ATTRIBUTES,
+            url_schemes={"http", "https"},
+            link_rel="nofollow noopener noreferrer",
+        )

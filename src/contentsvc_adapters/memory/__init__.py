@@ -1,0 +1,5 @@
+"""The stores in memory: for tests, demonstrations, and services that need not remember."""
+
+from contentsvc_adapters.memory.stores import MemoryStores, memory_stores
+
+__all__ = ["MemoryStores", "memory_stores"]

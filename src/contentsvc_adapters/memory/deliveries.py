@@ -1,0 +1,84 @@
+"""Where deliveries are decided on and settled."""
+
+from typing import final
+
+from attrs import evolve
+
+from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
+from contentsvc_core.ports import SecretSealer
+from contentsvc_core.webhooks.delivery import Address, Belonging, Endpoint
+from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
+from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.triggers import source_type
+
+
+@final
+class MemoryDeliveryStore:
+    """The delivery store."""
+
+    def __init__(self, state: State, sealer: SecretSealer) -> None:
+        """Take the shared state, and what opens the webhook secrets."""
+        self._state = state
+        self._sealer = sealer
+
+    async def endpoint(self, address: Address) -> Endpoint | None:
+        """Read what is known at an address."""
+        state = self._state
+        integration = state.integrations.get(address.integration_id)
+        if integration is None or (integration.organization_id, integration.provider) != (
+            address.organization_id,
+            address.provider,
+        ):
+            return None
+        triggers = of_organization(state.triggers.values(), address.organization_id, newest_first=False)
+        return Endpoint(
+            address=address,
+            enabled=integration.enabled,
+            secrets=(self._sealer.open(state.secrets[integration.id]),),
+            repository=self._belonging(address),
+            triggers=[
+                trigger
+                for trigger in triggers
+                if trigger.enabled and trigger.source_type == source_type(address.provider)
+            ],
+            version=state.versions[address.organization_id],
+        )
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        """Make a settlement true."""
+        refuse_unstorable(settlement)
+        state = self._state
+        log = settlement.log
+        written = state.log.get((log.organization_id, log.id))
+        if written is not None:
+            # Sent again after an unknown outcome: which entry was written tells what the first answer was.
+            return Settled.AS_DECIDED if written == log else Settled.ALREADY_CLAIMED
+        if state.versions.get(settlement.organization_id) != settlement.version:
+            return Settled.STALE
+        key = None if settlement.claim is Claim.NONE or settlement.key is None else settlement.key.digest
+        claimed_at = None if key is None else state.claims.get(key)
+        if claimed_at is not None and claim_is_held(claimed_at, settlement.at):
+            state.log[log.organization_id, log.id] = settlement.duplicate_log
+            return Settled.ALREADY_CLAIMED
+        context = None if settlement.context is None else self._upserted(settlement.context)
+        # Nothing below can fail.
+        if key is not None and settlement.claim is Claim.TAKE:
+            state.claims[key] = settlement.at
+        if context is not None:
+            state.contexts[context.organization_id, context.custom_id] = context
+        for run in settlement.runs:
+            state.put_run(run)
+        state.log[log.organization_id, log.id] = log
+        return Settled.AS_DECIDED
+
+    def _belonging(self, address: Address) -> Belonging:
+        for integration in self._state.integrations.values():
+            if (integration.organization_id, integration.provider) != (address.organization_id, address.provider):
+                continue
+            if any(repository.id == address.repository_id for repository in integration.repositories):
+                return Belonging.OURS if integration.id == address.integration_id else Belonging.ANOTHERS
+        return Belonging.UNKNOWN
+
+    def _upserted(self, record: ContextRecord) -> ContextRecord:
+        standing = self._state.contexts.get((record.organization_id, record.custom_id))
+        return record if standing is None else evolve(record, id=standing.id, created_at=standing.created_at)

@@ -1,0 +1,172 @@
+"""Organizations and what they have connected, and the API keys."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TypeVar, final
+
+from attrs import evolve
+
+from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
+from contentsvc_core.access.keys import ApiKey
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.organizations import Integration, Organization
+from contentsvc_core.ports import SecretSealer
+from contentsvc_core.workflows.triggers import Trigger
+
+_Value = TypeVar("_Value", Organization, Integration, Trigger)
+
+
+@final
+class MemoryDirectory:
+    """The directory."""
+
+    def __init__(self, state: State, sealer: SecretSealer) -> None:
+        """Take the shared state, and what seals the webhook secrets."""
+        self._state = state
+        self._sealer = sealer
+
+    async def add_organization(self, organization: Organization) -> bool:
+        """Add an organization."""
+        refuse_unstorable(organization)
+        standing = await self.organization(organization.slug)
+        if standing is not None:
+            # The same organization once more, after an unknown outcome, is no stranger.
+            return standing.id == organization.id
+        _refuse_another(self._state.organizations, organization)
+        self._state.organizations[organization.id] = organization
+        self._state.versions[organization.id] = 1
+        return True
+
+    async def organization(self, slug: str) -> Organization | None:
+        """Find an organization."""
+        return next((each for each in self._state.organizations.values() if each.slug == slug), None)
+
+    async def organizations(self) -> Sequence[Organization]:
+        """List all organizations."""
+        return sorted(self._state.organizations.values(), key=lambda organization: organization.slug)
+
+    async def add_integration(self, integration: Integration, secret: str) -> bool:
+        """Add an integration."""
+        refuse_unstorable(integration)
+        self._state.refuse_stranger(integration.organization_id)
+        if _refuse_another(self._state.integrations, integration):
+            return True
+        connected = _connected(integration)
+        if len(connected) < 2 * len(integration.repositories) or any(
+            connected & _connected(other) for other in self._state.integrations.values()
+        ):
+            return False
+        self._state.secrets[integration.id] = self._sealer.seal(secret)
+        self._state.integrations[integration.id] = integration
+        self._raise_version(integration.organization_id)
+        return True
+
+    async def integrations(self, organization_id: str) -> Sequence[Integration]:
+        """List an organization's integrations."""
+        return of_organization(self._state.integrations.values(), organization_id, newest_first=False)
+
+    async def secrets(self, organization_id: str, integration_id: str) -> tuple[str, ...]:
+        """Open an integration's secret."""
+        integration = self._state.integrations.get(integration_id)
+        if integration is None or integration.organization_id != organization_id:
+            return ()
+        return (self._sealer.open(self._state.secrets[integration_id]),)
+
+    async def enable_integration(self, organization_id: str, integration_id: str, *, enabled: bool) -> bool:
+        """Switch an integration."""
+        integration = self._state.integrations.get(integration_id)
+        if integration is None or integration.organization_id != organization_id:
+            return False
+        self._state.integrations[integration_id] = evolve(integration, enabled=enabled)
+        self._raise_version(organization_id)
+        return True
+
+    async def add_trigger(self, trigger: Trigger) -> None:
+        """Add a trigger."""
+        refuse_unstorable(trigger)
+        self._state.refuse_stranger(trigger.organization_id)
+        if not _refuse_another(self._state.triggers, trigger):
+            self._state.triggers[trigger.id] = trigger
+            self._raise_version(trigger.organization_id)
+
+    async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None:
+        """Find a trigger."""
+        trigger = self._state.triggers.get(trigger_id)
+        return trigger if trigger is not None and trigger.organization_id == organization_id else None
+
+    async def triggers(self, organization_id: str) -> Sequence[Trigger]:
+        """List an organization's triggers."""
+        return of_organization(self._state.triggers.values(), organization_id, newest_first=False)
+
+    async def enable_trigger(self, organization_id: str, trigger_id: str, *, enabled: bool) -> bool:
+        """Switch a trigger."""
+        trigger = await self.trigger(organization_id, trigger_id)
+        if trigger is None:
+            return False
+        self._state.triggers[trigger_id] = evolve(trigger, enabled=enabled)
+        self._raise_version(organization_id)
+        return True
+
+    async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the port's word
+        """Find which organization an integration or trigger belongs to."""
+        found = self._state.integrations.get(id) or self._state.triggers.get(id)
+        return None if found is None else found.organization_id
+
+    def _raise_version(self, organization_id: str) -> None:
+        self._state.versions[organization_id] += 1
+
+
+@final
+class MemoryApiKeys:
+    """The API keys."""
+
+    def __init__(self, state: State) -> None:
+        """Take the shared state."""
+        self._state = state
+
+    async def add(self, key: ApiKey) -> None:
+        """Add a key."""
+        refuse_unstorable(key)
+        self._state.refuse_stranger(key.organization_id)
+        # The same key once more, after an unknown outcome, is welcome.
+        if self._state.keys.setdefault(key.prefix, key).digest != key.digest:
+            message = f"'{key.prefix}' is the prefix of another key"
+            raise Unstorable(message)
+
+    async def key(self, prefix: str) -> ApiKey | None:
+        """Find a key."""
+        return self._state.keys.get(prefix)
+
+    async def keys(self, organization_id: str | None = None) -> Sequence[ApiKey]:
+        """List the keys of one organization, or of all."""
+        keys = sorted(self._state.keys.values(), key=lambda key: (key.created_at, key.prefix))
+        return [key for key in keys if organization_id in {None, key.organization_id}]
+
+    async def revoke(self, prefix: str, at: datetime) -> bool:
+        """Revoke a key, once."""
+        key = self._state.keys.get(prefix)
+        if key is None:
+            return False
+        self._state.keys[prefix] = evolve(key, revoked_at=key.revoked_at or at)
+        return True
+
+    async def touch(self, prefix: str, at: datetime) -> None:
+        """Note when a key was used."""
+        key = self._state.keys.get(prefix)
+        if key is not None:
+            self._state.keys[prefix] = evolve(key, last_used_at=at)
+
+
+def _refuse_another(standing: dict[str, _Value], value: _Value) -> bool:
+    """Tell whether a value stands already; refuse another one of the same id."""
+    found = standing.get(value.id)
+    if found is not None and found != value:
+        message = f"'{value.id}' is the id of another one"
+        raise Unstorable(message)
+    return found is not None
+
+
+def _connected(integration: Integration) -> set[tuple[str, str, int | str]]:
+    """Give what no other integration may connect: ids and names, within the organization and provider."""
+    keys = (key for each in integration.repositories for key in (each.id, each.full_name.lower()))
+    return {(integration.organization_id, integration.provider, key) for key in keys}

@@ -1,0 +1,131 @@
+"""What all memory stores share."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Protocol, TypeVar, cast, final
+
+import msgspec
+from attrs import Factory, define, fields, has
+
+from contentsvc_core.access.keys import ApiKey
+from contentsvc_core.content.posts import Post
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.journal import LogEntry
+from contentsvc_core.organizations import Integration, Organization
+from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_core.workflows.triggers import Trigger
+
+
+@final
+@define(kw_only=True)
+class State:
+    """Everything that is stored. One event loop uses it; a change is atomic because nothing awaits in its middle.
+
+    What can fail is done before the first change: so nothing is ever half-written.
+    """
+
+    #: By id.
+    organizations: dict[str, Organization] = Factory(dict[str, Organization])
+    #: The version of each organization's configuration.
+    versions: dict[str, int] = Factory(dict[str, int])
+    #: By id.
+    integrations: dict[str, Integration] = Factory(dict[str, Integration])
+    #: Sealed, by the integration's id.
+    secrets: dict[str, str] = Factory(dict[str, str])
+    #: By id.
+    triggers: dict[str, Trigger] = Factory(dict[str, Trigger])
+    #: By prefix.
+    keys: dict[str, ApiKey] = Factory(dict[str, ApiKey])
+    #: When it was taken, by the digest of the claim's key.
+    claims: dict[bytes, datetime] = Factory(dict[bytes, datetime])
+    #: By organization and custom id.
+    contexts: dict[tuple[str, str], ContextRecord] = Factory(dict[tuple[str, str], ContextRecord])
+    #: By id.
+    runs: dict[str, WorkflowRun] = Factory(dict[str, WorkflowRun])
+    #: The ids of the runs that work is left for.
+    unfinished: set[str] = Factory(set[str])
+    #: By id.
+    posts: dict[str, Post] = Factory(dict[str, Post])
+    #: Organization and key of the posts that there may be one of.
+    once: set[tuple[str, str]] = Factory(set[tuple[str, str]])
+    #: By organization and id.
+    log: dict[tuple[str, str], LogEntry] = Factory(dict[tuple[str, str], LogEntry])
+
+    def put_run(self, run: WorkflowRun) -> None:
+        """Store a run as it is now."""
+        self.runs[run.id] = run
+        if run.status in {RunStatus.PENDING, RunStatus.RUNNING}:
+            self.unfinished.add(run.id)
+        else:
+            self.unfinished.discard(run.id)
+
+    def refuse_stranger(self, organization_id: str) -> None:
+        """Refuse what belongs to no organization, as a database does.
+
+        Raises:
+            Unstorable: There is no such organization.
+        """
+        if organization_id not in self.organizations:
+            message = f"there is no organization '{organization_id}'"
+            raise Unstorable(message)
+
+
+class _Dated(Protocol):
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def organization_id(self) -> str: ...
+
+    @property
+    def created_at(self) -> datetime: ...
+
+
+_Value = TypeVar("_Value", bound=_Dated)
+
+
+def of_organization(
+    values: Iterable[_Value], organization_id: str, *, newest_first: bool = True, limit: int | None = None
+) -> list[_Value]:
+    """List an organization's values by creation time and then id."""
+    mine = [value for value in values if value.organization_id == organization_id]
+    mine.sort(key=place, reverse=newest_first)
+    return mine[:limit]
+
+
+def place(value: _Dated) -> tuple[datetime, str]:
+    """Give where a value stands in a list."""
+    return value.created_at, value.id
+
+
+def refuse_unstorable(*values: object) -> None:
+    """Refuse what no database holds: else what works on one store would fail on another.
+
+    Raises:
+        Unstorable: A text is no Unicode (a lone surrogate), or a number has more than 64 bits.
+    """
+    try:
+        _try(values)
+    except (UnicodeEncodeError, OverflowError) as exc:
+        message = f"no store can hold the value: {exc}"
+        raise Unstorable(message) from exc
+
+
+def _try(value: object) -> None:
+    match value:
+        case str():
+            value.encode()
+        case int():
+            value.to_bytes(8, "big", signed=True)
+        case tuple():
+            for part in cast("tuple[object, ...]", value):
+                _try(part)
+        case Mapping():
+            # It would be kept as JSON.
+            msgspec.json.encode(dict(cast("Mapping[object, object]", value)))
+        case _ if has(type(value)):
+            for attribute in fields(type(value)):
+                _try(getattr(value, attribute.name))
+        case _:
+            pass

@@ -1,0 +1,110 @@
+"""Secrets at rest, encrypted with Fernet (port :class:`~contentsvc_core.ports.SecretSealer`)."""
+
+import base64
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+from typing import Final, final
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from contentsvc_core.errors import ContentServiceError, SecretUnreadable
+
+_SHORTEST: Final = 32
+
+
+class UnusableKey(ContentServiceError):
+    """A secret key cannot be used, or its file cannot be read or made; the message says what to do."""
+
+
+@final
+class FernetSealer:
+    """Seals with the first of some keys and opens with any: so keys can be rotated."""
+
+    def __init__(self, keys: str) -> None:
+        """Take the keys.
+
+        Args:
+            keys: Separated by commas or line ends, the newest first. Each is a Fernet key (32 bytes in URL-safe
+                Base64), or any secret of at least 32 characters, from which one is derived.
+
+        Raises:
+            UnusableKey: There is none, or one is too short.
+        """
+        texts = [text.strip() for text in keys.replace("\n", ",").split(",") if text.strip()]
+        if not texts:
+            message = "the secret key is empty: give a Fernet key, or any secret of at least 32 characters"
+            raise UnusableKey(message)
+        self._fernet = MultiFernet([_fernet(text) for text in texts])
+
+    def seal(self, secret: str) -> str:
+        """Encrypt; two sealings of one secret differ."""
+        return self._fernet.encrypt(secret.encode()).decode("ascii")
+
+    def open(self, sealed: str) -> str:
+        """Decrypt.
+
+        Raises:
+            SecretUnreadable: It was not sealed with one of the keys.
+        """
+        try:
+            return self._fernet.decrypt(sealed.encode()).decode()
+        except InvalidToken as exc:
+            message = "a stored secret was sealed with another key: set CONTENTSVC_SECRET_KEY to the one in use before"
+            raise SecretUnreadable(message) from exc
+
+
+def key_beside(database: Path) -> str:
+    """Give the key that belongs to a SQLite file; make it, readable by its owner alone, when there is none.
+
+    Raises:
+        UnusableKey: The file cannot be read or made.
+    """
+    path = database.with_name(f"{database.name}.key")
+    try:
+        return _read(path) or _make(path)
+    except OSError as exc:
+        message = f"the key file {path} cannot be used: {exc.strerror or exc}"
+        raise UnusableKey(message) from exc
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text("ascii")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as exc:
+        message = f"the key file {path} holds no key"
+        raise UnusableKey(message) from exc
+
+
+def _make(path: Path) -> str:
+    """Make the file whole or not at all: of two processes that start at once, one makes it and both read it."""
+    # Made with mode 0600, under a name that nobody else has.
+    descriptor, fresh = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(Fernet.generate_key())
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(fresh, path)
+    finally:
+        Path(fresh).unlink()
+    return path.read_text("ascii")
+
+
+def _fernet(text: str) -> Fernet:
+    try:
+        return Fernet(text)
+    except ValueError:
+        pass
+    if len(text) < _SHORTEST:
+        message = f"the secret key is too short: a Fernet key, or any secret of at least {_SHORTEST} characters"
+        raise UnusableKey(message)
+    # RFC 5869; no salt, so that every node derives the same key.
+    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"contentsvc sealing").derive(text.encode())
+    return Fernet(base64.urlsafe_b64encode(derived))

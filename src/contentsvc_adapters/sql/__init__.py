@@ -1,0 +1,7 @@
+"""The stores in a SQL database: SQLite."""
+
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.migrations.migrate import HEAD, revision, upgrade
+from contentsvc_adapters.sql.stores import SqlStores, sql_stores
+
+__all__ = ["HEAD", "Database", "SqlStores", "revision", "sql_stores", "upgrade"]

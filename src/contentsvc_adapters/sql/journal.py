@@ -1,0 +1,70 @@
+"""The webhook log, and the claims that have expired."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from typing import final
+
+from sqlalchemy import Connection, delete, select, tuple_
+
+from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.schema import claims, events, log_entries
+from contentsvc_core.journal import LogEntry
+from contentsvc_core.timestamps import to_ms
+from contentsvc_core.webhooks.events import Push, Release
+
+
+@final
+class SqlJournal:
+    """The journal."""
+
+    def __init__(self, database: Database) -> None:
+        """Take the database."""
+        self._database = database
+
+    async def append(self, entry: LogEntry) -> None:
+        """Write an entry; one that stands already is left as it is."""
+        await self._database.write(partial(self._append, entry))
+
+    def _append(self, entry: LogEntry, connection: Connection) -> None:
+        if isinstance(entry.detail, Push | Release):
+            event = self._database.dialect.insert(events).on_conflict_do_nothing(index_elements=["id"])
+            connection.execute(event, rows.event_row(entry, entry.detail, of=None))
+        log = self._database.dialect.insert(log_entries)
+        once = log.on_conflict_do_nothing(index_elements=["organization_id", "created_at", "id"])
+        connection.execute(once, rows.log_row(entry))
+
+    async def entries(self, organization_id: str, *, limit: int | None = None) -> Sequence[LogEntry]:
+        """Read an organization's entries."""
+        query = (
+            select(log_entries, events.c.type.label("event_type"), events.c.data.label("event_data"))
+            .outerjoin(events, events.c.id == log_entries.c.event_id)
+            .where(log_entries.c.organization_id == organization_id)
+            .order_by(log_entries.c.created_at.desc(), log_entries.c.id.desc())
+            .limit(limit)
+        )
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return [rows.log_entry(row) for row in found]
+
+    async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
+        """Delete the oldest entries. Their events stay: context records and runs tell of them."""
+        place = (log_entries.c.created_at, log_entries.c.id)
+        oldest = (
+            select(*place)
+            .where(log_entries.c.organization_id == organization_id, log_entries.c.created_at < to_ms(before))
+            .order_by(*place)
+            .limit(limit)
+        )
+        sweeping = delete(log_entries).where(
+            log_entries.c.organization_id == organization_id, tuple_(*place).in_(oldest)
+        )
+        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+
+    async def sweep_claims(self, *, before: datetime, limit: int) -> int:
+        """Delete the oldest claims."""
+        oldest = (
+            select(claims.c.key).where(claims.c.claimed_at <= to_ms(before)).order_by(claims.c.claimed_at).limit(limit)
+        )
+        sweeping = delete(claims).where(claims.c.key.in_(oldest))
+        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)

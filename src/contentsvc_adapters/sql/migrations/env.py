@@ -1,0 +1,9 @@
+"""What Alembic runs: the scripts, on the connection and in the transaction that it is given."""
+
+from alembic import context
+
+from contentsvc_adapters.sql.schema import metadata
+
+context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,56 @@
+"""All stores over one database, under the names that every family of stores uses."""
+
+from typing import final
+
+from attrs import frozen
+
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.deliveries import SqlDeliveryStore
+from contentsvc_adapters.sql.directory import SqlDirectory
+from contentsvc_adapters.sql.journal import SqlJournal
+from contentsvc_adapters.sql.keys import SqlApiKeys
+from contentsvc_adapters.sql.ledger import SqlRunLedger
+from contentsvc_adapters.sql.library import SqlContextLibrary, SqlPostLibrary
+from contentsvc_core.ports import (
+    ApiKeys,
+    ContextLibrary,
+    DeliveryStore,
+    Directory,
+    Journal,
+    PostLibrary,
+    RunLedger,
+    SecretSealer,
+)
+
+
+@final
+@frozen(kw_only=True)
+class SqlStores:
+    """The stores of one database. They hold nothing themselves: other processes' writes are seen at once."""
+
+    database: Database
+    deliveries: DeliveryStore
+    ledger: RunLedger
+    contexts: ContextLibrary
+    posts: PostLibrary
+    journal: Journal
+    directory: Directory
+    keys: ApiKeys
+
+    async def close(self) -> None:
+        """Finish what is under way and close the database."""
+        await self.database.dispose()
+
+
+def sql_stores(database: Database, sealer: SecretSealer) -> SqlStores:
+    """Build the stores of a database; its schema must be there (:mod:`contentsvc_adapters.sql.migrations.migrate`)."""
+    return SqlStores(
+        database=database,
+        deliveries=SqlDeliveryStore(database, sealer),
+        ledger=SqlRunLedger(database),
+        contexts=SqlContextLibrary(database),
+        posts=SqlPostLibrary(database),
+        journal=SqlJournal(database),
+        directory=SqlDirectory(database, sealer),
+        keys=SqlApiKeys(database),
+    )

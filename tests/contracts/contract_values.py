@@ -1,0 +1,262 @@
+"""What the contract suite settles, stores and asks for."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Protocol, final
+
+from attrs import evolve, frozen
+
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.errors import SecretUnreadable
+from contentsvc_core.organizations import Integration, Organization, Repository
+from contentsvc_core.ports import ApiKeys, ContextLibrary, DeliveryStore, Directory, Journal, PostLibrary, RunLedger
+from contentsvc_core.testing import START, CountingIds
+from contentsvc_core.webhooks.delivery import Address, Endpoint
+from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
+from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
+from contentsvc_core.webhooks.settlement import Settlement, settlement
+from contentsvc_core.workflows.runs import WorkflowRun
+from contentsvc_core.workflows.triggers import Trigger, source_type
+
+SECRET = "whsec_hush-hush-hush"
+IDS = CountingIds()
+
+
+class Stores(Protocol):
+    """A family of stores over one state."""
+
+    @property
+    def deliveries(self) -> DeliveryStore: ...
+    @property
+    def ledger(self) -> RunLedger: ...
+    @property
+    def contexts(self) -> ContextLibrary: ...
+    @property
+    def posts(self) -> PostLibrary: ...
+    @property
+    def journal(self) -> Journal: ...
+    @property
+    def directory(self) -> Directory: ...
+    @property
+    def keys(self) -> ApiKeys: ...
+    async def close(self) -> None: ...
+
+
+@final
+class RotatingSealer:
+    """Not secret at all, but reversible, never in clear, and different each time."""
+
+    def __init__(self) -> None:
+        self._nonces = count(1)
+
+    def seal(self, secret: str) -> str:
+        nonce = next(self._nonces)
+        return f"{nonce}:{bytes(byte ^ (nonce % 255 + 1) for byte in secret.encode()).hex()}"
+
+    def open(self, sealed: str) -> str:
+        try:
+            nonce, _, body = sealed.partition(":")
+            return bytes(byte ^ (int(nonce) % 255 + 1) for byte in bytes.fromhex(body)).decode()
+        except ValueError as exc:
+            raise SecretUnreadable(sealed) from exc
+
+
+def later(**by: int) -> datetime:
+    return START + timedelta(**by)
+
+
+def push(*messages: str) -> Push:
+    commits = tuple(
+        Commit(
+            id=f"{number:040x}",
+            message=message,
+            author=Author(name="Ada", email="ada@example.com", username="ada"),
+            timestamp="2026-01-01T12:00:00+02:00",
+            url=f"https://codehost.example/commit/{number}",
+            distinct=number != 1,
+        )
+        for number, message in enumerate(messages or ("feat: lamp",), start=1)
+    )
+    head = HeadCommit(id=commits[-1].id, message=commits[-1].message)
+    return Push(ref="refs/heads/main", branch="main", commits=commits, head_commit=head)
+
+
+def release(tag: str = "v1.0.0") -> Release:
+    return Release(
+        action="published",
+        tag_name=tag,
+        name=None,
+        body="notes",
+        prerelease=False,
+        draft=False,
+        published_at="2026-01-01T12:00:00Z",
+        url=f"https://codehost.example/{tag}",
+    )
+
+
+@final
+@frozen(kw_only=True)
+class Tenant:
+    """An organization with an integration, as the stores know it."""
+
+    stores: Stores
+    organization: Organization
+    integration: Integration
+    triggers: tuple[Trigger, ...]
+
+    @property
+    def id(self) -> str:
+        return self.organization.id
+
+    @property
+    def repository(self) -> Repository:
+        return self.integration.repositories[0]
+
+    @property
+    def address(self) -> Address:
+        return Address(
+            provider=self.integration.provider,
+            organization_id=self.id,
+            integration_id=self.integration.id,
+            repository_id=self.repository.id,
+        )
+
+    async def endpoint(self) -> Endpoint:
+        endpoint = await self.stores.deliveries.endpoint(self.address)
+        assert endpoint is not None
+        return endpoint
+
+    async def decided(self, outcome: Outcome, at: datetime = START) -> Settlement:
+        settling = settlement(outcome, await self.endpoint(), at=at, mint=IDS.mint)
+        assert settling is not None
+        return settling
+
+    async def processed(self, delivery_id: str, event: Event | None = None, at: datetime = START) -> Settlement:
+        outcome = Processed(
+            event=push() if event is None else event,
+            delivery_id=delivery_id,
+            repository_id=self.repository.id,
+            repository=self.repository.full_name,
+        )
+        return await self.decided(outcome, at)
+
+    async def left(self) -> "Left":
+        return Left(
+            contexts=tuple(await self.stores.contexts.records(self.id)),
+            runs=tuple(await self.stores.ledger.runs(self.id)),
+            log=tuple(entry.title for entry in await self.stores.journal.entries(self.id)),
+        )
+
+    async def taken(self, event: Event | None = None, at: datetime = START) -> WorkflowRun:
+        """Give a run that was started, by its first trigger, and taken."""
+        settling = await self.processed(IDS.mint("delivery-"), event, at)
+        await self.stores.deliveries.settle(settling)
+        (run,) = await self.stores.ledger.take([settling.runs[0].id])
+        return run
+
+
+@final
+@frozen(kw_only=True)
+class Left:
+    """What deliveries have left behind at a tenant's; log entries by their titles."""
+
+    contexts: tuple[object, ...] = ()
+    runs: tuple[object, ...] = ()
+    log: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        return len(self.contexts), len(self.runs), len(self.log)
+
+
+async def tenant(
+    stores: Stores,
+    slug: str = "acme",
+    *,
+    repository_id: int = 1,
+    full_name: str = "acme/lighthouse",
+    provider: str = "codehost",
+    triggers: int = 2,
+) -> Tenant:
+    organization = Organization(id=IDS.mint("org_"), slug=slug, name=slug.title(), created_at=START)
+    assert await stores.directory.add_organization(organization)
+    made = Tenant(
+        stores=stores,
+        organization=organization,
+        integration=an_integration(organization.id, (repository_id, full_name), provider=provider),
+        triggers=tuple(
+            a_trigger(organization.id, repository_id, provider=provider, name=f"trigger {number}")
+            for number in range(triggers)
+        ),
+    )
+    assert await stores.directory.add_integration(made.integration, SECRET)
+    for trigger in made.triggers:
+        await stores.directory.add_trigger(trigger)
+    return made
+
+
+def an_integration(
+    organization_id: str, *repositories: tuple[int, str], provider: str = "codehost", at: datetime = START
+) -> Integration:
+    return Integration(
+        id=IDS.mint("int_"),
+        organization_id=organization_id,
+        provider=provider,
+        repositories=tuple(Repository(id=id_, full_name=name, branch="main") for id_, name in repositories),
+        created_at=at,
+    )
+
+
+def a_trigger(
+    organization_id: str,
+    *repository_ids: int,
+    provider: str = "codehost",
+    name: str = "",
+    event_types: Sequence[str] = (),
+    at: datetime = START,
+) -> Trigger:
+    return Trigger(
+        id=IDS.mint("trg_"),
+        organization_id=organization_id,
+        name=name,
+        source_type=source_type(provider),
+        repository_ids=repository_ids,
+        event_types=tuple(event_types),
+        output_type=ContentType.CHANGELOG,
+        created_at=at,
+    )
+
+
+def a_post(organization_id: str, at: datetime = START, **changes: object) -> Post:
+    post = Post(
+        id=IDS.mint("post_"),
+        organization_id=organization_id,
+        title="What is new",
+        content="<p>A lamp.</p>",
+        markdown="A lamp.",
+        content_type=ContentType.CHANGELOG,
+        source_metadata={"repositories": ["acme/lighthouse"]},
+        status=PostStatus.DRAFT,
+        created_at=at,
+        updated_at=at,
+    )
+    return evolve(post, **changes)
+
+
+#: Endings that look at a claim and take none.
+CHECKING: tuple[Outcome, ...] = (
+    Filtered(event=push(), delivery_id="d", reason="not the default branch"),
+    Ignored(kind="issues", delivery_id="d"),
+    Pong(delivery_id="d"),
+    Rejected(fault=Fault.INVALID_PAYLOAD, error="Invalid payload", kind="push", delivery_id="d", unless_duplicate=True),
+)
+#: An ending that does not look.
+REFUSED = Rejected(fault=Fault.INVALID_SIGNATURE, error="Invalid webhook signature", kind="push", delivery_id="d")
+
+
+def ending(outcome: Outcome | None) -> str:
+    """Name a parameter of a test."""
+    if outcome is None:
+        return "Processed"
+    return outcome.fault.name if isinstance(outcome, Rejected) else type(outcome).__name__

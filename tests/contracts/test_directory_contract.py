@@ -1,0 +1,251 @@
+"""``DeliveryStore.endpoint`` and ``Directory``: what is known at an address, and who may change it."""
+
+import asyncio
+
+import pytest
+from attrs import evolve
+from contract_values import IDS, SECRET, Stores, Tenant, a_trigger, an_integration, later, tenant
+
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.organizations import Organization
+from contentsvc_core.testing import START
+from contentsvc_core.webhooks.delivery import Belonging, Endpoint
+from contentsvc_core.webhooks.settlement import Settled
+
+
+async def test_an_endpoint_is_all_that_a_delivery_is_decided_on(acme: Tenant) -> None:
+    endpoint = await acme.stores.deliveries.endpoint(acme.address)
+
+    assert endpoint is not None
+    assert endpoint == Endpoint(
+        address=acme.address,
+        enabled=True,
+        secrets=(SECRET,),
+        repository=Belonging.OURS,
+        triggers=acme.triggers,
+        version=endpoint.version,
+    )
+
+
+@pytest.mark.parametrize("part", ["organization_id", "integration_id", "provider"])
+async def test_nothing_is_known_elsewhere(acme: Tenant, part: str) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    others = {"organization_id": zenith.id, "integration_id": zenith.integration.id, "provider": "github"}
+
+    for value in (others[part], "unknown", ""):
+        assert await acme.stores.deliveries.endpoint(evolve(acme.address, **{part: value})) is None
+
+
+async def test_a_repository_belongs_to_the_integration_that_connected_it(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    await tenant(acme.stores, "zenith", repository_id=4)
+    assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
+    assert await directory.add_integration(an_integration(acme.id, (3, "acme/mast"), provider="github"), "third")
+
+    known = {
+        id_: await acme.stores.deliveries.endpoint(evolve(acme.address, repository_id=id_))
+        for id_ in (1, 2, 3, 4, 2**63 - 1)
+    }
+
+    assert {id_: endpoint and endpoint.repository for id_, endpoint in known.items()} == {
+        1: Belonging.OURS,
+        2: Belonging.ANOTHERS,
+        # Connected at another provider, or by another organization: that is no business of this one.
+        3: Belonging.UNKNOWN,
+        4: Belonging.UNKNOWN,
+        2**63 - 1: Belonging.UNKNOWN,
+    }
+
+
+async def test_an_endpoint_has_the_triggers_that_may_match_there(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    zenith = await tenant(acme.stores, "zenith")
+    await directory.add_trigger(a_trigger(acme.id, 1, provider="github"))
+    await directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=False)
+
+    assert (await acme.endpoint()).triggers == acme.triggers[1:]
+    assert (await zenith.endpoint()).triggers == zenith.triggers
+
+
+async def test_a_switched_off_integration_says_so_at_once(acme: Tenant) -> None:
+    assert await acme.stores.directory.enable_integration(acme.id, acme.integration.id, enabled=False)
+    assert not (await acme.endpoint()).enabled
+    assert await acme.stores.directory.integrations(acme.id) == [evolve(acme.integration, enabled=False)]
+    assert await acme.stores.directory.enable_integration(acme.id, acme.integration.id, enabled=True)
+    assert (await acme.endpoint()).enabled
+
+
+async def test_every_change_raises_the_version_once_settled_on_it(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    versions = [(await acme.endpoint()).version]
+    assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
+    versions.append((await acme.endpoint()).version)
+    await directory.add_trigger(a_trigger(acme.id, 1))
+    versions.append((await acme.endpoint()).version)
+    await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
+    versions.append((await acme.endpoint()).version)
+    await directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=False)
+    versions.append((await acme.endpoint()).version)
+
+    assert versions == sorted(set(versions))
+
+
+async def test_what_changes_nothing_makes_nothing_stale(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    settling = await acme.processed("d-1")
+    directory = acme.stores.directory
+
+    assert not await directory.enable_trigger(acme.id, zenith.triggers[0].id, enabled=False)
+    assert not await directory.enable_integration(acme.id, zenith.integration.id, enabled=False)
+    assert not await directory.add_integration(an_integration(acme.id, (1, "acme/new")), "other")
+
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+    assert (await zenith.endpoint()).enabled
+    assert (await zenith.endpoint()).triggers == zenith.triggers
+
+
+async def test_a_slug_is_taken_once(stores: Stores) -> None:
+    rivals = [
+        Organization(id=IDS.mint("org_"), slug="acme", name=f"Acme {number}", created_at=START) for number in range(8)
+    ]
+
+    answers = await asyncio.gather(*(stores.directory.add_organization(rival) for rival in rivals))
+
+    assert answers.count(True) == 1
+    winner = rivals[answers.index(True)]
+    assert await stores.directory.organization("acme") == winner
+    assert await stores.directory.organizations() == [winner]
+    # Once more, after an unknown outcome.
+    assert await stores.directory.add_organization(winner)
+
+
+async def test_organizations_are_listed_by_slug(stores: Stores) -> None:
+    made = {
+        slug: Organization(id=IDS.mint("org_"), slug=slug, name=slug, retention_days=7, created_at=START)
+        for slug in ("b", "a-b", "a", "aa", "a0")
+    }
+    for organization in made.values():
+        await stores.directory.add_organization(organization)
+
+    assert await stores.directory.organizations() == [made[slug] for slug in ("a", "a-b", "a0", "aa", "b")]
+    assert await stores.directory.organization("c") is None
+
+
+@pytest.mark.parametrize(
+    ("repository", "provider", "added"),
+    [
+        ((1, "acme/renamed"), "codehost", False),
+        ((9, "acme/lighthouse"), "codehost", False),
+        ((9, "ACME/LightHouse"), "codehost", False),
+        ((9, "acme/other"), "codehost", True),
+        ((1, "acme/lighthouse"), "github", True),
+    ],
+)
+async def test_a_repository_is_connected_once(
+    acme: Tenant, repository: tuple[int, str], provider: str, *, added: bool
+) -> None:
+    # One that is free stands beside it: all of the integration is refused, or nothing.
+    integration = an_integration(acme.id, (8, "acme/free"), repository, provider=provider, at=later(seconds=1))
+
+    assert await acme.stores.directory.add_integration(integration, "other") is added
+
+    assert await acme.stores.directory.integrations(acme.id) == [acme.integration, *([integration] if added else [])]
+    assert await acme.stores.directory.secrets(acme.id, integration.id) == (("other",) if added else ())
+    assert await acme.stores.directory.owner_of(integration.id) == (acme.id if added else None)
+
+
+async def test_another_organization_may_connect_the_same_repository(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+
+    assert await acme.stores.directory.integrations(acme.id) == [acme.integration]
+    assert await acme.stores.directory.integrations(zenith.id) == [zenith.integration]
+
+
+async def test_of_concurrent_connections_of_one_repository_one_is_made(acme: Tenant) -> None:
+    rivals = [an_integration(acme.id, (10 + number, "acme/buoy"), at=later(seconds=1)) for number in range(8)]
+
+    answers = await asyncio.gather(*(acme.stores.directory.add_integration(rival, "secret") for rival in rivals))
+
+    assert answers.count(True) == 1
+    winner = rivals[answers.index(True)]
+    assert await acme.stores.directory.integrations(acme.id) == [acme.integration, winner]
+    # Once more, after an unknown outcome: neither refused nor doubled.
+    assert await acme.stores.directory.add_integration(winner, "secret")
+    assert await acme.stores.directory.secrets(acme.id, winner.id) == ("secret",)
+
+
+async def test_one_integration_does_not_connect_a_repository_twice(acme: Tenant) -> None:
+    twice = an_integration(acme.id, (2, "acme/buoy"), (3, "acme/Buoy"))
+
+    assert not await acme.stores.directory.add_integration(twice, "secret")
+
+
+async def test_repositories_keep_their_order(acme: Tenant) -> None:
+    integration = an_integration(acme.id, (5, "acme/e"), (3, "acme/c"), (4, "acme/d"), at=later(seconds=1))
+    assert await acme.stores.directory.add_integration(integration, "secret")
+
+    assert (await acme.stores.directory.integrations(acme.id))[1] == integration
+
+
+async def test_integrations_and_triggers_are_listed_oldest_first(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    integrations = [an_integration(acme.id, (10 + n, f"acme/{n}"), at=later(hours=n % 2)) for n in range(4)]
+    triggers = [a_trigger(acme.id, 1, at=later(hours=n % 2)) for n in range(4)]
+    for integration in reversed(integrations):
+        assert await directory.add_integration(integration, "secret")
+    for trigger in reversed(triggers):
+        await directory.add_trigger(trigger)
+
+    assert await directory.integrations(acme.id) == [acme.integration, *integrations[::2], *integrations[1::2]]
+    assert await directory.triggers(acme.id) == [*acme.triggers, *triggers[::2], *triggers[1::2]]
+
+
+async def test_a_trigger_reads_back_as_it_was(acme: Tenant) -> None:
+    trigger = evolve(
+        a_trigger(acme.id, 2**63 - 1, 1, name="öffnen ⚓", event_types=("release", "push")), auto_publish=True
+    )
+    await acme.stores.directory.add_trigger(trigger)
+    # Once more, after an unknown outcome.
+    await acme.stores.directory.add_trigger(trigger)
+
+    assert await acme.stores.directory.trigger(acme.id, trigger.id) == trigger
+    assert await acme.stores.directory.trigger(acme.id, "trg_unknown") is None
+
+
+async def test_nothing_of_another_organization_is_seen(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    directory = acme.stores.directory
+
+    assert await directory.trigger(zenith.id, acme.triggers[0].id) is None
+    assert await directory.secrets(zenith.id, acme.integration.id) == ()
+    assert await directory.triggers(zenith.id) == list(zenith.triggers)
+    assert await directory.integrations("org_unknown") == []
+
+
+async def test_an_id_is_not_given_away_twice(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+
+    with pytest.raises(Unstorable):
+        await acme.stores.directory.add_trigger(evolve(acme.triggers[0], organization_id=zenith.id))
+    with pytest.raises(Unstorable):
+        await acme.stores.directory.add_integration(evolve(acme.integration, organization_id=zenith.id), "secret")
+    assert await acme.stores.directory.owner_of(acme.triggers[0].id) == acme.id
+    assert await acme.stores.directory.secrets(acme.id, acme.integration.id) == (SECRET,)
+
+
+async def test_nothing_belongs_to_an_organization_that_is_not_there(stores: Stores) -> None:
+    with pytest.raises(Unstorable):
+        await stores.directory.add_trigger(a_trigger("org_unknown", 1))
+    with pytest.raises(Unstorable):
+        await stores.directory.add_integration(an_integration("org_unknown", (1, "a/b")), "secret")
+
+
+async def test_an_operator_finds_whose_an_id_is(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    owner_of = acme.stores.directory.owner_of
+
+    assert await owner_of(acme.integration.id) == acme.id
+    assert await owner_of(acme.triggers[1].id) == acme.id
+    assert await owner_of(zenith.integration.id) == zenith.id
+    assert await owner_of(zenith.triggers[1].id) == zenith.id
+    assert await owner_of("int_unknown") is None

@@ -1,0 +1,256 @@
+"""``PostLibrary``, ``ContextLibrary``, ``Journal``: orders, pages, sweeps, and whose is what."""
+
+from itertools import product
+
+import pytest
+from attrs import evolve
+from contract_values import IDS, Stores, Tenant, a_post, later, push, release, tenant
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from contentsvc_core.content.pagination import MAX_PAGE, InvalidPage, PageRequest, Pagination
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.testing import START
+from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled
+from contentsvc_core.workflows.context import ContextRecord
+
+#: The fixture is built once for all examples, which only read.
+_reading = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def _entry(organization_id: str, hours: int = 0) -> LogEntry:
+    return LogEntry(
+        id=IDS.mint("log_"),
+        organization_id=organization_id,
+        integration_id="int_1",
+        repository_id=1,
+        reference_id="d-1",
+        title="Invalid webhook signature",
+        integration_type="codehost",
+        status=LogStatus.FAILED,
+        status_code=401,
+        error_message="Invalid webhook signature",
+        created_at=later(hours=hours),
+    )
+
+
+@pytest.fixture
+async def shelf(acme: Tenant) -> tuple[Tenant, list[Post]]:
+    """Posts of every kind, several of one instant, oldest first; and another organization's."""
+    zenith = await tenant(acme.stores, "zenith")
+    kinds = [(hours, status, kind) for hours, status, kind in product((3, 1, 2), PostStatus, ContentType)]
+    posts: list[Post] = []
+    for hours, status, kind in kinds:
+        posts.append(a_post(acme.id, later(hours=hours), status=status, content_type=kind))
+        for owner, post in ((acme, posts[-1]), (zenith, a_post(zenith.id))):
+            await acme.stores.ledger.complete(await owner.taken(), post, once=None)
+    return acme, sorted(posts, key=lambda post: (post.created_at, post.id))
+
+
+@_reading
+@given(
+    limit=st.integers(1, 100),
+    ascending=st.booleans(),
+    statuses=st.lists(st.sampled_from(PostStatus), unique=True),
+    kinds=st.lists(st.sampled_from(ContentType), unique=True),
+)
+async def test_pages_partition_the_list(
+    shelf: tuple[Tenant, list[Post]],
+    limit: int,
+    statuses: list[PostStatus],
+    kinds: list[ContentType],
+    *,
+    ascending: bool,
+) -> None:
+    acme, posts = shelf
+    wanted = [
+        post
+        for post in (posts if ascending else reversed(posts))
+        if (not statuses or post.status in statuses) and (not kinds or post.content_type in kinds)
+    ]
+    query = PostQuery(ascending=ascending, statuses=statuses, content_types=kinds)
+    last = max(1, -(-len(wanted) // limit))
+
+    read: list[Post] = []
+    for number in range(1, last + 1):
+        page = await acme.stores.posts.page(acme.id, query, PageRequest(limit=limit, page=number))
+        assert not isinstance(page, InvalidPage)
+        assert page[1] == Pagination(limit=limit, current_page=number, total_pages=last, total_items=len(wanted))
+        assert len(page[0]) <= limit
+        read.extend(page[0])
+
+    assert read == wanted
+    beyond = await acme.stores.posts.page(acme.id, query, PageRequest(limit=limit, page=last + 1))
+    assert beyond == InvalidPage(requested_page=last + 1, total_pages=last)
+
+
+async def test_a_page_far_beyond_the_last_is_refused(acme: Tenant) -> None:
+    request = PageRequest(limit=100, page=MAX_PAGE)
+
+    assert await acme.stores.posts.page(acme.id, PostQuery(), request) == InvalidPage(
+        requested_page=MAX_PAGE, total_pages=1
+    )
+
+
+async def test_an_empty_list_has_one_page(acme: Tenant) -> None:
+    empty = await acme.stores.posts.page(acme.id, PostQuery(), PageRequest())
+
+    assert empty == ([], Pagination(limit=10, current_page=1, total_pages=1, total_items=0))
+
+
+async def test_posts_are_listed_newest_first(shelf: tuple[Tenant, list[Post]]) -> None:
+    acme, posts = shelf
+
+    assert await acme.stores.posts.posts(acme.id) == posts[::-1]
+    assert await acme.stores.posts.posts(acme.id, limit=4) == posts[::-1][:4]
+    assert await acme.stores.posts.posts("org_unknown") == []
+
+
+@pytest.mark.parametrize("metadata", [None, {}, {"a": [1, {"b": None, "ü": "⚓"}], "c": True}])
+async def test_a_post_reads_back_as_it_was(acme: Tenant, metadata: dict[str, object] | None) -> None:
+    post = a_post(acme.id, source_metadata=metadata, updated_at=later(days=1))
+    await acme.stores.ledger.complete(await acme.taken(), post, once=None)
+
+    assert await acme.stores.posts.posts(acme.id) == [post]
+
+
+async def _records(acme: Tenant, *hours: int) -> list[ContextRecord]:
+    records: list[ContextRecord] = []
+    for hour in hours:
+        settling = await acme.processed(IDS.mint("d-"), at=later(hours=hour))
+        await acme.stores.deliveries.settle(settling)
+        assert settling.context is not None
+        records.append(settling.context)
+    return records
+
+
+async def test_records_are_listed_newest_first(acme: Tenant) -> None:
+    one, two, three, four = await _records(acme, 2, 0, 1, 0)
+
+    assert await acme.stores.contexts.records(acme.id) == [one, three, four, two]
+    assert await acme.stores.contexts.records(acme.id, limit=3) == [one, three, four]
+
+
+async def test_what_arrived_before_a_record_is_listed_newest_first(acme: Tenant) -> None:
+    one, two, three, four, five = await _records(acme, 0, 1, 1, 1, 2)
+    before = acme.stores.contexts.before
+
+    assert await before(five, limit=9) == [four, three, two, one]
+    assert await before(five, limit=2) == [four, three]
+    # Of one instant, but in an order.
+    assert await before(three, limit=9) == [two, one]
+    assert await before(one, limit=9) == []
+
+
+async def test_a_repository_is_one_of_an_organization_and_a_provider(stores: Stores) -> None:
+    acme = await tenant(stores)
+    zenith = await tenant(stores, "zenith")
+    github = evolve(acme, integration=evolve(acme.integration, id=IDS.mint("int_"), provider="github"))
+    buoy_repository = evolve(acme.repository, id=2, full_name="acme/buoy")
+    buoy = evolve(acme, integration=evolve(acme.integration, id=IDS.mint("int_"), repositories=(buoy_repository,)))
+    for each in (github, buoy):
+        assert await stores.directory.add_integration(each.integration, "secret")
+    for each in (acme, zenith, github, buoy):
+        await _records(each, 0)
+
+    (last,) = await _records(acme, 1)
+
+    (before,) = await stores.contexts.before(last, limit=9)
+    assert (before.organization_id, before.provider, before.repository_id) == (acme.id, "codehost", 1)
+
+
+async def test_one_record_is_found_by_its_custom_id(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    _, wanted, _ = await _records(acme, 0, 0, 0)
+
+    assert await acme.stores.contexts.record(acme.id, wanted.custom_id) == wanted
+    assert await acme.stores.contexts.record(zenith.id, wanted.custom_id) is None
+    assert await acme.stores.contexts.record(acme.id, "codehost:1:unknown") is None
+    assert await acme.stores.contexts.records(zenith.id) == []
+
+
+async def test_entries_are_listed_newest_first(acme: Tenant) -> None:
+    entries = [_entry(acme.id, hours) for hours in (2, 0, 1, 0)]
+    for entry in entries:
+        await acme.stores.journal.append(entry)
+    one, two, three, four = entries
+
+    assert await acme.stores.journal.entries(acme.id) == [one, three, four, two]
+    assert await acme.stores.journal.entries(acme.id, limit=1) == [one]
+    assert await acme.stores.journal.entries("org_unknown") == []
+
+
+@pytest.mark.parametrize("detail", [None, {}, {"event": "push", "n": [1, None]}, push(), release()])
+async def test_an_entry_reads_back_as_it_was(acme: Tenant, detail: object) -> None:
+    entry = evolve(
+        _entry(acme.id),
+        detail=detail,
+        reference_id=None,
+        status_code=None,
+        error_message=None,
+        reason="because",
+        direction=Direction.OUTGOING,
+        status=LogStatus.PENDING,
+    )
+    await acme.stores.journal.append(entry)
+    # Once more, after an unknown outcome.
+    await acme.stores.journal.append(entry)
+
+    assert await acme.stores.journal.entries(acme.id) == [entry]
+    (read,) = await acme.stores.journal.entries(acme.id)
+    assert read.payload == entry.payload
+
+
+async def test_no_entry_is_written_for_an_organization_that_is_not_there(acme: Tenant) -> None:
+    with pytest.raises(Unstorable):
+        await acme.stores.journal.append(_entry("org_unknown"))
+
+
+async def test_a_sweep_deletes_the_oldest_of_one_organization_in_bounds(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    entries = [_entry(acme.id, hours) for hours in (0, 1, 2, 3, 3)]
+    theirs = _entry(zenith.id)
+    for entry in (*entries, theirs):
+        await acme.stores.journal.append(entry)
+    sweep = acme.stores.journal.sweep
+
+    # Older than, not as old as.
+    assert await sweep(acme.id, before=later(hours=0), limit=9) == 0
+    assert await sweep(acme.id, before=later(hours=3), limit=2) == 2
+    assert await acme.stores.journal.entries(acme.id) == [entries[4], entries[3], entries[2]]
+    assert await sweep(acme.id, before=later(hours=3), limit=2) == 1
+    assert await sweep(acme.id, before=later(hours=3), limit=2) == 0
+    assert await acme.stores.journal.entries(acme.id) == [entries[4], entries[3]]
+    assert await acme.stores.journal.entries(zenith.id) == [theirs]
+
+
+async def test_a_sweep_of_the_log_leaves_contexts_and_runs(acme: Tenant) -> None:
+    run = await acme.taken()
+    records = await acme.stores.contexts.records(acme.id)
+
+    assert await acme.stores.journal.sweep(acme.id, before=later(days=99), limit=99) == 1
+
+    assert await acme.stores.contexts.records(acme.id) == records
+    assert run in await acme.stores.ledger.runs(acme.id)
+
+
+async def test_a_sweep_of_claims_deletes_those_that_do_not_hold(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    settle = acme.stores.deliveries.settle
+    for number in range(3):
+        await settle(await acme.processed(f"d-{number}", at=later(milliseconds=number)))
+    await settle(await zenith.processed("d-0"))
+    sweep = acme.stores.journal.sweep_claims
+
+    assert await sweep(before=later(milliseconds=-1), limit=9) == 0
+    assert await sweep(before=later(milliseconds=1), limit=2) == 2
+    assert await sweep(before=later(milliseconds=1), limit=2) == 1
+    assert await sweep(before=later(milliseconds=1), limit=2) == 0
+
+    # The claim of the third still holds, to the millisecond.
+    almost = START + DEDUPE_WINDOW
+    assert await settle(await acme.processed("d-2", at=almost)) is Settled.ALREADY_CLAIMED
+    assert await settle(await acme.processed("d-1", at=START)) is Settled.AS_DECIDED

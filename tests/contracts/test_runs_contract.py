@@ -1,0 +1,235 @@
+"""``RunLedger``: who works on what, and how it ends."""
+
+import asyncio
+
+import pytest
+from attrs import evolve
+from contract_values import Tenant, a_post, later, push, release, tenant
+
+from contentsvc_core.ports import Completion
+from contentsvc_core.testing import START
+from contentsvc_core.workflows.runs import MAX_ATTEMPTS, RunStatus, WorkflowRun
+
+
+async def _pending(acme: Tenant, *hours: int) -> list[str]:
+    """Settle a delivery for each hour; give the ids of the first run of each."""
+    ids: list[str] = []
+    for number, hour in enumerate(hours):
+        settling = await acme.processed(f"d-{number}", at=later(hours=hour))
+        await acme.stores.deliveries.settle(settling)
+        ids.append(settling.runs[0].id)
+    return ids
+
+
+async def _run(acme: Tenant, run: WorkflowRun) -> WorkflowRun:
+    return next(each for each in await acme.stores.ledger.runs(acme.id) if each.id == run.id)
+
+
+@pytest.fixture
+async def single(acme: Tenant) -> Tenant:
+    """An organization with one trigger, so that a delivery starts one run."""
+    return await tenant(acme.stores, "single", triggers=1)
+
+
+async def test_runs_are_pending_once_they_are_due_oldest_first(single: Tenant) -> None:
+    one, two, three, four = await _pending(single, 2, 0, 1, 0)
+    pending = single.stores.ledger.pending
+
+    assert await pending(later(hours=2), limit=10) == [two, four, three, one]
+    assert await pending(later(hours=2), limit=2) == [two, four]
+    assert await pending(later(hours=1), limit=10) == [two, four, three]
+    assert await pending(later(hours=1, milliseconds=-1), limit=10) == [two, four]
+    assert await pending(later(milliseconds=-1), limit=10) == []
+
+
+async def test_those_besides_are_left_out_and_do_not_count(single: Tenant) -> None:
+    ids = await _pending(single, 0, 0, 0, 0, 0)
+    pending = single.stores.ledger.pending
+
+    assert await pending(START, limit=2, besides=ids[:2]) == ids[2:4]
+    assert await pending(START, limit=2, besides=iter([ids[0], ids[0], "unknown", ids[3]])) == ids[1:3]
+    assert await pending(START, limit=10, besides=ids) == []
+
+
+async def test_what_is_taken_is_running_and_counted(single: Tenant) -> None:
+    ids = await _pending(single, 0, 0, 0)
+    ledger = single.stores.ledger
+    before = {run.id: run for run in await ledger.runs(single.id)}
+
+    taken = await ledger.take([ids[2], ids[0], "unknown", ids[2]])
+
+    assert list(taken) == [evolve(before[id_], status=RunStatus.RUNNING, attempts=1) for id_ in (ids[2], ids[0])]
+    assert await ledger.pending(START, limit=10) == [ids[1]]
+    assert await ledger.take([ids[0], ids[2]]) in ([], ())
+    assert await ledger.take([]) in ([], ())
+
+
+async def test_of_concurrent_takers_one_gets_each_run(single: Tenant) -> None:
+    ids = await _pending(single, *([0] * 12))
+
+    hands = await asyncio.gather(*(single.stores.ledger.take(ids[n % 3 :]) for n in range(8)))
+
+    taken = [run.id for hand in hands for run in hand]
+    assert sorted(taken) == sorted(ids)
+    assert all(run.attempts == 1 for hand in hands for run in hand)
+
+
+async def test_a_completed_run_has_its_post(acme: Tenant) -> None:
+    run = await acme.taken()
+    post = a_post(acme.id, later(minutes=1))
+
+    assert await acme.stores.ledger.complete(run, post, once=None) is Completion.COMPLETED
+
+    assert await acme.stores.posts.posts(acme.id) == [post]
+    assert await _run(acme, run) == evolve(run, status=RunStatus.COMPLETED, post_id=post.id)
+
+
+async def test_a_run_has_one_post(acme: Tenant) -> None:
+    run = await acme.taken()
+    posts = [a_post(acme.id) for _ in range(8)]
+
+    answers = await asyncio.gather(*(acme.stores.ledger.complete(run, post, once=None) for post in posts))
+
+    assert sorted(answer.name for answer in answers) == ["COMPLETED"] + ["GONE"] * 7
+    winner = posts[answers.index(Completion.COMPLETED)]
+    assert await acme.stores.posts.posts(acme.id) == [winner]
+    assert (await _run(acme, run)).post_id == winner.id
+
+
+async def test_completing_forgets_the_error_of_an_earlier_attempt(acme: Tenant) -> None:
+    run = await acme.taken()
+    await acme.stores.ledger.retry(run, due_at=START, error="the writer was away")
+    (again,) = await acme.stores.ledger.take([run.id])
+    assert (again.attempts, again.error) == (2, "the writer was away")
+
+    await acme.stores.ledger.complete(again, a_post(acme.id), once=None)
+
+    assert (await _run(acme, run)).error is None
+
+
+async def test_one_release_is_reported_once(acme: Tenant) -> None:
+    ledger = acme.stores.ledger
+    runs = [await acme.taken(release()) for _ in range(6)]
+    key = "trg/1/2026/" + "v" * 5000
+
+    answers = await asyncio.gather(*(ledger.complete(run, a_post(acme.id), once=key) for run in runs))
+
+    assert sorted(answer.name for answer in answers) == ["ALREADY_REPORTED"] * 5 + ["COMPLETED"]
+    assert len(await acme.stores.posts.posts(acme.id)) == 1
+    for run, answer in zip(runs, answers, strict=True):
+        stored = await _run(acme, run)
+        if answer is Completion.ALREADY_REPORTED:
+            assert stored == evolve(run, status=RunStatus.SKIPPED, error="another run has reported this release")
+
+
+async def test_another_release_or_none_or_another_organization_is_not_limited(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    ledger = acme.stores.ledger
+
+    for owner, once in [(acme, "v1"), (acme, "v2"), (acme, None), (acme, None), (zenith, "v1")]:
+        completion = await ledger.complete(await owner.taken(), a_post(owner.id), once=once)
+        assert completion is Completion.COMPLETED
+
+    assert len(await acme.stores.posts.posts(acme.id)) == 4
+    assert len(await acme.stores.posts.posts(zenith.id)) == 1
+
+
+@pytest.mark.parametrize("status", [RunStatus.SKIPPED, RunStatus.FAILED, RunStatus.CANCELLED])
+async def test_a_run_ends_without_a_post(acme: Tenant, status: RunStatus) -> None:
+    run = await acme.taken()
+
+    await acme.stores.ledger.end(run, status, "so it is")
+
+    assert await _run(acme, run) == evolve(run, status=status, error="so it is")
+    assert run.id not in await acme.stores.ledger.pending(later(days=9), limit=99)
+
+
+@pytest.mark.parametrize("state", ["pending", "ended"])
+async def test_what_is_not_running_is_left_alone(acme: Tenant, state: str) -> None:
+    ledger = acme.stores.ledger
+    run = await acme.taken()
+    if state == "pending":
+        await ledger.retry(run, due_at=later(hours=1), error="first")
+    else:
+        await ledger.end(run, RunStatus.SKIPPED, "first")
+    before = await acme.left()
+
+    await ledger.end(run, RunStatus.FAILED, "second")
+    await ledger.retry(run, due_at=START, error="second")
+    assert await ledger.complete(run, a_post(acme.id), once="v1") is Completion.GONE
+    assert await ledger.recover("lost") == 0
+
+    assert await acme.left() == before
+    assert not await acme.stores.posts.posts(acme.id)
+    # Nor was the release marked as reported.
+    assert await ledger.complete(await acme.taken(), a_post(acme.id), once="v1") is Completion.COMPLETED
+
+
+async def test_a_run_of_another_organization_is_not_touched(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    run = await acme.taken()
+    theirs = evolve(run, organization_id=zenith.id)
+
+    await acme.stores.ledger.end(theirs, RunStatus.FAILED, "not yours")
+    await acme.stores.ledger.retry(theirs, due_at=START, error="not yours")
+    assert await acme.stores.ledger.complete(theirs, a_post(zenith.id), once=None) is Completion.GONE
+
+    assert await _run(acme, run) == run
+    assert await acme.stores.ledger.runs(zenith.id) == []
+
+
+async def test_a_retried_run_waits_until_it_is_due(single: Tenant) -> None:
+    run = await single.taken()
+    ledger = single.stores.ledger
+
+    await ledger.retry(run, due_at=later(seconds=3), error="the writer was away")
+
+    stored = await _run(single, run)
+    assert stored == evolve(run, status=RunStatus.PENDING, due_at=later(seconds=3), error="the writer was away")
+    assert await ledger.pending(later(seconds=3, milliseconds=-1), limit=9) == []
+    assert await ledger.pending(later(seconds=3), limit=9) == [run.id]
+
+
+async def test_recovery_sets_running_runs_pending_until_their_attempts_are_used_up(single: Tenant) -> None:
+    ledger = single.stores.ledger
+    ended = await single.taken()
+    await ledger.end(ended, RunStatus.SKIPPED, "nothing to report")
+    run = await single.taken()
+    for attempts in range(1, MAX_ATTEMPTS):
+        assert (await _run(single, run)).attempts == attempts
+        assert await ledger.recover("the process ended") == 1
+        assert await ledger.pending(START, limit=9) == [run.id]
+        await ledger.take([run.id])
+
+    assert await ledger.recover("the process ended") == 0
+
+    stored = await _run(single, run)
+    assert (stored.status, stored.attempts, stored.error) == (RunStatus.FAILED, MAX_ATTEMPTS, "the process ended")
+    assert await ledger.pending(later(days=9), limit=9) == []
+    assert (await _run(single, ended)).error == "nothing to report"
+
+
+async def test_what_was_taken_before_it_was_due_is_recovered_as_due(single: Tenant) -> None:
+    ledger = single.stores.ledger
+    run = await single.taken()
+    await ledger.retry(run, due_at=later(days=1), error="busy")
+    await ledger.take([run.id])
+
+    await ledger.recover("the process ended")
+
+    assert await ledger.pending(START, limit=9) == [run.id]
+
+
+async def test_runs_are_listed_newest_first(single: Tenant) -> None:
+    one, two, three, four = await _pending(single, 2, 0, 1, 0)
+    runs = single.stores.ledger.runs
+
+    assert [run.id for run in await runs(single.id)] == [one, three, four, two]
+    assert [run.id for run in await runs(single.id, limit=2)] == [one, three]
+
+
+async def test_a_run_knows_its_event_when_it_is_taken(acme: Tenant) -> None:
+    run = await acme.taken(push("feat: ⚓", "fix: مرحبا"))
+
+    assert run.event == push("feat: ⚓", "fix: مرحبا")
+    assert (run.repository, run.repository_id, run.provider) == ("acme/lighthouse", 1, "codehost")

@@ -1,0 +1,341 @@
+"""``DeliveryStore.settle``: all of it or nothing, once."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from attrs import evolve
+from contract_values import (
+    CHECKING,
+    IDS,
+    REFUSED,
+    Left,
+    Stores,
+    Tenant,
+    a_trigger,
+    an_integration,
+    ending,
+    later,
+    push,
+    release,
+    tenant,
+)
+
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.testing import START
+from contentsvc_core.webhooks.outcomes import Outcome
+from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled
+from contentsvc_core.workflows.context import custom_id
+
+
+async def test_a_processed_delivery_leaves_context_runs_and_log_entry(acme: Tenant) -> None:
+    settling = await acme.processed("d-1")
+
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+
+    assert await acme.stores.contexts.records(acme.id) == [settling.context]
+    assert sorted(run.id for run in await acme.stores.ledger.runs(acme.id)) == [run.id for run in settling.runs]
+    assert set(await acme.stores.ledger.runs(acme.id)) == set(settling.runs)
+    assert await acme.stores.journal.entries(acme.id) == [settling.log]
+    assert len(settling.runs) == 2
+
+
+@pytest.mark.parametrize("outcome", [*CHECKING, REFUSED], ids=ending)
+async def test_another_ending_leaves_its_log_entry_alone(acme: Tenant, outcome: Outcome) -> None:
+    settling = await acme.decided(outcome)
+
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+
+    assert await acme.left() == Left(log=(settling.log.title,))
+    assert await acme.stores.journal.entries(acme.id) == [settling.log]
+
+
+async def test_of_64_concurrent_copies_one_is_processed(acme: Tenant) -> None:
+    copies = [await acme.processed("d-1") for _ in range(64)]
+
+    answers = await asyncio.gather(*(acme.stores.deliveries.settle(copy) for copy in copies))
+
+    assert answers.count(Settled.AS_DECIDED) == 1
+    assert answers.count(Settled.ALREADY_CLAIMED) == 63
+    left = await acme.left()
+    assert left.counts == (1, len(acme.triggers), 64)
+    assert left.log.count("Processed push event") == 1
+    assert left.log.count("Duplicate push delivery") == 63
+    winner = copies[answers.index(Settled.AS_DECIDED)]
+    assert left.contexts == (winner.context,)
+    assert set(left.runs) == set(winner.runs)
+
+
+async def test_a_duplicate_leaves_its_own_log_entry(acme: Tenant) -> None:
+    await acme.stores.deliveries.settle(await acme.processed("d-1"))
+    copy = await acme.processed("d-1", at=later(seconds=1))
+
+    assert await acme.stores.deliveries.settle(copy) is Settled.ALREADY_CLAIMED
+
+    assert (await acme.stores.journal.entries(acme.id))[0] == copy.duplicate_log
+
+
+@pytest.mark.parametrize(
+    ("after", "answer"),
+    [
+        (timedelta(), Settled.ALREADY_CLAIMED),
+        (timedelta(seconds=86_399), Settled.ALREADY_CLAIMED),
+        (DEDUPE_WINDOW - timedelta(milliseconds=1), Settled.ALREADY_CLAIMED),
+        (timedelta(seconds=86_400), Settled.AS_DECIDED),
+        (DEDUPE_WINDOW + timedelta(milliseconds=1), Settled.AS_DECIDED),
+        (timedelta(seconds=86_401), Settled.AS_DECIDED),
+        # A clock that was stepped back does not free what was just taken.
+        (timedelta(seconds=-5), Settled.ALREADY_CLAIMED),
+    ],
+)
+@pytest.mark.parametrize("outcome", [None, CHECKING[1]], ids=["take", "check"])
+async def test_a_claim_is_free_again_exactly_a_day_later(
+    acme: Tenant, after: timedelta, answer: Settled, outcome: Outcome | None
+) -> None:
+    first = await acme.processed("d", at=later(milliseconds=7))
+    await acme.stores.deliveries.settle(first)
+    at = first.at + after
+    copy = await acme.processed("d", at=at) if outcome is None else await acme.decided(outcome, at)
+
+    assert await acme.stores.deliveries.settle(copy) is answer
+
+
+async def test_who_takes_an_old_claim_over_holds_it_for_a_day_of_its_own(acme: Tenant) -> None:
+    settle = acme.stores.deliveries.settle
+    await settle(await acme.processed("d-1"))
+    again = START + DEDUPE_WINDOW
+    assert await settle(await acme.processed("d-1", at=again)) is Settled.AS_DECIDED
+
+    almost = again + DEDUPE_WINDOW - timedelta(milliseconds=1)
+    assert await settle(await acme.processed("d-1", at=almost)) is Settled.ALREADY_CLAIMED
+    assert await settle(await acme.processed("d-1", at=again + DEDUPE_WINDOW)) is Settled.AS_DECIDED
+
+
+@pytest.mark.parametrize("outcome", CHECKING, ids=ending)
+async def test_who_checks_a_held_claim_is_a_duplicate(acme: Tenant, outcome: Outcome) -> None:
+    await acme.stores.deliveries.settle(await acme.processed("d"))
+    checking = await acme.decided(outcome)
+    assert checking.claim is Claim.CHECK
+
+    assert await acme.stores.deliveries.settle(checking) is Settled.ALREADY_CLAIMED
+
+    assert (await acme.left()).log == (checking.duplicate_log.title, "Processed push event")
+
+
+@pytest.mark.parametrize("outcome", [*CHECKING, REFUSED], ids=ending)
+async def test_who_checks_or_does_not_look_takes_nothing(acme: Tenant, outcome: Outcome) -> None:
+    await acme.stores.deliveries.settle(await acme.decided(outcome))
+    await acme.stores.deliveries.settle(await acme.decided(outcome))
+
+    assert await acme.stores.deliveries.settle(await acme.processed("d")) is Settled.AS_DECIDED
+
+
+async def test_who_does_not_look_is_no_duplicate(acme: Tenant) -> None:
+    await acme.stores.deliveries.settle(await acme.processed("d"))
+    refused = await acme.decided(REFUSED)
+    assert refused.claim is Claim.NONE
+
+    assert await acme.stores.deliveries.settle(refused) is Settled.AS_DECIDED
+    assert await acme.stores.deliveries.settle(evolve(refused, log=evolve(refused.log, id="log_2"))) is (
+        Settled.AS_DECIDED
+    )
+
+
+@pytest.mark.parametrize("outcome", [None, *CHECKING, REFUSED], ids=ending)
+async def test_settling_again_writes_nothing_twice(acme: Tenant, outcome: Outcome | None) -> None:
+    settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+    left = await acme.left()
+
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+
+    assert await acme.left() == left
+
+
+@pytest.mark.parametrize("outcome", [None, *CHECKING], ids=ending)
+async def test_settling_a_duplicate_again_writes_nothing_twice(acme: Tenant, outcome: Outcome | None) -> None:
+    await acme.stores.deliveries.settle(await acme.processed("d"))
+    copy = await acme.processed("d") if outcome is None else await acme.decided(outcome)
+    assert await acme.stores.deliveries.settle(copy) is Settled.ALREADY_CLAIMED
+    left = await acme.left()
+
+    assert await acme.stores.deliveries.settle(copy) is Settled.ALREADY_CLAIMED
+
+    assert await acme.left() == left
+
+
+@pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=["take", "check", "none"])
+async def test_the_first_answer_stands_whatever_has_changed_meanwhile(acme: Tenant, outcome: Outcome | None) -> None:
+    settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+    await acme.stores.directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=False)
+    await acme.stores.deliveries.settle(await acme.processed("d", at=START + DEDUPE_WINDOW))
+    left = await acme.left()
+
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+
+    assert await acme.left() == left
+
+
+async def test_a_run_that_went_on_is_not_set_back_by_settling_again(acme: Tenant) -> None:
+    settling = await acme.processed("d-1")
+    await acme.stores.deliveries.settle(settling)
+    await acme.stores.ledger.take([run.id for run in settling.runs])
+
+    await acme.stores.deliveries.settle(settling)
+
+    assert not await acme.stores.ledger.pending(START, limit=10)
+
+
+@pytest.mark.parametrize("change", ["integration", "trigger", "switch integration", "switch trigger"])
+@pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=["take", "check", "none"])
+async def test_what_was_decided_on_an_older_configuration_is_stale(
+    acme: Tenant, outcome: Outcome | None, change: str
+) -> None:
+    settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
+    directory = acme.stores.directory
+    match change:
+        case "integration":
+            assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
+        case "trigger":
+            await directory.add_trigger(a_trigger(acme.id, 1))
+        case "switch integration":
+            assert await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
+        case _:
+            assert await directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=False)
+
+    assert await acme.stores.deliveries.settle(settling) is Settled.STALE
+
+    assert await acme.left() == Left()
+    anew = await acme.processed("d") if outcome is None else await acme.decided(outcome)
+    assert await acme.stores.deliveries.settle(anew) is Settled.AS_DECIDED
+
+
+async def test_a_change_of_another_organization_makes_nothing_stale(acme: Tenant) -> None:
+    settling = await acme.processed("d-1")
+    await tenant(acme.stores, "zenith")
+
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+
+
+async def test_a_settlement_of_no_organization_is_stale(acme: Tenant) -> None:
+    settling = evolve(await acme.processed("d-1"), organization_id="org_unknown")
+
+    assert await acme.stores.deliveries.settle(settling) is Settled.STALE
+
+    assert await acme.left() == Left()
+
+
+async def test_a_context_is_replaced_and_keeps_its_id_and_time(acme: Tenant) -> None:
+    first = await acme.processed("d-1", push("old"))
+    await acme.stores.deliveries.settle(first)
+    second = await acme.processed("d-1", release("v2"), at=START + DEDUPE_WINDOW)
+    assert await acme.stores.deliveries.settle(second) is Settled.AS_DECIDED
+    assert first.context is not None
+
+    (record,) = await acme.stores.contexts.records(acme.id)
+
+    assert record == evolve(first.context, event=release("v2"))
+    assert record == await acme.stores.contexts.record(acme.id, custom_id("codehost", 1, "d-1"))
+    # The older runs and the older log entry still tell of what they were made for.
+    runs = await acme.stores.ledger.runs(acme.id)
+    assert [run.event for run in runs] == [release("v2")] * 2 + [push("old")] * 2
+    assert [entry.detail for entry in await acme.stores.journal.entries(acme.id)] == [release("v2"), push("old")]
+
+
+async def test_a_delivery_id_is_claimed_for_one_address_alone(stores: Stores) -> None:
+    acme = await tenant(stores)
+    zenith = await tenant(stores, "zenith")
+    buoy = evolve(acme, integration=an_integration(acme.id, (2, "acme/buoy"), (3, "acme/mast")))
+    await stores.directory.add_integration(buoy.integration, "other")
+    mast = evolve(buoy, integration=evolve(buoy.integration, repositories=buoy.integration.repositories[1:]))
+
+    for each in (acme, zenith, buoy, mast):
+        assert await stores.deliveries.settle(await each.processed("d-1")) is Settled.AS_DECIDED
+        assert await stores.deliveries.settle(await each.processed("d-1")) is Settled.ALREADY_CLAIMED
+
+    assert (await zenith.left()).counts == (1, 2, 2)
+    assert (await acme.left()).counts == (3, 2, 6)
+
+
+@pytest.mark.parametrize("bad", ["log", "context", "second run", "number"])
+async def test_what_cannot_be_stored_leaves_nothing(acme: Tenant, bad: str) -> None:
+    settling = await acme.processed("d-1")
+    assert settling.context is not None
+    surrogate = "\ud800"
+    broken_log = settling.log
+    broken_runs = settling.runs
+    broken_context = settling.context
+    match bad:
+        case "log":
+            broken_log = evolve(settling.log, reason=surrogate)
+        case "context":
+            broken_context = evolve(settling.context, id=surrogate)
+        case "second run":
+            broken_runs = (settling.runs[0], evolve(settling.runs[1], trigger_id=surrogate))
+        case _:
+            broken_log = evolve(settling.log, repository_id=2**70)
+
+    with pytest.raises(Unstorable):
+        await acme.stores.deliveries.settle(evolve(settling, log=broken_log, runs=broken_runs, context=broken_context))
+
+    assert await acme.left() == Left()
+    # Neither was the claim left behind.
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+    assert (await acme.left()).counts == (1, 2, 1)
+
+
+async def test_one_bad_settlement_does_not_harm_its_neighbours(acme: Tenant) -> None:
+    settling = [await acme.processed(f"d-{number}") for number in range(24)]
+    mixed = [
+        evolve(each, log=evolve(each.log, title="\udfff")) if number % 8 == 3 else each
+        for number, each in enumerate(settling)
+    ]
+
+    answers = await asyncio.gather(*(acme.stores.deliveries.settle(each) for each in mixed), return_exceptions=True)
+
+    assert [isinstance(answer, Unstorable) for answer in answers] == [number % 8 == 3 for number in range(24)]
+    assert (await acme.left()).counts == (21, 42, 21)
+
+
+@pytest.mark.parametrize("turns", range(0, 48, 3))
+async def test_who_goes_away_leaves_all_or_nothing(acme: Tenant, turns: int) -> None:
+    settling = await acme.processed("d-1")
+    waiting = asyncio.create_task(acme.stores.deliveries.settle(settling))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    # Writes are taken in the order in which they come: after this one, the other has ended.
+    await acme.stores.deliveries.settle(await acme.processed("d-2"))
+
+    left = await acme.left()
+
+    assert left.counts in {(1, 2, 1), (2, 4, 2)}
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+    assert (await acme.left()).counts == (2, 4, 2)
+
+
+async def test_neither_do_clients_that_go_away_in_a_crowd(acme: Tenant) -> None:
+    settling = [await acme.processed(f"d-{number}") for number in range(50)]
+    crowd = [asyncio.create_task(acme.stores.deliveries.settle(each)) for each in settling]
+    await asyncio.sleep(0)
+    for leaving in crowd[::2]:
+        leaving.cancel()
+
+    answers = await asyncio.gather(*crowd, return_exceptions=True)
+
+    assert answers[1::2] == [Settled.AS_DECIDED] * 25
+    # Whatever became of those that left, sending them again completes them.
+    for each in settling:
+        assert await acme.stores.deliveries.settle(each) is Settled.AS_DECIDED
+    assert (await acme.left()).counts == (50, 100, 50)
+
+
+async def test_ids_need_no_order(acme: Tenant) -> None:
+    late = evolve(await acme.processed("d-1"), at=later(hours=1))
+    early = await acme.processed("d-2")
+    assert late.log.id < early.log.id < IDS.mint("log_")
+    for settling in (early, late):
+        assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+    assert (await acme.left()).counts == (2, 4, 2)

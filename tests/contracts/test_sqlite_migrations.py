@@ -1,0 +1,144 @@
+"""The schema: from nothing, at once from several processes, cut short, and never downwards."""
+
+import asyncio
+import sqlite3
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+
+from contentsvc_adapters.sql import HEAD, Database, migrations, revision, upgrade
+from contentsvc_adapters.sql.migrations.migrate import check
+from contentsvc_adapters.sql.schema import metadata
+from contentsvc_core.errors import SchemaMismatch
+
+
+@pytest.fixture
+async def empty(tmp_path: Path) -> AsyncGenerator[Database]:
+    database = Database(f"sqlite:///{tmp_path / 'new.db'}")
+    yield database
+    await database.dispose()
+
+
+def _schema(connection: Connection) -> dict[str, list[str]]:
+    """Give each definition in its parts, since the order of constraints is nobody's concern."""
+    found = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'alembic%'"))
+    return {name: sorted(part.strip(" ,") for part in sql.splitlines()) for name, sql in found if sql is not None}
+
+
+async def test_a_database_that_does_not_exist_is_made(empty: Database) -> None:
+    assert await upgrade(empty)
+    assert await revision(empty) == HEAD
+    await check(empty)
+    assert not await upgrade(empty)
+
+
+def test_the_newest_script_is_the_one_that_is_expected() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    config.set_main_option("path_separator", "os")
+
+    assert ScriptDirectory.from_config(config).get_heads() == [HEAD]
+
+
+async def test_scripts_and_tables_agree(database: Database, empty: Database) -> None:
+    def differences(connection: Connection) -> object:
+        return compare_metadata(MigrationContext.configure(connection), metadata)
+
+    assert await database.read(differences) == []
+    # Alembic compares neither keys nor what is SQLite's own: so the very definitions.
+    await empty.write(metadata.create_all)
+    assert await database.read(_schema) == await empty.read(_schema)
+
+
+async def test_the_schema_is_at_head_without_alembic(database: Database) -> None:
+    """Importing it takes longer than a start may."""
+    script = f"""
+import asyncio, sys
+from contentsvc_adapters.sql import Database, upgrade
+async def main():
+    database = Database("sqlite:///{database.dialect.path}")
+    assert not await upgrade(database)
+    await database.dispose()
+asyncio.run(main())
+assert "alembic" not in sys.modules
+"""
+    assert await _python(script) == 0
+
+
+async def test_of_several_processes_one_upgrades_and_the_others_wait(empty: Database) -> None:
+    script = f"""
+import asyncio
+from contentsvc_adapters.sql import Database, revision, upgrade
+async def main():
+    database = Database("sqlite:///{empty.dialect.path}", busy_timeout_ms=60_000)
+    done = await upgrade(database)
+    assert await revision(database) == "{HEAD}"
+    await database.dispose()
+    raise SystemExit(10 if done else 11)
+asyncio.run(main())
+"""
+    answers = await asyncio.gather(*(_python(script) for _ in range(4)))
+
+    assert sorted(answers) == [10, 11, 11, 11]
+    await check(empty)
+
+
+async def test_in_one_process_it_is_no_different(empty: Database) -> None:
+    others = [Database(f"sqlite:///{empty.dialect.path}", busy_timeout_ms=60_000) for _ in range(4)]
+
+    assert sorted(await asyncio.gather(*map(upgrade, others))) == [False, False, False, True]
+
+    for other in others:
+        await other.dispose()
+
+
+@pytest.mark.parametrize("at", ["CREATE TABLE organizations", "CREATE TABLE posts", "INSERT INTO alembic_version"])
+async def test_an_upgrade_that_is_killed_leaves_the_old_schema(empty: Database, at: str) -> None:
+    script = f"""
+import asyncio, os
+from sqlalchemy import event
+from contentsvc_adapters.sql import Database, upgrade
+async def main():
+    database = Database("sqlite:///{empty.dialect.path}")
+    def killed(connection, cursor, statement, *rest):
+        if statement.strip().startswith("{at}"):
+            os.kill(os.getpid(), 9)
+    event.listen(database._writer.sync_engine, "after_cursor_execute", killed)
+    await upgrade(database)
+asyncio.run(main())
+"""
+    assert await _python(script) == -9
+
+    assert await revision(empty) is None
+    assert await empty.read(_schema) == {}
+    assert await upgrade(empty)
+
+
+@pytest.mark.parametrize("found", ["9999", "0000_unknown"])
+async def test_a_schema_of_a_newer_version_is_refused(database: Database, found: str) -> None:
+    with closing(sqlite3.connect(database.dialect.path)) as file:
+        file.execute("UPDATE alembic_version SET version_num = ?", (found,))
+        file.commit()
+
+    for refuses in (upgrade, check):
+        with pytest.raises(SchemaMismatch, match=rf"{found}.*newer version.*run that version, or restore"):
+            await refuses(database)
+    assert await revision(database) == found
+
+
+async def test_an_empty_database_is_not_taken_for_ready(empty: Database) -> None:
+    with pytest.raises(SchemaMismatch, match="empty: upgrade it first"):
+        await check(empty)
+
+
+async def _python(script: str) -> int:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-W", "error", "-c", script)
+    return await process.wait()

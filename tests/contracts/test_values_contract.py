@@ -1,0 +1,65 @@
+"""Whatever the core lets through is stored and read back as it was."""
+
+import pytest
+from attrs import evolve
+from contract_values import IDS, Tenant, a_post, later, push, release, tenant
+from hypothesis import HealthCheck, given, settings
+
+from contentsvc_core.strategies import delivery_ids, events, instants
+from contentsvc_core.webhooks.events import Event
+from contentsvc_core.webhooks.settlement import Settled
+
+_TEXTS = {
+    "emoji": "🚢⚓ 👩‍👩‍👧‍👦 \U0010ffff",
+    "right to left": "مرحبا \u202eabc\u202c שלום",
+    "replacement": "\ufffd\ufeff\u2028\x01\x7f",
+    "quotes": "'; DROP TABLE posts; -- \" \\ %s ? :name {x} $1",
+    "long": "ü" * 100_000,
+    "empty": "",
+    "spaces": " \t\r\n ",
+    "combining": "e\u0301 é",
+}
+
+
+@pytest.mark.parametrize("text", _TEXTS.values(), ids=_TEXTS)
+async def test_hostile_text_reads_back_as_it_was(acme: Tenant, text: str) -> None:
+    event = evolve(push(text, text), ref=text, branch=text)
+    settling = await acme.processed("d-1", event)
+    await acme.stores.deliveries.settle(settling)
+    (run,) = await acme.stores.ledger.take([settling.runs[0].id])
+    post = a_post(acme.id, title=text, content=text, markdown=text, source_metadata={"writer": text})
+    await acme.stores.ledger.complete(run, post, once=text)
+    await acme.stores.deliveries.settle(await acme.processed("d-2", evolve(release(text), body=text, name=text)))
+
+    assert await acme.stores.posts.posts(acme.id) == [post]
+    records = await acme.stores.contexts.records(acme.id)
+    assert [record.event for record in reversed(records)] == [event, evolve(release(text), body=text, name=text)]
+    assert records[1] == settling.context
+    assert settling.log in await acme.stores.journal.entries(acme.id)
+
+
+async def test_the_largest_repository_id_is_stored(acme: Tenant) -> None:
+    largest = await tenant(acme.stores, "zenith", repository_id=2**63 - 1, full_name="zenith/max")
+    settling = await largest.processed("d-1")
+
+    assert await largest.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+
+    assert await largest.stores.contexts.records(largest.id) == [settling.context]
+    assert {run.repository_id for run in await largest.stores.ledger.runs(largest.id)} == {2**63 - 1}
+    assert (await largest.stores.journal.entries(largest.id))[0].repository_id == 2**63 - 1
+    assert (await largest.endpoint()).triggers == largest.triggers
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(event=events(), delivery_id=delivery_ids(), at=instants())
+async def test_any_event_reads_back_as_it_was(acme: Tenant, event: Event, delivery_id: str, at: object) -> None:
+    # The store is one for all examples; the first characters keep their delivery ids apart.
+    settling = await acme.processed(f"{IDS.token(12)}{delivery_id}"[:255], event, later())
+    moved = evolve(settling, log=evolve(settling.log, created_at=at))
+
+    assert await acme.stores.deliveries.settle(moved) is Settled.AS_DECIDED
+
+    assert settling.context is not None
+    assert await acme.stores.contexts.record(acme.id, settling.context.custom_id) == settling.context
+    assert moved.log in await acme.stores.journal.entries(acme.id)
+    assert list(settling.runs) == [run for run in await acme.stores.ledger.runs(acme.id) if run in settling.runs][::-1]
