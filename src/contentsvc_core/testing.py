@@ -7,6 +7,7 @@ the memory store is an adapter under the same contract suite as every other.
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
 from itertools import count
 from typing import Any, Final, final
 
@@ -107,17 +108,18 @@ def push_body(
     branch: str = "main",
     default_branch: str = "main",
 ) -> dict[str, Any]:
-    """Give a push in the code host's native shape, with a commit for each message."""
+    """Give a push in the code host's native shape, with a commit for each message; its id depends on the message."""
     url = f"https://codehost.example/{repository}"
+    ids = [blake2b(message.encode(), digest_size=20).hexdigest() for message in messages]
     commits = [
         {
-            "id": f"{number:040x}",
+            "id": id_,
             "message": message,
             "author": {"name": "Ada", "email": "ada@example.com", "username": "ada"},
             "timestamp": "2026-01-01T12:00:00+02:00",
-            "url": f"{url}/commit/{number:040x}",
+            "url": f"{url}/commit/{id_}",
         }
-        for number, message in enumerate(messages, start=1)
+        for id_, message in zip(ids, messages, strict=True)
     ]
     return {
         "ref": f"refs/heads/{branch}",

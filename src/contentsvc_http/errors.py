@@ -1,0 +1,46 @@
+"""Every error's answer: ``{"error": …}``, whoever raised it (specification 7)."""
+
+from collections.abc import Mapping
+from typing import Any, Final, final
+
+import structlog
+from litestar import Request, Response
+from litestar.exceptions import HTTPException
+
+from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
+
+#: How long to wait when the store is away, in seconds.
+RETRY_AFTER_S: Final = 1
+_SERVER_ERROR: Final = 500
+_LOG: Final = structlog.get_logger("contentsvc.http")
+
+
+@final
+class Refused(Exception):
+    """Ends a request with an error that its sender can do something about."""
+
+    def __init__(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
+        """Take the whole answer."""
+        super().__init__(body["error"])
+        self.status = status
+        self.body = body
+        self.headers = dict(headers or {})
+
+
+def refuse(_request: Request[Any, Any, Any], exc: Exception) -> Response[Mapping[str, Any]]:
+    """Answer an exception; what is ours to fix is logged with its cause, and the sender learns nothing of it."""
+    match exc:
+        case Refused():
+            return Response(exc.body, status_code=exc.status, headers=exc.headers)
+        case StoreUnavailable():
+            _LOG.warning("store unavailable", reason=str(exc))
+            headers = {"Retry-After": str(RETRY_AFTER_S)}
+            return Response({"error": "Service temporarily unavailable"}, status_code=503, headers=headers)
+        case ReceivingFailed():
+            _LOG.error("receiving failed", exc_info=exc)
+            return Response({"error": str(exc)}, status_code=_SERVER_ERROR)
+        case HTTPException() if exc.status_code < _SERVER_ERROR:
+            return Response({"error": exc.detail}, status_code=exc.status_code, headers=exc.headers)
+        case _:
+            _LOG.error("request failed", exc_info=exc)
+            return Response({"error": "Internal server error"}, status_code=_SERVER_ERROR)

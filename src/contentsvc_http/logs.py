@@ -1,0 +1,101 @@
+"""Structured logs on standard error, and the request id that ties their lines together."""
+
+import logging
+import re
+import sys
+import time
+from typing import Any, Final, final
+
+import structlog
+import uuid_utils
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_LOG: Final = structlog.get_logger("contentsvc.http")
+
+
+def configure_logging(*, level: str, style: str) -> None:
+    """Send every log line, our own and the libraries', to standard error.
+
+    Args:
+        level: ``debug``, ``info``, ``warning`` or ``error``.
+        style: ``json``, ``console``, or ``auto``: console on a terminal.
+    """
+    for_people = style == "console" or (style == "auto" and sys.stderr.isatty())
+    renderer = structlog.dev.ConsoleRenderer() if for_people else structlog.processors.JSONRenderer(ensure_ascii=False)
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        *([] if for_people else [structlog.processors.format_exc_info]),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level.upper())
+    # Requests are logged here, with their ids; the server's own lines would say the same again.
+    logging.getLogger("uvicorn.access").disabled = True
+    for chatty in ("httpx", "httpcore", "aiosqlite", "alembic", "uvicorn.error"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+@final
+class RequestLog:
+    """An ASGI application around another: gives each request an id, answers with it, and logs one line.
+
+    A line holds the path and never a header, a query or a body: those may carry secrets.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Take the application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _request_id(scope)
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        status = 0
+        began = time.perf_counter()
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_id)
+        finally:
+            _LOG.info(
+                "request",
+                method=scope["method"],
+                path=scope["path"],
+                status=status,
+                ms=round((time.perf_counter() - began) * 1000, 1),
+            )
+
+
+def _request_id(scope: Scope) -> str:
+    """Take the caller's id when it is fit for a log, else make one."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
+            return value.decode("ascii")
+    return str(uuid_utils.uuid7())

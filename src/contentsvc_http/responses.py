@@ -1,0 +1,62 @@
+"""The shapes of answers, for the OpenAPI document."""
+
+from typing import Any, TypedDict, final
+
+
+@final
+class ErrorBody(TypedDict):
+    """Every error's body (specification 7); some carry further fields."""
+
+    error: str
+
+
+@final
+class AnswerBody(TypedDict):
+    """The receiver's answer to a delivery (specification 4.1)."""
+
+    received: bool
+    message: str
+    data: dict[str, Any]
+
+
+@final
+class PostBody(TypedDict):
+    """A post (specification 2.1)."""
+
+    id: str
+    title: str
+    content: str
+    markdown: str
+    contentType: str
+    sourceMetadata: dict[str, Any] | None
+    status: str
+    createdAt: str
+    updatedAt: str
+
+
+@final
+class PaginationBody(TypedDict):
+    """Where a page stands in its list (specification 2.2)."""
+
+    limit: int
+    currentPage: int
+    nextPage: int | None
+    previousPage: int | None
+    totalPages: int
+    totalItems: int
+
+
+@final
+class PostListBody(TypedDict):
+    """A page of posts (specification 4.2)."""
+
+    posts: list[PostBody]
+    pagination: PaginationBody
+
+
+@final
+class StatusBody(TypedDict):
+    """What is said of the service without a key."""
+
+    status: str
+    version: str

@@ -1,0 +1,118 @@
+"""Settings: environment variables ``CONTENTSVC_*``, checked once at start."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, cast, final
+from urllib.parse import urlsplit
+
+import typed_settings as ts
+from attrs import Attribute, field, frozen
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+from typed_settings.exceptions import TsError
+
+ENV_PREFIX: Final = "CONTENTSVC_"
+_SAID: Final = re.compile(r"^- InvalidSetting: (.*)$", re.MULTILINE)
+_SQLITE: Final = "sqlite+aiosqlite"
+
+
+class InvalidSetting(ValueError):
+    """A setting that cannot be used; the message names it and says what is expected."""
+
+
+def _database_url(_settings: object, _attribute: object, value: str) -> None:
+    try:
+        url = make_url(value)
+    except ArgumentError as exc:
+        message = f"CONTENTSVC_DATABASE_URL is no database URL: use {_SQLITE}:///FILE"
+        raise InvalidSetting(message) from exc
+    if url.drivername != _SQLITE:
+        message = f"CONTENTSVC_DATABASE_URL: '{url.drivername}' is not supported: use {_SQLITE}:///FILE"
+        raise InvalidSetting(message)
+    if not url.database or url.database == ":memory:":
+        message = f"CONTENTSVC_DATABASE_URL names no file: use {_SQLITE}:///FILE"
+        raise InvalidSetting(message)
+
+
+def _base_url(_settings: object, _attribute: object, value: str) -> None:
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        message = f"CONTENTSVC_BASE_URL must be an http(s) address without a query, not '{value}'"
+        raise InvalidSetting(message)
+
+
+def _positive(_settings: object, attribute: "Attribute[Any]", value: float) -> None:
+    if value <= 0:
+        message = f"{variable(attribute.name)} must be above 0, not {value}"
+        raise InvalidSetting(message)
+
+
+def _one_of(*choices: str) -> Callable[[object, "Attribute[Any]", str], None]:
+    def check(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
+        if value not in choices:
+            message = f"{variable(attribute.name)} must be one of {', '.join(choices)}, not '{value}'"
+            raise InvalidSetting(message)
+
+    return check
+
+
+def variable(name: str) -> str:
+    """Give the environment variable of a setting."""
+    return f"{ENV_PREFIX}{name.upper()}"
+
+
+@final
+@frozen(kw_only=True)
+class Settings:
+    """Everything that can be set. Nothing reads the environment but :func:`load_settings`."""
+
+    #: Where data is kept.
+    database_url: str = field(default=f"{_SQLITE}:///contentsvc.db", validator=_database_url)
+    #: The address at which code hosts reach this service; webhook addresses begin with it.
+    base_url: str = field(default="http://127.0.0.1:8000", converter=lambda text: text.rstrip("/"), validator=_base_url)
+    #: What stored secrets are encrypted with: Fernet keys or long secrets, separated by commas, the newest first.
+    #: Empty with SQLite: a key file beside the database, made when there is none.
+    secret_key: ts.SecretStr = field(default=ts.SecretStr(""))
+    #: How many refused deliveries a repository's log takes in a minute.
+    failed_log_rows_per_minute: int = field(default=1000, validator=_positive)
+    #: ``auto``: for people on a terminal, JSON elsewhere.
+    log_format: str = field(default="auto", validator=_one_of("auto", "json", "console"))
+    log_level: str = field(default="info", converter=str.lower, validator=_one_of("debug", "info", "warning", "error"))
+
+    @property
+    def database_file(self) -> Path:
+        """Give the SQLite file."""
+        return Path(make_url(self.database_url).database or "")
+
+    def masked(self) -> dict[str, object]:
+        """Give every setting by its environment variable, with nothing secret in clear."""
+        shown: dict[str, object] = {
+            "database_url": make_url(self.database_url).render_as_string(hide_password=True),
+            "base_url": re.sub(r"//[^/@]*@", "//***@", self.base_url),
+            "secret_key": "***" if self.secret_key else "",
+            "failed_log_rows_per_minute": self.failed_log_rows_per_minute,
+            "log_format": self.log_format,
+            "log_level": self.log_level,
+        }
+        return {variable(name): value for name, value in shown.items()}
+
+
+def load_settings() -> Settings:
+    """Read the settings from the environment.
+
+    Raises:
+        InvalidSetting: One cannot be used.
+    """
+    try:
+        return ts.load_settings(Settings, [ts.EnvLoader(prefix=ENV_PREFIX)])
+    except (TsError, ExceptionGroup) as exc:
+        raise InvalidSetting("; ".join(_said(exc))) from exc
+
+
+def _said(exc: Exception) -> list[str]:
+    """Find what the validators said: the loader collects it in groups of texts, a line each."""
+    if isinstance(exc, ExceptionGroup):
+        group = cast("ExceptionGroup[Exception]", exc)
+        return [line for part in group.exceptions for line in _said(part)]
+    return _SAID.findall(str(exc)) or [str(exc)]

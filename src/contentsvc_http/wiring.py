@@ -1,0 +1,131 @@
+"""The composition root: the only place of this driver where adapters are built."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import Final
+
+import structlog
+
+from contentsvc_adapters.clocks import SystemClock
+from contentsvc_adapters.engine.inline import InlineEngine
+from contentsvc_adapters.ids import RandomIds
+from contentsvc_adapters.markup import SafeMarkdown
+from contentsvc_adapters.sealing import FernetSealer, key_beside
+from contentsvc_adapters.sql import HEAD, Database, SqlStores, revision, sql_stores, upgrade
+from contentsvc_adapters.writers.deterministic import DeterministicWriter
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_core.usecases.expire import Sweeper
+from contentsvc_core.usecases.perform import Performer
+from contentsvc_core.usecases.receive import Receiver
+from contentsvc_http.app import Services
+from contentsvc_http.settings import Settings
+
+#: How long a stop waits for runs that are being worked on, in seconds.
+_ENGINE_GRACE_S: Final = 3.0
+#: How often what has been kept long enough is deleted, in seconds.
+_SWEEP_EVERY_S: Final = 3600.0
+_LOG: Final = structlog.get_logger("contentsvc")
+
+
+@contextlib.asynccontextmanager
+async def open_stores(settings: Settings) -> AsyncGenerator[SqlStores]:
+    """Open the database, bring its schema up to date, and close it in the end.
+
+    Raises:
+        StoreUnavailable: It cannot be opened.
+        SchemaMismatch: A newer version of this software has changed it.
+        UnusableKey: Stored secrets cannot be sealed or opened.
+    """
+    database = Database(settings.database_url)
+    try:
+        # SQLite serves one process: whoever opens the file first brings it up to date. Asked first without a lock,
+        # so that a command that only reads never waits for a writer.
+        if await revision(database) != HEAD:
+            await upgrade(database)
+        keys = str(settings.secret_key) or key_beside(settings.database_file)
+        yield sql_stores(database, FernetSealer(keys))
+    finally:
+        await database.dispose()
+
+
+async def migrate(settings: Settings) -> str:
+    """Bring the database's schema up to date, making the database if need be; give the schema's revision.
+
+    Raises:
+        StoreUnavailable: It cannot be opened.
+        SchemaMismatch: A newer version of this software has changed it.
+    """
+    database = Database(settings.database_url)
+    try:
+        await upgrade(database)
+    finally:
+        await database.dispose()
+    return HEAD
+
+
+@contextlib.asynccontextmanager
+async def open_services(settings: Settings) -> AsyncGenerator[Services]:
+    """Open everything that serving needs, and close it in order: first the work, then the store."""
+    async with open_stores(settings) as stores:
+        clock = SystemClock()
+        ids = RandomIds()
+        performer = Performer(
+            ledger=stores.ledger,
+            library=stores.contexts,
+            directory=stores.directory,
+            writer=DeterministicWriter(),
+            renderer=SafeMarkdown(),
+            clock=clock,
+            ids=ids,
+        )
+        engine = InlineEngine(stores.ledger, performer, clock, on_fault=_log_fault)
+        await engine.launch()
+        sweeping = asyncio.create_task(_sweep(Sweeper(stores.journal, stores.directory, clock)), name="sweep")
+
+        async def why_not_ready() -> str | None:
+            if not engine.is_running:
+                return "the engine has stopped"
+            try:
+                await stores.directory.organizations()
+            except StoreUnavailable as exc:
+                return str(exc)
+            return None
+
+        try:
+            yield Services(
+                receiver=Receiver(
+                    stores.deliveries,
+                    stores.journal,
+                    clock,
+                    ids,
+                    failed_rows_per_minute=settings.failed_log_rows_per_minute,
+                    nudge=engine.nudge,
+                ),
+                authenticator=Authenticator(stores.keys, clock),
+                posts=stores.posts,
+                why_not_ready=why_not_ready,
+            )
+        finally:
+            sweeping.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await sweeping
+            await engine.close(within_s=_ENGINE_GRACE_S)
+
+
+async def _sweep(sweeper: Sweeper) -> None:
+    while True:
+        try:
+            swept = await sweeper.sweep()
+            _LOG.debug("swept", log_entries=swept.log_entries, claims=swept.claims)
+        except Exception as exc:  # noqa: BLE001  # the next sweep takes what this one left
+            _log_fault(exc)
+        await asyncio.sleep(_SWEEP_EVERY_S)
+
+
+def _log_fault(exc: Exception) -> None:
+    if isinstance(exc, StoreUnavailable):
+        _LOG.warning("store unavailable", reason=str(exc))
+    else:
+        _LOG.error("fault", exc_info=exc)

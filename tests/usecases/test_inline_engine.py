@@ -1,0 +1,148 @@
+"""The inline engine over the real memory store; the same rows that a killed process leaves."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+
+import pytest
+from tests.usecases.conftest import World
+from tests.usecases.test_perform import FailingWriter, performer_with, pushed
+
+from contentsvc_adapters.engine.inline import InlineEngine
+from contentsvc_core import Brief, Draft, RunStatus
+from contentsvc_core.usecases.perform import Performer
+from contentsvc_core.workflows.runs import MAX_ATTEMPTS
+
+
+async def until(condition: Callable[[], Awaitable[bool]], *, within_s: float = 10.0) -> None:
+    async with asyncio.timeout(within_s):
+        while not await condition():
+            await asyncio.sleep(0.01)  # the engine tells nobody; the rows do
+
+
+async def statuses(world: World) -> set[RunStatus]:
+    return {run.status for run in await world.stores.ledger.runs(world.organization.id)}
+
+
+@pytest.fixture
+async def engines(world: World) -> AsyncGenerator[Callable[[Performer], InlineEngine]]:
+    made: list[InlineEngine] = []
+    faults: list[Exception] = []
+
+    def make(performer: Performer) -> InlineEngine:
+        engine = InlineEngine(world.stores.ledger, performer, world.clock, on_fault=faults.append, poll_s=0.02)
+        made.append(engine)
+        return engine
+
+    yield make
+    for engine in made:
+        await engine.close(within_s=1)
+    assert faults == []
+
+
+async def test_what_was_pending_before_the_start_is_done(
+    world: World, engines: Callable[[Performer], InlineEngine]
+) -> None:
+    for number in range(50):
+        await pushed(world, f"d-{number}", f"feat: lamp {number}")
+
+    await engines(world.performer).launch()
+
+    async def done() -> bool:
+        return await statuses(world) == {RunStatus.COMPLETED}
+
+    await until(done)
+    assert len(await world.stores.posts.posts(world.organization.id)) == 50
+
+
+async def test_what_a_killed_process_was_doing_is_done_again_and_written_once(
+    world: World, engines: Callable[[Performer], InlineEngine]
+) -> None:
+    await pushed(world, "d-1", "feat: lamp")
+    await world.stores.ledger.take(await world.stores.ledger.pending(world.clock.now(), limit=1))
+    assert await statuses(world) == {RunStatus.RUNNING}
+
+    await engines(world.performer).launch()
+
+    async def done() -> bool:
+        return await statuses(world) == {RunStatus.COMPLETED}
+
+    await until(done)
+    (run,) = await world.stores.ledger.runs(world.organization.id)
+    assert run.attempts == 2
+    assert len(await world.stores.posts.posts(world.organization.id)) == 1
+
+
+async def test_a_run_that_kills_its_process_each_time_is_given_up(
+    world: World, engines: Callable[[Performer], InlineEngine]
+) -> None:
+    await pushed(world, "d-1", "feat: lamp")
+    for _ in range(MAX_ATTEMPTS):
+        await world.stores.ledger.take(await world.stores.ledger.pending(world.clock.now(), limit=1))
+        await world.stores.ledger.recover("killed")
+
+    await engines(world.performer).launch()
+    (run,) = await world.stores.ledger.runs(world.organization.id)
+
+    assert (run.status, run.error) == (RunStatus.FAILED, "killed")
+
+
+async def test_a_failing_run_does_not_stop_the_others(
+    world: World, engines: Callable[[Performer], InlineEngine]
+) -> None:
+    await pushed(world, "d-1", "feat: lamp")
+    await pushed(world, "d-2", "feat: lamp")
+
+    await engines(performer_with(world, FailingWriter(times=1))).launch()
+
+    async def done() -> bool:
+        return await statuses(world) == {RunStatus.COMPLETED, RunStatus.PENDING}
+
+    await until(done)
+
+
+class SlowWriter:
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.writing = asyncio.Event()
+        self.may_end = asyncio.Event()
+
+    async def write(self, brief: Brief) -> Draft | None:
+        self.writing.set()
+        await self.may_end.wait()
+        return Draft(title=brief.repository, markdown="done\n")
+
+
+async def test_a_stop_waits_for_what_is_being_done(world: World, engines: Callable[[Performer], InlineEngine]) -> None:
+    writer = SlowWriter()
+    engine = engines(performer_with(world, writer))
+    await pushed(world, "d-1", "feat: lamp")
+    await engine.launch()
+    await asyncio.wait_for(writer.writing.wait(), 10)
+
+    closing = asyncio.create_task(engine.close(within_s=10))
+    writer.may_end.set()
+    await closing
+
+    assert await statuses(world) == {RunStatus.COMPLETED}
+    assert not engine.is_running
+
+
+async def test_a_stop_waits_no_longer_than_it_may_and_the_next_start_does_the_rest(
+    world: World, engines: Callable[[Performer], InlineEngine]
+) -> None:
+    writer = SlowWriter()
+    engine = engines(performer_with(world, writer))
+    await pushed(world, "d-1", "feat: lamp")
+    await engine.launch()
+    await asyncio.wait_for(writer.writing.wait(), 10)
+
+    await engine.close(within_s=0)
+    assert await statuses(world) == {RunStatus.RUNNING}
+    await engines(world.performer).launch()
+
+    async def done() -> bool:
+        return await statuses(world) == {RunStatus.COMPLETED}
+
+    await until(done)
+    assert len(await world.stores.posts.posts(world.organization.id)) == 1

@@ -1,0 +1,168 @@
+from datetime import timedelta
+
+import pytest
+from tests.golden import REPOSITORY, REPOSITORY_ID
+from tests.usecases.conftest import World
+
+from contentsvc_core import Connection, IssuedKey, Organization, Refusal, Trigger
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_core.usecases.expire import Sweeper
+
+
+@pytest.mark.parametrize(
+    ("name", "slug", "reason"),
+    [
+        ("", None, "an organization needs a name"),
+        ("\n", None, "an organization needs a name"),
+        ("日本", None, "is no slug"),
+        ("x", "No Slug", "is no slug"),
+        ("x", "-a", "is no slug"),
+        ("Acme!", None, "exists already"),
+    ],
+)
+async def test_an_organization_that_cannot_be_is_refused(
+    world: World, name: str, slug: str | None, reason: str
+) -> None:
+    refused = await world.operator.create_organization(name, slug=slug)
+
+    assert isinstance(refused, Refusal)
+    assert reason in refused.reason
+
+
+async def test_a_repository_is_connected_once_in_an_organization_by_id_and_by_name(world: World) -> None:
+    async def connect(name: str, number: int, provider: str = "codehost") -> Connection | Refusal:
+        return await world.operator.connect(
+            world.organization, full_name=name, repository_id=number, provider=provider, branch=None
+        )
+
+    assert await connect(REPOSITORY.upper(), 1) == Refusal(reason="Repository already connected")
+    assert await connect("acme/other", REPOSITORY_ID) == Refusal(reason="Repository already connected")
+    assert isinstance(await connect("acme/other", 1), Connection)
+    assert isinstance(await connect(REPOSITORY, REPOSITORY_ID, "github"), Connection)
+
+
+async def test_another_organization_may_connect_the_same_repository(world: World) -> None:
+    other = await world.operator.create_organization("Other")
+    assert isinstance(other, Organization)
+
+    made = await world.operator.connect(
+        other, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch=None
+    )
+
+    assert isinstance(made, Connection)
+    assert made.secret != world.secret
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "provider", "reason"),
+    [
+        ("acme", 1, "codehost", "OWNER/NAME"),
+        ("acme/a b", 1, "codehost", "OWNER/NAME"),
+        ("a/b", 0, "codehost", "repository id"),
+        ("a/b", 2**63, "codehost", "repository id"),
+        ("a/b", 1, "gitlab", "unknown provider"),
+    ],
+)
+async def test_what_cannot_be_connected_is_refused(
+    world: World, name: str, number: int, provider: str, reason: str
+) -> None:
+    refused = await world.operator.connect(
+        world.organization, full_name=name, repository_id=number, provider=provider, branch=None
+    )
+
+    assert isinstance(refused, Refusal)
+    assert reason in refused.reason
+
+
+async def test_a_trigger_takes_its_provider_from_its_repositories(world: World) -> None:
+    await world.operator.connect(
+        world.organization, full_name="acme/forge", repository_id=7, provider="github", branch=None
+    )
+
+    made = await world.operator.create_trigger(world.organization, repository_ids=[7], event_types=["push"])
+    mixed = await world.operator.create_trigger(world.organization, repository_ids=[7, REPOSITORY_ID])
+    unknown = await world.operator.create_trigger(world.organization, repository_ids=[8])
+
+    assert isinstance(made, Trigger)
+    assert made.source_type == "github_webhook"
+    assert isinstance(mixed, Refusal)
+    assert unknown == Refusal(reason="repository 8 is not connected: connect it first")
+
+
+async def test_a_repository_at_two_providers_needs_the_provider_said(world: World) -> None:
+    await world.operator.connect(
+        world.organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="github", branch=None
+    )
+
+    unsaid = await world.operator.create_trigger(world.organization, repository_ids=[REPOSITORY_ID])
+    said = await world.operator.create_trigger(world.organization, repository_ids=[REPOSITORY_ID], provider="github")
+
+    assert isinstance(unsaid, Refusal)
+    assert isinstance(said, Trigger)
+
+
+async def test_a_key_is_known_by_its_digest_alone_and_its_use_is_noted_once_a_minute(world: World) -> None:
+    issued = await world.operator.issue_key(world.organization, scopes=[Scope.READ])
+    assert isinstance(issued, IssuedKey)
+    authenticator = Authenticator(world.stores.keys, world.clock)
+
+    found = await authenticator.authenticate(issued.key)
+    assert found is not None
+    assert found.organization_id == world.organization.id
+    assert issued.key not in repr(await world.stores.keys.keys())
+    first = world.clock.now()
+    world.clock.advance(timedelta(seconds=59))
+    await authenticator.authenticate(issued.key)
+    (record,) = await world.stores.keys.keys(world.organization.id)
+    assert record.last_used_at == first
+    world.clock.advance(timedelta(seconds=1))
+    await authenticator.authenticate(issued.key)
+    (record,) = await world.stores.keys.keys(world.organization.id)
+    assert record.last_used_at == first + timedelta(minutes=1)
+
+
+async def test_a_wrong_a_revoked_and_an_expired_key_are_all_nobodys(world: World) -> None:
+    authenticator = Authenticator(world.stores.keys, world.clock)
+    soon = world.clock.now() + timedelta(days=1)
+    expiring = await world.operator.issue_key(world.organization, expires_at=soon)
+    revoked = await world.operator.issue_key(world.organization)
+    assert isinstance(expiring, IssuedKey)
+    assert isinstance(revoked, IssuedKey)
+    await world.stores.keys.revoke(revoked.record.prefix, world.clock.now())
+
+    assert await authenticator.authenticate("nonsense") is None
+    assert await authenticator.authenticate(expiring.key[:-1] + "!") is None
+    assert await authenticator.authenticate(expiring.key[:-1] + ("a" if expiring.key[-1] != "a" else "b")) is None
+    assert await authenticator.authenticate(revoked.key) is None
+    assert await authenticator.authenticate(expiring.key) is not None
+    world.clock.advance(timedelta(days=1))
+    assert await authenticator.authenticate(expiring.key) is None
+
+
+async def test_a_sweep_goes_by_each_organizations_plan_and_frees_old_claims(world: World) -> None:
+    weekly = await world.operator.create_organization("Weekly", retention_days=7)
+    assert isinstance(weekly, Organization)
+    now = world.clock.now()
+    for organization in (world.organization, weekly):
+        for age in (timedelta(days=7), timedelta(days=7, milliseconds=1), timedelta(days=30, milliseconds=1)):
+            entry = LogEntry(
+                id=world.ids.mint("log_"),
+                organization_id=organization.id,
+                integration_id="int_1",
+                repository_id=1,
+                reference_id=None,
+                title=f"{age}",
+                integration_type="codehost",
+                status=LogStatus.SUCCESS,
+                status_code=200,
+                created_at=now - age,
+            )
+            await world.stores.journal.append(entry)
+
+    swept = await Sweeper(world.stores.journal, world.stores.directory, world.clock).sweep()
+
+    assert swept.log_entries == 3
+    assert len(await world.stores.journal.entries(world.organization.id)) == 2
+    assert len(await world.stores.journal.entries(weekly.id)) == 1

@@ -1,0 +1,225 @@
+from datetime import timedelta
+
+from tests.golden import REPOSITORY_ID
+from tests.usecases.conftest import World
+
+from contentsvc_adapters.markup import SafeMarkdown
+from contentsvc_core import Brief, Draft, PostStatus, Processed, RunStatus, WorkflowRun
+from contentsvc_core.ports import ContentWriter
+from contentsvc_core.testing import push_body, release_body, signed
+from contentsvc_core.usecases.perform import Performer
+from contentsvc_core.workflows.runs import MAX_ATTEMPTS, retry_delay
+
+
+async def deliver(world: World, event: str, body: dict[str, object], delivery_id: str) -> None:
+    outcome = await world.receiver.receive(
+        signed(body, at=world.at, secret=world.secret, event=event, delivery_id=delivery_id)
+    )
+    assert isinstance(outcome, Processed)
+
+
+async def pushed(world: World, delivery_id: str, *messages: str) -> None:
+    await deliver(world, "push", push_body(*messages, repository_id=REPOSITORY_ID), delivery_id)
+
+
+async def released(
+    world: World,
+    delivery_id: str,
+    tag: str,
+    *,
+    published_at: str | None,
+    action: str = "published",
+    prerelease: bool = False,
+) -> None:
+    body = release_body(
+        tag, action=action, repository_id=REPOSITORY_ID, prerelease=prerelease, published_at=published_at
+    )
+    await deliver(world, "release", body, delivery_id)
+
+
+async def perform_all(world: World, performer: Performer | None = None) -> list[WorkflowRun]:
+    """Perform every due run; give all runs, oldest first."""
+    while ids := await world.stores.ledger.pending(world.clock.now(), limit=100):
+        for run in await world.stores.ledger.take(ids):
+            await (performer or world.performer).perform(run)
+    return list(reversed(await world.stores.ledger.runs(world.organization.id)))
+
+
+async def test_a_run_writes_one_post_and_says_where_it_came_from(world: World) -> None:
+    await pushed(world, "d-1", "feat: a lamp <script>alert(1)</script>")
+
+    (run,) = await perform_all(world)
+
+    (post,) = await world.stores.posts.posts(world.organization.id)
+    assert (run.status, run.post_id, run.attempts, run.error) == (RunStatus.COMPLETED, post.id, 1, None)
+    assert post.status is PostStatus.PUBLISHED
+    assert post.content_type is world.trigger.output_type
+    assert "lamp" in post.title
+    assert "<script" not in post.content
+    assert "&lt;script" in post.content
+    assert post.source_metadata == {
+        "triggerId": world.trigger.id,
+        "runId": run.id,
+        "repositories": ["acme/lighthouse"],
+        "deliveryIds": ["d-1"],
+        "eventTypes": ["push"],
+        "writer": "deterministic",
+    }
+
+
+async def test_without_auto_publish_the_post_is_a_draft(world: World) -> None:
+    await world.stores.directory.enable_trigger(world.organization.id, world.trigger.id, enabled=False)
+    await world.operator.create_trigger(world.organization, repository_ids=[REPOSITORY_ID], auto_publish=False)
+    await pushed(world, "d-1", "feat: a lamp")
+
+    await perform_all(world)
+
+    (post,) = await world.stores.posts.posts(world.organization.id)
+    assert post.status is PostStatus.DRAFT
+
+
+async def test_a_release_without_notes_is_written_from_the_pushes_since_the_one_before(world: World) -> None:
+    await pushed(world, "d-1", "feat: first lamp")
+    await released(world, "d-2", "v1", published_at="2026-01-01T00:00:00Z")
+    await pushed(world, "d-3", "feat: second lamp")
+    await pushed(world, "d-4", "fix: third lamp")
+    await released(world, "d-5", "v2", published_at="2026-01-02T00:00:00Z")
+    await pushed(world, "d-6", "feat: fourth lamp")
+
+    await perform_all(world)
+
+    posts = {post.title: post.markdown for post in await world.stores.posts.posts(world.organization.id)}
+    (v2,) = [markdown for title, markdown in posts.items() if "v2" in title]
+    assert "Second lamp" in v2
+    assert "Third lamp" in v2
+    assert "irst lamp" not in v2
+    assert "ourth lamp" not in v2
+    assert "v1...v2" in v2
+
+
+async def test_a_release_looks_back_over_many_pushes(world: World) -> None:
+    await released(world, "d-0", "v1", published_at="2026-01-01T00:00:00Z")
+    for number in range(1, 251):
+        await pushed(world, f"p-{number}", f"feat: lamp number {number}")
+    await released(world, "d-9", "v2", published_at="2026-01-02T00:00:00Z")
+
+    await perform_all(world)
+
+    posts = await world.stores.posts.posts(world.organization.id)
+    (v2,) = [post.markdown for post in posts if "v2" in post.title]
+    assert all(f"amp number {number} " in v2 for number in range(1, 251))
+
+
+async def test_a_final_release_looks_back_past_its_own_prereleases(world: World) -> None:
+    await released(world, "d-1", "v1", published_at="2026-01-01T00:00:00Z")
+    await pushed(world, "d-2", "feat: early lamp")
+    await released(world, "d-3", "v2-rc1", prerelease=True, published_at="2026-01-02T00:00:00Z")
+    await pushed(world, "d-4", "feat: late lamp")
+    await released(world, "d-5", "v2-rc2", prerelease=True, published_at="2026-01-03T00:00:00Z")
+    await released(world, "d-6", "v2", published_at="2026-01-04T00:00:00Z")
+
+    await perform_all(world)
+
+    notes = {post.title: post.markdown for post in await world.stores.posts.posts(world.organization.id)}
+    (candidate,) = [markdown for title, markdown in notes.items() if "rc2" in title]
+    (final,) = [markdown for title, markdown in notes.items() if "v2" in title and "rc" not in title]
+    assert "Late lamp" in candidate
+    assert "Early lamp" not in candidate
+    assert "Late lamp" in final
+    assert "Early lamp" in final
+
+
+async def test_a_release_that_is_announced_twice_has_one_post(world: World) -> None:
+    for delivery_id, action in (("d-1", "published"), ("d-2", "prereleased")):
+        await released(
+            world, delivery_id, "v1-rc1", action=action, prerelease=True, published_at="2026-01-01T00:00:00Z"
+        )
+
+    first, second = await perform_all(world)
+
+    assert (first.status, second.status) == (RunStatus.COMPLETED, RunStatus.SKIPPED)
+    assert second.error == "another run has reported this release"
+    assert len(await world.stores.posts.posts(world.organization.id)) == 1
+
+
+async def test_releases_without_a_publication_time_are_exempt_from_that(world: World) -> None:
+    await released(world, "d-1", "v1", published_at=None)
+    await released(world, "d-2", "v1", published_at=None)
+
+    runs = await perform_all(world)
+
+    assert {run.status for run in runs} == {RunStatus.COMPLETED}
+    assert len(await world.stores.posts.posts(world.organization.id)) == 2
+
+
+async def test_a_run_with_nothing_to_report_is_skipped(world: World) -> None:
+    await pushed(world, "d-1", "chore(release): 1.2.3")
+
+    (run,) = await perform_all(world)
+
+    assert (run.status, run.error, run.post_id) == (RunStatus.SKIPPED, "nothing to report", None)
+    assert await world.stores.posts.posts(world.organization.id) == []
+
+
+async def test_a_run_whose_trigger_was_disabled_meanwhile_is_skipped(world: World) -> None:
+    await pushed(world, "d-1", "feat: x")
+    await world.stores.directory.enable_trigger(world.organization.id, world.trigger.id, enabled=False)
+
+    (run,) = await perform_all(world)
+
+    assert (run.status, run.error) == (RunStatus.SKIPPED, "the trigger is disabled")
+
+
+class FailingWriter:
+    name = "failing"
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+
+    async def write(self, brief: Brief) -> Draft | None:
+        if self.left:
+            self.left -= 1
+            message = "the writer is\nout of ink"
+            raise RuntimeError(message)
+        return Draft(title="At last", markdown=f"{len(brief.events)}\n")
+
+
+def performer_with(world: World, writer: ContentWriter) -> Performer:
+    return Performer(
+        ledger=world.stores.ledger,
+        library=world.stores.contexts,
+        directory=world.stores.directory,
+        writer=writer,
+        renderer=SafeMarkdown(),
+        clock=world.clock,
+        ids=world.ids,
+    )
+
+
+async def test_a_failing_run_waits_longer_each_time_and_completes_in_the_end(world: World) -> None:
+    await pushed(world, "d-1", "feat: x")
+    performer = performer_with(world, FailingWriter(times=2))
+    for attempt in (1, 2):
+        (run,) = await perform_all(world, performer)
+        delay = retry_delay(attempt)
+        assert delay is not None
+        assert (run.status, run.attempts) == (RunStatus.PENDING, attempt)
+        assert run.error == "RuntimeError: the writer is out of ink"
+        assert run.due_at == world.clock.now() + delay
+        world.clock.advance(delay)
+
+    (run,) = await perform_all(world, performer)
+    assert (run.status, run.attempts, run.error) == (RunStatus.COMPLETED, 3, None)
+
+
+async def test_after_the_last_attempt_a_run_has_failed_and_says_why(world: World) -> None:
+    await pushed(world, "d-1", "feat: x")
+    performer = performer_with(world, FailingWriter(times=99))
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        await perform_all(world, performer)
+        world.clock.advance(retry_delay(attempt) or timedelta(hours=1))
+
+    (run,) = await perform_all(world, performer)
+    assert (run.status, run.attempts) == (RunStatus.FAILED, MAX_ATTEMPTS)
+    assert run.error == "RuntimeError: the writer is out of ink"
+    assert await world.stores.posts.posts(world.organization.id) == []

@@ -1,0 +1,187 @@
+from datetime import timedelta
+
+import pytest
+from attrs import evolve
+from tests.golden import REPOSITORY_ID
+from tests.usecases.conftest import World
+
+from contentsvc_core import (
+    Address,
+    Delivery,
+    Duplicate,
+    Endpoint,
+    LogEntry,
+    Processed,
+    Receiver,
+    ReceivingFailed,
+    Rejected,
+    Settled,
+    Settlement,
+    StoreUnavailable,
+    Unstorable,
+)
+from contentsvc_core.ports import DeliveryStore
+from contentsvc_core.testing import push_body, signed
+
+
+def push(world: World, message: str = "feat: x", delivery_id: str = "d-1", secret: str | None = None) -> Delivery:
+    body = push_body(message, repository_id=REPOSITORY_ID)
+    return signed(body, at=world.at, secret=secret or world.secret, delivery_id=delivery_id)
+
+
+async def entries(world: World) -> list[LogEntry]:
+    return list(await world.stores.journal.entries(world.organization.id))
+
+
+async def test_a_delivery_leaves_its_context_its_run_and_its_entry(world: World) -> None:
+    outcome = await world.receiver.receive(push(world))
+
+    assert isinstance(outcome, Processed)
+    (record,) = await world.stores.contexts.records(world.organization.id)
+    (run,) = await world.stores.ledger.runs(world.organization.id)
+    (entry,) = await entries(world)
+    assert record.custom_id == f"codehost:{REPOSITORY_ID}:d-1"
+    assert (run.trigger_id, run.delivery_id) == (world.trigger.id, "d-1")
+    assert entry.title == "Processed push event"
+
+
+async def test_a_claimed_id_with_a_broken_body_is_a_duplicate(world: World) -> None:
+    await world.receiver.receive(push(world))
+
+    outcome = await world.receiver.receive(
+        signed(b"{", at=world.at, secret=world.secret, event="release", delivery_id="d-1")
+    )
+
+    assert outcome == Duplicate(kind="release", delivery_id="d-1")
+    assert [entry.title for entry in await entries(world)] == ["Duplicate release delivery", "Processed push event"]
+
+
+async def test_a_refused_delivery_does_not_use_its_id_up(world: World) -> None:
+    broken = signed(b"{", at=world.at, secret=world.secret, delivery_id="d-1")
+
+    assert isinstance(await world.receiver.receive(broken), Rejected)
+    assert isinstance(await world.receiver.receive(push(world, secret="wrong")), Rejected)
+    assert isinstance(await world.receiver.receive(push(world)), Processed)
+
+
+async def test_24_hours_later_the_same_id_is_processed_again_with_a_new_run(world: World) -> None:
+    await world.receiver.receive(push(world))
+    world.clock.advance(timedelta(hours=24) - timedelta(milliseconds=1))
+    assert isinstance(await world.receiver.receive(push(world)), Duplicate)
+    world.clock.advance(timedelta(milliseconds=1))
+
+    assert isinstance(await world.receiver.receive(push(world)), Processed)
+    runs = await world.stores.ledger.runs(world.organization.id)
+    assert len({run.id for run in runs}) == 2
+    assert len(await world.stores.contexts.records(world.organization.id)) == 1
+
+
+async def test_a_flood_of_bad_signatures_leaves_a_bounded_number_of_rows_and_the_next_one_tells(world: World) -> None:
+    for number in range(10):
+        outcome = await world.receiver.receive(push(world, delivery_id=f"bad-{number}", secret="wrong"))
+        assert outcome.status == 401
+    assert len(await entries(world)) == 3
+
+    await world.receiver.receive(push(world, delivery_id="good"))
+
+    newest = (await entries(world))[0]
+    assert newest.title == "Processed push event"
+    assert newest.reason is not None
+    assert "7 earlier failures were not logged" in newest.reason
+    world.clock.advance(timedelta(minutes=1))
+    await world.receiver.receive(push(world, delivery_id="bad", secret="wrong"))
+    assert (await entries(world))[0].reason == "Invalid webhook signature"
+
+
+async def test_a_flood_to_invented_repositories_shares_one_budget(world: World) -> None:
+    for number in range(1, 11):
+        at = evolve(world.at, repository_id=number)
+        delivery = signed(push_body("x", repository_id=number), at=at, secret="wrong")
+        assert (await world.receiver.receive(delivery)).status == 401
+
+    assert len(await entries(world)) == 3
+
+
+class ChangingStore:
+    """Says that the configuration has changed, some times, before it lets the real store answer."""
+
+    def __init__(self, store: DeliveryStore, *, times: int) -> None:
+        self.store = store
+        self.left = times
+        self.settled: list[Settlement] = []
+
+    async def endpoint(self, address: Address) -> Endpoint | None:
+        return await self.store.endpoint(address)
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        self.settled.append(settlement)
+        if self.left:
+            self.left -= 1
+            return Settled.STALE
+        return await self.store.settle(settlement)
+
+
+async def test_when_the_configuration_changes_meanwhile_it_is_decided_anew(world: World) -> None:
+    store = ChangingStore(world.stores.deliveries, times=3)
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
+
+    assert isinstance(await receiver.receive(push(world)), Processed)
+    assert len({settling.log.id for settling in store.settled}) == 4
+    assert len(await entries(world)) == 1
+
+
+async def test_when_it_changes_faster_than_that_the_sender_is_asked_to_come_again(world: World) -> None:
+    store = ChangingStore(world.stores.deliveries, times=99)
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
+
+    with pytest.raises(StoreUnavailable):
+        await receiver.receive(push(world))
+    assert len(store.settled) == 4
+    assert await entries(world) == []
+
+
+class FailingStore(ChangingStore):
+    def __init__(self, store: DeliveryStore, exc: Exception) -> None:
+        super().__init__(store, times=0)
+        self.exc = exc
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        self.settled.append(settlement)
+        raise self.exc
+
+
+@pytest.mark.parametrize("exc", [Unstorable("no"), ZeroDivisionError()])
+async def test_a_fault_of_our_own_is_logged_without_internals_and_uses_no_id_up(world: World, exc: Exception) -> None:
+    receiver = Receiver(FailingStore(world.stores.deliveries, exc), world.stores.journal, world.clock, world.ids)
+
+    with pytest.raises(ReceivingFailed, match="Internal server error processing webhook") as raised:
+        await receiver.receive(push(world))
+
+    assert raised.value.__cause__ is exc
+    (entry,) = await entries(world)
+    assert (entry.title, entry.status_code, entry.payload) == ("Webhook processing failed", 500, None)
+    assert entry.reference_id == "d-1"
+    assert isinstance(await world.receiver.receive(push(world)), Processed)
+
+
+async def test_an_unavailable_store_is_said_to_be_one_and_nothing_is_logged(world: World) -> None:
+    store = FailingStore(world.stores.deliveries, StoreUnavailable("away"))
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
+
+    with pytest.raises(StoreUnavailable):
+        await receiver.receive(push(world))
+    assert await entries(world) == []
+
+
+async def test_whoever_performs_runs_is_nudged_when_there_are_some(world: World) -> None:
+    nudges: list[str] = []
+    receiver = Receiver(
+        world.stores.deliveries, world.stores.journal, world.clock, world.ids, nudge=lambda: nudges.append("now")
+    )
+
+    await receiver.receive(signed(b"{}", at=world.at, secret=world.secret, event="ping"))
+    assert nudges == []
+    await receiver.receive(push(world))
+    assert nudges == ["now"]
+    await receiver.receive(push(world))
+    assert nudges == ["now"]
