@@ -1,0 +1,43 @@
+"""What happened in a repository, as git has it: commits, and the tags on them."""
+
+from typing import final
+
+from attrs import frozen
+
+
+@final
+@frozen(kw_only=True)
+class Person:
+    """Who wrote or committed something, as git has it."""
+
+    name: str
+    email: str
+
+
+@final
+@frozen(kw_only=True)
+class Commit:
+    """One commit."""
+
+    #: In hexadecimal; 40 digits, or 64 in a repository with SHA-256.
+    id: str
+    tree_id: str
+    author: Person
+    committer: Person
+    #: ISO 8601 with the committer's offset.
+    committed_at: str
+    #: Whole, without line feeds at its end. Bytes that are no text in its encoding became U+FFFD.
+    message: str
+
+
+@final
+@frozen(kw_only=True)
+class Tag:
+    """A tag that leads to a commit."""
+
+    name: str
+    commit_id: str
+    #: The annotation without its signature; ``None`` for a lightweight tag.
+    message: str | None
+    #: ISO 8601: when it was made, or, for a lightweight tag, its commit; ``""`` where git does not know.
+    created_at: str

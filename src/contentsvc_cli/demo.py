@@ -1,0 +1,294 @@
+"""``demo``: the main job, end to end, in a temporary folder, against a real server process."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, final
+
+import click
+import httpx
+import msgspec
+from attrs import evolve, frozen
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from contentsvc_cli.git import GitFailed, Repository
+from contentsvc_cli.history import deliveries, hosted_repository
+from contentsvc_cli.integrations import webhook_url
+from contentsvc_cli.recordings import RecordedDelivery
+from contentsvc_cli.sample import BRANCH, other_kinds, sample_history
+from contentsvc_cli.sample import REPOSITORY as SAMPLE_REPOSITORY
+from contentsvc_cli.sample import REPOSITORY_ID as SAMPLE_ID
+from contentsvc_cli.sending import Answer, send_recorded
+from contentsvc_cli.wiring import accepted, open_desk
+from contentsvc_core.journal import LogEntry
+from contentsvc_core.ports import RunLedger
+from contentsvc_core.usecases.operate import Connection
+from contentsvc_core.workflows.runs import WorkflowRun
+from contentsvc_http.settings import Settings
+
+#: At most so many deliveries of a history are sent, the newest: the demo stays under a minute.
+_MOST: Final = 120
+_START_S: Final = 20.0
+_RUNS_S: Final = 30.0
+_STOP_S: Final = 12.0
+
+
+@click.command()
+@click.option("--keep", is_flag=True, help="Leave the server up, and say where.")
+def demo(*, keep: bool) -> None:
+    """Show the main job: a history is sent as webhooks, and a changelog comes out.
+
+    Everything happens in a temporary folder, on a free port of this machine alone. Exit code 0 when every delivery was
+    answered as it should be and every workflow run has ended.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="contentsvc-demo-"))
+    port = _free_port()
+    settings = Settings(
+        database_url=f"sqlite+aiosqlite:///{folder / 'contentsvc.db'}",
+        base_url=f"http://127.0.0.1:{port}",
+        log_format="json",
+    )
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    server = _start(settings, folder, port)
+    try:
+        faults = asyncio.run(_tell(settings, folder, console))
+    except BaseException:
+        _stop(server)
+        raise
+    if keep:
+        console.print(f"\nThe server is up at {settings.base_url} (process {server.pid}); its files are in {folder}.")
+        console.print(f"  CONTENTSVC_DATABASE_URL={settings.database_url} contentsvc log list --organization acme")
+        console.print(f"  kill {server.pid}   ends it.")
+    else:
+        _stop(server)
+    if faults:
+        raise click.ClickException("; ".join(faults))
+
+
+async def _tell(settings: Settings, folder: Path, console: Console) -> list[str]:
+    """Tell the story; give what was not as it should be."""
+    history = _history()
+    await _until_ready(settings.base_url, folder)
+    async with open_desk(settings) as desk:
+        console.rule("1. An organization, a key, an integration, a trigger")
+        organization = accepted(await desk.operator.create_organization("Acme", slug="acme"))
+        key = accepted(await desk.operator.issue_key(organization, name="demo"))
+        connection = accepted(
+            await desk.operator.connect(
+                organization,
+                full_name=history.repository,
+                repository_id=history.repository_id,
+                provider="codehost",
+                branch=history.branch,
+            )
+        )
+        url = webhook_url(settings.base_url, connection.integration, history.repository_id)
+        trigger = accepted(
+            await desk.operator.create_trigger(
+                organization, repository_ids=[history.repository_id], auto_publish=True, name="changelog"
+            )
+        )
+        _print_pairs(
+            console, organization=organization.slug, key=f"{key.record.prefix}_…", webhook=url, trigger=trigger.id
+        )
+
+        console.rule(f"2. {len(history.deliveries)} deliveries of {history.repository}, and one of every other kind")
+        answers, faults = await _send_all(history, url, connection)
+        _print_answers(console, answers)
+
+        console.rule("3. The workflow runs")
+        runs = await _until_ended(desk.stores.ledger, organization.id)
+        counted = Counter(run.status.value for run in runs)
+        console.print(", ".join(f"{count} {status}" for status, count in sorted(counted.items())))
+        faults += [f"run {run.id} {run.status.value}: {run.error}" for run in runs if run.status.value not in _ENDED]
+
+        console.rule("4. The log, newest first")
+        _print_log(console, await desk.stores.journal.entries(organization.id, limit=12))
+
+        console.rule("5. GET /v1/posts")
+        faults += await _print_posts(console, settings.base_url, key.key)
+    return faults
+
+
+_ENDED: Final = frozenset({"completed", "skipped"})
+
+
+@final
+@frozen(kw_only=True)
+class _History:
+    """What is sent."""
+
+    repository: str
+    repository_id: int
+    branch: str
+    deliveries: tuple[RecordedDelivery, ...]
+
+
+def _history() -> _History:
+    """Take this project's own history where it is at hand, else the sample."""
+    root = Path(__file__).resolve().parents[2]
+    try:
+        # Installed, this file lies in somebody else's folders, and so perhaps in somebody else's repository.
+        if not (root / "src" / __name__.split(".")[0]).is_dir():
+            return _SAMPLE
+        repository = Repository(root)
+        line = repository.line()
+        hosted = hosted_repository(origin=None, folder="contentsvc", branch=line.branch, full_name="acme/contentsvc")
+        told = deliveries(hosted, repository.pushes(line.tip), repository.tags(), repository.commits)
+        own = tuple(told)[-_MOST:]
+    except GitFailed:
+        return _SAMPLE
+    return _History(repository=hosted.full_name, repository_id=hosted.id, branch=line.branch, deliveries=own)
+
+
+_SAMPLE: Final = _History(
+    repository=SAMPLE_REPOSITORY, repository_id=SAMPLE_ID, branch=BRANCH, deliveries=tuple(sample_history())
+)
+
+
+async def _send_all(history: _History, url: str, connection: Connection) -> tuple[list[tuple[str, Answer]], list[str]]:
+    """Send the history and everything else; give the answers, and those that are not as they should be."""
+    secret = connection.secret
+    faults: list[str] = []
+    told: list[tuple[str, Answer]] = []
+
+    async def send(what: str, sent: Iterator[RecordedDelivery], expected: set[str], secret: str) -> None:
+        for answer in await send_recorded(sent, url=url, secret=secret):
+            told.append((what, answer))
+            if answer.kind not in expected:
+                faults.append(f"{what} {answer.delivery}: {answer.kind} ({answer.text})")
+
+    others = other_kinds(history.repository, history.repository_id)
+    await send("history", iter(history.deliveries), {"processed"}, secret)
+    await send("release without notes", iter([_release(history)]), {"processed"}, secret)
+    await send("other kinds", iter(others), {"processed", "filtered", "ignored", "pong"}, secret)
+    await send("sent again", iter(history.deliveries[-1:]), {"duplicate"}, secret)
+    await send("tampered with", iter([_fresh(history.deliveries[-1])]), {"error"}, f"not {secret}")
+    return told, faults
+
+
+def _release(history: _History) -> RecordedDelivery:
+    """Make a release without notes: its post is written from the pushes that were stored before it."""
+    page = f"https://codehost.example/{history.repository}"
+    body = {
+        "action": "published",
+        "release": {
+            "tag_name": "v99.0.0",
+            "name": "v99.0.0",
+            "body": None,
+            "draft": False,
+            "prerelease": False,
+            "published_at": "2026-01-01T12:00:00Z",
+            "html_url": f"{page}/releases/tag/v99.0.0",
+        },
+        "repository": {"id": history.repository_id, "full_name": history.repository, "html_url": page},
+    }
+    delivery = "00000000-0000-4000-8000-000000000099"
+    return RecordedDelivery(event="release", delivery=delivery, body=msgspec.json.encode(body))
+
+
+def _fresh(delivery: RecordedDelivery) -> RecordedDelivery:
+    return evolve(delivery, delivery="00000000-0000-4000-8000-000000000666")
+
+
+async def _until_ended(ledger: RunLedger, organization_id: str) -> list[WorkflowRun]:
+    deadline = time.monotonic() + _RUNS_S
+    while True:
+        runs = list(await ledger.runs(organization_id))
+        open_runs = [run for run in runs if run.status.value in {"pending", "running"}]
+        if not open_runs or time.monotonic() > deadline:
+            return runs
+        await asyncio.sleep(0.1)
+
+
+async def _print_posts(console: Console, base_url: str, key: str) -> list[str]:
+    async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
+        response = await client.get("/v1/posts", params={"limit": 100}, headers={"Authorization": f"Bearer {key}"})
+    if not response.is_success:
+        return [f"GET /v1/posts answered {response.status_code}"]
+    body = response.json()
+    table = Table("createdAt", "status", "title", header_style="bold", box=None, pad_edge=False)
+    for post in body["posts"][:8]:
+        table.add_row(post["createdAt"], post["status"], Text(post["title"]))
+    console.print(table)
+    console.print(f"… {body['pagination']['totalItems']} posts in all")
+    longest = max(body["posts"], key=lambda post: len(post["markdown"]), default=None)
+    if longest is None:
+        return ["no post was written"]
+    console.print(Panel(Markdown(longest["markdown"]), title=Text(longest["title"])))
+    return []
+
+
+def _print_answers(console: Console, answers: list[tuple[str, Answer]]) -> None:
+    counted = Counter((what, answer.event, answer.status, answer.kind) for what, answer in answers)
+    table = Table("deliveries", "what", "event", "status", "answer", header_style="bold", box=None, pad_edge=False)
+    for (what, event, status, kind), count in counted.items():
+        table.add_row(str(count), what, event, str(status), kind)
+    console.print(table)
+
+
+def _print_log(console: Console, entries: Sequence[LogEntry]) -> None:
+    table = Table("createdAt", "status", "title", "reason", header_style="bold", box=None, pad_edge=False)
+    for entry in entries:
+        table.add_row(
+            f"{entry.created_at:%H:%M:%S}", str(entry.status_code), Text(entry.title), Text(entry.reason or "")
+        )
+    console.print(table)
+
+
+def _print_pairs(console: Console, **pairs: str) -> None:
+    for name, value in pairs.items():
+        console.print(Text(f"{name:14}{value}"), soft_wrap=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _start(settings: Settings, folder: Path, port: int) -> "subprocess.Popen[bytes]":
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")}
+    environment |= {
+        "CONTENTSVC_DATABASE_URL": settings.database_url,
+        "CONTENTSVC_BASE_URL": settings.base_url,
+        "CONTENTSVC_LOG_FORMAT": "json",
+    }
+    command = [sys.executable, "-m", "contentsvc_cli", "serve", "--port", str(port)]
+    with (folder / "serve.log").open("wb") as log:
+        # A session of its own: with --keep it outlives this command, and Ctrl-C is for this command alone.
+        return subprocess.Popen(command, env=environment, stderr=log, start_new_session=True)  # noqa: S603  # our own
+
+
+async def _until_ready(base_url: str, folder: Path) -> None:
+    deadline = time.monotonic() + _START_S
+    async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
+        while time.monotonic() < deadline:
+            with contextlib.suppress(httpx.TransportError):
+                if (await client.get("/health/ready")).is_success:
+                    return
+            await asyncio.sleep(0.05)
+    message = f"the server did not start: {(folder / 'serve.log').read_text('utf-8', 'replace')[-2000:]}"
+    raise click.ClickException(message)
+
+
+def _stop(server: "subprocess.Popen[bytes]") -> None:
+    server.send_signal(signal.SIGTERM)
+    try:
+        server.wait(_STOP_S)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()

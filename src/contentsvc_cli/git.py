@@ -1,0 +1,281 @@
+"""Reading a local repository through git itself: its line of pushes, the commits of each, its tags.
+
+A handful of git processes read a whole history, and one for every few thousand commits. Nothing is written, nothing is
+fetched, and no command from the repository's configuration is run.
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Final, final
+
+from attrs import frozen
+
+from contentsvc_cli.changes import Commit, Person, Tag
+from contentsvc_core.text import storable
+
+#: How many commits one ``git log`` reads: it holds them all at once, whatever it is asked.
+_COMMITS_AT_ONCE: Final = 4096
+_CHUNK: Final = 64 * 1024
+
+_ENVIRONMENT: Final = {
+    # Messages that can be shown as they are, and no question that nobody could answer.
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    # A reader takes no lock, fetches nothing that is missing, and sees what was committed, not its replacement.
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+}
+#: Set inside a git hook; they would outweigh the path that the user named.
+_ELSEWHERE: Final = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_INDEX_FILE",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+
+_COMMIT_FIELDS: Final = ("%H", "%T", "%an", "%ae", "%cn", "%ce", "%cI", "%B")
+_TAG_FIELDS: Final = (
+    "%(refname)",
+    "%(objectname)",
+    "%(objecttype)",
+    "%(*objectname)",
+    "%(*objecttype)",
+    "%(creatordate:iso-strict)",
+    "%(contents)",
+)
+_TAGS: Final = "refs/tags/"
+_SIGNATURE: Final = re.compile(
+    r"^-----BEGIN (?:PGP SIGNATURE|PGP MESSAGE|SSH SIGNATURE|SIGNED MESSAGE)-----", re.MULTILINE
+)
+
+
+class GitFailed(Exception):
+    """Git cannot give what was asked for; the message says why, in words for the user."""
+
+
+@final
+@frozen(kw_only=True)
+class Line:
+    """A branch, as far as its history is concerned."""
+
+    #: The branch's name.
+    branch: str
+    #: The id of its newest commit.
+    tip: str
+
+
+@final
+class Repository:
+    """A local git repository, bare or with a work tree."""
+
+    def __init__(self, path: Path) -> None:
+        """Find the repository that ``path`` is in.
+
+        Raises:
+            GitFailed: There is none, or git cannot be run, or refuses to read it.
+        """
+        if not path.is_dir():
+            message = f"{path} is no folder"
+            raise GitFailed(message)
+        self._path = path
+        self._folder = Path(os.fsdecode(self._output("rev-parse", "--absolute-git-dir")))
+
+    @property
+    def folder_name(self) -> str:
+        """Give the name of the folder that a person would call the repository."""
+        if self._folder.name == ".git":
+            return self._folder.parent.name
+        return self._folder.name.removesuffix(".git")
+
+    def origin(self) -> str | None:
+        """Give the url of the remote ``origin`` as configured, with whatever credentials it holds."""
+        return self._answer("config", "--get", "remote.origin.url")
+
+    def line(self, branch: str | None = None) -> Line:
+        """Find ``branch``, here or at the remote ``origin``; without one, what is checked out.
+
+        A detached HEAD goes by the name of the remote's default branch, or ``main``.
+
+        Raises:
+            GitFailed: There is no such branch, or it has no commits.
+        """
+        if branch is not None:
+            for ref in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
+                # Takes whole names of refs alone: no option, no revision syntax.
+                if tip := self._answer("show-ref", "--verify", "--hash", "--", ref):
+                    return Line(branch=storable(branch), tip=tip)
+            message = f"{self._path} has no branch {branch!r}"
+            raise GitFailed(message)
+        head = self._answer("symbolic-ref", "--quiet", "HEAD")
+        tip = self._answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        if tip is None:
+            message = f"{self._path} has no commits yet"
+            raise GitFailed(message)
+        if head is None:
+            default = self._answer("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD") or "main"
+            return Line(branch=default.removeprefix("refs/remotes/origin/"), tip=tip)
+        return Line(branch=storable(head.removeprefix("refs/heads/")), tip=tip)
+
+    def pushes(self, tip: str) -> list[list[str]]:
+        """Give the ids of the commits that each commit of the first-parent line brought, oldest first.
+
+        The last of each list is the commit on the line itself; before it stand those that it merged.
+
+        Raises:
+            GitFailed: The history is damaged.
+        """
+        newest_first: list[list[str]] = []
+        on_line = tip
+        # A commit belongs to the oldest commit of the line from which it can be reached. Git gives children before
+        # parents, so that a commit's place is settled when its turn comes, and only the frontier is kept here.
+        places: dict[str, int] = {}
+        for row in self._fields(b"\n", None, "rev-list", "--parents", "--date-order", "--end-of-options", tip):
+            commit, *parents = row.decode("ascii").split()
+            place = places.pop(commit, 0)
+            if commit == on_line:
+                place = len(newest_first)
+                newest_first.append([])
+                on_line = parents[0] if parents else ""
+            newest_first[place].append(commit)
+            for parent in parents:
+                places[parent] = max(places.get(parent, 0), place)
+        return [push[::-1] for push in reversed(newest_first)]
+
+    def commits(self, ids: Iterable[str]) -> Iterator[Commit]:
+        """Read the commits ``ids``, in their order, as a stream.
+
+        Raises:
+            GitFailed: One of them is missing or damaged.
+        """
+        waiting = iter(ids)
+        while batch := list(islice(waiting, _COMMITS_AT_ONCE)):
+            fields = self._fields(
+                b"\0",
+                "\n".join(batch).encode("ascii"),
+                "log",
+                "--stdin",
+                "--no-walk=unsorted",
+                "--no-show-signature",
+                "--no-color",
+                "--encoding=UTF-8",
+                "-z",
+                f"--format=tformat:{'%x00'.join(_COMMIT_FIELDS)}",
+            )
+            texts = (field.decode("utf-8", "replace") for field in fields)
+            for _ in batch:
+                # A message ends at its first NUL for git too, so that the number of fields is certain.
+                record = tuple(islice(texts, len(_COMMIT_FIELDS)))
+                if len(record) != len(_COMMIT_FIELDS):
+                    message = f"git did not give every commit of {self._path}"
+                    raise GitFailed(message)
+                yield _commit(record)
+            if next(texts, None) is not None:
+                message = f"git gave more than the commits asked for of {self._path}"
+                raise GitFailed(message)
+
+    def tags(self) -> list[Tag]:
+        """Read every tag that leads to a commit, in the order of their dates.
+
+        Raises:
+            GitFailed: Git cannot be run.
+        """
+        fields = self._fields(
+            b"\0",
+            None,
+            "for-each-ref",
+            "--sort=creatordate",
+            f"--format={'%00'.join(_TAG_FIELDS)}%00",
+            "--end-of-options",
+            _TAGS,
+        )
+        texts = (field.decode("utf-8", "replace") for field in fields)
+        tags: list[Tag] = []
+        while len(record := tuple(islice(texts, len(_TAG_FIELDS)))) == len(_TAG_FIELDS):
+            ref, target, kind, peeled, peeled_kind, created_at, message = record
+            commit_id = {"commit": target, "tag": peeled}.get(kind) if peeled_kind != "tag" else self._peel(target)
+            if commit_id and peeled_kind in ("", "commit", "tag"):
+                name = ref.lstrip("\n").removeprefix(_TAGS)
+                annotation = _unsigned(message) if kind == "tag" else None
+                tags.append(Tag(name=name, commit_id=commit_id, message=annotation, created_at=created_at))
+        return tags
+
+    def _peel(self, tag: str) -> str | None:
+        # A tag of a tag: how far `*objectname` looks through differs between versions of git.
+        return self._answer("rev-parse", "--verify", "--quiet", f"{tag}^{{commit}}")
+
+    def _answer(self, *command: str) -> str | None:
+        """Ask what git may answer with "no"."""
+        try:
+            return os.fsdecode(self._output(*command))
+        except GitFailed:
+            return None
+
+    def _output(self, *command: str) -> bytes:
+        return b"\n".join(self._fields(b"\n", None, *command))
+
+    def _fields(self, end: bytes, given: bytes | None, *command: str) -> Iterator[bytes]:
+        """Run git and give what it prints, cut at each ``end``, as it comes.
+
+        Raises:
+            GitFailed: Git is not there, or did not succeed.
+        """
+        environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | _ENVIRONMENT
+        # Files, not pipes: however much is written there, nobody waits for a reader.
+        with TemporaryFile() as stdin, TemporaryFile() as stderr:
+            stdin.write(given or b"")
+            stdin.seek(0)
+            try:
+                process = subprocess.Popen(  # noqa: S603  # a list, no shell; what comes from outside is never an option
+                    ["git", "-C", str(self._path), *command],  # noqa: S607  # the git of the user's PATH is meant
+                    env=environment,
+                    stdin=stdin,
+                    stdout=subprocess.PIPE,
+                    stderr=stderr,
+                )
+            except FileNotFoundError as exc:
+                message = "git is not installed, or not in PATH"
+                raise GitFailed(message) from exc
+            with process:
+                assert process.stdout is not None
+                rest = b""
+                while chunk := os.read(process.stdout.fileno(), _CHUNK):
+                    *whole, rest = (rest + chunk).split(end)
+                    yield from whole
+                if rest:
+                    yield rest
+            if process.returncode:
+                stderr.seek(0)
+                said = stderr.read().decode("utf-8", "replace").strip().removeprefix("fatal: ")
+                message = f"git cannot read {self._path}: {said or f'exit code {process.returncode}'}"
+                raise GitFailed(message)
+
+
+def _commit(record: tuple[str, ...]) -> Commit:
+    commit_id, tree_id, author, author_email, committer, committer_email, committed_at, message = record
+    return Commit(
+        id=commit_id,
+        tree_id=tree_id,
+        author=Person(name=author, email=author_email),
+        committer=Person(name=committer, email=committer_email),
+        committed_at=committed_at,
+        message=message.rstrip("\n"),
+    )
+
+
+def _unsigned(message: str) -> str:
+    """Cut off the signature block, which stands at the end."""
+    found = list(_SIGNATURE.finditer(message))
+    return (message[: found[-1].start()] if found else message).strip("\n")

@@ -1,0 +1,196 @@
+"""The command ``history``: a local repository's history as recorded deliveries.
+
+Nothing in a repository tells what was pushed together, so that each commit of the branch's first-parent line is taken
+for one push, which brings what it merged; each tag is taken for a published release.
+"""
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Final
+from uuid import NAMESPACE_URL, uuid5
+
+import click
+import msgspec
+from rich.console import Console
+from rich.progress import Progress
+
+from contentsvc_cli.changes import Commit, Tag
+from contentsvc_cli.git import GitFailed, Repository
+from contentsvc_cli.native_bodies import HostedRepository, login, push_body, release_body, stable_id
+from contentsvc_cli.recordings import RecordedDelivery, line_of
+from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name
+from contentsvc_core.text import one_line
+from contentsvc_core.webhooks.providers.native import MAX_COMMITS
+
+#: Where a repository without a remote has its pages; the name is reserved and leads nowhere (RFC 2606).
+_NO_HOST: Final = "https://codehost.example"
+#: Delivery ids are derived from this one, so that the same history has the same ids on every machine.
+_DELIVERIES: Final = uuid5(NAMESPACE_URL, "https://codehost.example/deliveries")
+
+_URL: Final = re.compile(
+    r"(?P<scheme>https?|ssh|git|git\+ssh|git\+https)://(?:[^/]*@)?(?P<host>[A-Za-z0-9.-]+)(?::(?P<port>\d+))?/(?P<path>[\w./~-]+)",
+    re.ASCII,
+)
+#: ``git@host:owner/name``, as scp writes it; a single letter before the colon is a drive, not a host.
+_SCP: Final = re.compile(r"(?:[^/@:]*@)?(?P<host>[A-Za-z0-9.-]{2,}):(?!/)(?P<path>[\w./~-]+)", re.ASCII)
+_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def hosted_repository(
+    *, origin: str | None, folder: str, branch: str, full_name: str | None = None, repository_id: int | None = None
+) -> HostedRepository:
+    """Say how the code host would know a local repository.
+
+    Args:
+        origin: The url of its remote; credentials in it go nowhere.
+        folder: The name of its folder, for when the url tells no name.
+        branch: The branch whose history is told; it is made the default branch.
+        full_name: ``owner/name``, when the caller knows better.
+        repository_id: Its id, when the caller knows one; else :func:`stable_id` of the name.
+    """
+    found = _hosted_at(origin or "")
+    if found is not None and full_name in (None, found[0]):
+        name, html_url = found
+    else:
+        name = full_name or f"local/{_NOT_IN_NAMES.sub('-', folder)[:100].strip('.-') or 'repository'}"
+        html_url = f"{_NO_HOST}/{name}"
+    return HostedRepository(
+        id=repository_id or stable_id(name), full_name=name, default_branch=branch, html_url=html_url
+    )
+
+
+def deliveries(
+    hosted: HostedRepository,
+    pushes: Sequence[Sequence[str]],
+    tags: Sequence[Tag],
+    commits: Callable[[Iterator[str]], Iterator[Commit]],
+) -> Iterator[RecordedDelivery]:
+    """Tell a history as deliveries, oldest first, as a stream.
+
+    Args:
+        hosted: Whose history it is.
+        pushes: The ids of the commits of each push, oldest first.
+        tags: Each is a release, told after the push that brought its commit; others are left out.
+        commits: Reads commits by their ids, in their order.
+    """
+    tagged: defaultdict[str, list[Tag]] = defaultdict(list)
+    for tag in tags:
+        tagged[tag.commit_id].append(tag)
+    read = commits(chain.from_iterable(push[-MAX_COMMITS:] for push in pushes))
+    before = None
+    for push in pushes:
+        brought = tuple(islice(read, min(len(push), MAX_COMMITS)))
+        head = brought[-1]
+        yield _recorded(hosted, "push", head.id, push_body(hosted, brought, before=before))
+        before = head.id
+        for tag in chain.from_iterable(tagged[commit] for commit in push if commit in tagged):
+            body = release_body(
+                hosted,
+                tag=tag.name,
+                notes=notes(tag),
+                published_at=tag.created_at or head.committed_at,
+                by=login(head.author),
+            )
+            yield _recorded(hosted, "release", tag.name, body)
+
+
+def notes(tag: Tag) -> str | None:
+    """Give what the tag's author wrote about the release; ``None`` when that is no more than the tag's name."""
+    if tag.message is None:
+        return None
+    said = re.sub(r"^(?:release|version|tag)\b[\s:]*|[.!\s]+$", "", tag.message.strip(), flags=re.IGNORECASE)
+    same = said.lower().removeprefix("v") == tag.name.rpartition("/")[2].lower().removeprefix("v")
+    return None if same or said in ("", tag.name) else tag.message
+
+
+def _recorded(hosted: HostedRepository, event: str, of: str, body: Mapping[str, Any]) -> RecordedDelivery:
+    # The same ids each time: what was sent before is answered as a duplicate, not processed again.
+    delivery = uuid5(_DELIVERIES, f"{hosted.full_name} {event} {of}")
+    return RecordedDelivery(event=event, delivery=str(delivery), body=msgspec.json.encode(body))
+
+
+def _hosted_at(url: str) -> tuple[str, str] | None:
+    """Read ``owner/name`` and the page of the repository out of a remote's url."""
+    if (found := _URL.fullmatch(url)) is not None:
+        # Only https names the port of the pages; that of ssh is another one.
+        port = f":{found['port']}" if found["scheme"] == "https" and found["port"] else ""
+    elif (found := _SCP.fullmatch(url)) is not None:
+        port = ""
+    else:
+        return None
+    path = found["path"].strip("/").removesuffix(".git")
+    name = "/".join(path.split("/")[-2:])
+    # A host without a dot is an alias in somebody's ssh configuration, or a machine of theirs.
+    host = found["host"].lower() if "." in found["host"] else None
+    if not is_full_name(name):
+        return None
+    return name, f"https://{host}{port}/{path}" if host else f"{_NO_HOST}/{name}"
+
+
+def _full_name(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not is_full_name(value):
+        message = "the form is OWNER/NAME, of ASCII letters, digits, '_', '.' and '-'"
+        raise click.BadParameter(message)
+    return value
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path), default=".")
+@click.option(
+    "--repository",
+    "full_name",
+    metavar="OWNER/NAME",
+    callback=_full_name,
+    help="The repository's name in the deliveries.  [default: from the remote 'origin', else local/<folder>]",
+)
+@click.option(
+    "--repository-id",
+    type=click.IntRange(1, MAX_REPOSITORY_ID),
+    metavar="N",
+    help="The repository's id in the deliveries.  [default: the CRC-32 of its lower-case name]",
+)
+@click.option(
+    "--branch",
+    metavar="BRANCH",
+    help="Whose history; in the deliveries it is the default branch.  [default: the one that is checked out]",
+)
+def history(path: Path, full_name: str | None, repository_id: int | None, branch: str | None) -> None:
+    """Print the history of the git repository at PATH as recorded deliveries, for 'contentsvc send'.
+
+    Standard output holds one JSON object a line, oldest first: a push for each commit of the branch's first-parent line
+    (a merge brings the commits that it merged), and a published release for each tag, after the push that holds it.
+    The delivery ids depend on the repository's name, the commit and the tag alone: sent twice, they are duplicates.
+
+    PATH is the current folder by default. The repository is only read.
+    """
+    try:
+        repository = Repository(path)
+        line = repository.line(branch)
+        hosted = hosted_repository(
+            origin=repository.origin(),
+            folder=repository.folder_name,
+            branch=line.branch,
+            full_name=full_name,
+            repository_id=repository_id,
+        )
+        pushes = repository.pushes(line.tip)
+        told = deliveries(hosted, pushes, repository.tags(), repository.commits)
+        _print(told, pushes=len(pushes))
+    except GitFailed as exc:
+        raise click.ClickException(one_line(str(exc), 1000)) from exc
+
+
+def _print(told: Iterator[RecordedDelivery], *, pushes: int) -> None:
+    stdout = sys.stdout.buffer
+    console = Console(stderr=True)
+    # Where the lines themselves run over the terminal, a bar would only be torn.
+    with Progress(console=console, transient=True, disable=not console.is_terminal or stdout.isatty()) as progress:
+        task = progress.add_task("Reading pushes", total=pushes)
+        for delivery in told:
+            stdout.write(line_of(delivery))
+            progress.advance(task, delivery.event == "push")
+    stdout.flush()

@@ -1,0 +1,87 @@
+"""``key``: API keys."""
+
+from datetime import timedelta
+
+import click
+
+from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.usecases.operate import IssuedKey
+
+
+@click.group()
+def key() -> None:
+    """Issue, list and revoke API keys."""
+
+
+@key.command()
+@ORGANIZATION
+@click.option("--name", default="", help="For people.")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    type=click.Choice([scope.value for scope in Scope]),
+    help="What it may do; may be repeated.  [default: read and write]",
+)
+@click.option("--expires-in-days", type=click.IntRange(min=1), help="It expires then.  [default: never]")
+@JSON
+def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days: int | None, *, as_json: bool) -> None:
+    """Issue a key; it is shown here, once, and stored as a digest."""
+
+    async def work(desk: Desk) -> IssuedKey:
+        owner = await desk.organization(organization)
+        expires_at = None if expires_in_days is None else desk.clock.now() + timedelta(days=expires_in_days)
+        granted = [Scope(scope) for scope in scopes] or list(Scope)
+        issued = await desk.operator.issue_key(owner, name=name, scopes=granted, expires_at=expires_at)
+        return accepted(issued)
+
+    issued = at_desk(work)
+    show({"key": issued.key, **_body(issued.record)}, as_json=as_json)
+
+
+@key.command("list")
+@click.option("--organization", metavar="SLUG", help="Only this organization's.")
+@JSON
+def list_keys(organization: str | None, *, as_json: bool) -> None:
+    """List the keys, oldest first."""
+
+    async def work(desk: Desk) -> list[ApiKey]:
+        owner = None if organization is None else await desk.organization(organization)
+        return list(await desk.stores.keys.keys(None if owner is None else owner.id))
+
+    rows = [_body(found) for found in at_desk(work)]
+    columns = ("prefix", "name", "scopes", "organizationId", "expiresAt", "revokedAt", "lastUsedAt")
+    show_rows(rows, columns=columns, as_json=as_json, empty="No keys yet.")
+
+
+@key.command()
+@click.argument("prefix")
+@JSON
+def revoke(prefix: str, *, as_json: bool) -> None:
+    """Revoke the key that begins with PREFIX (csk_…); it stops working at once."""
+
+    async def work(desk: Desk) -> ApiKey | None:
+        await desk.stores.keys.revoke(prefix, desk.clock.now())
+        return await desk.stores.keys.key(prefix)
+
+    revoked = at_desk(work)
+    if revoked is None:
+        message = f"there is no key '{prefix}'"
+        raise click.ClickException(message)
+    show(_body(revoked), as_json=as_json)
+
+
+def _body(found: ApiKey) -> dict[str, object]:
+    return {
+        "prefix": found.prefix,
+        "name": found.name,
+        "scopes": [scope.value for scope in found.scopes],
+        "organizationId": found.organization_id,
+        "createdAt": iso_ms(found.created_at),
+        "expiresAt": found.expires_at and iso_ms(found.expires_at),
+        "revokedAt": found.revoked_at and iso_ms(found.revoked_at),
+        "lastUsedAt": found.last_used_at and iso_ms(found.last_used_at),
+    }

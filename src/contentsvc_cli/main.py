@@ -1,0 +1,62 @@
+"""The command ``contentsvc``: its groups, and how its errors read."""
+
+import importlib
+from typing import Final, final
+
+import click
+
+_COMMANDS: Final = {
+    "serve": "contentsvc_cli.serving:serve",
+    "migrate": "contentsvc_cli.serving:migrate",
+    "settings": "contentsvc_cli.serving:settings",
+    "organization": "contentsvc_cli.organizations:organization",
+    "key": "contentsvc_cli.keys:key",
+    "integration": "contentsvc_cli.integrations:integration",
+    "trigger": "contentsvc_cli.triggers:trigger",
+    "log": "contentsvc_cli.listings:log",
+    "run": "contentsvc_cli.listings:run",
+    "context": "contentsvc_cli.listings:context",
+    "post": "contentsvc_cli.listings:post",
+    "history": "contentsvc_cli.history:history",
+    "send": "contentsvc_cli.send:send",
+    "receive": "contentsvc_cli.receive:receive",
+    "demo": "contentsvc_cli.demo:demo",
+}
+
+
+@final
+class _OnDemand(click.Group):
+    """Imports a command when it is asked for: ``history`` needs no database, and ``--help`` needs nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        _ = ctx
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        _ = ctx
+        target = _COMMANDS.get(cmd_name)
+        if target is None:
+            return None
+        module, _, name = target.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run; say errors that are the operator's to fix in one line, without a traceback."""
+        from contentsvc_core.errors import ContentServiceError  # noqa: PLC0415  # on demand, like all else here
+        from contentsvc_http.settings import InvalidSetting  # noqa: PLC0415  # as above
+
+        try:
+            return super().invoke(ctx)
+        except (ContentServiceError, InvalidSetting) as exc:
+            raise click.ClickException(str(exc)) from exc
+
+
+@click.group(cls=_OnDemand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="contentsvc")
+def main() -> None:
+    """Receive a code host's webhooks exactly once, and turn them into content.
+
+    Settings come from environment variables CONTENTSVC_*; `contentsvc settings` shows them. With --json, standard
+    output holds the JSON alone. Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+    """

@@ -1,0 +1,56 @@
+"""``organization``: the tenants."""
+
+import click
+
+from contentsvc_cli.output import JSON, show, show_rows
+from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_core.journal import RETENTION_DAYS
+from contentsvc_core.organizations import Organization
+from contentsvc_core.timestamps import iso_ms
+
+
+@click.group()
+def organization() -> None:
+    """Create and list organizations: everything else belongs to one."""
+
+
+@organization.command()
+@click.argument("name")
+@click.option("--slug", help="Names it in commands.  [default: made from the name]")
+@click.option(
+    "--retention-days",
+    type=click.Choice([str(days) for days in RETENTION_DAYS]),
+    default="30",
+    show_default=True,
+    help="How long webhook logs are kept, by plan.",
+)
+@JSON
+def create(name: str, slug: str | None, retention_days: str, *, as_json: bool) -> None:
+    """Create an organization."""
+
+    async def work(desk: Desk) -> Organization:
+        return accepted(await desk.operator.create_organization(name, slug=slug, retention_days=int(retention_days)))
+
+    show(_body(at_desk(work)), as_json=as_json)
+
+
+@organization.command("list")
+@JSON
+def list_organizations(*, as_json: bool) -> None:
+    """List the organizations, by slug."""
+
+    async def work(desk: Desk) -> list[Organization]:
+        return list(await desk.stores.directory.organizations())
+
+    rows = [_body(found) for found in at_desk(work)]
+    show_rows(rows, columns=("slug", "name", "retentionDays", "id"), as_json=as_json, empty="No organizations yet.")
+
+
+def _body(found: Organization) -> dict[str, object]:
+    return {
+        "id": found.id,
+        "slug": found.slug,
+        "name": found.name,
+        "retentionDays": found.retention_days,
+        "createdAt": iso_ms(found.created_at),
+    }

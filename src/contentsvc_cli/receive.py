@@ -1,0 +1,93 @@
+"""``receive``: a driver without HTTP, for deliveries that were recorded while nobody listened."""
+
+from collections import Counter
+
+import click
+from rich.console import Console
+from rich.progress import track
+
+from contentsvc_cli.output import JSON, show_rows
+from contentsvc_cli.recordings import BadRecording, RecordedDelivery, headers_for, read_recording
+from contentsvc_cli.wiring import Desk, at_desk
+from contentsvc_core.errors import ReceivingFailed
+from contentsvc_core.organizations import Integration
+from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.outcomes import answer
+from contentsvc_core.webhooks.providers import Provider, provider_named
+
+
+@click.command()
+@click.argument("recording", metavar="FILE.jsonl")
+@click.option("--integration", "integration_id", required=True, help="The integration that they were sent to.")
+@JSON
+def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
+    """Receive recorded deliveries directly, without a server: `-` reads standard input.
+
+    They are signed with the integration's own secret and go the way of every delivery: verified, settled once, logged.
+    A running `serve` performs the workflow runs that they start.
+    """
+
+    async def work(desk: Desk) -> list[dict[str, object]]:
+        found = await _integration(desk, integration_id)
+        secrets = await desk.stores.directory.secrets(found.organization_id, found.id)
+        provider = provider_named(found.provider)
+        if provider is None or not secrets:
+            message = f"the integration '{integration_id}' cannot receive"
+            raise click.ClickException(message)
+        console = Console(stderr=True)
+        deliveries = track(
+            read_recording(recording),
+            "receiving",
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        return [await _receive(desk, found, provider, secrets[0], recorded) for recorded in deliveries]
+
+    try:
+        rows = at_desk(work)
+    except BadRecording as exc:
+        raise click.ClickException(str(exc)) from exc
+    if not as_json:
+        counted = Counter((row["status"], row["message"]) for row in rows)
+        rows = [{"count": count, "status": status, "message": text} for (status, text), count in counted.items()]
+    columns = ("count", "status", "message")
+    show_rows(rows, columns=columns, as_json=as_json, empty="The recording is empty.")
+
+
+async def _integration(desk: Desk, integration_id: str) -> Integration:
+    owner = await desk.stores.directory.owner_of(integration_id)
+    for found in () if owner is None else await desk.stores.directory.integrations(owner):
+        if found.id == integration_id:
+            return found
+    message = f"there is no integration '{integration_id}'"
+    raise click.ClickException(message)
+
+
+async def _receive(
+    desk: Desk, found: Integration, provider: Provider, secret: str, recorded: RecordedDelivery
+) -> dict[str, object]:
+    delivery = Delivery(
+        address=Address(
+            provider=provider.slug,
+            organization_id=found.organization_id,
+            integration_id=found.id,
+            repository_id=found.repositories[0].id,
+        ),
+        headers=tuple((name.encode(), value.encode()) for name, value in headers_for(recorded, provider, secret)),
+        body=recorded.body,
+    )
+    try:
+        outcome = await desk.receiver.receive(delivery)
+    except ReceivingFailed as exc:
+        status, body = 500, {"error": str(exc)}
+    else:
+        status, body = outcome.status, answer(outcome)
+    message = body.get("message", body.get("error"))
+    return {
+        "event": recorded.event,
+        "delivery": recorded.delivery,
+        "status": status,
+        "message": message,
+        "answer": body,
+    }

@@ -1,0 +1,175 @@
+"""Recorded deliveries: one JSON object in a line, ``{"event", "delivery", "body"}``, and how one is sent again.
+
+``body`` is any JSON value and is sent as it stands in the line, without the white space between its parts. A body that
+is no such JSON (broken on purpose, not UTF-8, indented) stands in ``bodyBase64`` instead, so that every body can be
+recorded and is sent byte for byte.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import BinaryIO, Final, final
+
+import msgspec
+from attrs import Attribute, field, frozen
+
+from contentsvc_core.identifiers import is_delivery_id
+from contentsvc_core.webhooks.providers import Provider
+from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
+
+#: The path that means standard input.
+STANDARD_INPUT: Final = "-"
+#: The longest line that is read, in bytes: the receiver's largest body, 25 MiB, in Base64, and room to spare. A file
+#: that is no recording at all may be one line of any length.
+MAX_LINE: Final = 64 * 1024 * 1024
+
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+class BadRecording(Exception):
+    """A recording that cannot be read; the message names the file, the line and the fault."""
+
+
+def _is_header_value(_: object, attribute: "Attribute[str]", value: str) -> None:
+    # Both travel in headers. What a delivery id may be, 1 to 255 visible ASCII characters, suits an event kind too.
+    if not is_delivery_id(value):
+        message = f"`{attribute.name}` must be 1 to 255 visible ASCII characters"
+        raise ValueError(message)
+
+
+@final
+@frozen(kw_only=True)
+class RecordedDelivery:
+    """One delivery, as a code host sent it or would send it; its signature is made when it is sent."""
+
+    #: The event kind, e.g. ``push``.
+    event: str = field(validator=_is_header_value)
+    #: The delivery id, in practice a UUID.
+    delivery: str = field(validator=_is_header_value)
+    #: The body, byte for byte.
+    body: bytes = field(repr=False)
+
+
+@final
+class _Line(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One line; fields that it does not name are skipped, so that a recorder may add its own."""
+
+    event: str
+    delivery: str
+    #: Kept as written, so that numbers of any size and repeated keys are sent as they were recorded; empty: absent.
+    body: msgspec.Raw = msgspec.Raw()
+    body_base64: bytes | None = msgspec.field(name="bodyBase64", default=None)
+
+
+_LINES: Final = msgspec.json.Decoder(_Line)
+_ANY_JSON: Final = msgspec.json.Decoder(msgspec.Raw)
+
+
+def read_recording(path: str | Path) -> Iterator[RecordedDelivery]:
+    """Read the recording at ``path``, or standard input for ``-``, one delivery at a time.
+
+    Raises:
+        BadRecording: The file cannot be opened, or a line cannot be read; the lines before it have been given.
+    """
+    if str(path) == STANDARD_INPUT:
+        yield from read_lines(sys.stdin.buffer, "standard input")
+        return
+    try:
+        with Path(path).open("rb") as lines:
+            yield from read_lines(lines, str(path))
+    except OSError as exc:
+        message = f"{path}: {exc.strerror or exc}"
+        raise BadRecording(message) from exc
+
+
+def read_lines(lines: BinaryIO, name: str) -> Iterator[RecordedDelivery]:
+    """Read deliveries from ``lines``; ``name`` is what a fault calls the source. Empty lines are skipped.
+
+    Raises:
+        BadRecording: A line cannot be read; the lines before it have been given.
+    """
+    number = 0
+    try:
+        # Split at line feeds alone, as bytes: JSON strings may hold the other line separators of Unicode.
+        while line := lines.readline(MAX_LINE + 1):
+            number += 1
+            text = line.removeprefix(_BOM) if number == 1 else line
+            if text.strip():
+                yield _delivery(text)
+    except (OSError, ValueError) as exc:
+        fault = exc.strerror if isinstance(exc, OSError) else str(exc)
+        message = f"{name}, line {number or 1}: {fault}"
+        raise BadRecording(message) from exc
+
+
+def line_of(delivery: RecordedDelivery) -> bytes:
+    """Give the line, its line feed included, that :func:`read_lines` reads as this very ``delivery``."""
+    try:
+        plain = delivery.body == _compact(delivery.body)
+    except ValueError:
+        plain = False
+    line = (
+        _Line(event=delivery.event, delivery=delivery.delivery, body=msgspec.Raw(delivery.body))
+        if plain
+        else _Line(event=delivery.event, delivery=delivery.delivery, body_base64=delivery.body)
+    )
+    return msgspec.json.encode(line) + b"\n"
+
+
+def write_lines(deliveries: Iterable[RecordedDelivery], stream: BinaryIO) -> None:
+    """Write a line for each of ``deliveries``, as they come."""
+    stream.writelines(map(line_of, deliveries))
+
+
+def headers_for(delivery: RecordedDelivery, provider: Provider, secret: str) -> list[tuple[str, str]]:
+    """Give the headers with which ``provider`` sends ``delivery``, signed with ``secret`` (specification 4.1, 5.2)."""
+    return [
+        (provider.event_header, delivery.event),
+        (provider.delivery_header, delivery.delivery),
+        (SIGNATURE_HEADER, sign(delivery.body, secret)),
+        ("Content-Type", "application/json"),
+        ("User-Agent", _user_agent()),
+    ]
+
+
+@cache
+def _user_agent() -> str:
+    return f"contentsvc/{version('contentsvc')}"
+
+
+def _delivery(text: bytes) -> RecordedDelivery:
+    if len(text) > MAX_LINE:
+        message = f"the line is longer than {MAX_LINE // 1024**2} MiB"
+        raise ValueError(message)
+    try:
+        # The decoder does not look at the encoding of what it keeps raw.
+        text.decode("utf-8")
+        line = _LINES.decode(text)
+    except UnicodeDecodeError as exc:
+        message = f"not UTF-8 (byte {exc.start + 1})"
+        raise ValueError(message) from exc
+    except RecursionError as exc:
+        message = "the body is nested too deep"
+        raise ValueError(message) from exc
+    written = bytes(line.body)
+    if bool(written) == (line.body_base64 is not None):
+        message = "exactly one of `body` and `bodyBase64` is needed"
+        raise ValueError(message)
+    body = _compact(written) if line.body_base64 is None else line.body_base64
+    return RecordedDelivery(event=line.event, delivery=line.delivery, body=body)
+
+
+def _compact(json: bytes) -> bytes:
+    """Give ``json`` without the white space between its parts.
+
+    Raises:
+        ValueError: It is no JSON in UTF-8.
+    """
+    json.decode("utf-8")
+    try:
+        return msgspec.json.format(_ANY_JSON.decode(json), indent=-1)
+    except RecursionError as exc:
+        message = "nested too deep"
+        raise ValueError(message) from exc

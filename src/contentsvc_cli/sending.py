@@ -1,0 +1,222 @@
+"""Sending recorded deliveries to a webhook, as the code host would, and what it answers."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack
+from ipaddress import ip_address
+from typing import Any, Final, final
+
+import httpx
+import msgspec
+from attrs import field, frozen
+
+from contentsvc_cli.recordings import RecordedDelivery, headers_for
+from contentsvc_core.text import one_line
+from contentsvc_core.webhooks.providers import CODEHOST, Provider
+
+#: How long one try may take, in seconds.
+TIMEOUT_S: Final = 30.0
+#: How often a delivery is tried again.
+RETRIES: Final = 5
+
+#: Statuses that mean "not now": overload, and what stands in front of a service that is being started.
+_LATER: Final = frozenset({429, 502, 503, 504})
+#: What a further try would not mend: the request cannot be sent, or the answer cannot be read.
+_NEVER: Final = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.DecodingError)
+#: No wait before a further try is longer, in seconds, whatever ``Retry-After`` says.
+_LONGEST_WAIT_S: Final = 60.0
+_FIRST_WAIT_S: Final = 0.5
+#: How much of an answer's text is kept, in characters.
+_TEXT: Final = 300
+#: What a success body's ``data`` holds besides ``event`` and ``delivery`` (specification 4.1).
+_KINDS: Final = ("processed", "duplicate", "filtered", "ignored")
+
+_Sleep = Callable[[float], Awaitable[object]]
+
+
+@final
+@frozen(kw_only=True)
+class Answer:
+    """What became of one delivery."""
+
+    #: Its place among those that were sent, from 0.
+    position: int
+    event: str
+    delivery: str
+    #: The HTTP status; ``None`` when no answer came.
+    status: int | None
+    #: ``processed``, ``filtered``, ``ignored``, ``pong``, ``duplicate``; ``error`` for any other status than 2xx and
+    #: for none; ``unknown`` for a 2xx answer that is not the service's.
+    kind: str
+    #: The answer's message or error, or why there is no answer; one line.
+    text: str
+    #: How long the last try took, in milliseconds.
+    ms: float
+    #: How often it was tried again.
+    retries: int
+
+    @property
+    def accepted(self) -> bool:
+        """Tell whether the answer is a 2xx."""
+        return self.status is not None and httpx.codes.is_success(self.status)
+
+
+@frozen(kw_only=True)
+class _Body:
+    received: bool = False
+    message: str | None = None
+    error: str | None = None
+    data: dict[str, Any] = field(factory=dict[str, Any])
+
+
+_BODIES: Final = msgspec.json.Decoder(_Body)
+
+
+def _nobody(answer: Answer) -> None:
+    del answer
+
+
+async def send_recorded(  # noqa: PLR0913  # what a sender may choose
+    deliveries: Iterable[RecordedDelivery],
+    *,
+    url: str,
+    secret: str,
+    provider: Provider = CODEHOST,
+    concurrency: int = 1,
+    timeout_s: float = TIMEOUT_S,
+    retries: int = RETRIES,
+    client: httpx.AsyncClient | None = None,
+    on_answer: Callable[[Answer], None] = _nobody,
+    sleep: _Sleep = asyncio.sleep,
+) -> list[Answer]:
+    """Sign and send ``deliveries``, and give the answers in their order.
+
+    No more than ``concurrency`` deliveries are held at once. They are taken from ``deliveries`` inside the event loop,
+    so that a slow source delays everything.
+
+    Args:
+        deliveries: What to send, in this order.
+        url: The webhook.
+        secret: The integration's webhook secret.
+        provider: Whose headers are sent.
+        concurrency: How many are on their way at once; 1 keeps their order.
+        timeout_s: How long to wait for one answer, in seconds.
+        retries: How often a delivery is sent again that found nobody, or was answered "not now". Harmless whatever
+            became of the first one: what was processed is answered as a duplicate.
+        client: The client to send with; without one, a client is made and closed.
+        on_answer: Called with each answer as soon as it is there, so that nothing is lost when sending is broken off.
+        sleep: Waits for a number of seconds.
+
+    Raises:
+        BadRecording: ``deliveries`` raised it, or whatever else it raises. What came before has been sent, and
+            ``on_answer`` has the answers.
+    """
+    source = enumerate(deliveries)
+    answers: list[Answer] = []
+    faults: list[Exception] = []
+
+    async def work(client: httpx.AsyncClient) -> None:
+        while True:
+            try:
+                taken = next(source, None)
+            except Exception as fault:  # noqa: BLE001  # raised below, once what is on its way has been answered
+                faults.append(fault)
+                return
+            if taken is None:
+                return
+            request = _request(client, url, taken[1], provider, secret, timeout_s)
+            answer = await _send(client, request, taken, retries, sleep)
+            answers.append(answer)
+            on_answer(answer)
+
+    async with AsyncExitStack() as stack, asyncio.TaskGroup() as workers:
+        using = client or await stack.enter_async_context(_client(url, concurrency))
+        for _ in range(concurrency):
+            workers.create_task(work(using))
+    if faults:
+        raise faults[0]
+    return sorted(answers, key=lambda answer: answer.position)
+
+
+def _client(url: str, concurrency: int) -> httpx.AsyncClient:
+    limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+    # A proxy that the environment names cannot reach this very machine's loopback.
+    return httpx.AsyncClient(limits=limits, trust_env=not _is_loopback(httpx.URL(url).host))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _request(
+    client: httpx.AsyncClient, url: str, delivery: RecordedDelivery, provider: Provider, secret: str, timeout_s: float
+) -> httpx.Request:
+    headers = headers_for(delivery, provider, secret)
+    return client.build_request("POST", url, content=delivery.body, headers=headers, timeout=timeout_s)
+
+
+async def _send(
+    client: httpx.AsyncClient,
+    request: httpx.Request,
+    taken: tuple[int, RecordedDelivery],
+    retries: int,
+    sleep: _Sleep,
+) -> Answer:
+    """Send one delivery until it is answered, or has been tried often enough."""
+    position, delivery = taken
+    tried = 0
+    while True:
+        began = time.perf_counter()
+        try:
+            response = await client.send(request)
+        except httpx.RequestError as exc:
+            status, again_s, later = None, 0.0, not isinstance(exc, _NEVER)
+            kind, text = "error", f"{type(exc).__name__}: {exc}".removesuffix(": ")
+        else:
+            status, again_s, later = response.status_code, _retry_after_s(response), response.status_code in _LATER
+            kind, text = _read(response)
+        ms = (time.perf_counter() - began) * 1000
+        if tried == retries or not later:
+            return Answer(
+                position=position,
+                event=delivery.event,
+                delivery=delivery.delivery,
+                status=status,
+                kind=kind,
+                text=one_line(text, _TEXT),
+                ms=round(ms, 1),
+                retries=tried,
+            )
+        await sleep(_wait_s(tried, again_s))
+        tried += 1
+
+
+def _wait_s(tried: int, again_s: float) -> float:
+    """Say how long to wait: longer each time, never shorter than asked, and not all senders at once."""
+    backoff = _FIRST_WAIT_S * 2**tried * random.uniform(0.5, 1)  # noqa: S311  # jitter, no secret
+    return min(max(backoff, again_s), _LONGEST_WAIT_S)
+
+
+def _retry_after_s(response: httpx.Response) -> float:
+    """Read ``Retry-After`` in seconds; a date, which this service does not send, counts as no wish."""
+    value = response.headers.get("Retry-After", "")
+    # More digits than this are longer than the longest wait anyway.
+    return float(value[:6]) if value.isascii() and value.isdigit() else 0.0
+
+
+def _read(response: httpx.Response) -> tuple[str, str]:
+    """Read the kind and the text of an answer (specification 4.1, 7), whatever answered."""
+    try:
+        body = _BODIES.decode(response.content)
+    except (ValueError, RecursionError):
+        body = _Body()
+    if not response.is_success:
+        return "error", body.error or response.text[:_TEXT] or response.reason_phrase
+    if not body.received or body.message is None:
+        return "unknown", response.text[:_TEXT]
+    return next((kind for kind in _KINDS if body.data.get(kind)), "pong"), body.message

@@ -1,0 +1,84 @@
+"""What keeps the house honest and no linter says."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+PACKAGES = ("contentsvc_core", "contentsvc_adapters", "contentsvc_http", "contentsvc_cli")
+
+
+def test_the_import_contracts_hold() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports; import sys; sys.exit(lint_imports())"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout
+
+
+def test_drivers_name_adapters_in_their_wiring_alone() -> None:
+    graph = grimp.build_graph(*PACKAGES)
+    importers = {
+        importer
+        for module in graph.modules
+        if module.split(".")[0] == "contentsvc_adapters"
+        for importer in graph.find_modules_that_directly_import(module)
+        if importer.split(".")[0] in {"contentsvc_http", "contentsvc_cli"}
+    }
+
+    assert importers == {"contentsvc_http.wiring", "contentsvc_cli.wiring"}
+
+
+def test_only_admit_makes_a_verified_delivery() -> None:
+    makers = {
+        path.relative_to(ROOT / "src").as_posix()
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "VerifiedDelivery"
+    }
+
+    assert makers == {"contentsvc_core/webhooks/decision.py"}
+
+
+def test_importing_the_core_imports_no_framework_and_no_event_loop() -> None:
+    code = "import contentsvc_core, sys; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert not {"asyncio", "cattrs", "hypothesis", "litestar", "logging", "sqlalchemy"} & set(loaded)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_package_is_typed(package: str) -> None:
+    assert (ROOT / "src" / package / "py.typed").is_file()
+
+
+def test_no_module_is_longer_than_its_ceiling() -> None:
+    longest = max((len(path.read_text("utf-8").splitlines()), path.name) for path in SOURCES)
+
+    assert longest[0] <= 400, longest
+
+
+def test_modules_are_named_for_their_subject() -> None:
+    kinds = re.compile(r"(utils?|helpers?|common|misc|models|services|managers?|handlers?)\.py")
+
+    assert [path for path in SOURCES if kinds.fullmatch(path.name)] == []
+
+
+def test_the_lock_pins_hashes_and_names_no_address() -> None:
+    lock = (ROOT / "requirements.lock").read_text("utf-8")
+    pins = re.findall(r"^[a-z0-9.-]+==\S+", lock, re.MULTILINE)
+
+    assert len(pins) > 30
+    assert "://" not in lock
+    for block in re.split(r"\n(?=[a-z0-9.-]+==)", lock):
+        assert "--hash=sha256:" in block

@@ -1,0 +1,639 @@
+"""The command ``history`` against real repositories, made by git itself."""
+
+import io
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, final
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contentsvc_cli.changes import Person, Tag
+from contentsvc_cli.git import Repository
+from contentsvc_cli.history import history, hosted_repository, notes
+from contentsvc_cli.native_bodies import is_prerelease, stable_id, username
+from contentsvc_cli.recordings import RecordedDelivery, read_lines
+from contentsvc_cli.sample import other_kinds, sample_history
+from contentsvc_core.identifiers import is_full_name
+from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.webhooks.filters import why_filtered
+from contentsvc_core.webhooks.providers.native import MAX_COMMITS, Reading, read_push, read_release
+
+
+@final
+class Work:
+    """A repository under construction; each commit is a minute later than the one before."""
+
+    def __init__(self, path: Path, *options: str) -> None:
+        self.path = path
+        self._minute = 0
+        path.mkdir(parents=True)
+        self.git("init", "--quiet", "--initial-branch=main", *options)
+
+    def git(self, *command: str, given: bytes = b"", **environment: str) -> str:
+        date = f"2025-03-10T10:{self._minute:02}:00+01:00"
+        ran = subprocess.run(
+            ["git", "-C", str(self.path), "-c", "commit.gpgSign=false", *command],
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(self.path),
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "GIT_AUTHOR_NAME": "Ada",
+                "GIT_AUTHOR_EMAIL": "12+ada-l@users.noreply.codehost.example",
+                "GIT_AUTHOR_DATE": date,
+                "GIT_COMMITTER_NAME": "Grace",
+                "GIT_COMMITTER_EMAIL": "grace@example.org",
+                "GIT_COMMITTER_DATE": date,
+                **environment,
+            },
+            input=given,
+            capture_output=True,
+            check=True,
+        )
+        return ran.stdout.decode().strip()
+
+    def commit(self, message: bytes | str, *options: str, **environment: str) -> str:
+        self._minute += 1
+        text = message.encode() if isinstance(message, str) else message
+        self.git(*options, "commit", "--quiet", "--allow-empty", "--file=-", given=text, **environment)
+        return self.git("rev-parse", "HEAD")
+
+    def merge(self, *branches: str) -> str:
+        self._minute += 1
+        self.git("merge", "--quiet", "--no-ff", "--strategy=ours", f"--message=Merge {' '.join(branches)}", *branches)
+        return self.git("rev-parse", "HEAD")
+
+
+@pytest.fixture(autouse=True)
+def _own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out whatever this machine's git is configured to."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Work:
+    return Work(tmp_path / "light house!")
+
+
+def _run(path: Path, *options: str) -> Result:
+    return CliRunner().invoke(history, [str(path), *options])
+
+
+def _told(path: Path, *options: str) -> list[RecordedDelivery]:
+    result = _run(path, *options)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    return list(read_lines(io.BytesIO(result.stdout_bytes), "history"))
+
+
+def _read(delivery: RecordedDelivery) -> Reading:
+    return {"push": read_push, "release": read_release}[delivery.event](delivery.body)
+
+
+def _body(delivery: RecordedDelivery) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads(delivery.body)
+    return body
+
+
+def _pushed(deliveries: Sequence[RecordedDelivery]) -> list[list[str]]:
+    """Give the commits of each push; a release as its tag."""
+    told: list[list[str]] = []
+    for event in (_read(delivery).event for delivery in deliveries):
+        match event:
+            case Push():
+                told.append([commit.id for commit in event.commits])
+            case Release():
+                told.append([event.tag_name])
+    return told
+
+
+def test_each_commit_of_the_first_parent_line_is_a_push_and_each_tag_a_release_after_it(work: Work) -> None:
+    first = work.commit("one")
+    work.git("tag", "v1.0.0")
+    second = work.commit("two")
+    work.git("tag", "--annotate", "--message=Two is better.", "v1.1.0")
+    third = work.commit("three")
+    assert _pushed(_told(work.path)) == [[first], ["v1.0.0"], [second], ["v1.1.0"], [third]]
+
+
+def test_a_merge_brings_what_it_merged_oldest_first_and_nothing_twice(work: Work) -> None:
+    base = work.commit("base")
+    work.git("switch", "--quiet", "--create=side")
+    side = [work.commit("side 1")]
+    work.git("tag", "on-the-side")
+    work.git("switch", "--quiet", "main")
+    between = work.commit("between")
+    work.git("switch", "--quiet", "side")
+    # What the side takes over from the line was pushed before.
+    side += [work.merge("main"), work.commit("side 2")]
+    work.git("switch", "--quiet", "main")
+    merge = work.merge("side")
+    last = work.commit("last")
+    assert _pushed(_told(work.path)) == [[base], [between], [*side, merge], ["on-the-side"], [last]]
+
+
+def test_an_octopus_merge_and_an_unrelated_root_are_brought_whole(work: Work) -> None:
+    root = work.commit("root")
+    work.git("switch", "--quiet", "--create=a")
+    a = work.commit("a")
+    work.git("switch", "--quiet", "main")
+    between = work.commit("between")
+    work.git("switch", "--quiet", "--create=b")
+    b = work.commit("b")
+    work.git("switch", "--quiet", "--orphan", "other")
+    other = work.commit("another root")
+    work.git("switch", "--quiet", "main")
+    unrelated = work.commit("main goes on")
+    tree = work.git("rev-parse", "HEAD^{tree}")
+    octopus = work.git("commit-tree", tree, "-p", unrelated, "-p", a, "-p", b, "-p", other, "-m", "octopus")
+    work.git("reset", "--quiet", "--hard", octopus)
+    assert _pushed(_told(work.path)) == [[root], [between], [unrelated], [a, b, other, octopus]]
+
+
+@settings(max_examples=25, deadline=None)
+@given(shape=st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=3, unique=True), min_size=1, max_size=14))
+def test_pushes_are_what_git_itself_says_for_any_shape(
+    shape: list[list[int]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    work = Work(tmp_path_factory.mktemp("shape") / "work")
+    tree = work.git("mktree")
+    ids: list[str] = []
+    for number, choices in enumerate(shape):
+        parents = list(dict.fromkeys(ids[choice % len(ids)] for choice in choices)) if ids else []
+        named = [option for parent in parents for option in ("-p", parent)]
+        # All at the same second: dates cannot tell what is older.
+        ids.append(work.git("commit-tree", tree, *named, "-m", str(number)))
+    work.git("update-ref", "refs/heads/main", ids[-1])
+
+    pushes = Repository(work.path).pushes(ids[-1])
+
+    line = work.git("rev-list", "--first-parent", "--reverse", ids[-1]).split()
+    assert [push[-1] for push in pushes] == line
+    for before, push in zip([None, *line], pushes, strict=False):
+        excluded = [f"^{before}"] if before else []
+        assert sorted(push) == sorted(work.git("rev-list", push[-1], *excluded).split())
+        for place, commit in enumerate(push):
+            parents = work.git("rev-parse", f"{commit}^@").split()
+            assert not set(parents) & set(push[place:])
+
+
+def test_every_field_of_a_push_is_there(work: Work) -> None:
+    work.git("remote", "add", "origin", "git@code.example:acme/lighthouse.git")
+    first = work.commit("one")
+    second = work.commit("feat: two\n\nLonger.\n")
+    body = _body(_told(work.path)[1])
+    url = "https://code.example/acme/lighthouse"
+    commit: dict[str, Any] = {
+        "id": second,
+        "tree_id": work.git("rev-parse", "HEAD^{tree}"),
+        "distinct": True,
+        "message": "feat: two\n\nLonger.",
+        "timestamp": "2025-03-10T10:02:00+01:00",
+        "url": f"{url}/commit/{second}",
+        "author": {"name": "Ada", "email": "12+ada-l@users.noreply.codehost.example", "username": "ada-l"},
+        "committer": {"name": "Grace", "email": "grace@example.org"},
+        "added": [],
+        "removed": [],
+        "modified": [],
+    }
+    assert body == {
+        "ref": "refs/heads/main",
+        "before": first,
+        "after": second,
+        "created": False,
+        "deleted": False,
+        "forced": False,
+        "base_ref": None,
+        "compare": f"{url}/compare/{first[:12]}...{second[:12]}",
+        "commits": [commit],
+        "head_commit": commit,
+        "repository": {
+            "id": stable_id("acme/lighthouse"),
+            "name": "lighthouse",
+            "full_name": "acme/lighthouse",
+            "default_branch": "main",
+            "html_url": url,
+            "private": False,
+            "owner": {"login": "acme"},
+        },
+        "pusher": {"name": "ada-l", "email": "12+ada-l@users.noreply.codehost.example"},
+        "sender": {"login": "ada-l", "id": stable_id("ada-l")},
+    }
+
+
+def test_the_first_push_makes_the_branch(work: Work) -> None:
+    work.commit("one")
+    body = _body(_told(work.path)[0])
+    assert (body["before"], body["created"]) == ("0" * 40, True)
+
+
+def test_a_release_has_the_annotation_without_its_signature(work: Work) -> None:
+    work.commit("one")
+    signed = "Bright.\n\n- brighter\n-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n"
+    work.git("tag", "--annotate", "--cleanup=verbatim", "--file=-", "v2.0.0-rc1", given=signed.encode())
+    work.git("tag", "light")
+    work.git("tag", "--annotate", "--message=Release v2.0.0", "v2.0.0")
+    releases = {_body(delivery)["release"]["tag_name"]: _body(delivery) for delivery in _told(work.path)[1:]}
+    release = releases["v2.0.0-rc1"]["release"]
+    assert release.pop("id") > 0
+    assert release == {
+        "tag_name": "v2.0.0-rc1",
+        "target_commitish": "main",
+        "name": "v2.0.0-rc1",
+        "body": "Bright.\n\n- brighter",
+        "draft": False,
+        "prerelease": True,
+        "published_at": "2025-03-10T10:01:00+01:00",
+        "html_url": "https://codehost.example/local/light-house/releases/tag/v2.0.0-rc1",
+    }
+    assert releases["v2.0.0-rc1"]["action"] == "published"
+    assert (releases["light"]["release"]["body"], releases["v2.0.0"]["release"]["body"]) == (None, None)
+    assert releases["light"]["release"]["published_at"] == "2025-03-10T10:01:00+01:00"
+
+
+def test_tags_of_tags_are_releases_and_tags_of_other_things_or_unrelated_commits_are_not(work: Work) -> None:
+    first = work.commit("one")
+    work.git("tag", "--annotate", "--message=inner", "inner")
+    work.git("tag", "--annotate", "--message=outer", "outer", "inner")
+    work.git("tag", "a-tree", "HEAD^{tree}")
+    work.git("tag", "--annotate", "--message=x", "an-annotated-tree", "HEAD^{tree}")
+    work.git("switch", "--quiet", "--orphan", "other")
+    work.commit("elsewhere")
+    work.git("tag", "unrelated")
+    assert sorted(_pushed(_told(work.path, "--branch", "main"))) == sorted([[first], ["inner"], ["outer"]])
+
+
+def test_messages_in_other_encodings_and_in_none_become_utf8(work: Work) -> None:
+    work.commit("grün".encode("latin-1"), "-c", "i18n.commitEncoding=ISO-8859-1")
+    # Git itself would mend this one before it commits.
+    head = f"tree {work.git('mktree')}\nparent {work.git('rev-parse', 'HEAD')}\n"
+    raw = head.encode() + b"author \xff <a@b> 0 +0000\ncommitter A <a@b> 0 +0000\n\nbroken \xff\xfe \x1b[31m\r\nend\n"
+    broken = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", given=raw)
+    work.git("update-ref", "refs/heads/main", broken)
+    work.commit("日本語 \N{LINE SEPARATOR} 🕯", GIT_AUTHOR_NAME="Zoë \N{RIGHT-TO-LEFT OVERRIDE}")
+    events = [_read(delivery).event for delivery in _told(work.path)]
+    messages = [event.commits[0].message for event in events if isinstance(event, Push)]
+    assert messages == ["grün", "broken \ufffd\ufffd \x1b[31m\r\nend", "日本語 \u2028 🕯"]
+
+
+def test_a_commit_that_git_only_just_accepts_is_told(work: Work) -> None:
+    tree = work.git("mktree")
+    # No name, no address, no message but a NUL.
+    raw = f"tree {tree}\nauthor  <> 0 +0000\ncommitter  <> 0 +0000\n\nbefore\0after\n".encode()
+    commit = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", given=raw)
+    work.git("update-ref", "refs/heads/main", commit)
+    last = work.commit("after it")
+    assert _pushed(_told(work.path)) == [[commit], [last]]
+
+
+def test_configuration_and_environment_change_nothing(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    work.commit("one")
+    work.git("tag", "--annotate", "--message=x", "v1")
+    expected = _told(work.path)
+    for name, value in {
+        "log.showSignature": "true",
+        "gpg.program": "/nonexistent",
+        "color.ui": "always",
+        "format.pretty": "oneline",
+        "i18n.logOutputEncoding": "UTF-16",
+        "log.date": "relative",
+        "core.pager": "/nonexistent",
+        "core.abbrev": "4",
+        "tag.sort": "-refname",
+    }.items():
+        work.git("config", name, value)
+    # As inside a hook of another repository.
+    monkeypatch.setenv("GIT_DIR", "/nonexistent")
+    monkeypatch.setenv("GIT_WORK_TREE", "/nonexistent")
+    assert _told(work.path) == expected
+
+
+def test_the_same_history_has_the_same_delivery_ids_and_another_name_has_others(work: Work, tmp_path: Path) -> None:
+    work.commit("one")
+    work.git("tag", "v1.0.0")
+    told = _told(work.path, "--repository", "acme/lighthouse")
+    work.git("clone", "--quiet", str(work.path), str(tmp_path / "copy"))
+    assert _told(tmp_path / "copy", "--repository", "acme/lighthouse") == told
+    other = _told(work.path, "--repository", "acme/other")
+    ids = {delivery.delivery for delivery in told + other}
+    assert len(ids) == 4
+
+
+def test_options_name_repository_and_id(work: Work) -> None:
+    work.git("remote", "add", "origin", "https://code.example/acme/lighthouse")
+    work.commit("one")
+    repository = _body(_told(work.path, "--repository", "o/n", "--repository-id", "7")[0])["repository"]
+    assert (repository["id"], repository["full_name"]) == (7, "o/n")
+    assert repository["html_url"] == "https://codehost.example/o/n"
+    assert _run(work.path, "--repository", "no name").exit_code == 2
+    assert _run(work.path, "--repository-id", "0").exit_code == 2
+    assert _run(work.path, "--repository-id", str(2**63)).exit_code == 2
+
+
+def test_a_branch_is_told_as_the_default_branch_here_or_at_the_remote(work: Work, tmp_path: Path) -> None:
+    base = work.commit("base")
+    work.git("switch", "--quiet", "--create=feature/x")
+    feature = work.commit("feature")
+    work.git("switch", "--quiet", "main")
+    work.git("clone", "--quiet", str(work.path), str(tmp_path / "copy"))
+    for path in (work.path, tmp_path / "copy"):
+        told = _told(path, "--branch", "feature/x")
+        assert _pushed(told) == [[base], [feature]]
+        assert why_filtered(_read(told[0])) is None
+        assert _body(told[0])["ref"] == "refs/heads/feature/x"
+
+
+@pytest.mark.parametrize("branch", ["none", "main~0", "--all", "HEAD", "main^{commit}", "../../HEAD", "", "-"])
+def test_what_is_no_branch_is_refused(work: Work, branch: str) -> None:
+    work.commit("one")
+    result = _run(work.path, f"--branch={branch}")
+    assert result.exit_code == 1
+    assert "has no branch" in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_detached_head_a_bare_repository_a_worktree_and_a_subfolder_are_read(work: Work, tmp_path: Path) -> None:
+    commit = work.commit("one")
+    work.git("clone", "--quiet", "--bare", str(work.path), str(tmp_path / "bare.git"))
+    work.git("worktree", "add", "--quiet", str(tmp_path / "tree"), "-b", "in-tree")
+    (work.path / "folder").mkdir()
+    work.git("checkout", "--quiet", "--detach")
+    refs = {
+        path: _body(_told(path)[0])["ref"]
+        for path in (work.path, tmp_path / "bare.git", tmp_path / "tree", work.path / "folder")
+    }
+    assert list(refs.values()) == ["refs/heads/main", "refs/heads/main", "refs/heads/in-tree", "refs/heads/main"]
+    assert _pushed(_told(tmp_path / "bare.git")) == [[commit]]
+
+
+def test_a_shallow_clone_begins_where_its_history_does(work: Work, tmp_path: Path) -> None:
+    work.commit("one")
+    second, third = work.commit("two"), work.commit("three")
+    work.git("clone", "--quiet", "--depth=2", work.path.as_uri(), str(tmp_path / "shallow"))
+    told = _told(tmp_path / "shallow")
+    assert _pushed(told) == [[second], [third]]
+    assert _body(told[0])["before"] == "0" * 40
+
+
+def test_a_repository_with_sha256_is_read(tmp_path: Path) -> None:
+    work = Work(tmp_path / "long", "--object-format=sha256")
+    commit = work.commit("one")
+    told = _told(work.path)
+    assert _pushed(told) == [[commit]]
+    assert _body(told[0])["before"] == "0" * 64
+
+
+def test_what_cannot_be_read_is_said_in_one_line(work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    for path, fault in (
+        (work.path, "has no commits yet"),
+        (tmp_path / "empty", "not a git repository"),
+        (tmp_path / "missing", "is no folder"),
+        (tmp_path / "file", "is no folder"),
+    ):
+        result = _run(path)
+        assert result.exit_code == 1
+        assert fault in result.stderr
+        assert result.stderr.count("\n") == 1
+        assert result.stdout == ""
+
+
+def test_git_that_is_not_installed_is_named(work: Work, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    result = _run(work.path)
+    assert (result.exit_code, result.stderr) == (1, "Error: git is not installed, or not in PATH\n")
+
+
+def test_a_damaged_history_is_an_error_not_a_shorter_history(work: Work) -> None:
+    first = work.commit("one")
+    work.commit("two")
+    (work.path / ".git/objects" / first[:2] / first[2:]).unlink()
+    result = _run(work.path)
+    assert result.exit_code == 1
+    assert "git cannot read" in result.stderr
+
+
+def _fast_import(work: Work, count: int) -> None:
+    """Make ``count`` commits, two of three on a side that the third one merges."""
+    lines: list[str] = []
+    for mark in range(1, count + 1):
+        branch = "main" if mark % 3 == 0 or mark == 1 else "side"
+        lines.append(
+            f"commit refs/heads/{branch}\nmark :{mark}\ncommitter A <a@b.example> {1_700_000_000 + mark} +0000\n"
+            f"data 6\nc{mark:05}\n"
+        )
+        if branch == "main" and mark > 1:
+            lines.append(f"merge :{mark - 1}\n")
+        elif mark == 2:
+            lines.append("from :1\n")
+        lines.append("\n")
+    work.git("fast-import", "--quiet", given="".join(lines).encode())
+
+
+def test_ten_thousand_commits_are_streamed_by_few_processes(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fast_import(work, 10_000)
+    started: list[Sequence[str]] = []
+    popen = subprocess.Popen
+
+    class Counted(popen[bytes]):
+        def __init__(self, command: Sequence[str], **options: Any) -> None:
+            started.append(command)
+            super().__init__(command, **options)
+
+    monkeypatch.setattr("subprocess.Popen", Counted)
+    told = _pushed(_told(work.path))
+    assert sum(map(len, told)) == len({commit for push in told for commit in push})
+    assert sum(map(len, told)) >= 9_998
+    assert len(started) <= 12
+
+
+def test_a_merge_of_more_commits_than_a_push_can_hold_keeps_the_newest(work: Work) -> None:
+    blocks = ["commit refs/heads/main\nmark :1\ncommitter A <a@b.example> 1700000000 +0000\ndata 4\nroot\n\n"]
+    blocks += [
+        f"commit refs/heads/side\nmark :{mark}\ncommitter A <a@b.example> {1_700_000_000 + mark} +0000\n"
+        f"data 6\nc{mark:05}\n{'from :1' if mark == 2 else ''}\n"
+        for mark in range(2, MAX_COMMITS + 100)
+    ]
+    work.git("fast-import", "--quiet", given="".join(blocks).encode())
+    work.git("reset", "--quiet", "--hard", "main")
+    merge = work.merge("side")
+    last = work.commit("last")
+    told = _pushed(_told(work.path))
+    assert [len(push) for push in told] == [1, MAX_COMMITS, 1]
+    assert told[1][-1] == merge
+    assert told[1][-2] == work.git("rev-parse", "side")
+    assert told[2] == [last]
+
+
+def test_reading_can_be_broken_off_without_a_process_left_behind(work: Work) -> None:
+    _fast_import(work, 3_000)
+    repository = Repository(work.path)
+    pushes = repository.pushes(repository.line().tip)
+    reading = repository.commits(iter([commit for push in pushes for commit in push]))
+    assert isinstance(reading, Iterator)
+    assert next(reading).message == "c00001"
+    del reading
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+@pytest.mark.parametrize(
+    ("origin", "name", "html_url"),
+    [
+        ("https://code.example/acme/light.git", "acme/light", "https://code.example/acme/light"),
+        ("https://user:token@code.example:8443/acme/light", "acme/light", "https://code.example:8443/acme/light"),
+        ("https://to@ken@code.example/acme/light/", "acme/light", "https://code.example/acme/light"),
+        ("http://code.example:3000/acme/light.git", "acme/light", "https://code.example/acme/light"),
+        ("git@code.example:acme/light.git", "acme/light", "https://code.example/acme/light"),
+        ("ssh://git@code.example:2222/acme/light.git", "acme/light", "https://code.example/acme/light"),
+        ("code.example:acme/light", "acme/light", "https://code.example/acme/light"),
+        ("https://code.example/group/sub/light", "sub/light", "https://code.example/group/sub/light"),
+        ("work:acme/light.git", "acme/light", "https://codehost.example/acme/light"),
+        ("https://code.example/light", "local/a-folder", "https://codehost.example/local/a-folder"),
+        ("/srv/git/acme/light.git", "local/a-folder", "https://codehost.example/local/a-folder"),
+        ("file:///srv/git/acme/light.git", "local/a-folder", "https://codehost.example/local/a-folder"),
+        ("C:/git/acme/light", "local/a-folder", "https://codehost.example/local/a-folder"),
+        (None, "local/a-folder", "https://codehost.example/local/a-folder"),
+    ],
+)
+def test_the_remote_tells_name_and_page_and_no_credentials(origin: str | None, name: str, html_url: str) -> None:
+    hosted = hosted_repository(origin=origin, folder="a folder", branch="main")
+    assert (hosted.full_name, hosted.html_url) == (name, html_url)
+    assert hosted.id == stable_id(name) > 0
+
+
+@given(origin=st.text() | st.from_regex(r"https?://[^/]*@[a-z.]+/.*", fullmatch=True), folder=st.text())
+def test_whatever_the_remote_the_name_is_one_and_credentials_never_pass(origin: str, folder: str) -> None:
+    hosted = hosted_repository(origin=origin, folder=folder, branch="main")
+    assert is_full_name(hosted.full_name)
+    assert "@" not in hosted.html_url
+
+
+def test_ids_are_stable_across_releases_of_this_project() -> None:
+    assert stable_id("acme/lighthouse") == stable_id("Acme/Lighthouse") == 1_489_507_393
+
+
+@pytest.mark.parametrize(
+    ("email", "account"),
+    [
+        ("12+ada@users.noreply.codehost.example", "ada"),
+        ("ada@users.noreply.codehost.example", "ada"),
+        ("49+shelf-bot[bot]@users.noreply.codehost.example", "shelf-bot[bot]"),
+        ("noreply@codehost.example", None),
+        ("ada@example.org", None),
+        ("", None),
+        ("a b@users.noreply.codehost.example", None),
+    ],
+)
+def test_accounts_are_read_from_addresses_that_tell_them(email: str, account: str | None) -> None:
+    assert username(Person(name="Ada", email=email)) == account
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "v1.0.0-rc1",
+        "v1.0.0-rc.1",
+        "1.0a1",
+        "1.0b2",
+        "3.0-beta",
+        "v2.0.0-alpha.1",
+        "1.0.dev3",
+        "pkg-1.0rc2",
+        "pkg@2.0.0-next.4",
+        "pkg/v1.2-pre",
+        "V4.0-RC2",
+        "1.0.0-0.beta.1",
+        "2.0.0-M1",
+        "1.0.0-rc.1+build.5",
+    ],
+)
+def test_tags_of_versions_that_are_not_final(tag: str) -> None:
+    assert is_prerelease(tag)
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "v1.0.0",
+        "1.0",
+        "v1.0.0-1",
+        "2024.05.01",
+        "1.0.post1",
+        "v1.0.0+build.7",
+        "build-1a2b3c4",
+        "pre-commit-1.0",
+        "a-1.0",
+        "4.0.0-RELEASE",
+        "latest",
+        "v1.0-final",
+        "beta-tools-2.0",
+        "1.0-abc",
+    ],
+)
+def test_tags_of_versions_that_are_final(tag: str) -> None:
+    assert not is_prerelease(tag)
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "kept"),
+    [
+        ("v1.0", "v1.0", None),
+        ("v1.0", "1.0\n", None),
+        ("1.0", "Version 1.0.", None),
+        ("v1.0", "release: v1.0", None),
+        ("pkg/v1.0", "pkg/v1.0", None),
+        ("v1.0", "", None),
+        ("v1.0", "Release", None),
+        ("v1.0", None, None),
+        ("v1.0", "v1.0: bright", "v1.0: bright"),
+        ("v1.0", "Release v1.0\n\n- bright", "Release v1.0\n\n- bright"),
+        ("v1.0", "v1.1", "v1.1"),
+    ],
+)
+def test_notes_are_what_an_annotation_says_beyond_the_tag(name: str, message: str | None, kept: str | None) -> None:
+    assert notes(Tag(name=name, commit_id="0", message=message, created_at="")) == kept
+
+
+def test_the_sample_is_a_history_that_the_core_processes() -> None:
+    told = list(sample_history())
+    assert told == list(sample_history())
+    readings = [_read(delivery) for delivery in told]
+    assert [why_filtered(reading) for reading in readings] == [None] * 14
+    assert {(reading.repository, reading.repository_id) for reading in readings} == {("acme/lighthouse", 4242)}
+    pushes = [reading.event for reading in readings if isinstance(reading.event, Push)]
+    commits = [commit for push in pushes for commit in push.commits]
+    assert len({commit.id for commit in commits}) == len(commits) == 25
+    assert [commit.timestamp for commit in commits] == sorted(commit.timestamp for commit in commits)
+    reverts = [commit for commit in commits if "This reverts commit" in commit.message]
+    assert any(commit.id in revert.message for revert in reverts for commit in commits)
+    bodies = [reading.event.body for reading in readings if isinstance(reading.event, Release)]
+    assert bodies[0] == ""
+    assert bodies[1]
+    after = [_body(delivery)["after"] for delivery in told if delivery.event == "push"]
+    before = [_body(delivery)["before"] for delivery in told if delivery.event == "push"]
+    assert before == ["0" * 40, *after[:-1]]
+
+
+def test_other_kinds_end_as_they_are_meant_to() -> None:
+    told = other_kinds("o/n", 7)
+    read = [_read(delivery) for delivery in told if delivery.event in ("push", "release")]
+    assert [why_filtered(reading) is None for reading in read] == [False, False, False, False, False, False, True]
+    assert {reading.repository_id for reading in read} == {7}
+    assert [delivery.event for delivery in told if delivery.event not in ("push", "release")] == [
+        "ping",
+        "issues",
+        "star",
+    ]
+    assert all(_body(delivery)["repository"]["full_name"] == "o/n" for delivery in told)
+    ids = [delivery.delivery for delivery in [*told, *sample_history("o/n", 7)]]
+    assert len(set(ids)) == len(ids)
