@@ -12,7 +12,7 @@ from contentsvc_adapters.engine.inline import InlineEngine
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.sealing import FernetSealer, key_beside
-from contentsvc_adapters.sql import HEAD, Database, SqlStores, revision, sql_stores, upgrade
+from contentsvc_adapters.sql import HEAD, Database, SqlStores, revision, serving_alone, sql_stores, upgrade
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.usecases.authenticate import Authenticator
@@ -68,7 +68,9 @@ async def migrate(settings: Settings) -> str:
 @contextlib.asynccontextmanager
 async def open_services(settings: Settings) -> AsyncGenerator[Services]:
     """Open everything that serving needs, and close it in order: first the work, then the store."""
-    async with open_stores(settings) as stores:
+    async with contextlib.AsyncExitStack() as stack:
+        stores = await stack.enter_async_context(open_stores(settings))
+        stack.enter_context(serving_alone(settings.database_file))
         clock = SystemClock()
         ids = RandomIds()
         performer = Performer(

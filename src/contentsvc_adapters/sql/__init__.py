@@ -2,6 +2,7 @@
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.migrations.migrate import HEAD, revision, upgrade
+from contentsvc_adapters.sql.serving import serving_alone
 from contentsvc_adapters.sql.stores import SqlStores, sql_stores
 
-__all__ = ["HEAD", "Database", "SqlStores", "revision", "sql_stores", "upgrade"]
+__all__ = ["HEAD", "Database", "SqlStores", "revision", "serving_alone", "sql_stores", "upgrade"]

@@ -1,0 +1,40 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from contentsvc_adapters.sql import serving_alone
+from contentsvc_core.errors import StoreUnavailable
+
+HOLD = """
+import sys
+from pathlib import Path
+from contentsvc_adapters.sql import serving_alone
+with serving_alone(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_second_process_is_refused_until_the_first_has_ended_however_it_ends(tmp_path: Path) -> None:
+    database = tmp_path / "x.db"
+    command = [sys.executable, "-c", HOLD, str(database)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
+        try:
+            assert first.stdout is not None
+            assert first.stdout.readline() == "held\n"
+            with pytest.raises(StoreUnavailable, match="another process serves"), serving_alone(database):
+                pass
+        finally:
+            first.kill()
+            first.wait()
+    with serving_alone(database):
+        assert [path.name for path in tmp_path.iterdir()] == ["x.db.serving"]
+    with serving_alone(database):
+        pass
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="No such file"), serving_alone(tmp_path / "missing" / "x.db"):
+        pass
