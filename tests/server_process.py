@@ -1,0 +1,266 @@
+"""A real `contentsvc serve`, known from outside only: its commands, its socket, its files.
+
+Nothing of the service is imported here, so that what is checked with it cannot share the service's mistakes.
+"""
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, final
+
+import httpx
+from attrs import frozen
+
+COMMAND: Final = str(Path(sys.executable).with_name("contentsvc"))
+LOOPBACK: Final = "127.0.0.1"
+REPOSITORY: Final = "acme/lighthouse"
+REPOSITORY_ID: Final = 4242
+DUPLICATE: Final = "Webhook already processed (duplicate delivery)"
+#: How long whatever is waited for may take, in seconds, on a machine that does much else.
+PATIENCE_S: Final = 45.0
+_POLL_S: Final = 0.01
+
+
+def until(holds: Callable[[], bool], what: str, *, within_s: float = PATIENCE_S) -> None:
+    """Wait for something that is sure to come; AssertionError when it does not."""
+    deadline = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
+        time.sleep(_POLL_S)
+
+
+def signature(body: bytes, secret: str) -> str:
+    """Sign as specification 5.2 says."""
+    return f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
+
+
+@final
+@frozen(kw_only=True)
+class Hook:
+    """A webhook, as `integration connect` prints it."""
+
+    organization: str
+    organization_id: str
+    integration_id: str
+    repository_id: int
+    secret: str
+
+    @property
+    def path(self) -> str:
+        return f"/api/webhooks/codehost/{self.organization_id}/{self.integration_id}/{self.repository_id}"
+
+    def headers(self, body: bytes, delivery: str, event: str = "push") -> dict[str, str]:
+        return {
+            "Content-Type": "application/json",
+            "X-Host-Event": event,
+            "X-Host-Delivery": delivery,
+            "X-Hub-Signature-256": signature(body, self.secret),
+        }
+
+
+@final
+class Installation:
+    """A database file with the service's own commands."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.folder = folder
+        self.database = folder / "contentsvc.db"
+        self._settings = settings
+
+    @property
+    def environment(self) -> dict[str, str]:
+        own = {name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")}
+        own["CONTENTSVC_DATABASE_URL"] = f"sqlite+aiosqlite:///{self.database}"
+        own["CONTENTSVC_LOG_FORMAT"] = "json"
+        return own | {f"CONTENTSVC_{name.upper()}": value for name, value in self._settings.items()}
+
+    def run(self, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+        """Run a command to its end, whatever that is."""
+        return subprocess.run(
+            [COMMAND, *arguments],
+            env=self.environment | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+
+    def command(self, *arguments: str) -> Any:
+        """Run a command with `--json`; give what it prints."""
+        done = self.run(*arguments, "--json")
+        assert done.returncode == 0, (arguments, done.stderr)
+        return json.loads(done.stdout)
+
+    def connect(self, organization: str, name: str, repository_id: int) -> Hook:
+        made = self.command(
+            *("integration", "connect", name),
+            *("--organization", organization, "--repository-id", str(repository_id)),
+        )
+        return Hook(
+            organization=organization,
+            organization_id=made["organizationId"],
+            integration_id=made["integrationId"],
+            repository_id=int(made["repositoryId"]),
+            secret=made["webhookSecret"],
+        )
+
+    def trigger(self, organization: str, name: str, repository_id: int, *events: str) -> str:
+        """Create a trigger that publishes; give its id."""
+        made = self.command(
+            *("trigger", "create", "--organization", organization, "--name", name, "--auto-publish"),
+            *("--repository-id", str(repository_id)),
+            *(part for event in events for part in ("--event", event)),
+        )
+        return str(made["id"])
+
+    def rows(self, query: str, *parameters: object) -> list[dict[str, Any]]:
+        """Ask the database file itself, without changing it."""
+        with contextlib.closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=30)) as connection:
+            connection.row_factory = sqlite3.Row
+            return [dict(row) for row in connection.execute(query, parameters)]
+
+    def count(self, query: str, *parameters: object) -> int:
+        """Ask for one number."""
+        return int(next(iter(self.rows(query, *parameters)[0].values())))
+
+    def unended_runs(self) -> int:
+        return self.count("SELECT count(*) FROM workflow_runs WHERE status IN ('pending', 'running')")
+
+    def until_runs_ended(self) -> None:
+        until(lambda: self.unended_runs() == 0, "every run has ended")
+
+
+@final
+@frozen(kw_only=True)
+class Prepared:
+    """An installation with one of each: an organization, a key, a webhook, two triggers."""
+
+    installation: Installation
+    hook: Hook
+    key: str
+    #: Starts a run for every push and release.
+    on_all: str
+    #: Starts a run for every push.
+    on_push: str
+
+    def copied_to(self, folder: Path, **settings: str) -> "Prepared":
+        """Copy it, while no server is running on it."""
+        copy = Installation(folder, **settings)
+        for file in self.installation.folder.glob("contentsvc.db*"):
+            shutil.copy(file, folder)
+        return Prepared(installation=copy, hook=self.hook, key=self.key, on_all=self.on_all, on_push=self.on_push)
+
+    def left_by(self, delivery: str) -> dict[str, Any]:
+        """Give what a delivery has left: context records, log titles, and the triggers of its runs."""
+        rows = self.installation.rows
+        contexts = rows(
+            "SELECT custom_id FROM context_records WHERE custom_id = ?",
+            f"codehost:{self.hook.repository_id}:{delivery}",
+        )
+        logs = rows("SELECT title FROM log_entries WHERE reference_id = ? ORDER BY id", delivery)
+        runs = rows(
+            "SELECT trigger_id FROM workflow_runs JOIN events ON events.id = event_id WHERE delivery_id = ?", delivery
+        )
+        return {
+            "contexts": len(contexts),
+            "logs": [row["title"] for row in logs],
+            "runs": sorted(row["trigger_id"] for row in runs),
+        }
+
+
+def prepare(folder: Path, **settings: str) -> Prepared:
+    """Set up an installation with the operator's own commands."""
+    installation = Installation(folder, **settings)
+    installation.command("organization", "create", "Acme", "--slug", "acme")
+    return Prepared(
+        installation=installation,
+        hook=installation.connect("acme", REPOSITORY, REPOSITORY_ID),
+        on_all=installation.trigger("acme", "all", REPOSITORY_ID),
+        on_push=installation.trigger("acme", "pushes", REPOSITORY_ID, "push"),
+        key=installation.command("key", "issue", "--organization", "acme", "--scope", "read")["key"],
+    )
+
+
+@final
+class ServerProcess:
+    """The server, again and again on the same port; leaving the context kills it, whatever happened."""
+
+    def __init__(self, installation: Installation) -> None:
+        self._installation = installation
+        self._process: subprocess.Popen[bytes] | None = None
+        self.stderr = installation.folder / "serve.log"
+        # Bound and never listening: the server's own socket may share the port, and nobody else is given it.
+        self._reservation = socket.socket()
+        self._reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._reservation.bind((LOOPBACK, 0))
+        self.port = int(self._reservation.getsockname()[1])
+        self.url = f"http://{LOOPBACK}:{self.port}"
+
+    def __enter__(self) -> "ServerProcess":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self._reservation.close()
+
+    @property
+    def process(self) -> "subprocess.Popen[bytes]":
+        assert self._process is not None
+        return self._process
+
+    def start(self) -> None:
+        assert self._process is None
+        with self.stderr.open("ab") as log:
+            self._process = subprocess.Popen(
+                [COMMAND, "serve", "--host", LOOPBACK, "--port", str(self.port)],
+                env=self._installation.environment | {"CONTENTSVC_BASE_URL": self.url},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def is_ready(self) -> bool:
+        assert self.process.poll() is None, f"the server has ended: {self.log()[-2000:]}"
+        with contextlib.suppress(httpx.TransportError):
+            return httpx.get(f"{self.url}/health/ready", trust_env=False, timeout=PATIENCE_S).is_success
+        return False
+
+    def until_ready(self) -> "ServerProcess":
+        until(self.is_ready, f"the server is ready; its log: {self.log()[-2000:]}")
+        return self
+
+    def kill(self) -> None:
+        """`kill -9`, and wait until nothing is left of it."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def terminate(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+
+    def exit_code(self, *, within_s: float) -> int:
+        return self.process.wait(within_s)
+
+    def log(self) -> str:
+        """Give what it has written so far."""
+        return self.stderr.read_text("utf-8", "backslashreplace") if self.stderr.exists() else ""
+
+
+@contextlib.contextmanager
+def serving(installation: Installation) -> Iterator[ServerProcess]:
+    """Serve an installation, and end it without leaving anything running."""
+    with ServerProcess(installation) as server:
+        server.start()
+        yield server.until_ready()
