@@ -1,23 +1,19 @@
 """``demo``: the main job, end to end, in a temporary folder, against a real server process."""
 
 import asyncio
-import contextlib
-import os
-import signal
-import socket
-import subprocess
+import shutil
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, final
 
 import click
 import httpx
 import msgspec
-from attrs import evolve, frozen
+from attrs import frozen
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.panel import Panel
@@ -27,7 +23,8 @@ from rich.text import Text
 from contentsvc_cli.git import GitFailed, Repository
 from contentsvc_cli.history import deliveries, hosted_repository
 from contentsvc_cli.integrations import webhook_url
-from contentsvc_cli.recordings import RecordedDelivery
+from contentsvc_cli.local_server import free_port, start, stop, until_ready
+from contentsvc_cli.recordings import RecordedDelivery, headers_for
 from contentsvc_cli.sample import BRANCH, other_kinds, sample_history
 from contentsvc_cli.sample import REPOSITORY as SAMPLE_REPOSITORY
 from contentsvc_cli.sample import REPOSITORY_ID as SAMPLE_ID
@@ -36,14 +33,13 @@ from contentsvc_cli.wiring import accepted, open_desk
 from contentsvc_core.journal import LogEntry
 from contentsvc_core.ports import RunLedger
 from contentsvc_core.usecases.operate import Connection
+from contentsvc_core.webhooks.providers import CODEHOST
 from contentsvc_core.workflows.runs import WorkflowRun
 from contentsvc_http.settings import Settings
 
 #: At most so many deliveries of a history are sent, the newest: the demo stays under a minute.
 _MOST: Final = 120
-_START_S: Final = 20.0
 _RUNS_S: Final = 30.0
-_STOP_S: Final = 12.0
 
 
 @click.command()
@@ -55,25 +51,26 @@ def demo(*, keep: bool) -> None:
     answered as it should be and every workflow run has ended.
     """
     folder = Path(tempfile.mkdtemp(prefix="contentsvc-demo-"))
-    port = _free_port()
+    port = free_port()
     settings = Settings(
         database_url=f"sqlite+aiosqlite:///{folder / 'contentsvc.db'}",
         base_url=f"http://127.0.0.1:{port}",
         log_format="json",
     )
     console = Console(width=None if sys.stdout.isatty() else 140)
-    server = _start(settings, folder, port)
+    server = start(settings, folder, port)
     try:
         faults = asyncio.run(_tell(settings, folder, console))
     except BaseException:
-        _stop(server)
+        stop(server)
         raise
     if keep:
         console.print(f"\nThe server is up at {settings.base_url} (process {server.pid}); its files are in {folder}.")
         console.print(f"  CONTENTSVC_DATABASE_URL={settings.database_url} contentsvc log list --organization acme")
         console.print(f"  kill {server.pid}   ends it.")
     else:
-        _stop(server)
+        stop(server)
+        shutil.rmtree(folder)
     if faults:
         raise click.ClickException("; ".join(faults))
 
@@ -81,7 +78,7 @@ def demo(*, keep: bool) -> None:
 async def _tell(settings: Settings, folder: Path, console: Console) -> list[str]:
     """Tell the story; give what was not as it should be."""
     history = _history()
-    await _until_ready(settings.base_url, folder)
+    await until_ready(settings.base_url, folder)
     async with open_desk(settings) as desk:
         console.rule("1. An organization, a key, an integration, a trigger")
         organization = accepted(await desk.operator.create_organization("Acme", slug="acme"))
@@ -165,18 +162,21 @@ async def _send_all(history: _History, url: str, connection: Connection) -> tupl
     faults: list[str] = []
     told: list[tuple[str, Answer]] = []
 
-    async def send(what: str, sent: Iterator[RecordedDelivery], expected: set[str], secret: str) -> None:
+    async def send(what: str, sent: Iterable[RecordedDelivery], expected: set[str]) -> None:
         for answer in await send_recorded(sent, url=url, secret=secret):
             told.append((what, answer))
             if answer.kind not in expected:
                 faults.append(f"{what} {answer.delivery}: {answer.kind} ({answer.text})")
 
     others = other_kinds(history.repository, history.repository_id)
-    await send("history", iter(history.deliveries), {"processed"}, secret)
-    await send("release without notes", iter([_release(history)]), {"processed"}, secret)
-    await send("other kinds", iter(others), {"processed", "filtered", "ignored", "pong"}, secret)
-    await send("sent again", iter(history.deliveries[-1:]), {"duplicate"}, secret)
-    await send("tampered with", iter([_fresh(history.deliveries[-1])]), {"error"}, f"not {secret}")
+    await send("history", history.deliveries, {"processed"})
+    await send("release without notes", [_release(history)], {"processed"})
+    await send("other kinds", others, {"processed", "filtered", "ignored", "pong"})
+    await send("sent again", history.deliveries[-1:], {"duplicate"})
+    tampered = await _send_tampered(history.deliveries[-1], url, secret)
+    told.append(("tampered with", tampered))
+    if tampered.status != httpx.codes.UNAUTHORIZED.value:
+        faults.append(f"a tampered delivery was answered {tampered.status}")
     return told, faults
 
 
@@ -200,8 +200,21 @@ def _release(history: _History) -> RecordedDelivery:
     return RecordedDelivery(event="release", delivery=delivery, body=msgspec.json.encode(body))
 
 
-def _fresh(delivery: RecordedDelivery) -> RecordedDelivery:
-    return evolve(delivery, delivery="00000000-0000-4000-8000-000000000666")
+async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> Answer:
+    """Sign a delivery, change its body on the way, and send it."""
+    headers = headers_for(delivery, CODEHOST, secret)
+    async with httpx.AsyncClient(trust_env=False) as client:
+        response = await client.post(url, content=delivery.body + b" ", headers=headers)
+    return Answer(
+        position=0,
+        event=delivery.event,
+        delivery=delivery.delivery,
+        status=response.status_code,
+        kind="error",
+        text=response.text,
+        ms=0.0,
+        retries=0,
+    )
 
 
 async def _until_ended(ledger: RunLedger, organization_id: str) -> list[WorkflowRun]:
@@ -252,43 +265,3 @@ def _print_log(console: Console, entries: Sequence[LogEntry]) -> None:
 def _print_pairs(console: Console, **pairs: str) -> None:
     for name, value in pairs.items():
         console.print(Text(f"{name:14}{value}"), soft_wrap=True)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _start(settings: Settings, folder: Path, port: int) -> "subprocess.Popen[bytes]":
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")}
-    environment |= {
-        "CONTENTSVC_DATABASE_URL": settings.database_url,
-        "CONTENTSVC_BASE_URL": settings.base_url,
-        "CONTENTSVC_LOG_FORMAT": "json",
-    }
-    command = [sys.executable, "-m", "contentsvc_cli", "serve", "--port", str(port)]
-    with (folder / "serve.log").open("wb") as log:
-        # A session of its own: with --keep it outlives this command, and Ctrl-C is for this command alone.
-        return subprocess.Popen(command, env=environment, stderr=log, start_new_session=True)  # noqa: S603  # our own
-
-
-async def _until_ready(base_url: str, folder: Path) -> None:
-    deadline = time.monotonic() + _START_S
-    async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
-        while time.monotonic() < deadline:
-            with contextlib.suppress(httpx.TransportError):
-                if (await client.get("/health/ready")).is_success:
-                    return
-            await asyncio.sleep(0.05)
-    message = f"the server did not start: {(folder / 'serve.log').read_text('utf-8', 'replace')[-2000:]}"
-    raise click.ClickException(message)
-
-
-def _stop(server: "subprocess.Popen[bytes]") -> None:
-    server.send_signal(signal.SIGTERM)
-    try:
-        server.wait(_STOP_S)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()

@@ -7,6 +7,7 @@ import asyncio
 import sqlite3
 from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Final, final
 
 import aiosqlite
@@ -18,8 +19,10 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-#: The primary result code is the low byte of an extended one.
-_PRIMARY: Final = 0xFF
+#: The file keeps it: once the writer has set it, every other connection finds it so.
+_WAL: Final = "journal_mode=WAL"
+_PRAGMAS: Final = ("synchronous=FULL", "foreign_keys=ON")
+_PAUSE_S: Final = 0.005
 
 
 @final
@@ -34,12 +37,7 @@ class Sqlite:
     def writer(self) -> AsyncEngine:
         """Make the engine of the one connection that writes."""
         # A transaction that reads and then writes fails at once with BUSY when it began deferred, whatever the timeout.
-        return self._engine(
-            1,
-            begin="BEGIN IMMEDIATE",
-            # WAL first: the file keeps it, and every other connection finds it so.
-            pragmas=("journal_mode=WAL", *_PRAGMAS),
-        )
+        return self._engine(1, begin="BEGIN IMMEDIATE", pragmas=(_WAL, *_PRAGMAS))
 
     def reader(self, size: int) -> AsyncEngine:
         """Make the engine of the connections that read; each transaction sees one snapshot."""
@@ -81,11 +79,24 @@ class Sqlite:
         )
         try:
             for pragma in pragmas:
-                connection.execute(f"PRAGMA {pragma}")
+                self._set(connection, pragma)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _set(self, connection: sqlite3.Connection, pragma: str) -> None:
+        deadline = monotonic() + self.busy_timeout_ms / 1000
+        while True:
+            try:
+                connection.execute(f"PRAGMA {pragma}")
+            except sqlite3.OperationalError as exc:
+                # Several open a new file at once: for the switch to WAL, SQLite does not wait, whatever the timeout.
+                if not _is_locked(exc) or monotonic() >= deadline:
+                    raise
+                sleep(_PAUSE_S)
+            else:
+                return
 
     def insert(self, table: Table) -> Insert:
         """Begin an ``INSERT`` that may say what to do on a conflict."""
@@ -93,20 +104,24 @@ class Sqlite:
 
     def is_locked(self, exc: DBAPIError) -> bool:
         """Tell whether a transaction could not begin since another process holds the lock."""
-        code = getattr(exc.orig, "sqlite_errorcode", None)
-        return code is not None and code & _PRIMARY in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+        return _is_locked(exc.orig)
 
     def explain(self, exc: DBAPIError) -> str:
         """Say in a sentence what is wrong with the database."""
-        code = getattr(exc.orig, "sqlite_errorcode", 0)
-        if code & _PRIMARY == sqlite3.SQLITE_CANTOPEN and not self.path.parent.is_dir():
+        if _code(exc.orig) == sqlite3.SQLITE_CANTOPEN and not self.path.parent.is_dir():
             return f"the database file '{self.path}' cannot be opened: its folder does not exist; create it"
         if self.is_locked(exc):
             return f"the database file '{self.path}' is locked by another process"
         return f"the database file '{self.path}' cannot be used: {exc.orig}"
 
 
-_PRAGMAS: Final = ("synchronous=FULL", "foreign_keys=ON")
+def _is_locked(exc: BaseException | None) -> bool:
+    return _code(exc) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def _code(exc: BaseException | None) -> int:
+    # The primary result code is the low byte of an extended one.
+    return getattr(exc, "sqlite_errorcode", 0) & 0xFF
 
 
 def dialect_of(url: str, *, busy_timeout_ms: int) -> Sqlite:

@@ -1,0 +1,68 @@
+"""A server process of one's own, for a while: started on a free loopback port, stopped by its pid."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+import click
+import httpx
+
+from contentsvc_http.settings import Settings
+
+_START_S: Final = 20.0
+_STOP_S: Final = 12.0
+
+
+def free_port() -> int:
+    """Find a port of the loopback interface that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start(settings: Settings, folder: Path, port: int) -> "subprocess.Popen[bytes]":
+    """Start `serve`; its log goes to ``serve.log`` in the folder."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")}
+    environment |= {
+        "CONTENTSVC_DATABASE_URL": settings.database_url,
+        "CONTENTSVC_BASE_URL": settings.base_url,
+        "CONTENTSVC_LOG_FORMAT": "json",
+    }
+    command = [sys.executable, "-m", "contentsvc_cli", "serve", "--port", str(port)]
+    with (folder / "serve.log").open("wb") as log:
+        # A session of its own: with --keep it outlives this command, and Ctrl-C is for this command alone.
+        return subprocess.Popen(command, env=environment, stderr=log, start_new_session=True)  # noqa: S603  # our own
+
+
+async def until_ready(base_url: str, folder: Path) -> None:
+    """Wait until the server takes deliveries.
+
+    Raises:
+        ClickException: It does not; the message holds the end of its log.
+    """
+    deadline = time.monotonic() + _START_S
+    async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
+        while time.monotonic() < deadline:
+            with contextlib.suppress(httpx.TransportError):
+                if (await client.get("/health/ready")).is_success:
+                    return
+            await asyncio.sleep(0.05)
+    message = f"the server did not start: {(folder / 'serve.log').read_text('utf-8', 'replace')[-2000:]}"
+    raise click.ClickException(message)
+
+
+def stop(server: "subprocess.Popen[bytes]") -> None:
+    """End the server in order; kill it when it takes too long."""
+    server.send_signal(signal.SIGTERM)
+    try:
+        server.wait(_STOP_S)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()

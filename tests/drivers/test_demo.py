@@ -1,0 +1,47 @@
+"""The demo, as a user runs it: with this project's own history, and installed somewhere without one."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from tests.server_process import COMMAND, PATIENCE_S
+
+
+def demo(command: list[str], folder: Path, **environment: str) -> str:
+    """Run it, with its temporary files in a folder of the test's."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | {"TMPDIR": str(folder), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=2 * PATIENCE_S,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+EVERY_ANSWER = ("processed", "filtered", "ignored", "pong", "duplicate", "401")
+
+
+@pytest.mark.parametrize("installed", [False, True], ids=["checkout", "installed"])
+def test_the_demo_shows_every_answer_and_a_changelog_and_ends(installed: bool, tmp_path: Path) -> None:
+    if installed:
+        # Copies of the packages alone, as a wheel brings them, found before the checkout is.
+        packages = tmp_path / "site"
+        source = Path(__file__).parents[2] / "src"
+        subprocess.run(["cp", "-r", str(source), str(packages)], check=True)
+        command = [sys.executable, "-m", "contentsvc_cli", "demo"]
+        shown = demo(command, tmp_path, PYTHONPATH=f"{packages}{os.pathsep}{sysconfig.get_path('purelib')}")
+        assert "acme/lighthouse" in shown
+    else:
+        shown = demo([COMMAND, "demo"], tmp_path)
+    for answer in EVERY_ANSWER:
+        assert answer in shown
+    assert "completed" in shown
+    assert not list(tmp_path.glob("contentsvc-demo-*"))
+    assert "Contributors" in shown
