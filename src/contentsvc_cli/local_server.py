@@ -37,8 +37,16 @@ def start(settings: Settings, folder: Path, port: int) -> "subprocess.Popen[byte
     }
     command = [sys.executable, "-m", "contentsvc_cli", "serve", "--port", str(port)]
     with (folder / "serve.log").open("wb") as log:
-        # A session of its own: with --keep it outlives this command, and Ctrl-C is for this command alone.
-        return subprocess.Popen(command, env=environment, stderr=log, start_new_session=True)  # noqa: S603  # our own
+        # A session of its own: with --keep it outlives this command, and Ctrl-C is for this command alone. Nor does it
+        # hold on to this command's output: whoever reads that would wait for the server's end.
+        return subprocess.Popen(  # noqa: S603  # our own command
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
 
 
 async def until_ready(base_url: str, folder: Path) -> None:

@@ -7,7 +7,6 @@ import pytest
 from attrs import evolve
 from contract_values import (
     CHECKING,
-    IDS,
     REFUSED,
     Left,
     Stores,
@@ -21,7 +20,6 @@ from contract_values import (
     tenant,
 )
 
-from contentsvc_core.errors import Unstorable
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled
@@ -256,86 +254,3 @@ async def test_a_delivery_id_is_claimed_for_one_address_alone(stores: Stores) ->
 
     assert (await zenith.left()).counts == (1, 2, 2)
     assert (await acme.left()).counts == (3, 2, 6)
-
-
-@pytest.mark.parametrize("bad", ["log", "context", "second run", "number"])
-async def test_what_cannot_be_stored_leaves_nothing(acme: Tenant, bad: str) -> None:
-    settling = await acme.processed("d-1")
-    assert settling.context is not None
-    surrogate = "\ud800"
-    broken_log = settling.log
-    broken_runs = settling.runs
-    broken_context = settling.context
-    match bad:
-        case "log":
-            broken_log = evolve(settling.log, reason=surrogate)
-        case "context":
-            broken_context = evolve(settling.context, id=surrogate)
-        case "second run":
-            broken_runs = (settling.runs[0], evolve(settling.runs[1], trigger_id=surrogate))
-        case _:
-            broken_log = evolve(settling.log, repository_id=2**70)
-
-    with pytest.raises(Unstorable):
-        await acme.stores.deliveries.settle(evolve(settling, log=broken_log, runs=broken_runs, context=broken_context))
-
-    assert await acme.left() == Left()
-    # Neither was the claim left behind.
-    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-    assert (await acme.left()).counts == (1, 2, 1)
-
-
-async def test_one_bad_settlement_does_not_harm_its_neighbours(acme: Tenant) -> None:
-    settling = [await acme.processed(f"d-{number}") for number in range(24)]
-    mixed = [
-        evolve(each, log=evolve(each.log, title="\udfff")) if number % 8 == 3 else each
-        for number, each in enumerate(settling)
-    ]
-
-    answers = await asyncio.gather(*(acme.stores.deliveries.settle(each) for each in mixed), return_exceptions=True)
-
-    assert [isinstance(answer, Unstorable) for answer in answers] == [number % 8 == 3 for number in range(24)]
-    assert (await acme.left()).counts == (21, 42, 21)
-
-
-@pytest.mark.parametrize("turns", range(0, 48, 3))
-async def test_who_goes_away_leaves_all_or_nothing(acme: Tenant, turns: int) -> None:
-    settling = await acme.processed("d-1")
-    waiting = asyncio.create_task(acme.stores.deliveries.settle(settling))
-    for _ in range(turns):
-        await asyncio.sleep(0)
-    waiting.cancel()
-    await asyncio.gather(waiting, return_exceptions=True)
-    # Writes are taken in the order in which they come: after this one, the other has ended.
-    await acme.stores.deliveries.settle(await acme.processed("d-2"))
-
-    left = await acme.left()
-
-    assert left.counts in {(1, 2, 1), (2, 4, 2)}
-    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-    assert (await acme.left()).counts == (2, 4, 2)
-
-
-async def test_neither_do_clients_that_go_away_in_a_crowd(acme: Tenant) -> None:
-    settling = [await acme.processed(f"d-{number}") for number in range(50)]
-    crowd = [asyncio.create_task(acme.stores.deliveries.settle(each)) for each in settling]
-    await asyncio.sleep(0)
-    for leaving in crowd[::2]:
-        leaving.cancel()
-
-    answers = await asyncio.gather(*crowd, return_exceptions=True)
-
-    assert answers[1::2] == [Settled.AS_DECIDED] * 25
-    # Whatever became of those that left, sending them again completes them.
-    for each in settling:
-        assert await acme.stores.deliveries.settle(each) is Settled.AS_DECIDED
-    assert (await acme.left()).counts == (50, 100, 50)
-
-
-async def test_ids_need_no_order(acme: Tenant) -> None:
-    late = evolve(await acme.processed("d-1"), at=later(hours=1))
-    early = await acme.processed("d-2")
-    assert late.log.id < early.log.id < IDS.mint("log_")
-    for settling in (early, late):
-        assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-    assert (await acme.left()).counts == (2, 4, 2)

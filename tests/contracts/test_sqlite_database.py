@@ -1,39 +1,26 @@
-"""What SQLite alone promises: durability on each connection, whole transactions, several processes on one file."""
+"""What SQLite alone promises: durable connections, events stored once, sealed secrets, indexes that serve."""
 
 import asyncio
 import sqlite3
-import sys
-from collections.abc import AsyncGenerator
 from contextlib import closing
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
-from contract_values import CHECKING, REFUSED, SECRET, Left, RotatingSealer, Tenant, a_post, tenant
+from contract_values import SECRET, Left, RotatingSealer, Tenant, tenant
 from sqlalchemy import Connection, event, text
 
-from contentsvc_adapters.sql import Database, SqlStores, sql_stores, upgrade
+from contentsvc_adapters.sql import Database, sql_stores, upgrade
 from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
-from contentsvc_core.organizations import Organization
 from contentsvc_core.testing import START
-from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import Settled
 
 
 @pytest.fixture
 async def acme(database: Database) -> Tenant:
     return await tenant(sql_stores(database, RotatingSealer()))
-
-
-@pytest.fixture
-async def beside(database: Database, acme: Tenant) -> AsyncGenerator[SqlStores]:
-    """The same file, opened once more, as an operator's command does; it waits for nobody."""
-    stores = sql_stores(Database(f"sqlite:///{_file(database)}", busy_timeout_ms=0), RotatingSealer())
-    yield stores
-    await stores.close()
 
 
 def _file(database: Database) -> Path:
@@ -60,128 +47,6 @@ async def test_every_connection_is_durable_and_checks_references(database: Datab
 async def test_a_reader_cannot_write(database: Database) -> None:
     with pytest.raises(StoreUnavailable, match="readonly"):
         await database.read(lambda connection: connection.execute(text("DELETE FROM claims")))
-
-
-class _Faults:
-    """Fails one statement of the writer: the n-th that writes, after the database has executed it; or the commit."""
-
-    def __init__(self, database: Database) -> None:
-        self._engine = database._writer.sync_engine  # pyright: ignore[reportPrivateUsage]
-        self._left: int | None = None
-        self._after_commit = False
-        self.struck = False
-        self._commit = self._engine.dialect.do_commit
-        event.listen(self._engine, "after_cursor_execute", self._executed)
-        self._engine.dialect.do_commit = self._committing
-
-    def arm(self, nth: int, *, after_commit: bool = False) -> None:
-        self._left, self._after_commit, self.struck = nth, after_commit, False
-
-    def disarm(self) -> None:
-        self._left = None
-
-    def _executed(self, *details: Any) -> None:
-        if self._left is not None and not self._after_commit and not details[2].startswith(("BEGIN", "SELECT")):
-            self._strike()
-
-    def _committing(self, dbapi_connection: Any) -> None:
-        if self._left is not None and not self._after_commit:
-            self._strike()
-        self._commit(dbapi_connection)
-        if self._left is not None and self._after_commit:
-            self._strike()
-
-    def _strike(self) -> None:
-        assert self._left is not None
-        self._left -= 1
-        if self._left == 0:
-            self.struck = True
-            message = "disk I/O error"
-            raise sqlite3.OperationalError(message)
-
-
-@pytest.mark.parametrize(
-    ("outcome", "copies", "writes"),
-    [
-        # claim, event, context record, runs, log entry, commit
-        (None, 0, 6),
-        (None, 1, 2),
-        (CHECKING[0], 0, 2),
-        (REFUSED, 0, 2),
-    ],
-    ids=["processed", "duplicate", "filtered", "refused"],
-)
-async def test_a_failure_after_any_statement_leaves_nothing(
-    database: Database, acme: Tenant, outcome: Outcome | None, copies: int, writes: int
-) -> None:
-    for _ in range(copies):
-        await acme.stores.deliveries.settle(await acme.processed("d"))
-    before = await acme.left()
-    settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
-    faults = _Faults(database)
-
-    nth, answer = 0, None
-    for nth in count(1):  # the number at which nothing fails any more
-        faults.arm(nth)
-        try:
-            answer = await acme.stores.deliveries.settle(settling)
-        except StoreUnavailable:
-            assert faults.struck
-            assert await acme.left() == before
-            assert await _claims(database) == copies
-        else:
-            assert not faults.struck
-            break
-
-    # Every write was tried, and the settlement that failed so often is settled in the end, once.
-    assert nth == writes + 1
-    assert answer is (Settled.ALREADY_CLAIMED if copies else Settled.AS_DECIDED)
-    faults.disarm()
-    after = await acme.left()
-    assert len(after.log) == len(before.log) + 1
-    assert await acme.stores.deliveries.settle(settling) is answer
-    assert await acme.left() == after
-
-
-async def test_a_failure_after_any_statement_leaves_a_run_without_a_post(database: Database, acme: Tenant) -> None:
-    run = await acme.taken()
-    before = await acme.left()
-    faults = _Faults(database)
-    nth = 0
-    for nth in count(1):  # the number at which nothing fails any more
-        faults.arm(nth)
-        try:
-            await acme.stores.ledger.complete(run, a_post(acme.id), once="v1")
-        except StoreUnavailable:
-            assert await acme.left() == before
-            assert not await acme.stores.posts.posts(acme.id)
-        else:
-            break
-    assert nth == 4
-    assert len(await acme.stores.posts.posts(acme.id)) == 1
-
-
-@pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=["take", "check", "none"])
-async def test_an_answer_that_was_lost_after_the_commit_is_given_again(
-    database: Database, acme: Tenant, outcome: Outcome | None
-) -> None:
-    settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
-    faults = _Faults(database)
-    faults.arm(1, after_commit=True)
-    with pytest.raises(StoreUnavailable):
-        await acme.stores.deliveries.settle(settling)
-    assert faults.struck
-    faults.disarm()
-    left = await acme.left()
-    assert len(left.log) == 1
-
-    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-
-    assert await acme.left() == left
-
-
-async def _claims(database: Database) -> int:
-    return await database.read(lambda connection: connection.execute(text("SELECT count(*) FROM claims")).scalar_one())
 
 
 async def test_an_event_is_stored_once(database: Database, acme: Tenant) -> None:
@@ -222,73 +87,6 @@ async def test_an_unreadable_secret_is_an_error_of_its_own(database: Database, a
 
     with pytest.raises(SecretUnreadable):
         await acme.stores.deliveries.endpoint(acme.address)
-
-
-async def test_two_processes_see_each_others_writes_at_once(acme: Tenant, beside: SqlStores) -> None:
-    there = evolve(acme, stores=beside)
-    settling = await acme.processed("d-1")
-    assert await beside.directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=False)
-
-    assert await acme.stores.deliveries.settle(settling) is Settled.STALE
-    assert (await acme.endpoint()).triggers == acme.triggers[1:]
-    assert await acme.stores.deliveries.settle(await acme.processed("d-1")) is Settled.AS_DECIDED
-    assert (await there.left()).counts == (1, 1, 1)
-    assert await beside.deliveries.settle(await there.processed("d-1")) is Settled.ALREADY_CLAIMED
-    assert (await acme.left()).counts == (1, 1, 2)
-
-
-async def test_of_two_processes_one_takes_a_run(database: Database, acme: Tenant) -> None:
-    other = sql_stores(Database(f"sqlite:///{_file(database)}"), RotatingSealer())
-    settling = [await acme.processed(f"d-{number}") for number in range(8)]
-    for each in settling:
-        await acme.stores.deliveries.settle(each)
-    ids = [run.id for each in settling for run in each.runs]
-
-    hands = await asyncio.gather(*(stores.ledger.take(ids) for stores in (acme.stores, other) for _ in range(4)))
-
-    assert sorted(run.id for hand in hands for run in hand) == sorted(ids)
-    await other.close()
-
-
-async def test_of_two_processes_one_claims_a_delivery(database: Database, acme: Tenant) -> None:
-    other = sql_stores(Database(f"sqlite:///{_file(database)}"), RotatingSealer())
-    copies = [await acme.processed("d-1") for _ in range(32)]
-
-    answers = await asyncio.gather(
-        *((acme.stores, other)[number % 2].deliveries.settle(copy) for number, copy in enumerate(copies))
-    )
-
-    assert answers.count(Settled.AS_DECIDED) == 1
-    assert (await acme.left()).counts == (1, 2, 32)
-    await other.close()
-
-
-async def test_a_locked_file_is_unavailable_for_all_who_wait_and_then_available_again(
-    database: Database, acme: Tenant, beside: SqlStores
-) -> None:
-    there = evolve(acme, stores=beside)
-    settling = [await there.processed(f"d-{number}") for number in range(16)]
-    with closing(sqlite3.connect(_file(database), isolation_level=None)) as locking:
-        locking.execute("BEGIN IMMEDIATE")
-
-        answers = await asyncio.gather(*map(beside.deliveries.settle, settling), return_exceptions=True)
-        # Readers do not care.
-        assert await there.left() == Left()
-
-    assert all(type(answer) is StoreUnavailable and "locked" in str(answer) for answer in answers)
-    assert [await beside.deliveries.settle(each) for each in settling] == [Settled.AS_DECIDED] * 16
-
-
-async def test_who_waits_for_a_locked_file_gets_it(acme: Tenant, database: Database) -> None:
-    with closing(sqlite3.connect(_file(database), isolation_level=None, check_same_thread=False)) as locking:
-        locking.execute("BEGIN IMMEDIATE")
-        waiting = asyncio.create_task(acme.stores.deliveries.settle(await acme.processed("d-1")))
-        # A reader's answer, while the writer waits: the event loop is not blocked.
-        assert await acme.left() == Left()
-        assert not waiting.done()
-        locking.execute("COMMIT")
-
-        assert await waiting is Settled.AS_DECIDED
 
 
 async def test_a_full_disk_is_unavailable_and_leaves_nothing(database: Database, acme: Tenant) -> None:
@@ -422,48 +220,3 @@ async def test_an_index_serves(database: Database, acme: Tenant, question: str) 
     assert _PLANS[question] in plan
     assert "TEMP B-TREE" not in plan
     assert not [line for line in plan.splitlines() if line.startswith("SCAN") and "INDEX" not in line]
-
-
-async def test_a_process_that_is_killed_while_it_writes_leaves_whole_settlements(
-    database: Database, acme: Tenant
-) -> None:
-    """Each delivery has either all of its rows or none; the next process goes on with the same file."""
-    script = f"""
-import asyncio, os, sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
-from sqlalchemy import event
-from contract_values import *
-from contentsvc_adapters.sql import *
-from contentsvc_core.webhooks.settlement import Settled
-async def main():
-    database = Database("sqlite:///{_file(database)}")
-    stores = sql_stores(database, RotatingSealer())
-    organization = await stores.directory.organization("acme")
-    (integration,) = await stores.directory.integrations(organization.id)
-    acme = Tenant(stores=stores, organization=organization, integration=integration, triggers=())
-    IDS._numbers = count(10**6)
-    for number in range(3):
-        assert await stores.deliveries.settle(await acme.processed(f"d-{{number}}")) is Settled.AS_DECIDED
-    writes = []
-    def killed(connection, cursor, statement, *rest):
-        writes.append(statement)
-        if statement.startswith("INSERT INTO log_entries"):
-            os.kill(os.getpid(), 9)
-    event.listen(database._writer.sync_engine, "after_cursor_execute", killed)
-    await stores.deliveries.settle(await acme.processed("d-3"))
-asyncio.run(main())
-"""
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stderr=asyncio.subprocess.PIPE)
-    _, errors = await process.communicate()
-    assert process.returncode == -9, errors.decode()
-
-    assert (await acme.left()).counts == (3, 6, 3)
-    assert await acme.stores.deliveries.settle(await acme.processed("d-2")) is Settled.ALREADY_CLAIMED
-    assert await acme.stores.deliveries.settle(await acme.processed("d-3")) is Settled.AS_DECIDED
-
-
-async def test_a_new_organization_of_another_process_is_there_at_once(acme: Tenant, beside: SqlStores) -> None:
-    new = Organization(id="org_new", slug="new", name="New", created_at=START)
-    assert await beside.directory.add_organization(new)
-
-    assert await acme.stores.directory.organization("new") == new

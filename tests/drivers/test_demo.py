@@ -1,13 +1,16 @@
 """The demo, as a user runs it: with this project's own history, and installed somewhere without one."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
+import httpx
 import pytest
-from tests.server_process import COMMAND, PATIENCE_S
+from tests.server_process import COMMAND, PATIENCE_S, until
 
 
 def demo(command: list[str], folder: Path, **environment: str) -> str:
@@ -45,3 +48,18 @@ def test_the_demo_shows_every_answer_and_a_changelog_and_ends(installed: bool, t
     assert "completed" in shown
     assert not list(tmp_path.glob("contentsvc-demo-*"))
     assert "Contributors" in shown
+
+
+def test_kept_the_server_is_up_where_the_demo_says_until_it_is_killed(tmp_path: Path) -> None:
+    shown = demo([COMMAND, "demo", "--keep"], tmp_path)
+
+    said = re.search(r"up at (?P<url>\S+) \(process (?P<pid>\d+)\)", shown)
+    assert said is not None
+    pid = int(said["pid"])
+    try:
+        assert httpx.get(f"{said['url']}/v1/status", trust_env=False).json()["status"] == "ok"
+    finally:
+        os.kill(pid, signal.SIGTERM)
+    (folder,) = tmp_path.glob("contentsvc-demo-*")
+    log = folder / "serve.log"
+    until(lambda: "stopping" in log.read_text(), "the server has ended")

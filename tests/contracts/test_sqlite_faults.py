@@ -1,0 +1,182 @@
+"""SQLite: a failure or a kill at any point leaves whole transactions."""
+
+import asyncio
+import sqlite3
+import sys
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, a_post, tenant
+from sqlalchemy import event, text
+
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.webhooks.outcomes import Outcome
+from contentsvc_core.webhooks.settlement import Settled
+
+
+@pytest.fixture
+async def acme(database: Database) -> Tenant:
+    return await tenant(sql_stores(database, RotatingSealer()))
+
+
+class _Faults:
+    """Fails one statement of the writer: the n-th that writes, after the database has executed it; or the commit."""
+
+    def __init__(self, database: Database) -> None:
+        self._engine = database._writer.sync_engine  # pyright: ignore[reportPrivateUsage]
+        self._left: int | None = None
+        self._after_commit = False
+        self.struck = False
+        self._commit = self._engine.dialect.do_commit
+        event.listen(self._engine, "after_cursor_execute", self._executed)
+        self._engine.dialect.do_commit = self._committing
+
+    def arm(self, nth: int, *, after_commit: bool = False) -> None:
+        self._left, self._after_commit, self.struck = nth, after_commit, False
+
+    def disarm(self) -> None:
+        self._left = None
+
+    def _executed(self, *details: Any) -> None:
+        if self._left is not None and not self._after_commit and not details[2].startswith(("BEGIN", "SELECT")):
+            self._strike()
+
+    def _committing(self, dbapi_connection: Any) -> None:
+        if self._left is not None and not self._after_commit:
+            self._strike()
+        self._commit(dbapi_connection)
+        if self._left is not None and self._after_commit:
+            self._strike()
+
+    def _strike(self) -> None:
+        assert self._left is not None
+        self._left -= 1
+        if self._left == 0:
+            self.struck = True
+            message = "disk I/O error"
+            raise sqlite3.OperationalError(message)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "copies", "writes"),
+    [
+        # claim, event, context record, runs, log entry, commit
+        (None, 0, 6),
+        (None, 1, 2),
+        (CHECKING[0], 0, 2),
+        (REFUSED, 0, 2),
+    ],
+    ids=["processed", "duplicate", "filtered", "refused"],
+)
+async def test_a_failure_after_any_statement_leaves_nothing(
+    database: Database, acme: Tenant, outcome: Outcome | None, copies: int, writes: int
+) -> None:
+    for _ in range(copies):
+        await acme.stores.deliveries.settle(await acme.processed("d"))
+    before = await acme.left()
+    settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
+    faults = _Faults(database)
+
+    nth, answer = 0, None
+    for nth in count(1):  # the number at which nothing fails any more
+        faults.arm(nth)
+        try:
+            answer = await acme.stores.deliveries.settle(settling)
+        except StoreUnavailable:
+            assert faults.struck
+            assert await acme.left() == before
+            assert await _claims(database) == copies
+        else:
+            assert not faults.struck
+            break
+
+    # Every write was tried, and the settlement that failed so often is settled in the end, once.
+    assert nth == writes + 1
+    assert answer is (Settled.ALREADY_CLAIMED if copies else Settled.AS_DECIDED)
+    faults.disarm()
+    after = await acme.left()
+    assert len(after.log) == len(before.log) + 1
+    assert await acme.stores.deliveries.settle(settling) is answer
+    assert await acme.left() == after
+
+
+async def test_a_failure_after_any_statement_leaves_a_run_without_a_post(database: Database, acme: Tenant) -> None:
+    run = await acme.taken()
+    before = await acme.left()
+    faults = _Faults(database)
+    nth = 0
+    for nth in count(1):  # the number at which nothing fails any more
+        faults.arm(nth)
+        try:
+            await acme.stores.ledger.complete(run, a_post(acme.id), once="v1")
+        except StoreUnavailable:
+            assert await acme.left() == before
+            assert not await acme.stores.posts.posts(acme.id)
+        else:
+            break
+    assert nth == 4
+    assert len(await acme.stores.posts.posts(acme.id)) == 1
+
+
+@pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=["take", "check", "none"])
+async def test_an_answer_that_was_lost_after_the_commit_is_given_again(
+    database: Database, acme: Tenant, outcome: Outcome | None
+) -> None:
+    settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
+    faults = _Faults(database)
+    faults.arm(1, after_commit=True)
+    with pytest.raises(StoreUnavailable):
+        await acme.stores.deliveries.settle(settling)
+    assert faults.struck
+    faults.disarm()
+    left = await acme.left()
+    assert len(left.log) == 1
+
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+
+    assert await acme.left() == left
+
+
+async def _claims(database: Database) -> int:
+    return await database.read(lambda connection: connection.execute(text("SELECT count(*) FROM claims")).scalar_one())
+
+
+async def test_a_process_that_is_killed_while_it_writes_leaves_whole_settlements(
+    database: Database, acme: Tenant
+) -> None:
+    """Each delivery has either all of its rows or none; the next process goes on with the same file."""
+    script = f"""
+import asyncio, os, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from sqlalchemy import event
+from contract_values import *
+from contentsvc_adapters.sql import *
+from contentsvc_core.webhooks.settlement import Settled
+async def main():
+    database = Database("sqlite:///{database.dialect.path}")
+    stores = sql_stores(database, RotatingSealer())
+    organization = await stores.directory.organization("acme")
+    (integration,) = await stores.directory.integrations(organization.id)
+    acme = Tenant(stores=stores, organization=organization, integration=integration, triggers=())
+    IDS._numbers = count(10**6)
+    for number in range(3):
+        assert await stores.deliveries.settle(await acme.processed(f"d-{{number}}")) is Settled.AS_DECIDED
+    writes = []
+    def killed(connection, cursor, statement, *rest):
+        writes.append(statement)
+        if statement.startswith("INSERT INTO log_entries"):
+            os.kill(os.getpid(), 9)
+    event.listen(database._writer.sync_engine, "after_cursor_execute", killed)
+    await stores.deliveries.settle(await acme.processed("d-3"))
+asyncio.run(main())
+"""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stderr=asyncio.subprocess.PIPE)
+    _, errors = await process.communicate()
+    assert process.returncode == -9, errors.decode()
+
+    assert (await acme.left()).counts == (3, 6, 3)
+    assert await acme.stores.deliveries.settle(await acme.processed("d-2")) is Settled.ALREADY_CLAIMED
+    assert await acme.stores.deliveries.settle(await acme.processed("d-3")) is Settled.AS_DECIDED
