@@ -39,7 +39,7 @@ test: install  ## every test: core, contracts, use cases, drivers, architecture,
 	$(BIN)/pytest
 
 demo: install  ## the main job, end to end, in a temporary folder (KEEP=1 leaves the server up)
-	$(BIN)/contentsvc demo $(if $(KEEP),--keep)
+	$(BIN)/contentsvc demo $(if $(filter-out 0 no,$(KEEP)),--keep)
 
 serve: install  ## serve on 127.0.0.1:8000 with a SQLite file in this folder
 	$(BIN)/contentsvc serve
@@ -48,4 +48,4 @@ crash: install  ## kill -9 the server while deliveries stream in: COUNT=50 SEED=
 	$(BIN)/python -m tests.crash --count $(or $(COUNT),50) --seed $(or $(SEED),1)
 
 clean:  ## remove what the targets made
-	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache

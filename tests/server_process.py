@@ -15,7 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -230,8 +230,12 @@ class ServerProcess:
                 stderr=log,
             )
 
+    @property
+    def is_alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
     def is_ready(self) -> bool:
-        assert self.process.poll() is None, f"the server has ended: {self.log()[-2000:]}"
+        assert self.is_alive, f"the server has ended: {self.log()[-2000:]}"
         with contextlib.suppress(httpx.TransportError):
             return httpx.get(f"{self.url}/health/ready", trust_env=False, timeout=PATIENCE_S).is_success
         return False
@@ -253,13 +257,17 @@ class ServerProcess:
     def exit_code(self, *, within_s: float) -> int:
         return self.process.wait(within_s)
 
+    def connect(self) -> socket.socket:
+        """Open a connection to it, for what no client would send."""
+        return socket.create_connection((LOOPBACK, self.port), PATIENCE_S)
+
     def log(self) -> str:
         """Give what it has written so far."""
         return self.stderr.read_text("utf-8", "backslashreplace") if self.stderr.exists() else ""
 
 
 @contextlib.contextmanager
-def serving(installation: Installation) -> Iterator[ServerProcess]:
+def serving(installation: Installation) -> Generator[ServerProcess]:
     """Serve an installation, and end it without leaving anything running."""
     with ServerProcess(installation) as server:
         server.start()

@@ -1,10 +1,13 @@
 """Markdown to HTML that is safe to show (port :class:`~contentsvc_core.ports.MarkupRenderer`)."""
 
+import asyncio
 from typing import Final, final
 
 import nh3
 from markdown_it import MarkdownIt
 
+#: From here on, in characters, rendering takes long enough to leave the event loop for.
+_LONG: Final = 10_000
 #: What may stand in a post. No images: a remote one would tell its server who reads.
 _TAGS: Final = frozenset(
     {
@@ -25,7 +28,13 @@ class SafeMarkdown:
         # html=False first: the allow-list alone would drop the text that follows a <script>.
         self._parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
 
-    def render(self, markdown: str) -> str:
+    async def render(self, markdown: str) -> str:
+        """Give the HTML; a long text is rendered off the event loop."""
+        if len(markdown) < _LONG:
+            return self.html(markdown)
+        return await asyncio.to_thread(self.html, markdown)
+
+    def html(self, markdown: str) -> str:
         """Give the HTML."""
         return nh3.clean(
             self._parser.render(markdown),

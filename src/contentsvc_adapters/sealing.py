@@ -57,15 +57,26 @@ class FernetSealer:
             raise SecretUnreadable(message) from exc
 
 
-def key_beside(database: Path) -> str:
-    """Give the key that belongs to a SQLite file; make it, readable by its owner alone, when there is none.
+def key_beside(database: Path, *, may_make: bool) -> str:
+    """Give the key that belongs to a SQLite file.
+
+    Args:
+        database: The file.
+        may_make: Make a key, readable by its owner alone, when there is none: not when anything was sealed already.
 
     Raises:
-        UnusableKey: The file cannot be read or made.
+        UnusableKey: The file cannot be read or made, or is gone.
     """
     path = database.with_name(f"{database.name}.key")
     try:
-        return _read(path) or _make(path)
+        key = _read(path)
+        if key is None and not may_make:
+            message = (
+                f"the key file {path} is gone, and {database} holds secrets that were sealed with it: "
+                "bring it back, or set CONTENTSVC_SECRET_KEY to the key"
+            )
+            raise UnusableKey(message)
+        return key or _make(path)
     except OSError as exc:
         message = f"the key file {path} cannot be used: {exc.strerror or exc}"
         raise UnusableKey(message) from exc

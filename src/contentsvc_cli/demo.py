@@ -8,12 +8,12 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, final
 
 import click
 import httpx
 import msgspec
-from attrs import frozen
+from attrs import define, field, frozen
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.panel import Panel
@@ -24,6 +24,7 @@ from contentsvc_cli.git import GitFailed, Repository
 from contentsvc_cli.history import deliveries, hosted_repository
 from contentsvc_cli.integrations import webhook_url
 from contentsvc_cli.local_server import free_port, start, stop, until_ready
+from contentsvc_cli.output import show
 from contentsvc_cli.recordings import RecordedDelivery, headers_for
 from contentsvc_cli.sample import BRANCH, other_kinds, sample_history
 from contentsvc_cli.sample import REPOSITORY as SAMPLE_REPOSITORY
@@ -44,7 +45,10 @@ _RUNS_S: Final = 30.0
 
 @click.command()
 @click.option("--keep", is_flag=True, help="Leave the server up, and say where.")
-def demo(*, keep: bool) -> None:
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print what came of it as JSON; the story goes to standard error."
+)
+def demo(*, keep: bool, as_json: bool) -> None:
     """Show the main job: a history is sent as webhooks, and a changelog comes out.
 
     Everything happens in a temporary folder, on a free port of this machine alone. Exit code 0 when every delivery was
@@ -57,10 +61,11 @@ def demo(*, keep: bool) -> None:
         base_url=f"http://127.0.0.1:{port}",
         log_format="json",
     )
-    console = Console(width=None if sys.stdout.isatty() else 140)
+    console = Console(width=None if sys.stdout.isatty() else 140, stderr=as_json)
+    told = _Told()
     server = start(settings, folder, port)
     try:
-        faults = asyncio.run(_tell(settings, folder, console))
+        faults = asyncio.run(_tell(settings, folder, console, told))
     except BaseException:
         stop(server)
         raise
@@ -71,11 +76,26 @@ def demo(*, keep: bool) -> None:
     else:
         stop(server)
         shutil.rmtree(folder)
+    if as_json:
+        show({"answers": told.answers, "runs": told.runs, "post": told.post, "faults": faults}, as_json=True)
     if faults:
         raise click.ClickException("; ".join(faults))
 
 
-async def _tell(settings: Settings, folder: Path, console: Console) -> list[str]:
+@final
+@define
+class _Told:
+    """What a program may want to know of the story."""
+
+    #: How many deliveries got which answer.
+    answers: dict[str, int] = field(factory=dict[str, int])
+    #: How many workflow runs ended how.
+    runs: dict[str, int] = field(factory=dict[str, int])
+    #: The post that is shown.
+    post: dict[str, object] | None = None
+
+
+async def _tell(settings: Settings, folder: Path, console: Console, told: _Told) -> list[str]:
     """Tell the story; give what was not as it should be."""
     history = _history()
     await until_ready(settings.base_url, folder)
@@ -104,19 +124,21 @@ async def _tell(settings: Settings, folder: Path, console: Console) -> list[str]
 
         console.rule(f"2. {len(history.deliveries)} deliveries of {history.repository}, and one of every other kind")
         answers, faults = await _send_all(history, url, connection)
+        told.answers = dict(Counter(answer.kind for _, answer in answers))
         _print_answers(console, answers)
 
         console.rule("3. The workflow runs")
         runs = await _until_ended(desk.stores.ledger, organization.id)
-        counted = Counter(run.status.value for run in runs)
-        console.print(", ".join(f"{count} {status}" for status, count in sorted(counted.items())))
+        told.runs = dict(Counter(run.status.value for run in runs))
+        console.print(", ".join(f"{count} {status}" for status, count in sorted(told.runs.items())))
         faults += [f"run {run.id} {run.status.value}: {run.error}" for run in runs if run.status.value not in _ENDED]
 
         console.rule("4. The log, newest first")
         _print_log(console, await desk.stores.journal.entries(organization.id, limit=12))
 
         console.rule("5. GET /v1/posts")
-        faults += await _print_posts(console, settings.base_url, key.key)
+        told.post = await _print_posts(console, settings.base_url, key.key)
+        faults += [] if told.post else ["no post was written"]
     return faults
 
 
@@ -227,22 +249,20 @@ async def _until_ended(ledger: RunLedger, organization_id: str) -> list[Workflow
         await asyncio.sleep(0.1)
 
 
-async def _print_posts(console: Console, base_url: str, key: str) -> list[str]:
+async def _print_posts(console: Console, base_url: str, key: str) -> dict[str, object] | None:
+    """Show the list as the API gives it, and the longest post of it; give that one."""
     async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
         response = await client.get("/v1/posts", params={"limit": 100}, headers={"Authorization": f"Bearer {key}"})
-    if not response.is_success:
-        return [f"GET /v1/posts answered {response.status_code}"]
-    body = response.json()
+    body: dict[str, Any] = response.raise_for_status().json()
     table = Table("createdAt", "status", "title", header_style="bold", box=None, pad_edge=False)
     for post in body["posts"][:8]:
         table.add_row(post["createdAt"], post["status"], Text(post["title"]))
     console.print(table)
     console.print(f"… {body['pagination']['totalItems']} posts in all")
     longest = max(body["posts"], key=lambda post: len(post["markdown"]), default=None)
-    if longest is None:
-        return ["no post was written"]
-    console.print(Panel(Markdown(longest["markdown"]), title=Text(longest["title"])))
-    return []
+    if longest is not None:
+        console.print(Panel(Markdown(longest["markdown"]), title=Text(longest["title"])))
+    return longest
 
 
 def _print_answers(console: Console, answers: list[tuple[str, Answer]]) -> None:

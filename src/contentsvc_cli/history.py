@@ -158,7 +158,10 @@ def _full_name(_: click.Context, __: click.Parameter, value: str | None) -> str 
     metavar="BRANCH",
     help="Whose history; in the deliveries it is the default branch.  [default: the one that is checked out]",
 )
-def history(path: Path, full_name: str | None, repository_id: int | None, branch: str | None) -> None:
+@click.option("--json", "_as_json", is_flag=True, help="Change nothing: the lines are JSON in any case.")
+def history(
+    path: Path, full_name: str | None, repository_id: int | None, branch: str | None, *, _as_json: bool
+) -> None:
     """Print the history of the git repository at PATH as recorded deliveries, for 'contentsvc send'.
 
     Standard output holds one JSON object a line, oldest first: a push for each commit of the branch's first-parent line

@@ -8,6 +8,7 @@ from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.organizations import Integration
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.providers import PROVIDERS
+from contentsvc_http.settings import Settings, load_settings
 
 
 @click.group()
@@ -55,6 +56,9 @@ def connect(
         }
 
     show(at_desk(work), as_json=as_json)
+    if load_settings().base_url == Settings().base_url:
+        hint = "CONTENTSVC_BASE_URL is not set: a code host elsewhere cannot reach the address above."
+        click.echo(hint, err=True)
 
 
 @integration.command("list")
@@ -68,8 +72,13 @@ def list_integrations(organization: str, *, as_json: bool) -> None:
         found = await desk.stores.directory.integrations(owner.id)
         return [_body(one, desk.settings.base_url) for one in found]
 
-    columns = ("id", "provider", "repository", "repositoryId", "enabled", "webhookUrl")
-    show_rows(at_desk(work), columns=columns, as_json=as_json, empty="No integrations yet.")
+    rows = at_desk(work)
+    columns = ("id", "provider", "repository", "repositoryId", "enabled")
+    show_rows(rows, columns=columns, as_json=as_json, empty="No integrations yet.")
+    if not as_json:
+        # A line each, so that they can be copied from a narrow terminal.
+        for row in rows:
+            click.echo(row["webhookUrl"])
 
 
 @integration.command()

@@ -6,7 +6,8 @@ import click
 
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import Desk, accepted, at_desk
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey, Scope, key_prefix
+from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.operate import IssuedKey
 
@@ -62,14 +63,16 @@ def list_keys(organization: str | None, *, as_json: bool) -> None:
 @JSON
 def revoke(prefix: str, *, as_json: bool) -> None:
     """Revoke the key that begins with PREFIX (csk_…); it stops working at once."""
+    # Whoever pastes the whole key means it; it is repeated nowhere.
+    named = key_prefix(prefix) or prefix
 
     async def work(desk: Desk) -> ApiKey | None:
-        await desk.stores.keys.revoke(prefix, desk.clock.now())
-        return await desk.stores.keys.key(prefix)
+        await desk.stores.keys.revoke(named, desk.clock.now())
+        return await desk.stores.keys.key(named)
 
     revoked = at_desk(work)
     if revoked is None:
-        message = f"there is no key '{prefix}'"
+        message = f"there is no key '{one_line(named, 14)}'"
         raise click.ClickException(message)
     show(_body(revoked), as_json=as_json)
 

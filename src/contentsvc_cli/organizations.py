@@ -31,7 +31,7 @@ def create(name: str, slug: str | None, retention_days: str, *, as_json: bool) -
     async def work(desk: Desk) -> Organization:
         return accepted(await desk.operator.create_organization(name, slug=slug, retention_days=int(retention_days)))
 
-    show(_body(at_desk(work)), as_json=as_json)
+    show(_body(at_desk(work, may_make=True)), as_json=as_json)
 
 
 @organization.command("list")

@@ -1,6 +1,8 @@
 """``receive``: a driver without HTTP, for deliveries that were recorded while nobody listened."""
 
+import sys
 from collections import Counter
+from typing import Final
 
 import click
 from rich.console import Console
@@ -9,11 +11,13 @@ from rich.progress import track
 from contentsvc_cli.output import JSON, show_rows
 from contentsvc_cli.recordings import BadRecording, RecordedDelivery, headers_for, read_recording
 from contentsvc_cli.wiring import Desk, at_desk
-from contentsvc_core.errors import ReceivingFailed
+from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
 from contentsvc_core.organizations import Integration
 from contentsvc_core.webhooks.delivery import Address, Delivery
 from contentsvc_core.webhooks.outcomes import answer
 from contentsvc_core.webhooks.providers import Provider, provider_named
+
+_OK: Final = 200
 
 
 @click.command()
@@ -24,10 +28,11 @@ def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
     """Receive recorded deliveries directly, without a server: `-` reads standard input.
 
     They are signed with the integration's own secret and go the way of every delivery: verified, settled once, logged.
-    A running `serve` performs the workflow runs that they start.
+    A running `serve` performs the workflow runs that they start. Exit code 1 when one was refused.
     """
+    rows: list[dict[str, object]] = []
 
-    async def work(desk: Desk) -> list[dict[str, object]]:
+    async def work(desk: Desk) -> None:
         found = await _integration(desk, integration_id)
         secrets = await desk.stores.directory.secrets(found.organization_id, found.id)
         provider = provider_named(found.provider)
@@ -35,24 +40,33 @@ def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
             message = f"the integration '{integration_id}' cannot receive"
             raise click.ClickException(message)
         console = Console(stderr=True)
-        deliveries = track(
-            read_recording(recording),
-            "receiving",
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        return [await _receive(desk, found, provider, secrets[0], recorded) for recorded in deliveries]
+        deliveries = read_recording(recording)
+        hidden = not console.is_terminal
+        for recorded in track(deliveries, "receiving", console=console, transient=True, disable=hidden):
+            rows.append(await _receive(desk, found, provider, secrets[0], recorded))  # noqa: PERF401  # kept on a fault
 
+    fault: Exception | None = None
     try:
-        rows = at_desk(work)
-    except BadRecording as exc:
-        raise click.ClickException(str(exc)) from exc
+        at_desk(work)
+    except (BadRecording, StoreUnavailable) as exc:
+        fault = exc
+    if rows or fault is None:
+        _show(rows, as_json=as_json)
+    if fault is not None:
+        after = f"; {len(rows)} deliveries before it were received" if rows else ""
+        message = f"{fault}{after}"
+        raise click.ClickException(message) from fault
+    if not all(row["status"] == _OK for row in rows):
+        sys.exit(1)
+
+
+def _show(rows: list[dict[str, object]], *, as_json: bool) -> None:
+    shown = rows
     if not as_json:
         counted = Counter((row["status"], row["message"]) for row in rows)
-        rows = [{"count": count, "status": status, "message": text} for (status, text), count in counted.items()]
+        shown = [{"count": count, "status": status, "message": text} for (status, text), count in counted.items()]
     columns = ("count", "status", "message")
-    show_rows(rows, columns=columns, as_json=as_json, empty="The recording is empty.")
+    show_rows(shown, columns=columns, as_json=as_json, empty="The recording is empty.")
 
 
 async def _integration(desk: Desk, integration_id: str) -> Integration:

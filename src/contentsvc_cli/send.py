@@ -173,11 +173,12 @@ def send(  # noqa: PLR0913  # one parameter an option
                 )
             )
         except BadRecording as exc:
-            broken_off, code = f"{exc}; nothing after it was sent", 1
+            broken_off, code = f"{exc}; nothing after it was sent" if answers else str(exc), 1
         except KeyboardInterrupt:
             broken_off, code = "interrupted; what was on its way may have been processed", _INTERRUPTED
     answers.sort(key=lambda answer: answer.position)
-    _show(answers, verbose=verbose, as_json=as_json)
+    if answers or as_json or not broken_off:
+        _show(answers, verbose=verbose, as_json=as_json)
     if broken_off:
         click.echo(f"Error: {broken_off}", err=True)
     sys.exit(code or int(not all(answer.accepted for answer in answers)))

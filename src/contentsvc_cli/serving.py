@@ -18,7 +18,8 @@ _BACKLOG: Final = 2048
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one.")
-def serve(host: str, port: int) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the address as JSON on standard output, once it is ready.")
+def serve(host: str, port: int, *, as_json: bool) -> None:
     """Receive webhooks, perform workflow runs, and serve /v1.
 
     With SQLite the schema is brought up to date first. SIGTERM or Ctrl-C ends it in order, within 10 seconds.
@@ -30,7 +31,13 @@ def serve(host: str, port: int) -> None:
     listening = _listen(host, port)
     bound = listening.getsockname()[1]
     at = f"http://{f'[{host}]' if ':' in host else host}:{bound}"
-    serve_until_stopped(settings, listening, on_ready=lambda: _LOG.info("ready", url=at))
+
+    def ready() -> None:
+        _LOG.info("ready", url=at)
+        if as_json:
+            show({"url": at}, as_json=True)
+
+    serve_until_stopped(settings, listening, on_ready=ready)
 
 
 @click.command()

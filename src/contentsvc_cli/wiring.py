@@ -65,11 +65,26 @@ async def open_desk(settings: Settings) -> AsyncGenerator[Desk]:
         )
 
 
-def at_desk(work: Callable[[Desk], Awaitable[_T]]) -> _T:
-    """Do an operator's work: open, do it, close."""
+def at_desk(work: Callable[[Desk], Awaitable[_T]], *, may_make: bool = False) -> _T:
+    """Do an operator's work: open, do it, close.
+
+    Args:
+        work: What is to be done.
+        may_make: Make a database when there is none: elsewhere, the command was called in the wrong place.
+
+    Raises:
+        ClickException: There is no database.
+    """
+    settings = load_settings()
+    if not may_make and not settings.database_file.exists():
+        message = (
+            f"there is no database at '{settings.database_file}': set CONTENTSVC_DATABASE_URL to the one that is "
+            "served, or make one with 'contentsvc migrate'"
+        )
+        raise click.ClickException(message)
 
     async def run() -> _T:
-        async with open_desk(load_settings()) as desk:
+        async with open_desk(settings) as desk:
             return await work(desk)
 
     return asyncio.run(run())

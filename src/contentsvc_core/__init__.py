@@ -5,16 +5,29 @@ clock: it decides, and a driver and a store that you choose do the rest. ``conte
 ``contentsvc_core.strategies`` are for your tests; ``contentsvc_core.ports`` is what a store of your own implements.
 """
 
+from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
 from contentsvc_core.content.writing import Brief, Draft
-from contentsvc_core.errors import ContentServiceError, ReceivingFailed, StoreBusy, StoreUnavailable, Unstorable
+from contentsvc_core.errors import (
+    ContentServiceError,
+    ReceivingFailed,
+    SchemaMismatch,
+    SecretUnreadable,
+    StoreUnavailable,
+    UnreadableRow,
+    Unstorable,
+)
 from contentsvc_core.journal import Direction, LogEntry, LogStatus, log_body
 from contentsvc_core.organizations import Integration, Organization, Repository
+from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.operate import Connection, IssuedKey, Operator, Refusal
+from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.usecases.receive import Receiver
-from contentsvc_core.webhooks.decision import MAX_BODY, admit, decide, locate, preflight
+from contentsvc_core.usecases.relay import Relay
+from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, admit, decide, locate, preflight
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
 from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.webhooks.outcomes import (
@@ -31,15 +44,18 @@ from contentsvc_core.webhooks.outcomes import (
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_core.webhooks.settlement import Claim, ClaimKey, Settled, Settlement, settlement
 from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign, verify
-from contentsvc_core.workflows.context import ContextRecord
-from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
-from contentsvc_core.workflows.triggers import Trigger, matching
+from contentsvc_core.workflows.context import ContextRecord, context_body
+from contentsvc_core.workflows.runs import RunStatus, WorkflowRun, run_body
+from contentsvc_core.workflows.triggers import Trigger, matching, trigger_body
 
 __all__ = [
+    "BODY_TOO_LARGE",
     "MAX_BODY",
     "PROVIDERS",
     "SIGNATURE_HEADER",
     "Address",
+    "ApiKey",
+    "Authenticator",
     "Author",
     "Belonging",
     "Brief",
@@ -70,6 +86,7 @@ __all__ = [
     "Outcome",
     "PageRequest",
     "Pagination",
+    "Performer",
     "Pong",
     "Post",
     "PostStatus",
@@ -80,19 +97,25 @@ __all__ = [
     "ReceivingFailed",
     "Refusal",
     "Rejected",
+    "Relay",
     "Release",
     "Repository",
     "RunStatus",
+    "SchemaMismatch",
+    "Scope",
+    "SecretUnreadable",
     "Settled",
     "Settlement",
-    "StoreBusy",
     "StoreUnavailable",
+    "Sweeper",
     "Trigger",
+    "UnreadableRow",
     "Unstorable",
     "VerifiedDelivery",
     "WorkflowRun",
     "admit",
     "answer",
+    "context_body",
     "decide",
     "locate",
     "log_body",
@@ -100,8 +123,10 @@ __all__ = [
     "paginate",
     "post_body",
     "preflight",
+    "run_body",
     "settlement",
     "sign",
+    "trigger_body",
     "verify",
     "write_changelog",
 ]

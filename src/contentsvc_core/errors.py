@@ -18,11 +18,6 @@ class StoreUnavailable(ContentServiceError):
 
 
 @final
-class StoreBusy(StoreUnavailable):
-    """The store has more work queued than it may take; nothing of this call was written."""
-
-
-@final
 class Unstorable(ContentServiceError):
     """The store refuses this very value, and would refuse it again; nothing of it was written."""
 
@@ -35,6 +30,11 @@ class ReceivingFailed(ContentServiceError):
 @final
 class SecretUnreadable(ContentServiceError):
     """A sealed secret cannot be opened with the keys that are configured."""
+
+
+@final
+class UnreadableRow(ContentServiceError):
+    """A stored row is not what this code writes; the message names it."""
 
 
 @final

@@ -6,7 +6,7 @@ may one that writes unless it says otherwise. Tenant-scoped methods take the org
 of another one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum, auto
 from typing import Protocol
@@ -65,12 +65,19 @@ class Completion(Enum):
 class RunLedger(Protocol):
     """The workflow runs: the rows that work is started by."""
 
-    async def pending(self, now: datetime, *, limit: int, besides: Iterable[str] = ()) -> Sequence[str]:
-        """Give the ids of at most ``limit`` runs that are pending and due, oldest first, without those ``besides``."""
+    async def pending(self, now: datetime, *, limit: int) -> Sequence[str]:
+        """Give the ids of at most ``limit`` runs that are pending and due.
+
+        Those come first whose process was killed least often; of equals, the oldest.
+        """
         ...
 
     async def take(self, ids: Sequence[str]) -> Sequence[WorkflowRun]:
-        """Set pending runs running and count the attempt; give those that were pending. One caller gets each."""
+        """Set pending runs running and count the attempt; give those that were pending. One caller gets each.
+
+        A suspect (:data:`~contentsvc_core.workflows.runs.SUSPECT_KILLS`) is given only when it is alone: nothing else
+        is given with it, and nothing is running. A run that cannot be read is not given: it has failed, and says so.
+        """
         ...
 
     async def complete(self, run: WorkflowRun, post: Post, *, once: str | None) -> Completion:
@@ -91,11 +98,16 @@ class RunLedger(Protocol):
         """Set a running run pending again, to be taken from ``due_at`` on; nothing happens when it is not running."""
         ...
 
-    async def recover(self, error: str) -> int:
-        """Set every running run pending again, due at once, and give their number.
+    async def give_back(self, run: WorkflowRun) -> None:
+        """Set a running run pending again, due as before, as if it had not been taken; else nothing happens."""
+        ...
 
-        For an engine that is the only one: called at its start, before it takes any. A run that has used up its
-        attempts (:data:`~contentsvc_core.workflows.runs.MAX_ATTEMPTS`) fails with ``error`` instead.
+    async def recover(self, error: str) -> int:
+        """Set every running run pending again, due at once, and give their number; their process was killed.
+
+        For an engine that is the only one: called before it takes any. The attempt does not count, the kill does. A
+        run that has seen too many (:data:`~contentsvc_core.workflows.runs.MAX_KILLS`) fails with ``error`` instead,
+        and is not in the number.
         """
         ...
 
@@ -134,12 +146,16 @@ class PostLibrary(Protocol):
         ...
 
 
-class Journal(Protocol):
-    """The webhook log (specification 2.3)."""
+class LogWriter(Protocol):
+    """Where single log entries are written."""
 
     async def append(self, entry: LogEntry) -> None:
         """Write an entry on its own."""
         ...
+
+
+class Journal(LogWriter, Protocol):
+    """The webhook log (specification 2.3)."""
 
     async def entries(self, organization_id: str, *, limit: int | None = None) -> Sequence[LogEntry]:
         """List entries, newest first; all of them without a limit."""
@@ -284,7 +300,7 @@ class ContentWriter(Protocol):
 class MarkupRenderer(Protocol):
     """Turns Markdown into HTML that is safe to show, whoever wrote it."""
 
-    def render(self, markdown: str) -> str:
+    async def render(self, markdown: str) -> str:
         """Give the HTML."""
         ...
 

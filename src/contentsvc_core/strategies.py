@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from contentsvc_core.testing import address, push_body, release_body, signed
+from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import from_ms
 from contentsvc_core.webhooks.delivery import Address, Delivery
 from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
@@ -91,7 +92,7 @@ def releases() -> st.SearchStrategy[Release]:
     """Releases, normalized."""
     return st.builds(
         Release,
-        action=st.sampled_from(["published", "prereleased", "created"]) | foreign_text(),
+        action=st.sampled_from(["published", "prereleased", "created"]) | foreign_text().map(_word),
         tag_name=foreign_text(max_size=40),
         name=st.none() | foreign_text(),
         body=st.none() | foreign_text(),
@@ -100,6 +101,10 @@ def releases() -> st.SearchStrategy[Release]:
         published_at=st.none() | foreign_text(max_size=30),
         url=foreign_text(max_size=80),
     )
+
+
+def _word(text: str) -> str:
+    return one_line(text, 64)
 
 
 def events() -> st.SearchStrategy[Event]:

@@ -1,13 +1,17 @@
 """Who calls ``/v1`` (specification 5.1)."""
 
+import asyncio
 from typing import Any, Final
 
+import structlog
 from litestar import Request
 
 from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_http.errors import Refused
 
+_LOG: Final = structlog.get_logger("contentsvc.http")
 _CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
 
 
@@ -29,4 +33,19 @@ async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, 
         raise Refused(401, {"error": "Invalid API key"}, _CHALLENGE)
     if scope not in key.scopes:
         raise Refused(403, {"error": "Insufficient scope"})
+    # Aside: whoever reads does not wait for a writer, and a locked database keeps nobody from reading.
+    noting = asyncio.create_task(_note_use(authenticator, key))
+    _NOTING.add(noting)
+    noting.add_done_callback(_NOTING.discard)
     return key
+
+
+#: The loop itself keeps only weak references to its tasks.
+_NOTING: Final[set["asyncio.Task[None]"]] = set()
+
+
+async def _note_use(authenticator: Authenticator, key: ApiKey) -> None:
+    try:
+        await authenticator.note_use(key)
+    except StoreUnavailable as exc:
+        _LOG.warning("the use of a key was not noted", reason=str(exc))

@@ -1,15 +1,21 @@
 """Structured logs on standard error, and the request id that ties their lines together."""
 
+import asyncio
 import logging
 import re
 import sys
 import time
 from typing import Any, Final, final
 
+import msgspec
 import structlog
 import uuid_utils
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
+from contentsvc_core.text import one_line
+
+#: How much of a path is logged, in characters.
+_PATH_LENGTH: Final = 500
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _LOG: Final = structlog.get_logger("contentsvc.http")
 
@@ -22,13 +28,14 @@ def configure_logging(*, level: str, style: str) -> None:
         style: ``json``, ``console``, or ``auto``: console on a terminal.
     """
     for_people = style == "console" or (style == "auto" and sys.stderr.isatty())
-    renderer = structlog.dev.ConsoleRenderer() if for_people else structlog.processors.JSONRenderer(ensure_ascii=False)
+    # Plain tracebacks: the prettier ones print local variables, and among those are keys, signatures and bodies.
+    console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    renderer = console if for_people else structlog.processors.JSONRenderer(ensure_ascii=False)
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        *([] if for_people else [structlog.processors.format_exc_info]),
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -40,7 +47,11 @@ def configure_logging(*, level: str, style: str) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *([] if for_people else [structlog.processors.format_exc_info]),
+                renderer,
+            ],
         )
     )
     root = logging.getLogger()
@@ -83,14 +94,33 @@ class RequestLog:
 
         try:
             await self._app(scope, receive, send_with_id)
+        except asyncio.CancelledError:
+            # The server stops and waits no longer. What the request was doing may still become durable: the sender
+            # has to ask again, and is told so.
+            if status:
+                raise
+            # Answered, so that nothing is left to be cancelled: raised on, it would only be logged with a traceback.
+            await _send_unavailable(send_with_id)
         finally:
             _LOG.info(
                 "request",
                 method=scope["method"],
-                path=scope["path"],
+                path=one_line(scope["path"], _PATH_LENGTH),
                 status=status,
                 ms=round((time.perf_counter() - began) * 1000, 1),
             )
+
+
+async def _send_unavailable(send: Send) -> None:
+    body = msgspec.json.encode({"error": "Service temporarily unavailable"})
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"retry-after", b"1"),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 def _request_id(scope: Scope) -> str:

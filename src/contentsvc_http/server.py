@@ -1,6 +1,7 @@
 """The server process: uvicorn around the application, from the first byte to an orderly end."""
 
 import asyncio
+import contextlib
 import signal
 import socket
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from contentsvc_http.settings import Settings
 from contentsvc_http.wiring import open_services
 
 #: How long a stop waits for requests that are being answered, in seconds; with the engine's share it stays under 10.
-_REQUEST_GRACE_S: Final = 5
+_REQUEST_GRACE_S: Final = 4
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
@@ -30,20 +31,53 @@ def serve(settings: Settings, listening: socket.socket, *, on_ready: Callable[[]
     Raises:
         StoreUnavailable: The database cannot be opened.
         SchemaMismatch: Its schema is newer than this software.
-        UnusableKey: Stored secrets cannot be sealed or opened.
+        UnusableKey: There is no key that can be used.
+        SecretUnreadable: The key is not the one that stored secrets were sealed with.
     """
-    # uvicorn raises the signals that it took once more when it is done; by then there is nothing left to stop.
+    stop = _Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _already_stopped)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, listening, on_ready))
+        signal.signal(number, stop.requested)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, contextlib.suppress(asyncio.CancelledError):
+        runner.run(_serve(settings, listening, on_ready, stop))
 
 
-def _already_stopped(_number: int, _frame: object) -> None:
-    """Do nothing: the server has stopped by now, and the rest is on its way."""
+@final
+class _Stop:
+    """What a signal does before and after uvicorn handles signals itself."""
+
+    def __init__(self) -> None:
+        self._starting: asyncio.Task[None] | None = None
+        self._early = False
+
+    def requested(self, _number: int, _frame: object) -> None:
+        """Give up starting; do nothing once the server has started.
+
+        By then uvicorn takes the signals, and raises them again when it is done, when there is nothing left to stop.
+        """
+        self._early = True
+        if self._starting is not None:
+            self._starting.get_loop().call_soon_threadsafe(self._starting.cancel)
+
+    def starting(self, task: "asyncio.Task[None]") -> None:
+        """Cancel ``task`` when a signal comes, or has come already."""
+        self._starting = task
+        if self._early:
+            task.cancel()
+
+    def started(self) -> None:
+        """Leave signals to uvicorn from now on."""
+        self._starting = None
 
 
-async def _serve(settings: Settings, listening: socket.socket, on_ready: Callable[[], None]) -> None:
+async def _serve(settings: Settings, listening: socket.socket, on_ready: Callable[[], None], stop: _Stop) -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    stop.starting(task)
+
+    def started() -> None:
+        stop.started()
+        on_ready()
+
     async with open_services(settings) as services:
         config = uvicorn.Config(
             create_app(services),
@@ -55,7 +89,7 @@ async def _serve(settings: Settings, listening: socket.socket, on_ready: Callabl
             server_header=False,
             timeout_graceful_shutdown=_REQUEST_GRACE_S,
         )
-        await _Server(config, on_ready).serve(sockets=[listening])
+        await _Server(config, started).serve(sockets=[listening])
         _LOG.info("stopping")
 
 

@@ -14,6 +14,8 @@ from typed_settings.exceptions import TsError
 
 ENV_PREFIX: Final = "CONTENTSVC_"
 _SAID: Final = re.compile(r"^- InvalidSetting: (.*)$", re.MULTILINE)
+#: What the loader says of a value that has not the setting's type; numbers are the only ones that can fail.
+_UNREADABLE: Final = re.compile(r"Could not convert value .* for option '(?P<name>\w+)'", re.DOTALL)
 _SQLITE: Final = "sqlite+aiosqlite"
 
 
@@ -22,23 +24,31 @@ class InvalidSetting(ValueError):
 
 
 def _database_url(_settings: object, _attribute: object, value: str) -> None:
+    # No message repeats the address: it may hold a password.
     try:
         url = make_url(value)
     except ArgumentError as exc:
         message = f"CONTENTSVC_DATABASE_URL is no database URL: use {_SQLITE}:///FILE"
         raise InvalidSetting(message) from exc
-    if url.drivername != _SQLITE:
+    if url.drivername not in {_SQLITE, "sqlite"}:
         message = f"CONTENTSVC_DATABASE_URL: '{url.drivername}' is not supported: use {_SQLITE}:///FILE"
         raise InvalidSetting(message)
     if not url.database or url.database == ":memory:":
         message = f"CONTENTSVC_DATABASE_URL names no file: use {_SQLITE}:///FILE"
         raise InvalidSetting(message)
+    if url.query:
+        message = f"CONTENTSVC_DATABASE_URL takes no options after the file: use {_SQLITE}:///FILE"
+        raise InvalidSetting(message)
 
 
 def _base_url(_settings: object, _attribute: object, value: str) -> None:
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-        message = f"CONTENTSVC_BASE_URL must be an http(s) address without a query, not '{value}'"
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
+    except ValueError:
+        usable = False
+    if not usable:
+        message = "CONTENTSVC_BASE_URL must be an address such as https://example.org, without a query"
         raise InvalidSetting(message)
 
 
@@ -115,4 +125,6 @@ def _said(exc: Exception) -> list[str]:
     if isinstance(exc, ExceptionGroup):
         group = cast("ExceptionGroup[Exception]", exc)
         return [line for part in group.exceptions for line in _said(part)]
+    if unreadable := _UNREADABLE.search(str(exc)):
+        return [f"{variable(unreadable['name'])} cannot be read: a whole number is expected"]
     return _SAID.findall(str(exc)) or [str(exc)]

@@ -1,6 +1,6 @@
 """The webhook receiver (specification 4.1): a driver of :class:`~contentsvc_core.usecases.receive.Receiver`."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, final
 
 from attrs import evolve
 from litestar import Request, Response, post
@@ -12,6 +12,7 @@ from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, locate
 from contentsvc_core.webhooks.delivery import Delivery
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected, answer
+from contentsvc_http.errors import Refused
 from contentsvc_http.responses import AnswerBody, ErrorBody
 
 _PATH: Final = "/api/webhooks/{provider:str}/{organization_id:str}/{integration_id:str}/{repository_id:str}"
@@ -57,7 +58,10 @@ def webhook_route(receiver: Receiver) -> HTTPRouteHandler:
         delivery = Delivery(address=address, headers=tuple(request.scope["headers"]), body=b"")
         if (refused := await receiver.preflight(delivery)) is not None:
             return _respond(refused)
-        body = await _read(request)
+        try:
+            body = await _read(request)
+        except _HungUp:
+            raise Refused(400, {"error": "The body was cut off"}) from None
         if body is None:
             return _respond(BODY_TOO_LARGE)
         return _respond(await receiver.receive(evolve(delivery, body=body)))
@@ -66,18 +70,32 @@ def webhook_route(receiver: Receiver) -> HTTPRouteHandler:
 
 
 async def _read(request: Request[Any, Any, Any]) -> bytes | None:
-    """Read the body as far as it may go; ``None``: it goes further."""
+    """Read the body as far as it may go; ``None``: it goes further.
+
+    Raises:
+        _HungUp: The sender went away before the end.
+    """
     chunks: list[bytes] = []
     size = 0
-    async for chunk in request.stream():
+    while True:
+        message = await request.receive()
+        if message["type"] != "http.request":
+            raise _HungUp
+        chunk = message["body"]
         size += len(chunk)
         if size > MAX_BODY:
             return None
         chunks.append(chunk)
-    return b"".join(chunks)
+        if not message["more_body"]:
+            return b"".join(chunks)
+
+
+@final
+class _HungUp(Exception):
+    """The sender went away in the middle of a body: nobody reads the answer, and nothing is wrong here."""
 
 
 def _respond(outcome: Outcome) -> Response[Any]:
-    # After an unread body the connection cannot carry another request.
+    # The rest of the body is not worth waiting for.
     headers = {"Connection": "close"} if outcome is BODY_TOO_LARGE else None
     return Response(answer(outcome), status_code=outcome.status, headers=headers)

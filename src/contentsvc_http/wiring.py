@@ -12,7 +12,7 @@ from contentsvc_adapters.engine.inline import InlineEngine
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.sealing import FernetSealer, key_beside
-from contentsvc_adapters.sql import HEAD, Database, SqlStores, revision, serving_alone, sql_stores, upgrade
+from contentsvc_adapters.sql import HEAD, Database, SqlStores, any_sealed, revision, serving_alone, sql_stores, upgrade
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.usecases.authenticate import Authenticator
@@ -23,7 +23,9 @@ from contentsvc_http.app import Services
 from contentsvc_http.settings import Settings
 
 #: How long a stop waits for runs that are being worked on, in seconds.
-_ENGINE_GRACE_S: Final = 3.0
+_ENGINE_GRACE_S: Final = 2.0
+#: How long a stop waits for the database, in seconds.
+_CLOSE_S: Final = 3.0
 #: How often what has been kept long enough is deleted, in seconds.
 _SWEEP_EVERY_S: Final = 3600.0
 _LOG: Final = structlog.get_logger("contentsvc")
@@ -36,7 +38,8 @@ async def open_stores(settings: Settings) -> AsyncGenerator[SqlStores]:
     Raises:
         StoreUnavailable: It cannot be opened.
         SchemaMismatch: A newer version of this software has changed it.
-        UnusableKey: Stored secrets cannot be sealed or opened.
+        UnusableKey: There is no key that can be used.
+        SecretUnreadable: The key is not the one that stored secrets were sealed with.
     """
     database = Database(settings.database_url)
     try:
@@ -44,10 +47,17 @@ async def open_stores(settings: Settings) -> AsyncGenerator[SqlStores]:
         # so that a command that only reads never waits for a writer.
         if await revision(database) != HEAD:
             await upgrade(database)
-        keys = str(settings.secret_key) or key_beside(settings.database_file)
-        yield sql_stores(database, FernetSealer(keys))
+        sealed = await any_sealed(database)
+        keys = str(settings.secret_key) or key_beside(settings.database_file, may_make=sealed is None)
+        sealer = FernetSealer(keys)
+        if sealed is not None:
+            # Now, and not with the first delivery.
+            sealer.open(sealed)
+        yield sql_stores(database, sealer)
     finally:
-        await database.dispose()
+        with contextlib.suppress(TimeoutError):
+            # A lock that another process holds must not keep this one from ending.
+            await asyncio.wait_for(database.dispose(), _CLOSE_S)
 
 
 async def migrate(settings: Settings) -> str:

@@ -28,7 +28,7 @@ class Tags(HTMLParser):
 
 
 def test_headings_lists_links_and_tables_are_rendered() -> None:
-    html = RENDERER.render("## A\n\n- b [c](https://x.example/d)\n\n|e|\n|-|\n|~~f~~|\n")
+    html = RENDERER.html("## A\n\n- b [c](https://x.example/d)\n\n|e|\n|-|\n|~~f~~|\n")
 
     tags = [tag for tag, _ in Tags(html).seen]
     assert tags == ["h2", "ul", "li", "a", "table", "thead", "tr", "th", "tbody", "tr", "td", "s"]
@@ -52,7 +52,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("markdown", HOSTILE)
 def test_hostile_markdown_comes_out_inert(markdown: str) -> None:
-    parsed = Tags(RENDERER.render(markdown))
+    parsed = Tags(RENDERER.html(markdown))
 
     assert all(tag in ALLOWED for tag, _ in parsed.seen)
     for tag, attributes in parsed.seen:
@@ -62,12 +62,19 @@ def test_hostile_markdown_comes_out_inert(markdown: str) -> None:
 
 
 def test_text_after_a_script_is_not_lost() -> None:
-    assert "after" in Tags(RENDERER.render("<script>alert(1)</script> after")).text
+    assert "after" in Tags(RENDERER.html("<script>alert(1)</script> after")).text
 
 
 @given(st.lists(st.sampled_from([*HOSTILE, "*", "<", ">", "[", "](", ")", "`", "\n", "&#106;", "a", " "])).map("".join))
 def test_no_mixture_of_them_gets_through(markdown: str) -> None:
-    for tag, attributes in Tags(RENDERER.render(markdown)).seen:
+    for tag, attributes in Tags(RENDERER.html(markdown)).seen:
         assert tag in ALLOWED
         assert set(attributes) <= {"href", "rel", "title", "start", "align"}
         assert (attributes.get("href") or "https:").split(":")[0].lower() in {"https", "http"}
+
+
+async def test_a_long_text_is_rendered_as_a_short_one_is() -> None:
+    paragraph = "some *words* and <b>no tags</b>\n\n"
+
+    assert await RENDERER.render(paragraph * 1000) == RENDERER.html(paragraph) * 1000
+    assert await RENDERER.render(paragraph) == RENDERER.html(paragraph)

@@ -1,5 +1,6 @@
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -45,9 +46,9 @@ def test_a_key_that_is_none_or_short_is_refused_without_being_named(keys: str) -
 
 def test_the_key_file_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
     database = tmp_path / "x.db"
-    key = key_beside(database)
+    key = key_beside(database, may_make=True)
 
-    assert key_beside(database) == key
+    assert key_beside(database, may_make=True) == key
     assert stat.S_IMODE((tmp_path / "x.db.key").stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["x.db.key"]
     assert FernetSealer(key).open(FernetSealer(key).seal("s")) == "s"
@@ -55,11 +56,19 @@ def test_the_key_file_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> No
 
 def test_of_many_that_start_at_once_all_get_the_same_key(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        keys = set(pool.map(key_beside, [tmp_path / "x.db"] * 8))
+        keys = set(pool.map(partial(key_beside, may_make=True), [tmp_path / "x.db"] * 8))
 
     assert len(keys) == 1
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnusableKey, match=r"x\.db\.key cannot be used: No such file or directory"):
-        key_beside(tmp_path / "missing" / "x.db")
+        key_beside(tmp_path / "missing" / "x.db", may_make=True)
+
+
+def test_a_key_is_not_made_where_something_was_sealed_with_another(tmp_path: Path) -> None:
+    with pytest.raises(UnusableKey, match="is gone"):
+        key_beside(tmp_path / "x.db", may_make=False)
+    assert list(tmp_path.iterdir()) == []
+    made = key_beside(tmp_path / "x.db", may_make=True)
+    assert key_beside(tmp_path / "x.db", may_make=False) == made

@@ -8,7 +8,7 @@ from contract_values import Tenant, a_post, later, push, release, tenant
 
 from contentsvc_core.ports import Completion
 from contentsvc_core.testing import START
-from contentsvc_core.workflows.runs import MAX_ATTEMPTS, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS, RunStatus, WorkflowRun
 
 
 async def _pending(acme: Tenant, *hours: int) -> list[str]:
@@ -40,15 +40,6 @@ async def test_runs_are_pending_once_they_are_due_oldest_first(single: Tenant) -
     assert await pending(later(hours=1), limit=10) == [two, four, three]
     assert await pending(later(hours=1, milliseconds=-1), limit=10) == [two, four]
     assert await pending(later(milliseconds=-1), limit=10) == []
-
-
-async def test_those_besides_are_left_out_and_do_not_count(single: Tenant) -> None:
-    ids = await _pending(single, 0, 0, 0, 0, 0)
-    pending = single.stores.ledger.pending
-
-    assert await pending(START, limit=2, besides=ids[:2]) == ids[2:4]
-    assert await pending(START, limit=2, besides=iter([ids[0], ids[0], "unknown", ids[3]])) == ids[1:3]
-    assert await pending(START, limit=10, besides=ids) == []
 
 
 async def test_what_is_taken_is_running_and_counted(single: Tenant) -> None:
@@ -190,23 +181,63 @@ async def test_a_retried_run_waits_until_it_is_due(single: Tenant) -> None:
     assert await ledger.pending(later(seconds=3), limit=9) == [run.id]
 
 
-async def test_recovery_sets_running_runs_pending_until_their_attempts_are_used_up(single: Tenant) -> None:
+async def test_recovery_sets_running_runs_pending_until_they_have_seen_too_many_kills(single: Tenant) -> None:
     ledger = single.stores.ledger
     ended = await single.taken()
     await ledger.end(ended, RunStatus.SKIPPED, "nothing to report")
     run = await single.taken()
-    for attempts in range(1, MAX_ATTEMPTS):
-        assert (await _run(single, run)).attempts == attempts
+    for kills in range(1, MAX_KILLS):
+        assert (await _run(single, run)).attempts == 1
         assert await ledger.recover("the process ended") == 1
         assert await ledger.pending(START, limit=9) == [run.id]
+        stored = await _run(single, run)
+        # The attempt was not lived through: it does not count.
+        assert (stored.attempts, stored.kills) == (0, kills)
         await ledger.take([run.id])
 
     assert await ledger.recover("the process ended") == 0
 
     stored = await _run(single, run)
-    assert (stored.status, stored.attempts, stored.error) == (RunStatus.FAILED, MAX_ATTEMPTS, "the process ended")
+    assert (stored.status, stored.kills, stored.error) == (RunStatus.FAILED, MAX_KILLS, "the process ended")
     assert await ledger.pending(later(days=9), limit=9) == []
     assert (await _run(single, ended)).error == "nothing to report"
+
+
+async def test_those_that_saw_the_fewest_kills_come_first_and_suspects_are_taken_alone(single: Tenant) -> None:
+    ledger = single.stores.ledger
+    ids = list(await _pending(single, 0, 0, 0, 0))
+    first, second, third, fourth = ids
+    for _ in range(SUSPECT_KILLS):
+        await ledger.take([first, second])
+        await ledger.recover("killed")
+
+    assert await ledger.pending(START, limit=9) == [third, fourth, first, second]
+    # With others to be had, no suspect is.
+    assert [run.id for run in await ledger.take([first, third, second])] == [third]
+    # While something runs, none is.
+    assert await ledger.take([first, second]) == []
+    for run in await ledger.runs(single.id):
+        if run.id == third:
+            await ledger.end(run, RunStatus.SKIPPED, "done")
+    assert [run.id for run in await ledger.take([second, first])] == [second]
+    assert await ledger.take([first]) == []
+    assert [run.id for run in await ledger.take([first, fourth])] == [fourth]
+
+
+async def test_what_is_given_back_is_as_if_it_had_not_been_taken(single: Tenant) -> None:
+    ledger = single.stores.ledger
+    (id_,) = await _pending(single, 0)
+    (before,) = await ledger.runs(single.id)
+    (run,) = await ledger.take([id_])
+
+    await ledger.give_back(run)
+    assert list(await ledger.runs(single.id)) == [before]
+    await ledger.give_back(run)
+    assert list(await ledger.runs(single.id)) == [before]
+    (again,) = await ledger.take([id_])
+    await ledger.end(again, RunStatus.SKIPPED, "done")
+    await ledger.give_back(again)
+    assert (await _run(single, again)).status is RunStatus.SKIPPED
 
 
 async def test_what_was_taken_before_it_was_due_is_recovered_as_due(single: Tenant) -> None:

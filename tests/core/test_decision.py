@@ -22,6 +22,7 @@ from contentsvc_core import (
     Pong,
     Processed,
     Provider,
+    Push,
     Rejected,
     VerifiedDelivery,
     admit,
@@ -154,7 +155,7 @@ class TestSteps2To5:
 
 class TestStep6Headers:
     @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.slug)
-    @pytest.mark.parametrize("value", [None, b"", b"  "])
+    @pytest.mark.parametrize("value", [None, b"", b"  ", b"\x80\x81"])
     def test_a_missing_or_blank_header_is_named(self, provider: Any, value: bytes | None) -> None:
         at = address(provider.slug)
         delivery = signed(push_body("feat: x"), at=at, secret="secret")
@@ -309,3 +310,28 @@ def test_an_event_kind_we_do_not_know_is_shown_as_one_short_line() -> None:
     assert isinstance(outcome, Ignored)
     assert len(outcome.kind) == 64
     assert outcome.kind.isprintable()
+
+
+@pytest.mark.parametrize("distinct", ["false", "true", "null", '"no"', "[1]"])
+def test_what_is_not_specified_cannot_be_wrong(distinct: str) -> None:
+    body = json.dumps(push_body("feat: x")).replace('"url":', f'"distinct": {distinct}, "url":')
+
+    outcome = decided(signed(body.encode(), at=AT, secret="secret"))
+
+    assert isinstance(outcome, Processed)
+    assert isinstance(outcome.event, Push)
+    assert outcome.event.commits[0].distinct == (distinct != "false")
+
+
+def test_foreign_names_of_any_size_are_shown_as_one_short_line() -> None:
+    body = release_body(action="x\x1b\n" * 100_000)
+    filtered = decided(signed(body, at=AT, secret="secret", event="release"))
+    elsewhere = push_body("x", branch="dev", default_branch="b\x1b\n" * 100_000)
+    reason = decided(signed(elsewhere, at=AT, secret="secret"))
+
+    assert isinstance(filtered, Filtered)
+    assert len(json.dumps(answer(filtered))) < 500
+    assert filtered.event.action.isprintable()
+    assert isinstance(reason, Filtered)
+    assert len(reason.reason) < 300
+    assert reason.reason.isprintable()

@@ -208,7 +208,8 @@ class TestQueries:
         )
 
     @pytest.mark.parametrize(
-        ("name", "value"), [("sort", "DESC"), ("status", "draft,gone"), ("contentType", "changelog;x")]
+        ("name", "value"),
+        [("sort", "DESC"), ("status", "draft,gone"), ("contentType", "changelog;x"), ("brandIdentityId", "bi_1")],
     )
     def test_an_unknown_value_is_named(self, name: str, value: str) -> None:
         refused = read_post_query({name: value})

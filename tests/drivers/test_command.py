@@ -14,9 +14,6 @@ from click.testing import CliRunner, Result
 from contentsvc_cli.main import main
 from contentsvc_core.testing import push_body
 
-#: Commands whose output is no record and no list.
-WITHOUT_JSON = {"serve", "history", "demo"}
-
 
 def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     context = click.Context(group)
@@ -80,10 +77,9 @@ def test_every_command_has_help_and_says_what_its_options_are_for(path: tuple[st
 
 
 @pytest.mark.parametrize(("path", "leaf"), LEAVES, ids=[" ".join(path) for path, _ in LEAVES])
-def test_every_command_that_gives_records_gives_them_as_json(path: tuple[str, ...], leaf: click.Command) -> None:
-    takes = any("--json" in parameter.opts for parameter in leaf.params)
-
-    assert takes == (path[0] not in WITHOUT_JSON)
+def test_every_command_can_be_asked_for_json(path: tuple[str, ...], leaf: click.Command) -> None:
+    assert path
+    assert any("--json" in parameter.opts for parameter in leaf.params)
 
 
 def test_migrate_makes_a_database_that_is_not_there_yet(folder: Path) -> None:
@@ -112,7 +108,13 @@ def test_a_key_is_shown_once_and_stored_nowhere_in_clear(folder: Path) -> None:
     assert listed["prefix"] == issued["prefix"]
     for file in folder.iterdir():
         assert issued["key"].encode() not in file.read_bytes()
+    other = command("key", "issue", "--organization", "acme")
     assert command("key", "revoke", issued["prefix"])["revokedAt"] is not None
+    # Whoever pastes the whole key means it, and it is repeated nowhere.
+    revoked = invoke("key", "revoke", other["key"])
+    assert revoked.exit_code == 0
+    assert other["key"] not in revoked.output
+    assert other["key"] not in invoke("key", "revoke", other["key"].lower()).output
     assert error("key", "revoke", "csk_nobody") == "there is no key 'csk_nobody'"
 
 
@@ -144,9 +146,13 @@ def test_a_database_whose_key_is_lost_says_so(folder: Path) -> None:
     (folder / "contentsvc.db.key").unlink()
     (folder / "x.jsonl").write_text('{"event":"ping","delivery":"d","body":{}}\n')
 
-    said = error("receive", "x.jsonl", "--integration", made["integrationId"])
-
-    assert said == "a stored secret was sealed with another key: set CONTENTSVC_SECRET_KEY to the one in use before"
+    receive = ("receive", "x.jsonl", "--integration", made["integrationId"])
+    assert "contentsvc.db.key is gone" in error(*receive)
+    assert not (folder / "contentsvc.db.key").exists()
+    (folder / "contentsvc.db.key").write_text("another key of thirty-two characters")
+    said = "a stored secret was sealed with another key: set CONTENTSVC_SECRET_KEY to the one in use before"
+    assert error(*receive) == said
+    assert error("serve", "--port", "0") == said
 
 
 @pytest.mark.usefixtures("acme")
@@ -214,7 +220,14 @@ def test_a_recording_that_cannot_be_read_is_named(folder: Path) -> None:
     made = connected()
     (folder / "x.jsonl").write_text('{"event":"ping","delivery":"d","body":{}}\n{"event":1}\n')
 
-    assert error("receive", "x.jsonl", "--integration", made["integrationId"]).startswith("x.jsonl, line 2: ")
+    done = invoke("receive", "x.jsonl", "--integration", made["integrationId"], "--json")
+    assert done.exit_code == 1
+    # What was received is shown all the same.
+    assert [row["status"] for row in json.loads(done.stdout)] == [200]
+    assert done.stderr.startswith("Error: x.jsonl, line 2: ")
+    assert done.stderr.endswith("; 1 deliveries before it were received\n")
+    (folder / "x.jsonl").write_text('{"event":"push","delivery":"d","body":{}}\n')
+    assert invoke("receive", "x.jsonl", "--integration", made["integrationId"]).exit_code == 1
     assert "missing.jsonl" in error("receive", "missing.jsonl", "--integration", made["integrationId"])
     assert error("receive", "x.jsonl", "--integration", "int_x") == "there is no integration 'int_x'"
 
@@ -225,6 +238,8 @@ def test_tables_are_for_people(acme: dict[str, Any]) -> None:
     assert shown.splitlines()[0].split() == ["slug", "name", "retentionDays", "id"]
     assert acme["id"] in shown
     assert invoke("key", "list").stdout == "No keys yet.\n"
+    made = connected()
+    assert made["webhookUrl"] in invoke("integration", "list", "--organization", "acme").stdout.splitlines()
 
 
 def test_a_setting_that_cannot_be_used_is_one_readable_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +262,13 @@ def test_settings_are_shown_masked(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_database_in_a_folder_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTENTSVC_DATABASE_URL", "sqlite+aiosqlite:///missing/x.db")
 
-    assert "its folder does not exist" in error("organization", "list")
+    assert "its folder does not exist" in error("organization", "create", "Acme")
+
+
+def test_a_command_in_the_wrong_folder_says_so_and_makes_nothing(folder: Path) -> None:
+    for arguments in (("log", "list", "--organization", "acme"), ("key", "list"), ("organization", "list")):
+        assert error(*arguments).startswith("there is no database at 'contentsvc.db'")
+    assert list(folder.iterdir()) == []
 
 
 def test_a_port_that_is_taken_is_named() -> None:

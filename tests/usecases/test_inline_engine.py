@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from datetime import timedelta
 
 import pytest
 from tests.usecases.conftest import World
@@ -10,7 +11,7 @@ from tests.usecases.test_perform import FailingWriter, performer_with, pushed
 from contentsvc_adapters.engine.inline import InlineEngine
 from contentsvc_core import Brief, Draft, RunStatus
 from contentsvc_core.usecases.perform import Performer
-from contentsvc_core.workflows.runs import MAX_ATTEMPTS
+from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS
 
 
 async def until(condition: Callable[[], Awaitable[bool]], *, within_s: float = 10.0) -> None:
@@ -68,7 +69,8 @@ async def test_what_a_killed_process_was_doing_is_done_again_and_written_once(
 
     await until(done)
     (run,) = await world.stores.ledger.runs(world.organization.id)
-    assert run.attempts == 2
+    # The attempt that its process did not live through does not count.
+    assert (run.attempts, run.kills) == (1, 1)
     assert len(await world.stores.posts.posts(world.organization.id)) == 1
 
 
@@ -76,7 +78,7 @@ async def test_a_run_that_kills_its_process_each_time_is_given_up(
     world: World, engines: Callable[[Performer], InlineEngine]
 ) -> None:
     await pushed(world, "d-1", "feat: lamp")
-    for _ in range(MAX_ATTEMPTS):
+    for _ in range(MAX_KILLS):
         await world.stores.ledger.take(await world.stores.ledger.pending(world.clock.now(), limit=1))
         await world.stores.ledger.recover("killed")
 
@@ -138,7 +140,9 @@ async def test_a_stop_waits_no_longer_than_it_may_and_the_next_start_does_the_re
     await asyncio.wait_for(writer.writing.wait(), 10)
 
     await engine.close(within_s=0)
-    assert await statuses(world) == {RunStatus.RUNNING}
+    # Given back, as if it had not been taken.
+    (run,) = await world.stores.ledger.runs(world.organization.id)
+    assert (run.status, run.attempts, run.kills) == (RunStatus.PENDING, 0, 0)
     await engines(world.performer).launch()
 
     async def done() -> bool:
@@ -146,3 +150,71 @@ async def test_a_stop_waits_no_longer_than_it_may_and_the_next_start_does_the_re
 
     await until(done)
     assert len(await world.stores.posts.posts(world.organization.id)) == 1
+
+
+async def test_suspects_are_done_one_after_the_other(
+    world: World, engines: Callable[[Performer], InlineEngine]
+) -> None:
+    for number in range(6):
+        await pushed(world, f"d-{number}", f"feat: lamp {number}")
+    for _ in range(SUSPECT_KILLS):
+        await world.stores.ledger.take(await world.stores.ledger.pending(world.clock.now(), limit=9))
+        await world.stores.ledger.recover("killed")
+        for id_ in await world.stores.ledger.pending(world.clock.now(), limit=9):
+            await world.stores.ledger.take([id_])
+        await world.stores.ledger.recover("killed")
+
+    await engines(world.performer).launch()
+
+    async def done() -> bool:
+        return await statuses(world) == {RunStatus.COMPLETED}
+
+    await until(done)
+
+
+class CancelledWriter(SlowWriter):
+    """Lets a cancellation out that nobody here asked for, as HTTP clients do at their time limits."""
+
+    async def write(self, brief: Brief) -> Draft | None:
+        if not self.may_end.is_set():
+            self.may_end.set()
+            raise asyncio.CancelledError
+        return await super().write(brief)
+
+
+async def test_a_writer_that_cancels_itself_is_tried_again(
+    world: World, engines: Callable[[Performer], InlineEngine]
+) -> None:
+    await pushed(world, "d-1", "feat: lamp")
+    await engines(performer_with(world, CancelledWriter())).launch()
+
+    async def failed_once() -> bool:
+        (run,) = await world.stores.ledger.runs(world.organization.id)
+        return (run.status, run.error) == (RunStatus.PENDING, "RuntimeError: the writer was cancelled")
+
+    await until(failed_once)
+    world.clock.advance(timedelta(seconds=1))
+
+    async def done() -> bool:
+        return await statuses(world) == {RunStatus.COMPLETED}
+
+    await until(done)
+
+
+async def test_a_writer_that_hangs_holds_no_slot_for_ever(world: World) -> None:
+    faults: list[Exception] = []
+    performer = performer_with(world, SlowWriter())
+    engine = InlineEngine(
+        world.stores.ledger, performer, world.clock, on_fault=faults.append, poll_s=0.02, deadline_s=0.05
+    )
+    for number in range(20):
+        await pushed(world, f"d-{number}", f"feat: lamp {number}")
+    await engine.launch()
+
+    async def all_gave_up() -> bool:
+        runs = await world.stores.ledger.runs(world.organization.id)
+        return {run.error for run in runs} == {"TimeoutError: the run took longer than 0.05 s"}
+
+    await until(all_gave_up)
+    await engine.close(within_s=1)
+    assert faults == []

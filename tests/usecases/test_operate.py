@@ -1,4 +1,4 @@
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from tests.golden import REPOSITORY, REPOSITORY_ID
@@ -16,7 +16,7 @@ from contentsvc_core.usecases.expire import Sweeper
     [
         ("", None, "an organization needs a name"),
         ("\n", None, "an organization needs a name"),
-        ("日本", None, "is no slug"),
+        ("日本", None, "no slug can be made"),
         ("x", "No Slug", "is no slug"),
         ("x", "-a", "is no slug"),
         ("Acme!", None, "exists already"),
@@ -108,19 +108,21 @@ async def test_a_key_is_known_by_its_digest_alone_and_its_use_is_noted_once_a_mi
     assert isinstance(issued, IssuedKey)
     authenticator = Authenticator(world.stores.keys, world.clock)
 
-    found = await authenticator.authenticate(issued.key)
-    assert found is not None
-    assert found.organization_id == world.organization.id
-    assert issued.key not in repr(await world.stores.keys.keys())
+    async def use() -> datetime | None:
+        found = await authenticator.authenticate(issued.key)
+        assert found is not None
+        assert found.organization_id == world.organization.id
+        await authenticator.note_use(found)
+        (record,) = await world.stores.keys.keys(world.organization.id)
+        return record.last_used_at
+
     first = world.clock.now()
+    assert await use() == first
+    assert issued.key not in repr(await world.stores.keys.keys())
     world.clock.advance(timedelta(seconds=59))
-    await authenticator.authenticate(issued.key)
-    (record,) = await world.stores.keys.keys(world.organization.id)
-    assert record.last_used_at == first
+    assert await use() == first
     world.clock.advance(timedelta(seconds=1))
-    await authenticator.authenticate(issued.key)
-    (record,) = await world.stores.keys.keys(world.organization.id)
-    assert record.last_used_at == first + timedelta(minutes=1)
+    assert await use() == first + timedelta(minutes=1)
 
 
 async def test_a_wrong_a_revoked_and_an_expired_key_are_all_nobodys(world: World) -> None:

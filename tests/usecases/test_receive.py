@@ -1,3 +1,4 @@
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -185,3 +186,41 @@ async def test_whoever_performs_runs_is_nudged_when_there_are_some(world: World)
     assert nudges == ["now"]
     await receiver.receive(push(world))
     assert nudges == ["now"]
+
+
+async def test_of_deliveries_that_come_at_once_one_tells_what_was_left_out_and_no_count_is_told_twice(
+    world: World,
+) -> None:
+    for number in range(8):
+        await world.receiver.receive(push(world, delivery_id=f"bad-{number}", secret="wrong"))
+
+    await asyncio.gather(*(world.receiver.receive(push(world, delivery_id=f"good-{number}")) for number in range(3)))
+
+    reasons = [entry.reason or "" for entry in await entries(world)]
+    assert sum("5 earlier failures were not logged" in reason for reason in reasons) == 1
+    assert sum("not logged" in reason for reason in reasons) == 1
+
+
+async def test_a_count_that_could_not_be_told_is_told_by_the_next_row(world: World) -> None:
+    store = FailingStore(world.stores.deliveries, StoreUnavailable("away"))
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids, failed_rows_per_minute=0)
+    await receiver.receive(push(world, secret="wrong"))
+    with pytest.raises(StoreUnavailable):
+        await receiver.receive(push(world))
+
+    store.settle = world.stores.deliveries.settle
+    await receiver.receive(push(world))
+
+    (entry,) = await entries(world)
+    assert entry.reason == "1 workflow run started; 1 earlier failure was not logged, over the limit per minute"
+
+
+async def test_a_fault_before_the_body_is_read_is_named_like_any_other(world: World) -> None:
+    class BrokenStore(ChangingStore):
+        async def endpoint(self, address: Address) -> Endpoint | None:
+            raise ZeroDivisionError(address)
+
+    receiver = Receiver(BrokenStore(world.stores.deliveries, times=0), world.stores.journal, world.clock, world.ids)
+
+    with pytest.raises(ReceivingFailed, match="Internal server error processing webhook"):
+        await receiver.preflight(push(world))

@@ -4,7 +4,7 @@ It keeps nothing: the ledger's rows are all there is, so a process that was kill
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, final
 
 from contentsvc_core.ports import Clock, RunLedger
@@ -19,6 +19,10 @@ _CONCURRENCY: Final = 16
 #: How long a free slot waits for more of them, in seconds.
 _GATHER_S: Final = 0.02
 
+#: How long a run may take, in seconds; then it has failed this time. A writer that hangs must not hold a slot for ever.
+_DEADLINE_S: Final = 300.0
+
+_UNSTORED: Final = "how the run ended could not be stored"
 _KILLED: Final = "the process ended while the run was running"
 
 
@@ -34,6 +38,7 @@ class InlineEngine:
         *,
         on_fault: Callable[[Exception], None],
         poll_s: float = _POLL_S,
+        deadline_s: float = _DEADLINE_S,
     ) -> None:
         """Take the ports.
 
@@ -43,16 +48,20 @@ class InlineEngine:
             clock: Tells which runs are due.
             on_fault: Told of every fault of the store's; work goes on when it is back.
             poll_s: How long to wait for a nudge, in seconds.
+            deadline_s: How long a run may take, in seconds.
         """
         self._ledger = ledger
         self._performer = performer
         self._relay = Relay(ledger, self, clock)
         self._on_fault = on_fault
         self._poll_s = poll_s
+        self._deadline_s = deadline_s
         self._nudged = asyncio.Event()
         self._slots = asyncio.Semaphore(_CONCURRENCY)
         self._loop: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        #: Whether what is left has to wait for something else to end: a suspect is taken alone.
+        self._held_up = False
         self._closing = False
 
     def nudge(self) -> None:
@@ -65,22 +74,18 @@ class InlineEngine:
         return self._loop is not None and not self._loop.done()
 
     async def launch(self) -> None:
-        """Recover what a killed process left running, and begin to take work."""
+        """Begin to take work, beginning with what a killed process left running."""
         self._loop = asyncio.create_task(self._relaying(), name="relay")
 
     async def close(self, *, within_s: float) -> None:
-        """Take no more work, and wait for what is being done; what is not done by then is done after the next start."""
+        """Take no more work, wait for what is being done, and give back what is not done by then."""
         self._closing = True
         self._nudged.set()
-        tasks = set(self._tasks)
+        deadline = asyncio.get_running_loop().time() + within_s
         if self._loop is not None:
-            tasks.add(self._loop)
-        if not tasks:
-            return
-        _done, late = await asyncio.wait(tasks, timeout=within_s)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+            # First, so that nothing is begun behind the back of what follows.
+            await _end({self._loop}, deadline)
+        await _end(set(self._tasks), deadline)
 
     async def start(self, ids: Sequence[str]) -> None:
         """Take runs and work on them, a bounded number at a time."""
@@ -89,8 +94,12 @@ class InlineEngine:
             free = await self._free_slots(len(waiting))
             # Only as many are taken as are worked on now: a kill must not cost an attempt of those that wait.
             chunk, waiting = waiting[:free], waiting[free:]
-            runs = await self._take(chunk)
-            for run in runs:
+            # Shielded: a run that was taken must be worked on or given back, even when this is cancelled meanwhile.
+            taken = await asyncio.shield(asyncio.ensure_future(self._take(chunk)))
+            if not taken:
+                self._held_up = True
+                return
+            for run in taken:
                 task = asyncio.create_task(self._perform(run), name=f"run {run.id}")
                 self._tasks.add(task)
                 task.add_done_callback(self._finished)
@@ -120,7 +129,7 @@ class InlineEngine:
         recovered = False
         while not self._closing:
             self._nudged.clear()
-            more = False
+            self._held_up = more = False
             try:
                 if not recovered:
                     await self._ledger.recover(_KILLED)
@@ -128,7 +137,7 @@ class InlineEngine:
                 more = await self._relay.turn()
             except Exception as exc:  # noqa: BLE001  # the relay must outlive whatever the store does
                 self._on_fault(exc)
-            if not more and not self._closing:
+            if not self._closing and not (more and not self._held_up):
                 await self._wait()
 
     async def _wait(self) -> None:
@@ -139,18 +148,38 @@ class InlineEngine:
 
     async def _perform(self, run: WorkflowRun) -> None:
         try:
-            await self._performer.perform(run)
-        except Exception as exc:  # noqa: BLE001  # how it ended could not be stored
-            self._on_fault(exc)
-            await self._put_back(run)
+            await self._end_of(run)
+        except asyncio.CancelledError:
+            # A stop: the run did nothing wrong, and the attempt does not count.
+            await self._ledger.give_back(run)
+            raise
         finally:
             self._slots.release()
 
-    async def _put_back(self, run: WorkflowRun) -> None:
-        """Have a run whose end could not be stored done again, once the store is back."""
+    async def _end_of(self, run: WorkflowRun) -> None:
+        """Perform a run, or see to it that it is tried again, whatever happens."""
+        try:
+            async with asyncio.timeout(self._deadline_s):
+                await self._performer.perform(run)
+        except TimeoutError:
+            await self._fail(run, TimeoutError(f"the run took longer than {self._deadline_s:g} s"))
+        except asyncio.CancelledError:
+            if self._closing:
+                raise
+            # Nobody here cancelled it: something inside the writer did, as time limits and HTTP clients do.
+            await self._fail(run, RuntimeError("the writer was cancelled"))
+        except Exception as exc:  # noqa: BLE001  # how it ended could not be stored
+            self._on_fault(exc)
+            await self._insist(lambda: self._ledger.retry(run, due_at=run.due_at, error=_UNSTORED))
+
+    async def _fail(self, run: WorkflowRun, exc: Exception) -> None:
+        await self._insist(lambda: self._performer.failed(run, exc))
+
+    async def _insist(self, store: Callable[[], Awaitable[None]]) -> None:
+        """Store how a run stands as soon as the store is back."""
         while not self._closing:
             try:
-                await self._ledger.retry(run, due_at=run.due_at, error="how the run ended could not be stored")
+                await store()
             except Exception as exc:  # noqa: BLE001  # as above
                 self._on_fault(exc)
                 await asyncio.sleep(self._poll_s)
@@ -159,5 +188,18 @@ class InlineEngine:
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        if self._held_up:
+            self._nudged.set()
         if not task.cancelled() and (exc := task.exception()) is not None and isinstance(exc, Exception):
             self._on_fault(exc)
+
+
+async def _end(tasks: "set[asyncio.Task[None]]", deadline: float) -> None:
+    """Wait for tasks until the deadline, on the loop's clock; cancel those that are late, and wait for their end."""
+    if not tasks:
+        return
+    left = max(0.0, deadline - asyncio.get_running_loop().time())
+    _done, late = await asyncio.wait(tasks, timeout=left)
+    for task in late:
+        task.cancel()
+    await asyncio.gather(*late, return_exceptions=True)

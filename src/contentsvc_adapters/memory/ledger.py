@@ -1,6 +1,6 @@
 """The workflow runs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import final
 
@@ -9,7 +9,7 @@ from attrs import evolve
 from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
 from contentsvc_core.content.posts import Post
 from contentsvc_core.ports import Completion
-from contentsvc_core.workflows.runs import MAX_ATTEMPTS, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import ALREADY_REPORTED, MAX_KILLS, SUSPECT_KILLS, RunStatus, WorkflowRun
 
 
 @final
@@ -20,22 +20,22 @@ class MemoryRunLedger:
         """Take the shared state."""
         self._state = state
 
-    async def pending(self, now: datetime, *, limit: int, besides: Iterable[str] = ()) -> Sequence[str]:
+    async def pending(self, now: datetime, *, limit: int) -> Sequence[str]:
         """List the runs that are due."""
-        left_out = set(besides)
-        due = [run for run in self._unfinished(RunStatus.PENDING) if run.due_at <= now and run.id not in left_out]
-        return [run.id for run in sorted(due, key=place)[:limit]]
+        due = [run for run in self._unfinished(RunStatus.PENDING) if run.due_at <= now]
+        return [run.id for run in sorted(due, key=lambda run: (run.kills, *place(run)))[:limit]]
 
     async def take(self, ids: Sequence[str]) -> Sequence[WorkflowRun]:
         """Set runs running."""
-        taken: list[WorkflowRun] = []
-        for id_ in ids:
-            run = self._state.runs.get(id_)
-            if run is not None and run.status is RunStatus.PENDING:
-                running = evolve(run, status=RunStatus.RUNNING, attempts=run.attempts + 1)
-                self._state.put_run(running)
-                taken.append(running)
-        return taken
+        asked = [self._state.runs[id_] for id_ in dict.fromkeys(ids) if id_ in self._state.runs]
+        pending = [run for run in asked if run.status is RunStatus.PENDING]
+        taken = [run for run in pending if run.kills < SUSPECT_KILLS]
+        if not taken and not self._unfinished(RunStatus.RUNNING):
+            taken = pending[:1]
+        running = [evolve(run, status=RunStatus.RUNNING, attempts=run.attempts + 1) for run in taken]
+        for run in running:
+            self._state.put_run(run)
+        return running
 
     async def complete(self, run: WorkflowRun, post: Post, *, once: str | None) -> Completion:
         """Store a post and end its run."""
@@ -45,7 +45,7 @@ class MemoryRunLedger:
             return Completion.GONE
         key = None if once is None else (post.organization_id, once)
         if key in self._state.once:
-            skipped = evolve(running, status=RunStatus.SKIPPED, error="another run has reported this release")
+            skipped = evolve(running, status=RunStatus.SKIPPED, error=ALREADY_REPORTED)
             self._state.put_run(skipped)
             return Completion.ALREADY_REPORTED
         self._state.put_run(evolve(running, status=RunStatus.COMPLETED, error=None, post_id=post.id))
@@ -68,15 +68,22 @@ class MemoryRunLedger:
         if running is not None:
             self._state.put_run(evolve(running, status=RunStatus.PENDING, due_at=due_at, error=error))
 
+    async def give_back(self, run: WorkflowRun) -> None:
+        """Set a running run pending again, as if it had not been taken."""
+        running = self._running(run)
+        if running is not None:
+            self._state.put_run(evolve(running, status=RunStatus.PENDING, attempts=running.attempts - 1))
+
     async def recover(self, error: str) -> int:
         """Set every running run pending again, or failed."""
         refuse_unstorable(error)
         recovered = 0
         for run in self._unfinished(RunStatus.RUNNING):
-            if run.attempts >= MAX_ATTEMPTS:
-                self._state.put_run(evolve(run, status=RunStatus.FAILED, error=error))
+            killed = evolve(run, attempts=run.attempts - 1, kills=run.kills + 1)
+            if killed.kills >= MAX_KILLS:
+                self._state.put_run(evolve(killed, status=RunStatus.FAILED, error=error))
             else:
-                self._state.put_run(evolve(run, status=RunStatus.PENDING, due_at=run.created_at))
+                self._state.put_run(evolve(killed, status=RunStatus.PENDING, due_at=run.created_at))
                 recovered += 1
         return recovered
 

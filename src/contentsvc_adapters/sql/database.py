@@ -35,7 +35,7 @@ class Database:
         """Name the database; it is opened when it is first used.
 
         Args:
-            url: ``sqlite:///FILE``.
+            url: ``sqlite+aiosqlite:///FILE``.
             busy_timeout_ms: How long a write waits while another process writes.
             readers: How many transactions may read at once.
 
@@ -87,8 +87,14 @@ class Database:
         task = asyncio.create_task(transaction(work))
         # The loop itself keeps only a weak reference.
         self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        task.add_done_callback(self._ended)
         return await asyncio.shield(task)
+
+    def _ended(self, transaction: "asyncio.Task[Any]") -> None:
+        self._running.discard(transaction)
+        if not transaction.cancelled():
+            # Who asked may have gone away: an exception that nobody fetches is printed with a traceback.
+            transaction.exception()
 
     async def _read(self, work: _Work[_Result]) -> _Result:
         with self._translated():

@@ -134,12 +134,14 @@ def dialect_of(url: str, *, busy_timeout_ms: int) -> Sqlite:
         parsed = make_url(url)
     except ArgumentError:
         # The URL itself is not repeated: it may hold a password.
-        message = "the database's URL cannot be read; it looks like sqlite:///contentsvc.db"
+        message = "the database's URL cannot be read; it looks like sqlite+aiosqlite:///contentsvc.db"
         raise ValueError(message) from None
     if parsed.get_backend_name() != "sqlite":
-        message = f"unknown kind of database '{parsed.get_backend_name()}': sqlite:///FILE is supported"
+        message = f"unknown kind of database '{parsed.get_backend_name()}': sqlite+aiosqlite:///FILE is supported"
         raise ValueError(message)
     if not parsed.database or parsed.database == ":memory:" or parsed.query:
-        message = "SQLite needs a file: sqlite:///contentsvc.db, or sqlite:////var/lib/contentsvc.db for a full path"
+        message = (
+            "SQLite needs a file and nothing else: sqlite+aiosqlite:///contentsvc.db; a full path has four slashes"
+        )
         raise ValueError(message)
     return Sqlite(path=Path(parsed.database), busy_timeout_ms=busy_timeout_ms)

@@ -207,3 +207,9 @@ def _integrations(connection: Connection, condition: ColumnElement[bool]) -> lis
     )
     grouped = {id_: list(group) for id_, group in groupby(connected, attrgetter("integration_id"))}
     return [rows.integration_of(row, grouped.get(row.id, ())) for row in found]
+
+
+async def any_sealed(database: Database) -> str | None:
+    """Give one of the sealed secrets of a database, when it holds any: to try a key on."""
+    query = select(webhook_secrets.c.sealed).order_by(webhook_secrets.c.id.desc()).limit(1)
+    return await database.read(lambda connection: connection.scalar(query))

@@ -1,5 +1,6 @@
 """The webhook log, and the claims that have expired."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
@@ -45,7 +46,7 @@ class SqlJournal:
             .limit(limit)
         )
         found = await self._database.read(lambda connection: connection.execute(query).all())
-        return [rows.log_entry(row) for row in found]
+        return await asyncio.to_thread(lambda: [rows.log_entry(row) for row in found])
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         """Delete the oldest entries. Their events stay: context records and runs tell of them."""

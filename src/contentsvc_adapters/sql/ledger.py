@@ -1,6 +1,7 @@
 """The workflow runs."""
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, final
@@ -12,12 +13,10 @@ from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import events, posts, workflow_runs
 from contentsvc_core.content.posts import Post
+from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.ports import Completion
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.workflows.runs import MAX_ATTEMPTS, RunStatus, WorkflowRun
-
-#: Why a run ended whose release had a post already.
-_REPORTED: Final = "another run has reported this release"
+from contentsvc_core.workflows.runs import ALREADY_REPORTED, MAX_KILLS, SUSPECT_KILLS, RunStatus, WorkflowRun
 
 
 def _stands(status: RunStatus) -> ColumnElement[bool]:
@@ -44,22 +43,25 @@ class SqlRunLedger:
         """Take the database."""
         self._database = database
 
-    async def pending(self, now: datetime, *, limit: int, besides: Iterable[str] = ()) -> Sequence[str]:
+    async def pending(self, now: datetime, *, limit: int) -> Sequence[str]:
         """Read the ids of runs that are due."""
-        left_out = set(besides)
         query = (
             select(workflow_runs.c.id)
             .where(_stands(RunStatus.PENDING), workflow_runs.c.due_at <= to_ms(now))
-            .order_by(workflow_runs.c.created_at, workflow_runs.c.id)
-            # At most as many drop out again below: no list of any length goes into the statement.
-            .limit(limit + len(left_out))
+            .order_by(workflow_runs.c.kills, workflow_runs.c.created_at, workflow_runs.c.id)
+            .limit(limit)
         )
-        found = await self._database.read(lambda connection: connection.scalars(query).all())
-        return [id_ for id_ in found if id_ not in left_out][:limit]
+        return await self._database.read(lambda connection: connection.scalars(query).all())
 
     async def take(self, ids: Sequence[str]) -> Sequence[WorkflowRun]:
         """Set runs running; the update itself is the question, so that no two callers get one."""
-        return await self._database.write(partial(_take, list(dict.fromkeys(ids)))) if ids else ()
+        found = await self._database.write(partial(_take, list(dict.fromkeys(ids)))) if ids else ()
+        # Read only now, each on its own: one that cannot be read must not hold up the others, again and again.
+        runs, unreadable = await asyncio.to_thread(_readable, found)
+        for id_, reason in unreadable.items():
+            ended = update(workflow_runs).where(workflow_runs.c.id == id_, _stands(RunStatus.RUNNING))
+            await self._database.write(_executing(ended.values(status=RunStatus.FAILED.value, error=reason)))
+        return runs
 
     async def complete(self, run: WorkflowRun, post: Post, *, once: str | None) -> Completion:
         """Store a post and end its run."""
@@ -73,7 +75,7 @@ class SqlRunLedger:
             if connection.execute(reported.returning(posts.c.id)).first() is not None:
                 return Completion.COMPLETED
             skipped = update(workflow_runs).where(workflow_runs.c.id == run.id)
-            connection.execute(skipped.values(status=RunStatus.SKIPPED.value, error=_REPORTED, post_id=None))
+            connection.execute(skipped.values(status=RunStatus.SKIPPED.value, error=ALREADY_REPORTED, post_id=None))
             return Completion.ALREADY_REPORTED
 
         return await self._database.write(complete)
@@ -81,22 +83,28 @@ class SqlRunLedger:
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str) -> None:
         """End a running run."""
         ended = _running(run).values(status=status.value, error=reason)
-        await self._database.write(lambda connection: connection.execute(ended))
+        await self._database.write(_executing(ended))
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None:
         """Set a running run pending again."""
         again = _running(run).values(status=RunStatus.PENDING.value, due_at=to_ms(due_at), error=error)
-        await self._database.write(lambda connection: connection.execute(again))
+        await self._database.write(_executing(again))
+
+    async def give_back(self, run: WorkflowRun) -> None:
+        """Set a running run pending again, as if it had not been taken."""
+        back = _running(run).values(status=RunStatus.PENDING.value, attempts=workflow_runs.c.attempts - 1)
+        await self._database.write(_executing(back))
 
     async def recover(self, error: str) -> int:
         """Set every running run pending again, or failed."""
         running = update(workflow_runs).where(_stands(RunStatus.RUNNING))
-        spent = running.where(workflow_runs.c.attempts >= MAX_ATTEMPTS)
+        killed = {"attempts": workflow_runs.c.attempts - 1, "kills": workflow_runs.c.kills + 1}
 
         def recover(connection: Connection) -> int:
-            connection.execute(spent.values(status=RunStatus.FAILED.value, error=error))
+            spent = running.where(workflow_runs.c.kills + 1 >= MAX_KILLS)
+            connection.execute(spent.values(status=RunStatus.FAILED.value, error=error, **killed))
             # Created is surely past: what was taken before it was due is due now, too.
-            again = running.values(status=RunStatus.PENDING.value, due_at=workflow_runs.c.created_at)
+            again = running.values(status=RunStatus.PENDING.value, due_at=workflow_runs.c.created_at, **killed)
             return connection.execute(again).rowcount
 
         return await self._database.write(recover)
@@ -108,9 +116,8 @@ class SqlRunLedger:
             .order_by(workflow_runs.c.created_at.desc(), workflow_runs.c.id.desc())
             .limit(limit)
         )
-        return await self._database.read(
-            lambda connection: [rows.workflow_run(row) for row in connection.execute(query)]
-        )
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return await asyncio.to_thread(lambda: [rows.workflow_run(row) for row in found])
 
 
 def _running(run: WorkflowRun) -> Update:
@@ -121,15 +128,40 @@ def _running(run: WorkflowRun) -> Update:
     )
 
 
-def _take(ids: list[str], connection: Connection) -> Sequence[WorkflowRun]:
+def _executing(statement: Update) -> Callable[[Connection], object]:
+    return lambda connection: connection.execute(statement)
+
+
+def _readable(found: Sequence[rows.AnyRow]) -> tuple[list[WorkflowRun], dict[str, str]]:
+    """Read runs; give those that can be read, and for each other one the reason."""
+    runs: list[WorkflowRun] = []
+    unreadable: dict[str, str] = {}
+    for row in found:
+        try:
+            runs.append(rows.workflow_run(row))
+        except UnreadableRow as exc:
+            unreadable[row.id] = str(exc)
+    return runs, unreadable
+
+
+def _take(ids: list[str], connection: Connection) -> Sequence[rows.AnyRow]:
+    pending = select(workflow_runs.c.id, workflow_runs.c.kills).where(
+        workflow_runs.c.id.in_(ids), _stands(RunStatus.PENDING)
+    )
+    kills: dict[str, int] = {row.id: row.kills for row in connection.execute(pending)}
+    chosen = [id_ for id_, count in kills.items() if count < SUSPECT_KILLS]
+    if not chosen and connection.scalar(select(workflow_runs.c.id).where(_stands(RunStatus.RUNNING)).limit(1)) is None:
+        chosen = [id_ for id_ in ids if id_ in kills][:1]
+    if not chosen:
+        return ()
     taken = (
         update(workflow_runs)
-        .where(workflow_runs.c.id.in_(ids), _stands(RunStatus.PENDING))
+        .where(workflow_runs.c.id.in_(chosen), _stands(RunStatus.PENDING))
         .values(status=RunStatus.RUNNING.value, attempts=workflow_runs.c.attempts + 1)
         .returning(workflow_runs.c.id)
     )
     ours = connection.scalars(taken).all()
     if not ours:
         return ()
-    found = {row.id: rows.workflow_run(row) for row in connection.execute(_RUNS.where(workflow_runs.c.id.in_(ours)))}
+    found = {row.id: row for row in connection.execute(_RUNS.where(workflow_runs.c.id.in_(ours)))}
     return [found[id_] for id_ in ids if id_ in found]

@@ -1,5 +1,6 @@
 """Posts and context records."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Final, final
 
@@ -58,7 +59,8 @@ class SqlContextLibrary:
 
     async def _read(self, query: Select[*tuple[Any, ...]]) -> list[ContextRecord]:
         found = await self._database.read(lambda connection: connection.execute(query).all())
-        return [rows.context_record(row) for row in found]
+        # Not on the loop: a hundred records may hold two hundred thousand commits.
+        return await asyncio.to_thread(lambda: [rows.context_record(row) for row in found])
 
 
 @final

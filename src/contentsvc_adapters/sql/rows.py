@@ -10,6 +10,7 @@ from sqlalchemy import Row
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
 from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.timestamps import from_ms, to_ms
@@ -63,7 +64,7 @@ def log_entry(row: AnyRow) -> LogEntry:
     """Read a log entry; the row carries ``event_type`` and ``event_data`` of its event."""
     detail: Event | Mapping[str, Any] | None = None
     if row.event_id is not None:
-        detail = event_from_json(row.event_type, row.event_data)
+        detail = _event(row.event_id, row.event_type, row.event_data)
     elif row.payload is not None:
         detail = msgspec.json.decode(row.payload)
     return LogEntry(
@@ -82,6 +83,15 @@ def log_entry(row: AnyRow) -> LogEntry:
         reason=row.reason,
         created_at=from_ms(row.created_at),
     )
+
+
+def _event(id_: str, kind: str, data: str) -> Event:
+    try:
+        return event_from_json(kind, data)
+    except Exception as exc:
+        # Whatever it is: the database holds what this code does not write.
+        message = f"the stored event {id_} cannot be read: {type(exc).__name__}"
+        raise UnreadableRow(message) from exc
 
 
 def context_row(record: ContextRecord, *, event_id: str) -> dict[str, Any]:
@@ -106,7 +116,7 @@ def context_record(row: AnyRow) -> ContextRecord:
         repository_id=row.repository_id,
         repository=row.repository,
         delivery_id=row.delivery_id,
-        event=event_from_json(row.type, row.data),
+        event=_event(row.event_id, row.type, row.data),
         created_at=from_ms(row.created_at),
     )
 
@@ -120,6 +130,7 @@ def run_row(run: WorkflowRun, *, event_id: str) -> dict[str, Any]:
         "event_id": event_id,
         "status": run.status.value,
         "attempts": run.attempts,
+        "kills": run.kills,
         "error": run.error,
         "post_id": run.post_id,
         "created_at": to_ms(run.created_at),
@@ -134,12 +145,13 @@ def workflow_run(row: AnyRow) -> WorkflowRun:
         organization_id=row.organization_id,
         trigger_id=row.trigger_id,
         provider=row.provider,
-        event=event_from_json(row.type, row.data),
+        event=_event(row.event_id, row.type, row.data),
         repository_id=row.repository_id,
         repository=row.repository,
         delivery_id=row.delivery_id,
         status=RunStatus(row.status),
         attempts=row.attempts,
+        kills=row.kills,
         error=row.error,
         post_id=row.post_id,
         created_at=from_ms(row.created_at),

@@ -192,6 +192,7 @@ workflow_runs: Final = Table(
     Column("event_id", _KEY, ForeignKey("events.id"), nullable=False),
     Column("status", _KEY, nullable=False),
     Column("attempts", Integer, nullable=False),
+    Column("kills", Integer, nullable=False),
     Column("error", Text),
     Column("post_id", _KEY),
     Column("created_at", BigInteger, nullable=False),
@@ -201,6 +202,7 @@ workflow_runs: Final = Table(
 # Ended runs are many and never looked for by status: the indexes hold only those that work is left for.
 Index(
     "ix_workflow_runs_pending",
+    workflow_runs.c.kills,
     workflow_runs.c.created_at,
     workflow_runs.c.id,
     workflow_runs.c.due_at,

@@ -42,7 +42,7 @@ class ApiKey:
 
 def digest(key: str) -> str:
     """Give what is stored of a key."""
-    return sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
+    return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def key_prefix(key: str) -> str | None:

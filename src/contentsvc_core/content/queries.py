@@ -34,7 +34,7 @@ class InvalidQuery:
 
 
 def read_post_query(parameters: Mapping[str, str]) -> PostQuery | InvalidQuery:
-    """Read ``sort``, ``status`` and ``contentType``; the last two are comma lists, and an empty one means all."""
+    """Read ``sort``, and the comma lists ``status``, ``contentType``, ``brandIdentityId``; an empty one means all."""
     sort = parameters.get("sort", "")
     if sort not in {"", "asc", "desc"}:
         return InvalidQuery(error=f"Invalid sort: '{one_line(sort, 64)}' is not one of asc, desc")
@@ -44,6 +44,10 @@ def read_post_query(parameters: Mapping[str, str]) -> PostQuery | InvalidQuery:
     content_types = _choices("contentType", parameters.get("contentType", ""), ContentType)
     if isinstance(content_types, InvalidQuery):
         return content_types
+    brand = parameters.get("brandIdentityId", "").strip(" ,")
+    if brand:
+        # There are no brand identities so far: a filter that is passed over would give what was not asked for.
+        return InvalidQuery(error=f"Invalid brandIdentityId: '{one_line(brand, 64)}' is unknown")
     return PostQuery(ascending=sort == "asc", statuses=statuses, content_types=content_types)
 
 

@@ -63,6 +63,8 @@ class Operator:
         chosen = slugify(name) if slug is None else slug
         if not name:
             return Refusal(reason="an organization needs a name")
+        if not chosen:
+            return Refusal(reason="no slug can be made from this name: give one, of a-z, 0-9 and inner hyphens")
         if not is_slug(chosen):
             return Refusal(reason=f"'{one_line(chosen, 64)}' is no slug: 1 to 64 of a-z, 0-9 and inner hyphens")
         organization = Organization(
@@ -150,7 +152,8 @@ class Operator:
             able = [slug for slug in able if slug == provider]
         if not able:
             listed = ", ".join(map(str, repository_ids))
-            return Refusal(reason=f"repository {listed} is not connected: connect it first")
+            where = "" if provider is None else f" at {provider}"
+            return Refusal(reason=f"repository {listed} is not connected{where}: connect it first")
         if len(able) > 1:
             return Refusal(reason=f"the repository is connected at {' and '.join(able)}: say which provider")
         trigger = Trigger(

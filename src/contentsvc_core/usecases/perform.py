@@ -17,7 +17,7 @@ from contentsvc_core.ports import (
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.workflows.context import ContextRecord, custom_id
-from contentsvc_core.workflows.runs import RunStatus, WorkflowRun, retry_delay
+from contentsvc_core.workflows.runs import NOTHING_TO_REPORT, TRIGGER_DISABLED, RunStatus, WorkflowRun, retry_delay
 from contentsvc_core.workflows.triggers import Trigger
 
 #: How far a release looks back for pushes, in context records; read in steps.
@@ -28,7 +28,7 @@ _ERROR_LENGTH: Final = 500
 
 @final
 class Performer:
-    """Performs runs that were taken. Whatever happens, the run is left in a state of its own."""
+    """Performs runs that were taken: each ends, or is to be tried again, and says why."""
 
     def __init__(
         self,
@@ -54,29 +54,30 @@ class Performer:
         """Perform one run: write its post, skip it, or have it tried again.
 
         Raises:
-            StoreUnavailable: How it ended could not be stored. The run is running still, until it is recovered.
+            StoreUnavailable: How it ended could not be stored; the run is running still, and who took it has to put
+                it back.
         """
         try:
             await self._perform(run)
         except Exception as exc:  # noqa: BLE001  # whatever it is, the run has to say so and go on
-            await self._failed(run, exc)
+            await self.failed(run, exc)
 
     async def _perform(self, run: WorkflowRun) -> None:
         trigger = await self._directory.trigger(run.organization_id, run.trigger_id)
         if trigger is None or not trigger.enabled:
             # It was switched off between match and run: what its owner wants now counts.
-            await self._ledger.end(run, RunStatus.SKIPPED, "the trigger is disabled")
+            await self._ledger.end(run, RunStatus.SKIPPED, TRIGGER_DISABLED)
             return
         draft = await self._writer.write(await self._brief(run))
         if draft is None:
-            await self._ledger.end(run, RunStatus.SKIPPED, "nothing to report")
+            await self._ledger.end(run, RunStatus.SKIPPED, NOTHING_TO_REPORT)
             return
         now = self._clock.now()
         post = Post(
             id=self._ids.mint("post_"),
             organization_id=run.organization_id,
             title=draft.title,
-            content=self._renderer.render(draft.markdown),
+            content=await self._renderer.render(draft.markdown),
             markdown=draft.markdown,
             content_type=trigger.output_type,
             source_metadata=self._metadata(run),
@@ -86,7 +87,8 @@ class Performer:
         )
         await self._ledger.complete(run, post, once=once_key(run))
 
-    async def _failed(self, run: WorkflowRun, exc: Exception) -> None:
+    async def failed(self, run: WorkflowRun, exc: Exception) -> None:
+        """Have a run tried again after ``exc``, or end it when it was tried often enough."""
         error = one_line(f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__, _ERROR_LENGTH)
         delay = retry_delay(run.attempts)
         if delay is None:
@@ -108,9 +110,11 @@ class Performer:
         pushes: list[Push] = []
         previous: str | None = None
         oldest = record
-        while oldest is not None and previous is None and len(pushes) < _LOOK_BACK:
+        seen = 0
+        while oldest is not None and previous is None and seen < _LOOK_BACK:
             step = await self._library.before(oldest, limit=_STEP)
             previous = _gather(step, release, pushes)
+            seen += len(step)
             oldest = step[-1] if len(step) == _STEP else None
         return Brief(repository=run.repository, events=tuple(reversed(pushes)), release=release, previous_tag=previous)
 

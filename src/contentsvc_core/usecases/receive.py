@@ -1,11 +1,12 @@
 """Receiving a delivery: decide, settle, answer."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Generator, Hashable
+from contextlib import contextmanager
 from typing import Final, final
 
 from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
 from contentsvc_core.journal import FailureBudget, LogEntry, LogStatus
-from contentsvc_core.ports import Clock, DeliveryStore, IdSource, Journal
+from contentsvc_core.ports import Clock, DeliveryStore, IdSource, LogWriter
 from contentsvc_core.webhooks.decision import admit, decide, delivery_id, preflight
 from contentsvc_core.webhooks.delivery import Belonging, Delivery, Endpoint, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Duplicate, Outcome, Rejected
@@ -16,7 +17,7 @@ _TURNS: Final = 4
 #: Budgets are kept for this many repositories; an attacker cannot name more than are connected.
 _BUDGETS_KEPT: Final = 10_000
 
-#: Logged with every server error (specification 7).
+#: What the sender reads of a fault of our own, and the log says (specification 7).
 SERVER_ERROR: Final = "Internal server error processing webhook"
 
 
@@ -31,7 +32,7 @@ class Receiver:
     def __init__(
         self,
         store: DeliveryStore,
-        journal: Journal,
+        journal: LogWriter,
         clock: Clock,
         ids: IdSource,
         *,
@@ -61,8 +62,10 @@ class Receiver:
 
         Raises:
             StoreUnavailable: Answer 503.
+            ReceivingFailed: Answer 500.
         """
-        return preflight(delivery, await self._store.endpoint(delivery.address))
+        with _faults_named():
+            return preflight(delivery, await self._store.endpoint(delivery.address))
 
     async def receive(self, delivery: Delivery) -> Outcome:
         """Decide a delivery and make the decision durable; return only then (specification 4.1).
@@ -72,12 +75,11 @@ class Receiver:
             ReceivingFailed: Answer 500: nothing was stored but, where possible, a log entry.
         """
         try:
-            return await self._receive(delivery)
-        except StoreUnavailable:
-            raise
-        except Exception as exc:
+            with _faults_named():
+                return await self._receive(delivery)
+        except ReceivingFailed:
             await self._note_failure(delivery)
-            raise ReceivingFailed(SERVER_ERROR) from exc
+            raise
 
     async def _receive(self, delivery: Delivery) -> Outcome:
         for _ in range(_TURNS):
@@ -86,15 +88,23 @@ class Receiver:
             outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
             if endpoint is None:
                 return outcome
-            budget = self._budget(endpoint)
+            left_out = self._budget(endpoint).left_out
             settling = settlement(
-                outcome, endpoint, at=self._clock.now(), mint=self._ids.mint, note=_left_out(budget.left_out)
+                outcome, endpoint, at=self._clock.now(), mint=self._ids.mint, note=_left_out(left_out)
             )
-            if settling is None or not self._may_write(endpoint, settling, budget):
+            if settling is None or not self._may_write(endpoint, settling):
                 return outcome
-            match await self._store.settle(settling):
+            # Told now, before anything is awaited: of concurrent deliveries one tells, and no count is told twice.
+            self._tell(endpoint, left_out)
+            told = False
+            try:
+                settled = await self._store.settle(settling)
+                told = settled is Settled.AS_DECIDED
+            finally:
+                if not told:
+                    self._tell(endpoint, -left_out)
+            match settled:
                 case Settled.AS_DECIDED:
-                    self._told(endpoint, budget.left_out)
                     if settling.runs:
                         self._nudge()
                     return outcome
@@ -105,12 +115,12 @@ class Receiver:
         message = "the configuration changes faster than a delivery can be decided"
         raise StoreUnavailable(message)
 
-    def _may_write(self, endpoint: Endpoint, settling: Settlement, budget: FailureBudget) -> bool:
+    def _may_write(self, endpoint: Endpoint, settling: Settlement) -> bool:
         """Bound what a flood of refusals writes; whatever the claim decides is always written."""
         # Without a row there is no version check either; that is right, since the endpoint was read for this delivery.
         if settling.claim is not Claim.NONE:
             return True
-        spent, granted = budget.spend(settling.at)
+        spent, granted = self._budget(endpoint).spend(settling.at)
         if len(self._budgets) >= _BUDGETS_KEPT:
             self._budgets.clear()
         self._budgets[_budget_key(endpoint)] = spent
@@ -119,7 +129,7 @@ class Receiver:
     def _budget(self, endpoint: Endpoint) -> FailureBudget:
         return self._budgets.get(_budget_key(endpoint), self._no_failures)
 
-    def _told(self, endpoint: Endpoint, left_out: int) -> None:
+    def _tell(self, endpoint: Endpoint, left_out: int) -> None:
         if left_out:
             self._budgets[_budget_key(endpoint)] = self._budget(endpoint).told(left_out)
 
@@ -142,6 +152,17 @@ class Receiver:
             await self._journal.append(entry)
         except Exception:  # noqa: BLE001  # best effort: the answer is the same, and the driver logs the cause
             return
+
+
+@contextmanager
+def _faults_named() -> Generator[None]:
+    """Tell what is ours to fix from what the sender may simply try again."""
+    try:
+        yield
+    except StoreUnavailable:
+        raise
+    except Exception as exc:
+        raise ReceivingFailed(SERVER_ERROR) from exc
 
 
 def _budget_key(endpoint: Endpoint) -> Hashable:

@@ -132,7 +132,8 @@ def _header_fault(delivery: Delivery, provider: Provider) -> Rejected | None:
         values = delivery.values(header)
         if len(values) > 1:
             return _rejected(delivery, Fault.INVALID_HEADER, f"Repeated {header} header")
-        if not values or not values[0].strip(_WHITESPACE.encode()):
+        # Control characters alone are nothing that could be shown or logged, either.
+        if not values or not one_line(values[0].decode("latin-1"), _KIND_LENGTH):
             return _rejected(delivery, Fault.INVALID_HEADER, f"Missing {header} header")
     if not identifiers.is_delivery_id(_text(delivery, provider.delivery_header)):
         error = f"Invalid {provider.delivery_header} header: 1 to 255 visible ASCII characters are expected"

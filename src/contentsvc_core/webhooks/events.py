@@ -3,9 +3,14 @@
 ``ping`` is no event in this sense: it carries no data and has no effect (specification 6.3).
 """
 
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 from attrs import frozen
+
+#: The code host itself never sends more commits in one push.
+MAX_COMMITS: Final = 2048
+#: The actions of a release that are processed (specification 6.2).
+RELEASE_ACTIONS: Final = ("published", "prereleased")
 
 
 @final

@@ -1,13 +1,13 @@
 """Which events are worth processing (specification 6.1, 6.2)."""
 
-from typing import Final, assert_never
+from typing import assert_never
 
 from contentsvc_core.text import one_line
-from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.webhooks.events import RELEASE_ACTIONS, Push, Release
 from contentsvc_core.webhooks.providers.native import Reading
 
-#: The actions of a release that are processed (specification 6.2).
-RELEASE_ACTIONS: Final = ("published", "prereleased")
+#: How much of a foreign name a reason shows, in characters.
+_SHOWN = 100
 
 
 def why_filtered(reading: Reading) -> str | None:
@@ -17,11 +17,12 @@ def why_filtered(reading: Reading) -> str | None:
         case Push():
             # The whole ref: the tag refs/tags/main is not the branch main, and branch names contain slashes.
             if event.ref != f"refs/heads/{reading.default_branch}":
-                return f"{one_line(event.ref, 100)} is not the default branch ({reading.default_branch})"
+                default = one_line(reading.default_branch or "", _SHOWN)
+                return f"{one_line(event.ref, _SHOWN)} is not the default branch ({default})"
             return None if event.commits else "the push contains no commits"
         case Release():
             if event.action not in RELEASE_ACTIONS:
-                return f"the action {one_line(event.action, 64)!r} is not processed"
+                return f"the action '{event.action}' is not processed"
             return "the release is a draft" if event.draft else None
         case _:
             assert_never(event)

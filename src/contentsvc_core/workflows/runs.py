@@ -6,14 +6,14 @@ A run is a row that is written with the delivery's other effects; work is starte
 
     pending ──take──▶ running ──▶ completed   its post is written
        ▲                 │  ├───▶ skipped     there was nothing to report, or it was reported already
-       └──backoff────────┘  └───▶ failed      after MAX_ATTEMPTS, with the reason
+       └──backoff, kill──┘  └───▶ failed      after MAX_ATTEMPTS or MAX_KILLS, with the reason
 """
 
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Final, final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.events import Event
@@ -33,7 +33,7 @@ class RunStatus(Enum):
     SKIPPED = "skipped"
     #: Ended after the last attempt; ``error`` says why.
     FAILED = "failed"
-    #: Ended by an operator.
+    #: Ended by an operator. No command does so yet; the word is reserved in stores and answers.
     CANCELLED = "cancelled"
 
 
@@ -54,8 +54,10 @@ class WorkflowRun:
     repository: str
     delivery_id: str
     status: RunStatus = RunStatus.PENDING
-    #: How often it was taken.
-    attempts: int = field(default=0)
+    #: How often it was tried; an attempt that its process did not live through does not count.
+    attempts: int = 0
+    #: How often its process was killed while it was running.
+    kills: int = 0
     #: Why it ended as it did, or why its last attempt failed; ``None`` while all is well.
     error: str | None = None
     post_id: str | None = None
@@ -64,8 +66,19 @@ class WorkflowRun:
     due_at: datetime
 
 
+#: Why a run is skipped whose release another run has reported.
+ALREADY_REPORTED: Final = "another run has reported this release"
+#: Why a run is skipped whose changes are all hidden.
+NOTHING_TO_REPORT: Final = "nothing to report"
+#: Why a run is skipped whose trigger was switched off after it had matched.
+TRIGGER_DISABLED: Final = "the trigger is disabled"
+
 #: A run is tried this often; then it has failed.
 MAX_ATTEMPTS: Final = 8
+#: A run whose process was killed this often while it was running is what kills it; then it has failed.
+MAX_KILLS: Final = 20
+#: A run whose process was killed this often is taken alone: so the next kill tells whose fault it is.
+SUSPECT_KILLS: Final = 2
 _FIRST_DELAY: Final = timedelta(seconds=1)
 _LONGEST_DELAY: Final = timedelta(minutes=5)
 

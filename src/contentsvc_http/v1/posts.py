@@ -35,6 +35,7 @@ class _ListPosts(Operation):
             _parameter("sort", "asc or desc, by creation time"),
             _parameter("status", "a comma list of draft, published"),
             _parameter("contentType", "a comma list of content types"),
+            _parameter("brandIdentityId", "a comma list of brand identities; there are none so far"),
         ]
 
 

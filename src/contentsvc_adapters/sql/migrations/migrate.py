@@ -22,24 +22,6 @@ async def revision(database: Database) -> str | None:
     return await database.read(_revision)
 
 
-async def check(database: Database) -> None:
-    """Make sure that the schema is the one that this code was written for.
-
-    Raises:
-        SchemaMismatch: It is not; the message says what to do.
-    """
-    found = await revision(database)
-    if found == HEAD:
-        return
-    if found is None:
-        message = "the database is empty: upgrade it first"
-    elif found in _known():
-        message = f"the database's schema is at revision {found} and must be at {HEAD}: upgrade it first"
-    else:
-        message = _unknown(found)
-    raise SchemaMismatch(message)
-
-
 async def upgrade(database: Database) -> bool:
     """Bring the schema up to :data:`HEAD`, all of it or nothing; tell whether there was anything to do.
 

@@ -15,12 +15,11 @@ from contentsvc_core.content.changelog.titles import changes_title, release_titl
 from contentsvc_core.content.changelog.wording import counted, masked_line, sentence
 from contentsvc_core.content.writing import Brief, Draft
 from contentsvc_core.text import storable
-from contentsvc_core.webhooks.events import Commit, Push, Release
+from contentsvc_core.webhooks.events import MAX_COMMITS, RELEASE_ACTIONS, Commit, Push, Release
 
 #: The longest Markdown that a post may have: a longer one could never be edited.
 MARKDOWN_LIMIT: Final = 100_000
 #: The code host sends no more commits than this with one push.
-PUSH_LIMIT: Final = 2_048
 _NOTES_LIMIT: Final = 95_000
 _TAG_LIMIT: Final = 80
 #: The code host's own bound for the name of a ref.
@@ -31,7 +30,6 @@ _NOTES_SHOWN: Final = 10
 _RELEASES_LISTED: Final = 20
 _NAMES_SHOWN: Final = 100
 _SHORT_SHA: Final = 7
-_PUBLISHED: Final = frozenset({"published", "prereleased"})
 _ORDER: Final = tuple(Section)
 
 
@@ -74,7 +72,7 @@ def _told_apart(brief: Brief) -> tuple[list[Push], list[Release]]:
                 pushes.append(event)
             case Release():
                 # The code host sends `published` and `prereleased` for one pre-release.
-                if event.action in _PUBLISHED and not event.draft:
+                if event.action in RELEASE_ACTIONS and not event.draft:
                     releases.setdefault(event.tag_name, event)
             case _:
                 assert_never(event)
@@ -158,9 +156,9 @@ def _releases_block(releases: Sequence[Release]) -> list[str]:
 def _ending(changes: Sequence[Change], pushes: Iterable[Push], options: ChangelogOptions) -> list[str]:
     """Give what follows the sections: how complete they are, and who is to be thanked."""
     blocks: list[str] = []
-    if changes and any(len(push.commits) >= PUSH_LIMIT for push in pushes):
+    if changes and any(len(push.commits) >= MAX_COMMITS for push in pushes):
         blocks.append(
-            f"The code host sends at most {PUSH_LIMIT:,} commits with one push, so this list may be incomplete."
+            f"The code host sends at most {MAX_COMMITS:,} commits with one push, so this list may be incomplete."
         )
     names = contributors((author for change in changes for author in change.authors), options.bots)
     if names:

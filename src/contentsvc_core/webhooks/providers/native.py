@@ -9,13 +9,14 @@ from typing import Annotated, Final, TypeVar, final
 import msgspec
 from attrs import frozen
 
-from contentsvc_core.text import storable
-from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
-
-#: The code host itself never sends more in one push.
-MAX_COMMITS: Final = 2048
+from contentsvc_core.text import one_line, storable
+from contentsvc_core.webhooks.events import MAX_COMMITS, Author, Commit, Event, HeadCommit, Push, Release
 
 _BRANCH: Final = "refs/heads/"
+#: How much of a repository's name is kept, in characters; both parts have at most 100.
+_NAME_LENGTH: Final = 255
+#: How much of an action is kept, in characters.
+_ACTION_LENGTH: Final = 64
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -39,6 +40,9 @@ class Reading:
 # The classes below spell their fields as the code host does. Unknown fields are skipped without being built.
 
 
+_TRUE: Final = msgspec.Raw(b"true")
+
+
 @frozen(kw_only=True)
 class _Object:
     """Any JSON object."""
@@ -58,7 +62,8 @@ class _Commit:
     author: _Author
     timestamp: str
     url: str
-    distinct: bool = True
+    # Not specified, so that nothing in it can be wrong: kept as written, and compared.
+    distinct: msgspec.Raw = _TRUE
 
 
 @frozen(kw_only=True)
@@ -119,7 +124,7 @@ def read_object(body: bytes) -> None:
     Raises:
         Malformed: It is not.
     """
-    _decode(body, _ANY)
+    decode(body, _ANY)
 
 
 def read_push(body: bytes) -> Reading:
@@ -128,7 +133,7 @@ def read_push(body: bytes) -> Reading:
     Raises:
         Malformed: A field that is used is missing or of the wrong type, or the body is no JSON at all.
     """
-    native = _decode(body, _PUSH)
+    native = decode(body, _PUSH)
     ref = storable(native.ref)
     head = native.head_commit
     return Reading(
@@ -139,7 +144,7 @@ def read_push(body: bytes) -> Reading:
             head_commit=head and HeadCommit(id=storable(head.id), message=storable(head.message)),
         ),
         repository_id=native.repository.id,
-        repository=storable(native.repository.full_name),
+        repository=one_line(native.repository.full_name, _NAME_LENGTH),
         default_branch=storable(native.repository.default_branch),
     )
 
@@ -150,11 +155,12 @@ def read_release(body: bytes) -> Reading:
     Raises:
         Malformed: As for :func:`read_push`.
     """
-    native = _decode(body, _RELEASE)
+    native = decode(body, _RELEASE)
     release = native.release
     return Reading(
         event=Release(
-            action=storable(native.action),
+            # A word, in practice; as one it is shown, logged and compared.
+            action=one_line(native.action, _ACTION_LENGTH),
             tag_name=storable(release.tag_name),
             name=_optional(release.name),
             body=_optional(release.body),
@@ -164,7 +170,7 @@ def read_release(body: bytes) -> Reading:
             url=storable(release.html_url),
         ),
         repository_id=native.repository.id,
-        repository=storable(native.repository.full_name),
+        repository=one_line(native.repository.full_name, _NAME_LENGTH),
     )
 
 
@@ -178,7 +184,7 @@ def _commit(native: _Commit) -> Commit:
         ),
         timestamp=storable(native.timestamp),
         url=storable(native.url),
-        distinct=native.distinct,
+        distinct=bytes(native.distinct) != b"false",
     )
 
 
@@ -186,7 +192,12 @@ def _optional(text: str | None) -> str | None:
     return None if text is None else storable(text)
 
 
-def _decode(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
+def decode(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
+    """Decode a body, whatever it is: for readers of other bodies, too.
+
+    Raises:
+        Malformed: It does not fit; the message names the first fault in the sender's terms.
+    """
     body = body.removeprefix(_BOM)
     try:
         # The decoder does not look at the encoding of strings that it skips.

@@ -188,6 +188,7 @@ def upgrade() -> None:
         sa.Column("event_id", _KEY, nullable=False),
         sa.Column("status", _KEY, nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("kills", sa.Integer(), nullable=False),
         sa.Column("error", sa.Text(), nullable=True),
         sa.Column("post_id", _KEY, nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
@@ -207,7 +208,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_workflow_runs_pending",
         "workflow_runs",
-        ["created_at", "id", "due_at"],
+        ["kills", "created_at", "id", "due_at"],
         unique=False,
         sqlite_where=sa.text("status = 'pending'"),
         postgresql_where=sa.text("status = 'pending'"),

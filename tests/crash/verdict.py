@@ -1,0 +1,277 @@
+"""The checker: a ledger of what was sent and answered on one side, the database file on the other."""
+
+import contextlib
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeAlias, final
+
+from attrs import field, frozen
+from tests.crash.traffic import Attempt, Kind, Sending
+from tests.server_process import REPOSITORY_ID
+
+Row: TypeAlias = dict[str, Any]
+
+_REPORTED: Final = "another run has reported this release"
+_HIDDEN: Final = "nothing to report"
+
+
+@final
+@frozen(kw_only=True)
+class Stored:
+    """What the database holds."""
+
+    #: Each with its delivery id, through the log entry that it names.
+    claims: Sequence[Row]
+    contexts: Sequence[Row]
+    events: Sequence[Row]
+    logs: Sequence[Row]
+    runs: Sequence[Row]
+    posts: Sequence[Row]
+    #: What the database says of its own soundness.
+    faults: Sequence[str]
+
+
+def read_stored(database: Path) -> Stored:
+    """Read a database file, without changing it."""
+    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=30)) as connection:
+        connection.row_factory = sqlite3.Row
+
+        def rows(query: str) -> list[Row]:
+            return [dict(row) for row in connection.execute(query)]
+
+        connection.execute("BEGIN")
+        integrity = [next(iter(row.values())) for row in rows("PRAGMA integrity_check")]
+        dangling = rows("PRAGMA foreign_key_check")
+        return Stored(
+            claims=rows(
+                "SELECT log_id, reference_id AS delivery FROM claims LEFT JOIN log_entries ON log_entries.id = log_id"
+            ),
+            contexts=rows("SELECT custom_id, event_id FROM context_records"),
+            events=rows("SELECT id, delivery_id AS delivery, type, data FROM events"),
+            logs=rows("SELECT id, reference_id AS delivery, title, event_id FROM log_entries"),
+            runs=rows(
+                "SELECT workflow_runs.id, trigger_id, event_id, status, error, post_id, delivery_id AS delivery"
+                " FROM workflow_runs LEFT JOIN events ON events.id = event_id"
+            ),
+            posts=rows("SELECT id, run_id FROM posts"),
+            faults=[str(text) for text in integrity if text != "ok"] + [str(row) for row in dangling],
+        )
+
+
+@final
+@frozen(kw_only=True)
+class Verdict:
+    """What is wrong, in sentences; a campaign has passed when there is none."""
+
+    #: Acknowledged, and not there, or not there whole.
+    lost: list[str] = field(factory=list[str])
+    #: There more than once.
+    doubled: list[str] = field(factory=list[str])
+    #: Rows that belong together and do not stand together.
+    partial: list[str] = field(factory=list[str])
+    #: There, and never sent.
+    invented: list[str] = field(factory=list[str])
+    #: Answered, listed or ended in a way that nothing explains.
+    unexpected: list[str] = field(factory=list[str])
+
+    @property
+    def figures(self) -> dict[str, int]:
+        return {
+            "lost": len(self.lost),
+            "doubled": len(self.doubled),
+            "partial": len(self.partial),
+            "invented": len(self.invented),
+            "unexpected": len(self.unexpected),
+        }
+
+    @property
+    def faults(self) -> list[str]:
+        return [f"{name}: {fault}" for name in self.figures for fault in getattr(self, name)]
+
+
+def judge(attempts: Sequence[Attempt], stored: Stored, triggers: Mapping[str, Sequence[str]]) -> Verdict:
+    """Compare what was told to senders with what is there.
+
+    Args:
+        attempts: As the ledger has them.
+        stored: As the database has it, once no run is pending or running.
+        triggers: For each event type the triggers that match.
+    """
+    verdict = Verdict()
+    verdict.partial.extend(f"the database: {fault}" for fault in stored.faults)
+    verdict.unexpected.extend(
+        f"{attempt.sending} was answered {attempt.status} {attempt.answer}"
+        for attempt in attempts
+        if not attempt.is_as_expected
+    )
+    genuine = {attempt.sending.delivery: attempt.sending for attempt in attempts if not attempt.sending.forged}
+    _Deliveries(attempts, stored, triggers, verdict).judge(genuine)
+    _judge_releases(genuine, stored, triggers, verdict)
+    _judge_posts(stored, verdict)
+    _judge_invented(attempts, genuine, stored, verdict)
+    _judge_totals(stored, verdict)
+    return verdict
+
+
+@final
+class _Deliveries:
+    """Judges each delivery for itself."""
+
+    def __init__(
+        self,
+        attempts: Sequence[Attempt],
+        stored: Stored,
+        triggers: Mapping[str, Sequence[str]],
+        verdict: Verdict,
+    ) -> None:
+        self._attempts: dict[str, list[Attempt]] = defaultdict(list)
+        for attempt in attempts:
+            self._attempts[attempt.sending.delivery].append(attempt)
+        self._triggers = triggers
+        self._verdict = verdict
+        self._claims = Counter(row["delivery"] for row in stored.claims)
+        self._contexts = Counter(str(row["custom_id"]) for row in stored.contexts)
+        self._events = _grouped(stored.events)
+        self._logs = _grouped(stored.logs)
+        self._runs = _grouped(stored.runs)
+        self._entries = {row["id"]: row for row in stored.logs}
+
+    def judge(self, genuine: Mapping[str, Sending]) -> None:
+        for delivery, sending in genuine.items():
+            self._count_answers(delivery)
+            if sending.kind.is_processed:
+                self._judge_processed(delivery, sending)
+        for delivery in self._attempts:
+            self._count_log(delivery)
+
+    def _count_answers(self, delivery: str) -> None:
+        told = sum(attempt.answer == "processed" for attempt in self._attempts[delivery])
+        if told > 1:
+            self._verdict.doubled.append(f"{delivery}: {told} senders were told that it was processed")
+
+    def _count_log(self, delivery: str) -> None:
+        attempts = self._attempts[delivery]
+        answered = sum(attempt.is_acknowledged for attempt in attempts)
+        rows = len(self._logs[delivery])
+        if rows < answered:
+            self._verdict.lost.append(f"{delivery}: {answered} answers and {rows} log rows")
+        if rows > len(attempts):
+            self._verdict.doubled.append(f"{delivery}: sent {len(attempts)} times, {rows} log rows")
+
+    def _judge_processed(self, delivery: str, sending: Sending) -> None:
+        title = f"Processed {sending.kind.event} event"
+        runs = Counter(row["trigger_id"] for row in self._runs[delivery])
+        wanted = self._triggers[sending.kind.event]
+        counts = {
+            "claim": self._claims[delivery],
+            "context record": self._contexts[f"codehost:{REPOSITORY_ID}:{delivery}"],
+            "event": len(self._events[delivery]),
+            "log entry": sum(row["title"] == title for row in self._logs[delivery]),
+            **{f"run of {trigger}": runs[trigger] for trigger in {*wanted, *runs}},
+        }
+        expected = dict.fromkeys(counts, 1) | {f"run of {trigger}": 0 for trigger in runs if trigger not in wanted}
+        self._compare(delivery, counts, expected)
+        self._judge_event(delivery, sending)
+        self._judge_ends(delivery, sending)
+
+    def _compare(self, delivery: str, counts: Mapping[str, int], expected: Mapping[str, int]) -> None:
+        missing = [name for name, count in counts.items() if count < expected[name]]
+        doubled = [name for name, count in counts.items() if count > expected[name]]
+        if missing and any(attempt.is_acknowledged for attempt in self._attempts[delivery]):
+            self._verdict.lost.append(f"{delivery}: no {', no '.join(missing)}")
+        if doubled:
+            self._verdict.doubled.append(f"{delivery}: more than one {', '.join(doubled)}")
+        if (missing or doubled) and any(counts.values()):
+            self._verdict.partial.append(f"{delivery}: {dict(counts)}")
+
+    def _judge_event(self, delivery: str, sending: Sending) -> None:
+        for event in self._events[delivery]:
+            if sending.marker not in event["data"] or event["type"] != sending.kind.event:
+                self._verdict.partial.append(f"{delivery}: its event is another one's")
+            entry = self._entries.get(event["id"])
+            if entry is None or entry["event_id"] != event["id"] or entry["delivery"] != delivery:
+                self._verdict.partial.append(f"{delivery}: its event has no log entry")
+
+    def _judge_ends(self, delivery: str, sending: Sending) -> None:
+        ends: Mapping[Kind, Sequence[tuple[str, str | None]]] = {
+            Kind.PUSH: [("completed", None)],
+            Kind.CHORE: [("skipped", _HIDDEN)],
+            Kind.RELEASE: [("completed", None), ("skipped", _REPORTED)],
+        }
+        for run in self._runs[delivery]:
+            if (run["status"], run["error"]) not in ends[sending.kind]:
+                self._verdict.lost.append(f"{delivery}: run {run['id']} ended {run['status']} ({run['error']})")
+
+
+def _judge_releases(
+    genuine: Mapping[str, Sending], stored: Stored, triggers: Mapping[str, Sequence[str]], verdict: Verdict
+) -> None:
+    """One release, one post of each trigger, however many deliveries announced it."""
+    completed = Counter(
+        (sending.tag, row["trigger_id"])
+        for row in stored.runs
+        if row["status"] == "completed"
+        and (sending := genuine.get(row["delivery"])) is not None
+        and sending.kind is Kind.RELEASE
+    )
+    tags = {sending.tag for sending in genuine.values() if sending.kind is Kind.RELEASE}
+    for tag in tags:
+        for trigger in triggers["release"]:
+            posts = completed[tag, trigger]
+            if not posts:
+                verdict.lost.append(f"release {tag} has no post of {trigger}")
+            if posts > 1:
+                verdict.doubled.append(f"release {tag} has {posts} posts of {trigger}")
+
+
+def _judge_posts(stored: Stored, verdict: Verdict) -> None:
+    posts = _grouped(stored.posts, by="run_id")
+    for run in stored.runs:
+        own = [row["id"] for row in posts.pop(run["id"], [])]
+        wanted = 1 if run["status"] == "completed" else 0
+        if len(own) < wanted:
+            verdict.lost.append(f"run {run['id']} has no post")
+        if len(own) > wanted:
+            verdict.doubled.append(f"run {run['id']} ({run['status']}) has {len(own)} posts")
+        if own != [run["post_id"]] * wanted or (not wanted and run["post_id"]):
+            verdict.partial.append(f"run {run['id']} names post {run['post_id']} and has {own}")
+    verdict.invented.extend(f"post {row['id']} of no run" for rows in posts.values() for row in rows)
+
+
+def _judge_invented(
+    attempts: Iterable[Attempt], genuine: Mapping[str, Sending], stored: Stored, verdict: Verdict
+) -> None:
+    """Nothing is there that was never sent; what was only filtered, ignored or forged has left log rows alone."""
+    effective = {delivery for delivery, sending in genuine.items() if sending.kind.is_processed}
+    contexts = {f"codehost:{REPOSITORY_ID}:{delivery}" for delivery in effective}
+    named = {attempt.sending.delivery for attempt in attempts}
+    verdict.invented.extend(
+        f"{what} of {row['delivery']}"
+        for what, rows in (("claim", stored.claims), ("event", stored.events), ("run", stored.runs))
+        for row in rows
+        if row["delivery"] not in effective
+    )
+    verdict.invented.extend(
+        f"context record {row['custom_id']}" for row in stored.contexts if row["custom_id"] not in contexts
+    )
+    verdict.invented.extend(f"log entry of {row['delivery']}" for row in stored.logs if row["delivery"] not in named)
+
+
+def _judge_totals(stored: Stored, verdict: Verdict) -> None:
+    totals = {
+        "claims": len(stored.claims),
+        "context records": len(stored.contexts),
+        "events": len(stored.events),
+        "processed log entries": sum(str(row["title"]).startswith("Processed ") for row in stored.logs),
+    }
+    if len(set(totals.values())) > 1:
+        verdict.partial.append(f"in all: {totals}")
+
+
+def _grouped(rows: Iterable[Row], *, by: str = "delivery") -> dict[str, list[Row]]:
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row[by]].append(row)
+    return groups

@@ -1,0 +1,247 @@
+"""The HTTP application over stores that fail: what the sender reads, and what the log says of it."""
+
+import asyncio
+import io
+import logging
+import sys
+from collections.abc import Generator
+from typing import Any, cast
+
+import httpx
+import pytest
+
+from contentsvc_adapters.ids import RandomIds
+from contentsvc_adapters.memory import MemoryStores, memory_stores
+from contentsvc_adapters.sealing import FernetSealer
+from contentsvc_core import (
+    Address,
+    Authenticator,
+    Connection,
+    Delivery,
+    Endpoint,
+    IssuedKey,
+    Operator,
+    Organization,
+    Receiver,
+    Settled,
+    Settlement,
+    StoreUnavailable,
+)
+from contentsvc_core.ports import DeliveryStore
+from contentsvc_core.testing import ManualClock, push_body, signed
+from contentsvc_http.app import Services, create_app
+from contentsvc_http.logs import RequestLog, configure_logging
+
+SECRET_IN_BODY = "the body is nobody's business"
+
+
+class FailingStore:
+    """Raises where it is told to, and asks the real store elsewhere."""
+
+    def __init__(self, store: DeliveryStore) -> None:
+        self.store = store
+        self.in_endpoint: Exception | None = None
+        self.in_settle: Exception | None = None
+
+    async def endpoint(self, address: Address) -> Endpoint | None:
+        if self.in_endpoint is not None:
+            raise self.in_endpoint
+        return await self.store.endpoint(address)
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        if self.in_settle is not None:
+            raise self.in_settle
+        return await self.store.settle(settlement)
+
+
+class World:
+    def __init__(self, stores: MemoryStores) -> None:
+        self.stores = stores
+        self.clock = ManualClock()
+        self.store = FailingStore(stores.deliveries)
+        self.ids = RandomIds()
+        self.why_not: str | None = None
+        self.app = create_app(
+            Services(
+                receiver=Receiver(self.store, stores.journal, self.clock, self.ids),
+                authenticator=Authenticator(stores.keys, self.clock),
+                posts=stores.posts,
+                why_not_ready=self.why_not_ready,
+            )
+        )
+
+    async def why_not_ready(self) -> str | None:
+        return self.why_not
+
+    async def set_up(self) -> None:
+        operator = Operator(self.stores.directory, self.stores.keys, self.clock, self.ids)
+        organization = await operator.create_organization("Acme")
+        assert isinstance(organization, Organization)
+        self.organization = organization
+        made = await operator.connect(
+            organization, full_name="acme/lighthouse", repository_id=1, provider="codehost", branch=None
+        )
+        assert isinstance(made, Connection)
+        self.connection = made
+        issued = await operator.issue_key(organization)
+        assert isinstance(issued, IssuedKey)
+        self.key = issued
+
+    @property
+    def delivery(self) -> Delivery:
+        at = Address(
+            provider="codehost",
+            organization_id=self.organization.id,
+            integration_id=self.connection.integration.id,
+            repository_id=1,
+        )
+        return signed(push_body(f"feat: {SECRET_IN_BODY}"), at=at, secret=self.connection.secret)
+
+    async def request(self, method: str, path: str, *, content: bytes = b"", headers: Any = None) -> httpx.Response:
+        # The transport would raise what the server answers; the real one does not.
+        transport = httpx.ASGITransport(cast("Any", self.app), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            return await client.request(method, path, content=content, headers=headers)
+
+    async def deliver(self) -> httpx.Response:
+        delivery = self.delivery
+        at = delivery.address
+        path = f"/api/webhooks/{at.provider}/{at.organization_id}/{at.integration_id}/{at.repository_id}"
+        return await self.request("POST", path, content=delivery.body, headers=list(delivery.headers))
+
+
+@pytest.fixture
+async def world() -> World:
+    made = World(memory_stores(FernetSealer("a secret of at least 32 characters")))
+    await made.set_up()
+    return made
+
+
+@pytest.fixture(params=["console", "json"])
+def logged(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Generator[io.StringIO]:
+    """What is written to standard error, in either style."""
+    root = logging.getLogger()
+    before = (root.handlers, root.level)
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    configure_logging(level="info", style=request.param)
+    yield written
+    root.handlers, root.level = before
+
+
+async def test_a_store_that_is_away_is_503_with_retry_after(world: World) -> None:
+    for where in ("in_endpoint", "in_settle"):
+        setattr(world.store, where, StoreUnavailable("the database is locked"))
+        answered = await world.deliver()
+
+        assert answered.status_code == 503
+        assert answered.headers["Retry-After"] == "1"
+        assert answered.json() == {"error": "Service temporarily unavailable"}
+        setattr(world.store, where, None)
+    assert (await world.deliver()).json()["received"] is True
+
+
+async def test_a_fault_of_our_own_is_500_with_the_decided_text_and_logged_with_its_cause(
+    world: World, logged: io.StringIO
+) -> None:
+    for where in ("in_endpoint", "in_settle"):
+        setattr(world.store, where, ZeroDivisionError("the lamp went out"))
+        answered = await world.deliver()
+
+        assert answered.status_code == 500
+        assert answered.json() == {"error": "Internal server error processing webhook"}
+        setattr(world.store, where, None)
+    assert logged.getvalue().count("the lamp went out") >= 2
+    assert (await world.deliver()).json()["message"] == "Processed push event (pushed)"
+
+
+async def test_no_traceback_holds_a_key_a_signature_or_a_body(
+    world: World, logged: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.store.in_settle = ZeroDivisionError("the lamp went out")
+    assert (await world.deliver()).status_code == 500
+
+    async def broken(prefix: str) -> None:
+        raise ZeroDivisionError(len(prefix))
+
+    monkeypatch.setattr(world.stores.keys, "key", broken)
+    answered = await world.request("GET", "/v1/posts", headers={"Authorization": f"Bearer {world.key.key}"})
+    assert answered.status_code == 500
+    assert answered.json() == {"error": "Internal server error"}
+
+    said = logged.getvalue()
+    assert said.count("Traceback") >= 2
+    for secret in (world.key.key, world.key.key[-20:], world.connection.secret, "sha256=", SECRET_IN_BODY):
+        assert secret not in said
+
+
+async def test_a_path_cannot_speak_to_the_terminal(world: World, logged: io.StringIO) -> None:
+    await world.request("GET", "/%1b]0;owned%07%0d%0a")
+
+    assert "\x1b]0" not in logged.getvalue()
+    assert "\x07" not in logged.getvalue()
+
+
+async def test_not_being_ready_says_why(world: World) -> None:
+    assert (await world.request("GET", "/health/ready")).json() == {"status": "ready"}
+    world.why_not = "the engine has stopped"
+    answered = await world.request("GET", "/health/ready")
+
+    assert answered.status_code == 503
+    assert answered.json() == {"error": "Not ready: the engine has stopped"}
+    assert answered.headers["Retry-After"] == "1"
+
+
+async def test_a_request_that_a_stop_cuts_off_is_told_to_come_again() -> None:
+    sent: list[dict[str, Any]] = []
+    begun = asyncio.Event()
+
+    async def app(_scope: Any, _receive: Any, _send: Any) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        raise AssertionError
+
+    scope: Any = {"type": "http", "method": "POST", "path": "/", "headers": []}
+    serving = asyncio.create_task(RequestLog(app)(scope, receive, send))
+    await begun.wait()
+    serving.cancel()
+    await serving
+
+    start, body = sent
+    assert start["status"] == 503
+    assert (b"retry-after", b"1") in start["headers"]
+    assert body["body"] == b'{"error":"Service temporarily unavailable"}'
+
+
+async def test_the_openapi_document_needs_no_key_and_names_every_route(world: World) -> None:
+    document = (await world.request("GET", "/schema/openapi.json")).json()
+
+    assert document["openapi"].startswith("3.1")
+    assert set(document["paths"]) == {
+        "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}",
+        "/v1/posts",
+        "/v1/status",
+        "/health/live",
+        "/health/ready",
+    }
+    receiver = document["paths"]["/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"]["post"]
+    assert {"200", "400", "401", "403", "404", "413", "415", "500", "503"} <= set(receiver["responses"])
+    listing = document["paths"]["/v1/posts"]["get"]
+    assert {parameter["name"] for parameter in listing["parameters"]} == {
+        *("limit", "page", "sort", "status", "contentType", "brandIdentityId"),
+    }
+
+
+async def test_of_a_repeated_parameter_the_last_one_counts(world: World) -> None:
+    headers = {"Authorization": f"Bearer {world.key.key}"}
+
+    answered = await world.request("GET", "/v1/posts?limit=5&limit=7&page=2&page=1", headers=headers)
+
+    assert answered.json()["pagination"]["limit"] == 7
+    refused = await world.request("GET", "/v1/posts?brandIdentityId=bi_1", headers=headers)
+    assert (refused.status_code, refused.json()) == (400, {"error": "Invalid brandIdentityId: 'bi_1' is unknown"})

@@ -1,0 +1,113 @@
+"""A real server when things go wrong around it: signals at any moment, a locked file, a row that nobody can read."""
+
+import contextlib
+import sqlite3
+import time
+import uuid
+from collections.abc import Generator
+from pathlib import Path
+
+import httpx
+import msgspec
+import pytest
+from tests.server_process import PATIENCE_S, REPOSITORY_ID, Prepared, ServerProcess, prepare, serving, until
+
+from contentsvc_core.testing import push_body
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    return prepare(tmp_path_factory.mktemp("template"))
+
+
+@pytest.fixture
+def prepared(template: Prepared, tmp_path: Path) -> Prepared:
+    return template.copied_to(tmp_path)
+
+
+@contextlib.contextmanager
+def locked(prepared: Prepared) -> Generator[None]:
+    """Hold the write lock, as another process would."""
+    with contextlib.closing(sqlite3.connect(prepared.installation.database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def deliver(prepared: Prepared, server: ServerProcess, message: str) -> httpx.Response:
+    body = msgspec.json.encode(push_body(message, repository_id=REPOSITORY_ID))
+    headers = prepared.hook.headers(body, str(uuid.uuid4()))
+    url = f"{server.url}{prepared.hook.path}"
+    return httpx.post(url, content=body, headers=headers, trust_env=False, timeout=PATIENCE_S)
+
+
+@pytest.mark.parametrize("after_s", [0.3, 0.4, 0.5, 0.55, 0.6, 0.7, 0.9])
+def test_a_signal_while_the_server_starts_ends_it(prepared: Prepared, after_s: float) -> None:
+    with ServerProcess(prepared.installation) as server:
+        server.start()
+        # The moment is the case: before, while and after the server takes signals over.
+        time.sleep(after_s)
+        server.terminate()
+
+        # Killed by the signal before Python had a say, or in order.
+        assert server.exit_code(within_s=10) in {0, -15}
+
+
+def test_a_signal_while_the_server_waits_for_a_lock_at_its_start_ends_it(prepared: Prepared) -> None:
+    with locked(prepared), ServerProcess(prepared.installation) as server:
+        server.start()
+        until(lambda: '"ready"' in server.log(), "reading and serving need no lock")
+        server.terminate()
+
+        assert server.exit_code(within_s=10) == 0
+
+
+def test_a_stop_with_a_delivery_behind_a_lock_ends_in_time_and_asks_the_sender_to_come_again(
+    prepared: Prepared,
+) -> None:
+    with serving(prepared.installation) as server, locked(prepared):
+        body = msgspec.json.encode(push_body("feat: x", repository_id=REPOSITORY_ID))
+        lines = [f"POST {prepared.hook.path} HTTP/1.1", "Host: x", f"Content-Length: {len(body)}"]
+        lines += [f"{name}: {value}" for name, value in prepared.hook.headers(body, str(uuid.uuid4())).items()]
+        with server.connect() as connection:
+            connection.sendall("\r\n".join([*lines, "", ""]).encode() + body)
+            # Answered after it, on a connection of its own: by now the delivery has been read, too.
+            httpx.get(f"{server.url}/health/live", trust_env=False).raise_for_status()
+            server.terminate()
+            answered = connection.recv(65_536)
+        assert server.exit_code(within_s=10) == 0
+    assert answered.startswith(b"HTTP/1.1 503 ")
+    assert b"retry-after: 1" in answered.lower()
+    assert "Traceback" not in server.log()
+
+
+def test_a_locked_database_keeps_nobody_from_reading(prepared: Prepared) -> None:
+    with serving(prepared.installation) as server, locked(prepared):
+        headers = {"Authorization": f"Bearer {prepared.key}"}
+        # Less than the lock is waited for: noting that the key was used must not hold the answer up.
+        answered = httpx.get(f"{server.url}/v1/posts", headers=headers, trust_env=False, timeout=4)
+
+        assert answered.status_code == 200
+
+
+def test_a_row_that_nobody_can_read_holds_up_nobody_else(prepared: Prepared) -> None:
+    installation = prepared.installation
+    with serving(installation) as server:
+        assert deliver(prepared, server, "feat: the broken one").status_code == 200
+        installation.until_runs_ended()
+    with contextlib.closing(sqlite3.connect(installation.database)) as file, file:
+        file.execute("UPDATE events SET data = '{}'")
+        file.execute("UPDATE workflow_runs SET status = 'pending', post_id = NULL")
+        file.execute("DELETE FROM posts")
+    with serving(installation) as server:
+        for number in range(3):
+            assert deliver(prepared, server, f"feat: lamp {number}").status_code == 200
+        installation.until_runs_ended()
+
+    ended = installation.rows("SELECT status, error FROM workflow_runs ORDER BY created_at")
+    assert [row["status"] for row in ended] == ["failed", "failed", *["completed"] * 6]
+    assert "cannot be read" in ended[0]["error"]
+    listed = installation.run("run", "list", "--organization", "acme")
+    assert listed.returncode == 1
+    assert "cannot be read" in listed.stderr
+    assert "Traceback" not in listed.stderr

@@ -1,0 +1,999 @@
+"""One real `contentsvc serve`, over real sockets, with the operator's commands beside it."""
+
+import asyncio
+import contextlib
+import http.client
+import json
+import re
+import socket
+import sqlite3
+import time
+import uuid
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, final
+
+import httpx
+import pytest
+from attrs import field, frozen
+from tests.server_process import (
+    DUPLICATE,
+    LOOPBACK,
+    PATIENCE_S,
+    REPOSITORY_ID,
+    Prepared,
+    ServerProcess,
+    prepare,
+    serving,
+    signature,
+    until,
+)
+
+from contentsvc_core.testing import push_body
+
+MAX_BODY: Final = 25 * 1024 * 1024
+PROCESSED: Final = "Processed push event (pushed)"
+_DRAIN_S: Final = 10.0
+
+
+@final
+@frozen(kw_only=True)
+class World:
+    """A server that runs, what was prepared for it, and a client."""
+
+    prepared: Prepared
+    server: ServerProcess
+    client: httpx.Client
+
+    def send(self, body: bytes, delivery: str, event: str = "push", **headers: str) -> httpx.Response:
+        """Send a delivery, signed unless a header says otherwise."""
+        hook = self.prepared.hook
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.client.post(hook.path, content=body, headers=hook.headers(body, delivery, event) | named)
+
+    def list_posts(self, query: str = "", key: str | None = None) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {key or self.prepared.key}"}
+        return self.client.get(f"/v1/posts{query}", headers=headers)
+
+    def assert_still_serves(self) -> None:
+        """The next good delivery is processed."""
+        answer = self.send(_push(), _new_id())
+        assert (answer.status_code, answer.json()["message"]) == (200, PROCESSED)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    """Set up once; nothing serves it, so that it can be copied."""
+    return prepare(tmp_path_factory.mktemp("template"))
+
+
+@pytest.fixture(scope="module")
+def world(template: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Generator[World]:
+    prepared = template.copied_to(tmp_path_factory.mktemp("world"))
+    with serving(prepared.installation) as server, _client(server) as client:
+        yield World(prepared=prepared, server=server, client=client)
+
+
+@pytest.fixture
+def wire(world: World) -> Generator["Wire"]:
+    with Wire(world.server) as opened:
+        yield opened
+
+
+def _client(server: ServerProcess) -> httpx.Client:
+    return httpx.Client(base_url=server.url, trust_env=False, timeout=PATIENCE_S)
+
+
+def _clients(server: ServerProcess, connections: int) -> httpx.AsyncClient:
+    limits = httpx.Limits(max_connections=connections)
+    return httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=PATIENCE_S, limits=limits)
+
+
+def _new_id() -> str:
+    return str(uuid.uuid4())
+
+
+def _push(message: str = "feat: add a lamp") -> bytes:
+    return json.dumps(push_body(message, repository_id=REPOSITORY_ID)).encode()
+
+
+def _error(response: httpx.Response) -> tuple[int, str]:
+    """Read an error's answer, whose body must be `{"error"}` alone, in JSON."""
+    assert response.headers["content-type"] == "application/json"
+    body = response.json()
+    assert set(body) == {"error"}
+    return response.status_code, body["error"]
+
+
+def _logged(world: World, request_id: str) -> list[dict[str, Any]]:
+    """Give the log lines of a request; the last line may be half written."""
+    text = world.server.log()
+    lines = (json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines() if request_id in line)
+    return [line for line in lines if line.get("request_id") == request_id]
+
+
+@final
+@frozen(kw_only=True)
+class Answer:
+    """An answer as it came over the wire."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def error(self) -> str:
+        return str(json.loads(self.body)["error"])
+
+
+@final
+class Wire:
+    """A connection on which anything can be said."""
+
+    def __init__(self, server: ServerProcess) -> None:
+        self._socket = socket.create_connection((LOOPBACK, server.port), PATIENCE_S)
+        self._answers = self._socket.makefile("rb")
+
+    def __enter__(self) -> "Wire":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._answers.close()
+        self._socket.close()
+
+    def say(self, *parts: bytes) -> None:
+        for part in parts:
+            self._socket.sendall(part)
+
+    def hang_up(self) -> None:
+        """Say that nothing more comes."""
+        self._socket.shutdown(socket.SHUT_WR)
+
+    def hear(self, *, without_body: bool = False) -> Answer | None:
+        """Read the next answer, an interim one too; `None`: the connection has ended."""
+        first = self._answers.readline()
+        if not first:
+            return None
+        assert first.startswith(b"HTTP/1.1 "), first
+        headers: dict[str, str] = {}
+        while (line := self._answers.readline()) not in {b"\r\n", b""}:
+            name, _, value = line.decode("latin-1").partition(":")
+            assert name.lower() not in headers, f"{name} is there twice"
+            headers[name.lower()] = value.strip()
+        body = b"" if without_body else self._answers.read(int(headers.get("content-length", "0")))
+        return Answer(status=int(first.split()[1]), headers=headers, body=body)
+
+    def ask(self, *parts: bytes) -> Answer:
+        """Say something and read its answer."""
+        self.say(*parts)
+        answer = self.hear()
+        assert answer is not None
+        return answer
+
+
+def _head(method: str, path: str, *headers: tuple[str, bytes | str]) -> bytes:
+    lines = [f"{method} {path} HTTP/1.1".encode(), b"Host: localhost"]
+    for name, value in headers:
+        lines.append(name.encode() + b": " + (value if isinstance(value, bytes) else value.encode()))
+    return b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+def _delivery_head(
+    world: World, body: bytes, delivery: str, *more: tuple[str, bytes | str], without: str = "", length: int = -1
+) -> bytes:
+    """Give the head of a signed delivery; `length` -1: the body's own."""
+    named = world.prepared.hook.headers(body, delivery)
+    headers = [(name, value) for name, value in named.items() if name != without]
+    size = len(body) if length == -1 else length
+    return _head("POST", world.prepared.hook.path, *headers, ("Content-Length", str(size)), *more)
+
+
+def _chunked(body: bytes) -> Iterator[bytes]:
+    size = 256 * 1024
+    for start in range(0, len(body), size):
+        chunk = body[start : start + size]
+        yield b"%x\r\n%s\r\n" % (len(chunk), chunk)
+
+
+# One delivery, many copies.
+
+
+async def test_of_64_copies_at_once_one_is_processed_and_63_are_duplicates(world: World) -> None:
+    body, delivery = _push(), _new_id()
+    headers = world.prepared.hook.headers(body, delivery)
+    async with _clients(world.server, 64) as client:
+        sent = (client.post(world.prepared.hook.path, content=body, headers=headers) for _ in range(64))
+        answers = await asyncio.gather(*sent)
+    assert Counter(answer.status_code for answer in answers) == {200: 64}
+    assert Counter(answer.json()["message"] for answer in answers) == {PROCESSED: 1, DUPLICATE: 63}
+    duplicate = next(answer.json() for answer in answers if answer.json()["message"] == DUPLICATE)
+    assert duplicate["data"] == {"event": "push", "delivery": delivery, "duplicate": True}
+    left = world.prepared.left_by(delivery)
+    assert left["contexts"] == 1
+    assert Counter(left["logs"]) == {"Processed push event": 1, "Duplicate push delivery": 63}
+    assert left["runs"] == sorted([world.prepared.on_all, world.prepared.on_push])
+
+
+# Bodies that are signed and broken.
+
+_GOOD: Final = _push()
+_USED_NUMBER: Final = str(REPOSITORY_ID).encode()
+
+
+def _with_unused(value: bytes) -> bytes:
+    return _GOOD[:-1] + b', "unused": ' + value + b"}"
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        pytest.param(b"", "the body is not valid JSON", id="empty"),
+        pytest.param(_GOOD[:-7], "the body is not valid JSON", id="truncated"),
+        pytest.param(_GOOD + b"{}", "the body is not valid JSON", id="two objects"),
+        pytest.param(_GOOD.decode().encode("utf-16"), "the body is not UTF-8", id="UTF-16"),
+        pytest.param(_GOOD.replace(b"lamp", b"l\xffmp"), "the body is not UTF-8", id="bad UTF-8"),
+        pytest.param(_with_unused(b'"\xff"'), "the body is not UTF-8", id="bad UTF-8 in an unused field"),
+        pytest.param(_GOOD.replace(_USED_NUMBER, b"NaN"), "the body is not valid JSON", id="NaN"),
+        pytest.param(_with_unused(b"NaN"), "the body is not valid JSON", id="NaN in an unused field"),
+        pytest.param(
+            _GOOD.replace(_USED_NUMBER, b"9" * 5000), "repository.id is out of range", id="5000 digits in a used field"
+        ),
+        pytest.param(_with_unused(b"[" * 100_000 + b"]" * 100_000), "the body is nested too deep", id="100000 levels"),
+        pytest.param(b"[" * 100_000, "the body", id="100000 levels that never end"),
+        pytest.param(b"[]", "the body must be an object", id="list"),
+        pytest.param(b"null", "the body must be an object", id="null"),
+        pytest.param(_GOOD.replace(b"a lamp", b"\\ud800"), "the body is not valid JSON", id="lone surrogate"),
+        pytest.param(b"{}", "ref is missing", id="no fields"),
+    ],
+)
+def test_a_signed_body_that_is_broken_is_refused_by_name_and_the_next_delivery_is_processed(
+    world: World, body: bytes, error: str
+) -> None:
+    delivery = _new_id()
+    status, text = _error(world.send(body, delivery))
+    assert status == 400
+    assert text.startswith(f"Invalid payload: {error}")
+    assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": ["Invalid webhook payload"], "runs": []}
+    world.assert_still_serves()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        pytest.param(b"\xef\xbb\xbf" + _GOOD, "feat: add a lamp", id="byte order mark"),
+        pytest.param(_with_unused(b"9" * 5000), "feat: add a lamp", id="5000 digits in an unused field"),
+        pytest.param(_GOOD.replace(b"a lamp", b"a\\u0000b"), "feat: add a�b", id="U+0000"),
+        pytest.param(_push("feat: add a 💡"), "feat: add a 💡", id="a surrogate pair"),
+    ],
+)
+def test_a_signed_body_that_is_odd_and_sound_is_processed(world: World, body: bytes, message: str) -> None:
+    delivery = _new_id()
+    answer = world.send(body, delivery)
+    assert answer.status_code == 200
+    assert answer.json()["data"]["processed"]["data"]["commits"][0]["message"] == message
+    stored = world.prepared.installation.rows("SELECT data FROM events WHERE delivery_id = ?", delivery)
+    assert json.loads(stored[0]["data"])["headCommit"]["message"] == message
+
+
+# Bodies that are large, or said to be.
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_body_of_exactly_25_mib_is_processed(world: World, announced: bool) -> None:
+    body = _GOOD + b" " * (MAX_BODY - len(_GOOD))
+    content: bytes | Iterable[bytes] = body if announced else iter([body[: MAX_BODY // 2], body[MAX_BODY // 2 :]])
+    headers = world.prepared.hook.headers(body, _new_id())
+    answer = world.client.post(world.prepared.hook.path, content=content, headers=headers)
+    assert ("Content-Length" in answer.request.headers) == announced
+    assert (answer.status_code, answer.json()["message"]) == (200, PROCESSED)
+
+
+def test_a_body_of_one_byte_more_is_refused_before_it_is_sent_when_it_is_announced(world: World, wire: Wire) -> None:
+    answer = wire.ask(_delivery_head(world, b"", _new_id(), length=MAX_BODY + 1))
+    assert (answer.status, answer.error) == (413, "Webhook body exceeds 25 MiB")
+    world.assert_still_serves()
+
+
+def test_a_body_of_one_byte_more_is_refused_as_soon_as_it_has_come_when_it_is_not_announced(
+    world: World, wire: Wire
+) -> None:
+    body = _GOOD + b" " * (MAX_BODY + 1 - len(_GOOD))
+    headers = world.prepared.hook.headers(body, delivery := _new_id())
+    head = _head("POST", world.prepared.hook.path, *headers.items(), ("Transfer-Encoding", "chunked"))
+    # The end of the body is never sent: the answer comes without it.
+    answer = wire.ask(head, *_chunked(body))
+    assert (answer.status, answer.error) == (413, "Webhook body exceeds 25 MiB")
+    assert answer.headers["connection"] == "close"
+    assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": [], "runs": []}
+    world.assert_still_serves()
+
+
+def test_a_body_that_is_longer_than_announced_is_not_processed(world: World, wire: Wire) -> None:
+    delivery = _new_id()
+    answer = wire.ask(_delivery_head(world, _GOOD, delivery, length=10), _GOOD)
+    assert answer.status in {400, 401}
+    left = world.prepared.left_by(delivery)
+    assert (left["contexts"], left["runs"]) == (0, [])
+    world.assert_still_serves()
+
+
+def test_a_body_that_is_shorter_than_announced_leaves_nothing(world: World, wire: Wire) -> None:
+    delivery = _new_id()
+    wire.say(_delivery_head(world, _GOOD, delivery, length=len(_GOOD) + 1), _GOOD)
+    wire.hang_up()
+    answer = wire.hear()
+    assert answer is None or answer.status == 400
+    assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": [], "runs": []}
+    world.assert_still_serves()
+
+
+def test_a_sender_that_hangs_up_is_no_error_of_ours(world: World, wire: Wire) -> None:
+    named = f"hung-up-{_new_id()}"
+    wire.say(_delivery_head(world, _GOOD, _new_id(), ("X-Request-Id", named), length=len(_GOOD) + 1), _GOOD)
+    wire.hang_up()
+    wire.hear()
+    until(lambda: any(line["event"] == "request" for line in _logged(world, named)), "the request is logged")
+    lines = _logged(world, named)
+    assert [line["level"] for line in lines] == ["info"]
+    assert lines[0]["status"] != 500
+
+
+@pytest.mark.parametrize(
+    "length", ["-1", "99999999999999999999999", "1e3", "0x10", f"{MAX_BODY + 1}, 3"], ids=lambda text: str(text)[:12]
+)
+def test_a_length_that_is_no_length_is_refused(world: World, wire: Wire, length: str) -> None:
+    headers = world.prepared.hook.headers(_GOOD, _new_id())
+    answer = wire.ask(_head("POST", world.prepared.hook.path, *headers.items(), ("Content-Length", length)), _GOOD)
+    assert answer.status in {400, 413}
+    world.assert_still_serves()
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "identity", ""])
+def test_an_encoded_body_is_refused_before_it_is_sent(world: World, wire: Wire, encoding: str) -> None:
+    answer = wire.ask(_delivery_head(world, _GOOD, _new_id(), ("Content-Encoding", encoding)))
+    assert (answer.status, answer.error) == (415, "Content-Encoding is not supported")
+
+
+def test_an_unknown_integration_is_told_before_the_body_is_sent(world: World, wire: Wire) -> None:
+    path = world.prepared.hook.path.replace("/int_", "/int_0")
+    headers = world.prepared.hook.headers(_GOOD, _new_id())
+    answer = wire.ask(_head("POST", path, *headers.items(), ("Content-Length", "1000"), ("Expect", "100-continue")))
+    # Not even "100 Continue" came before it.
+    assert (answer.status, answer.error) == (404, "Integration not found")
+
+
+def test_a_sender_that_waits_to_be_told_to_go_on_is_told(world: World, wire: Wire) -> None:
+    interim = wire.ask(_delivery_head(world, _GOOD, _new_id(), ("Expect", "100-continue")))
+    assert interim.status == 100
+    answer = wire.ask(_GOOD)
+    assert answer.status == 200
+    assert json.loads(answer.body)["message"] == PROCESSED
+
+
+# Headers and paths that only a raw socket sends.
+
+
+@pytest.mark.parametrize(
+    ("header", "status", "error"),
+    [
+        ("X-Host-Delivery", 400, "Repeated X-Host-Delivery header"),
+        ("X-Host-Event", 400, "Repeated X-Host-Event header"),
+        ("X-Hub-Signature-256", 401, "Invalid webhook signature"),
+        ("Content-Type", 400, "Repeated Content-Type header"),
+    ],
+)
+def test_a_deciding_header_that_is_there_twice_is_refused(
+    world: World, wire: Wire, header: str, status: int, error: str
+) -> None:
+    # Even with the very same value.
+    value = world.prepared.hook.headers(_GOOD, delivery := _new_id())[header]
+    answer = wire.ask(_delivery_head(world, _GOOD, delivery, (header.lower(), value)), _GOOD)
+    assert (answer.status, answer.error) == (status, error)
+    assert world.prepared.left_by(delivery)["contexts"] == 0
+
+
+@pytest.mark.parametrize("header", ["X-Host-Delivery", "X-Host-Event"])
+@pytest.mark.parametrize("value", [None, b"", b" \t"])
+def test_a_header_that_is_missing_or_blank_is_named(world: World, wire: Wire, header: str, value: bytes | None) -> None:
+    more = () if value is None else ((header, value),)
+    answer = wire.ask(_delivery_head(world, _GOOD, _new_id(), *more, without=header), _GOOD)
+    assert (answer.status, answer.error) == (400, f"Missing {header} header")
+
+
+def test_a_delivery_id_with_bytes_beyond_ascii_is_refused(world: World, wire: Wire) -> None:
+    more = ("X-Host-Delivery", b"d\xc3\xa9livery")
+    answer = wire.ask(_delivery_head(world, _GOOD, "", more, without="X-Host-Delivery"), _GOOD)
+    assert answer.status == 400
+    assert answer.error.startswith("Invalid X-Host-Delivery header")
+
+
+def test_a_signature_with_bytes_beyond_ascii_is_refused(world: World, wire: Wire) -> None:
+    right = signature(_GOOD, world.prepared.hook.secret).encode()
+    more = ("X-Hub-Signature-256", right[:-1] + b"\xe9")
+    answer = wire.ask(_delivery_head(world, _GOOD, _new_id(), more, without="X-Hub-Signature-256"), _GOOD)
+    assert (answer.status, answer.error) == (401, "Invalid webhook signature")
+
+
+def test_an_event_kind_with_bytes_beyond_ascii_is_ignored_like_any_unknown_one(world: World, wire: Wire) -> None:
+    head = _delivery_head(world, _GOOD, delivery := _new_id(), ("X-Host-Event", b"p\xfcsh"), without="X-Host-Event")
+    answer = wire.ask(head, _GOOD)
+    assert answer.status == 200
+    assert json.loads(answer.body)["data"] == {"event": "püsh", "delivery": delivery, "ignored": True}
+    assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": ["Ignored püsh event"], "runs": []}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "status", "error"),
+    [
+        ("/4242", "/1_0", 400, "Invalid webhook parameters"),
+        ("/4242", "/%D9%A1%D9%A2", 400, "Invalid webhook parameters"),
+        ("/4242", "/" + "9" * 30, 400, "Invalid webhook parameters"),
+        ("/4242", "/0", 400, "Invalid webhook parameters"),
+        ("/4242", "/+4242", 400, "Invalid webhook parameters"),
+        ("/4242", "/%204242", 400, "Invalid webhook parameters"),
+        ("/4242", "/4242%00", 400, "Invalid webhook parameters"),
+        ("/codehost/", "/elsewhere/", 400, "Invalid webhook parameters"),
+        ("/codehost/", "/%2e%2e/", 400, "Invalid webhook parameters"),
+        ("/codehost/", "/github/", 404, "Integration not found"),
+        ("/org_", "/%2e%2e", 404, "Integration not found"),
+        ("/int_", "/%2e%2e", 404, "Integration not found"),
+        ("/int_", "/INT_", 404, "Integration not found"),
+        ("/int_", "/%ff", 404, "Integration not found"),
+        ("/4242", "/4243", 404, "Repository not found"),
+        ("/4242", "/../4242", 404, "Not Found"),
+        ("/api/", "/api/../api/", 404, "Not Found"),
+    ],
+)
+def test_a_path_that_is_not_the_webhooks_own_leads_nowhere(
+    world: World, wire: Wire, old: str, new: str, status: int, error: str
+) -> None:
+    path = world.prepared.hook.path
+    assert old in path
+    headers = world.prepared.hook.headers(_GOOD, delivery := _new_id())
+    changed = path.replace(old, new, 1)
+    answer = wire.ask(_head("POST", changed, *headers.items(), ("Content-Length", str(len(_GOOD)))), _GOOD)
+    assert answer.status == status
+    assert answer.error.startswith(error)
+    assert world.prepared.left_by(delivery)["contexts"] == 0
+
+
+def test_a_slash_at_the_end_names_the_same_address(world: World) -> None:
+    headers = world.prepared.hook.headers(_GOOD, _new_id())
+    messages = [
+        world.client.post(path, content=_GOOD, headers=headers).json()["message"]
+        for path in (world.prepared.hook.path, f"{world.prepared.hook.path}/")
+    ]
+    assert messages == [PROCESSED, DUPLICATE]
+
+
+def test_the_frameworks_own_errors_have_our_body(world: World) -> None:
+    hook = world.prepared.hook.path
+    assert _error(world.client.get("/nothing/here")) == (404, "Not Found")
+    assert _error(world.client.get("/%ff%zz")) == (404, "Not Found")
+    for method, path in (("GET", hook), ("PUT", hook), ("DELETE", "/v1/posts"), ("POST", "/health/live")):
+        answer = world.client.request(method, path)
+        assert _error(answer) == (405, "Method Not Allowed")
+        assert answer.headers["allow"]
+
+
+@pytest.mark.parametrize(("path", "status"), [("/nothing/here", 404), ("/health/live", 405), ("/v1/posts", 405)])
+def test_an_answer_to_head_announces_our_body_and_does_not_send_it(wire: Wire, path: str, status: int) -> None:
+    wire.say(_head("HEAD", path))
+    answer = wire.hear(without_body=True)
+    assert answer is not None
+    assert (answer.status, answer.headers["content-type"]) == (status, "application/json")
+    assert int(answer.headers["content-length"]) > len('{"error":""}')
+    # The next bytes are the next answer.
+    assert wire.ask(_head("GET", "/health/live")).status == 200
+
+
+def test_a_connection_goes_on_after_errors(world: World, wire: Wire) -> None:
+    bad = ("X-Hub-Signature-256", f"sha256={'0' * 64}")
+    unknown = world.prepared.hook.path.replace("/int_", "/int_0")
+    length = ("Content-Length", str(len(_GOOD)))
+    asked = [
+        _delivery_head(world, _GOOD, _new_id(), bad, without="X-Hub-Signature-256") + _GOOD,
+        _delivery_head(world, b"[]", _new_id()) + b"[]",
+        _delivery_head(world, _GOOD, _new_id(), ("Content-Encoding", "br")) + _GOOD,
+        _head("POST", unknown, *world.prepared.hook.headers(_GOOD, _new_id()).items(), length) + _GOOD,
+        _head("GET", "/nothing/here"),
+        _head("GET", "/v1/posts"),
+        _head("GET", "/health/live"),
+        _delivery_head(world, _GOOD, _new_id()) + _GOOD,
+    ]
+    assert [wire.ask(request).status for request in asked] == [401, 400, 415, 404, 404, 401, 200, 200]
+
+
+def test_a_connection_goes_on_after_a_large_body_that_nobody_read(world: World) -> None:
+    connection = http.client.HTTPConnection(LOOPBACK, world.server.port, timeout=PATIENCE_S)
+    with contextlib.closing(connection):
+        path = world.prepared.hook.path.replace("/int_", "/int_0")
+        connection.request("POST", path, body=b"x" * 4_000_000, headers=world.prepared.hook.headers(b"", "1"))
+        refused = connection.getresponse()
+        assert (refused.status, refused.read()) == (404, b'{"error":"Integration not found"}')
+        opened = connection.sock
+        connection.request("GET", "/health/live")
+        assert connection.getresponse().status == 200
+        assert connection.sock is opened
+
+
+# Request ids and the log.
+
+
+def test_a_request_id_is_given_back_and_logged(world: World) -> None:
+    named = f"test.{_new_id()}"
+    answer = world.send(_GOOD, _new_id(), X_Request_Id=named)
+    assert answer.headers.get_list("x-request-id") == [named]
+    until(lambda: bool(_logged(world, named)), "the request is logged")
+    line = _logged(world, named)[0]
+    logged = {name: line[name] for name in ("event", "method", "path", "status", "request_id", "level")}
+    assert logged == {
+        "event": "request",
+        "method": "POST",
+        "path": world.prepared.hook.path,
+        "status": 200,
+        "request_id": named,
+        "level": "info",
+    }
+
+
+def test_a_request_without_an_id_is_given_one_of_its_own(world: World) -> None:
+    ids = [world.client.get(path).headers["x-request-id"] for path in ("/health/live", "/nothing/here", "/v1/posts")]
+    assert len({uuid.UUID(text) for text in ids}) == 3
+
+
+@pytest.mark.parametrize(
+    "hostile", [b"a b", b'a"}', b"x" * 65, b"", b"\xc3\xbc", b"a\x1b[31m", b"a;b=c"], ids=lambda value: repr(value)[:12]
+)
+def test_a_request_id_that_is_not_fit_for_a_log_is_replaced(world: World, wire: Wire, hostile: bytes) -> None:
+    answer = wire.ask(_head("GET", "/health/live", ("X-Request-Id", hostile)))
+    if answer.status == 400:
+        # A control character: no HTTP any more.
+        assert b"\x1b" in hostile
+        return
+    assert uuid.UUID(answer.headers["x-request-id"])
+
+
+def test_every_log_line_is_json_with_its_request_and_without_any_secret(world: World) -> None:
+    prepared, body = world.prepared, _push("feat: keep it secret")
+    wrong = "csk_0123456789ab_wrongwrongwrongwrongwrongwrong"
+    world.send(body, _new_id())
+    world.send(body, _new_id(), X_Hub_Signature_256=f"sha256={'ab' * 32}")
+    world.send(b"[]", _new_id())
+    world.list_posts()
+    world.list_posts(key=wrong)
+    world.client.get("/v1/posts", params={"api_key": prepared.key})
+    named = f"end-{_new_id()}"
+    world.client.get(f"/nothing?secret={prepared.hook.secret}", headers={"X-Request-Id": named})
+    until(lambda: bool(_logged(world, named)), "the last request is logged")
+    log = world.server.log()
+    secrets = {
+        "the webhook secret": prepared.hook.secret,
+        "the API key": prepared.key,
+        "the API key's own part": prepared.key.rpartition("_")[2],
+        "a wrong key": wrong.rpartition("_")[2],
+        "a signature": signature(body, prepared.hook.secret).removeprefix("sha256="),
+        "a wrong signature": "ab" * 32,
+        "the key file": prepared.installation.folder.joinpath("contentsvc.db.key").read_text("ascii").strip(),
+        "a commit": "keep it secret",
+    }
+    assert [name for name, text in secrets.items() if text in log] == []
+    lines = [json.loads(line) for line in log.splitlines()]
+    assert all({"event", "level", "logger", "timestamp"} <= set(line) for line in lines)
+    requests = [line for line in lines if line["event"] == "request"]
+    assert all({"method", "path", "status", "ms", "request_id"} <= set(line) for line in requests)
+    assert len({line["request_id"] for line in requests}) == len(requests)
+
+
+# What people and programs ask.
+
+
+def test_the_process_says_that_it_lives_that_it_is_ready_and_which_version_it_is(world: World) -> None:
+    assert world.client.get("/health/live").json() == {"status": "live"}
+    assert world.client.get("/health/ready").json() == {"status": "ready"}
+    status = world.client.get("/v1/status")
+    assert status.status_code == 200
+    told = world.prepared.installation.run("--version").stdout
+    assert status.json() == {"status": "ok", "version": told.split()[-1]}
+
+
+_POST_FIELDS: Final = {
+    *("id", "title", "content", "markdown", "contentType", "sourceMetadata", "status", "createdAt", "updatedAt"),
+}
+_TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+@pytest.fixture(scope="module")
+def total(world: World) -> int:
+    """Have more posts than two pages of the default size; give how many there are."""
+    for number in range(12):
+        assert world.send(_push(f"feat: add lamp {number}"), _new_id()).status_code == 200
+    world.prepared.installation.until_runs_ended()
+    return int(world.list_posts().json()["pagination"]["totalItems"])
+
+
+def test_a_post_has_its_nine_fields_and_a_page_its_six(world: World, total: int) -> None:
+    world.prepared.installation.until_runs_ended()
+    body = world.list_posts().json()
+    assert set(body) == {"posts", "pagination"}
+    assert len(body["posts"]) == 10
+    for post in body["posts"]:
+        assert set(post) == _POST_FIELDS
+        assert (post["contentType"], post["status"]) == ("changelog", "published")
+        assert _TIMESTAMP.fullmatch(post["createdAt"])
+        assert _TIMESTAMP.fullmatch(post["updatedAt"])
+        assert post["markdown"]
+        assert post["content"].startswith("<")
+    count = world.prepared.installation.count("SELECT count(*) FROM posts")
+    assert total > 20
+    assert body["pagination"] == {
+        "limit": 10,
+        "currentPage": 1,
+        "nextPage": 2,
+        "previousPage": None,
+        "totalPages": -(-count // 10),
+        "totalItems": count,
+    }
+
+
+def test_the_pages_together_hold_every_post_once_newest_first(world: World, total: int) -> None:
+    world.prepared.installation.until_runs_ended()
+    posts: list[dict[str, Any]] = []
+    page: int | None = 1
+    while page is not None:
+        body = world.list_posts(f"?limit=7&page={page}").json()
+        posts += body["posts"]
+        assert body["pagination"]["previousPage"] == (page - 1 or None)
+        page = body["pagination"]["nextPage"]
+    stored = world.prepared.installation.rows("SELECT id FROM posts ORDER BY created_at DESC, id DESC")
+    assert [post["id"] for post in posts] == [row["id"] for row in stored]
+    assert len(posts) >= total
+
+
+@pytest.mark.parametrize(
+    ("query", "limit"),
+    [
+        ("", 10),
+        ("?limit=", 10),
+        ("?limit=1", 1),
+        ("?limit=0", 1),
+        ("?limit=-3", 1),
+        ("?limit=100", 100),
+        ("?limit=101", 100),
+        (f"?limit={'9' * 5000}", 100),
+        ("?limit=%2B5", 5),
+        ("?limit=005", 5),
+        ("?limit=5.5", 10),
+        ("?limit=1e3", 10),
+        ("?limit=ten", 10),
+        ("?limit=1_0", 10),
+        ("?limit=%D9%A1%D9%A2", 10),
+        ("?limit=5%00", 10),
+        ("?limit=%ff", 10),
+        ("?limit[]=3", 10),
+        # Of a repeated parameter the last one counts.
+        ("?limit=5&limit=7", 7),
+        ("?limit=5&limit=seven", 10),
+    ],
+)
+def test_a_limit_is_bounded_and_never_an_error(world: World, total: int, query: str, limit: int) -> None:
+    answer = world.list_posts(query)
+    assert answer.status_code == 200
+    assert answer.json()["pagination"]["limit"] == limit
+    assert len(answer.json()["posts"]) == min(limit, answer.json()["pagination"]["totalItems"])
+
+
+@pytest.mark.parametrize(
+    ("query", "page"),
+    [
+        ("?page=2", 2),
+        ("?page=%2B2", 2),
+        ("?page=0", 1),
+        ("?page=-1", 1),
+        ("?page=two", 1),
+        ("?page=", 1),
+        ("?page=1.5", 1),
+        ("?page=99&page=2", 2),
+        ("?page=2&page=0", 1),
+    ],
+)
+def test_a_page_that_is_no_number_or_below_one_is_the_first(world: World, total: int, query: str, page: int) -> None:
+    answer = world.list_posts(query)
+    assert answer.status_code == 200
+    assert answer.json()["pagination"]["currentPage"] == page
+
+
+@pytest.mark.parametrize(("asked", "told"), [("999999", 999_999), ("9" * 4000, 2**63 - 1)])
+def test_a_page_beyond_the_last_is_refused_in_the_specified_shape(
+    world: World, total: int, asked: str, told: int
+) -> None:
+    answer = world.list_posts(f"?page={asked}")
+    assert answer.status_code == 400
+    body = answer.json()
+    assert set(body) == {"error", "details"}
+    assert body["error"] == "Invalid page number"
+    assert set(body["details"]) == {"message", "totalPages", "requestedPage"}
+    assert body["details"]["requestedPage"] == told
+    assert body["details"]["totalPages"] == world.list_posts().json()["pagination"]["totalPages"]
+
+
+def test_without_a_good_key_nothing_is_listed(world: World) -> None:
+    def asked(*headers: tuple[str, str]) -> tuple[int, str, str | None]:
+        answer = world.client.get("/v1/posts", headers=list(headers))
+        status, error = _error(answer)
+        return status, error, answer.headers.get("www-authenticate")
+
+    key = world.prepared.key
+    assert asked() == (401, "Missing API key", "Bearer")
+    invalid = (401, "Invalid API key", "Bearer")
+    assert asked(("Authorization", "")) == invalid
+    assert asked(("Authorization", "Bearer")) == invalid
+    assert asked(("Authorization", f"Basic {key}")) == invalid
+    assert asked(("Authorization", key)) == invalid
+    assert asked(("Authorization", f"Bearer {key}x")) == invalid
+    assert asked(("Authorization", f"Bearer {key[:-1]}")) == invalid
+    assert asked(("Authorization", f"Bearer {key}"), ("Authorization", f"Bearer {key}")) == invalid
+    assert asked(("Authorization", f"Bearer {'x' * 10_000}")) == invalid
+
+
+def test_a_key_of_bytes_beyond_ascii_is_invalid(world: World, wire: Wire) -> None:
+    answer = wire.ask(_head("GET", "/v1/posts", ("Authorization", b"Bearer csk_\xe9\xff")))
+    assert (answer.status, answer.error) == (401, "Invalid API key")
+
+
+def test_a_key_that_may_only_write_may_not_list(world: World) -> None:
+    issued = world.prepared.installation.command("key", "issue", "--organization", "acme", "--scope", "write")
+    assert _error(world.list_posts(key=issued["key"])) == (403, "Insufficient scope")
+
+
+def test_another_organizations_posts_cannot_be_seen(world: World, total: int) -> None:
+    command = world.prepared.installation.command
+    command("organization", "create", "Other", "--slug", "other")
+    key = command("key", "issue", "--organization", "other")["key"]
+    assert world.list_posts(key=key).json() == {
+        "posts": [],
+        "pagination": {
+            "limit": 10,
+            "currentPage": 1,
+            "nextPage": None,
+            "previousPage": None,
+            "totalPages": 1,
+            "totalItems": 0,
+        },
+    }
+    assert world.list_posts("?page=2", key=key).status_code == 400
+
+
+# The operator beside the running server.
+
+
+@final
+@frozen(kw_only=True)
+class Streamed:
+    """One answer of a stream, and when its question was asked."""
+
+    began: float
+    ended: float
+    status: int
+    text: str
+
+
+@final
+@frozen
+class Stream:
+    """Deliveries that go on whatever the operator does."""
+
+    answers: list[Streamed] = field(factory=list[Streamed])
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not holds():
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.01)
+
+    async def goes_on(self, since: float) -> None:
+        """Wait until some deliveries were sent and answered after a moment."""
+        await self.until(lambda: sum(answer.began > since for answer in self.answers) >= 6)
+
+
+@contextlib.asynccontextmanager
+async def _streaming(world: World) -> AsyncGenerator[Stream]:
+    stream = Stream()
+
+    async def work(client: httpx.AsyncClient) -> None:
+        while True:
+            body, began = _push(), time.monotonic()
+            headers = world.prepared.hook.headers(body, _new_id())
+            answer = await client.post(world.prepared.hook.path, content=body, headers=headers)
+            told = answer.json()
+            stream.answers.append(
+                Streamed(
+                    began=began,
+                    ended=time.monotonic(),
+                    status=answer.status_code,
+                    text=told.get("error", told.get("message")),
+                )
+            )
+
+    async with _clients(world.server, 3) as client:
+        workers = [asyncio.create_task(work(client)) for _ in range(3)]
+        try:
+            yield stream
+        finally:
+            for worker in workers:
+                worker.cancel()
+            ended = await asyncio.gather(*workers, return_exceptions=True)
+        assert all(isinstance(end, asyncio.CancelledError) for end in ended), ended
+
+
+async def test_what_the_operator_switches_holds_from_the_next_delivery_on(world: World) -> None:
+    prepared = world.prepared
+
+    async def operate(*arguments: str) -> tuple[float, float]:
+        began = time.monotonic()
+        await asyncio.to_thread(prepared.installation.command, *arguments)
+        return began, time.monotonic()
+
+    async def deliver() -> tuple[int, str, str]:
+        answer = await asyncio.to_thread(world.send, _push(), delivery := _new_id())
+        told = answer.json()
+        return answer.status_code, told.get("error", told.get("message")), delivery
+
+    async with _streaming(world) as stream:
+        await stream.goes_on(time.monotonic())
+
+        off = await operate("integration", "disable", prepared.hook.integration_id)
+        assert (await deliver())[:2] == (403, "Integration is disabled")
+        await stream.goes_on(off[1])
+        on = await operate("integration", "enable", prepared.hook.integration_id)
+        assert (await deliver())[:2] == (200, PROCESSED)
+        await stream.goes_on(on[1])
+
+        await operate("trigger", "disable", prepared.on_push)
+        status, _, delivery = await deliver()
+        assert status == 200
+        assert prepared.left_by(delivery)["runs"] == [prepared.on_all]
+        await operate("trigger", "enable", prepared.on_push)
+        _, _, delivery = await deliver()
+        assert prepared.left_by(delivery)["runs"] == sorted([prepared.on_all, prepared.on_push])
+
+        issued = await asyncio.to_thread(prepared.installation.command, "key", "issue", "--organization", "acme")
+        assert (await asyncio.to_thread(world.list_posts, key=issued["key"])).status_code == 200
+        await operate("key", "revoke", issued["prefix"])
+        assert _error(await asyncio.to_thread(world.list_posts, key=issued["key"])) == (401, "Invalid API key")
+
+    def answers(asked: Callable[[Streamed], bool]) -> set[tuple[int, str]]:
+        return {(answer.status, answer.text) for answer in stream.answers if asked(answer)}
+
+    accepted, refused = {(200, PROCESSED)}, {(403, "Integration is disabled")}
+    assert answers(lambda answer: answer.ended < off[0] or answer.began > on[1]) == accepted
+    assert answers(lambda answer: answer.began > off[1] and answer.ended < on[0]) == refused
+    assert answers(lambda _: True) == accepted | refused
+
+
+def test_a_body_that_was_tampered_with_leaves_a_failed_log_entry_without_a_payload(world: World) -> None:
+    body, delivery = _push(), _new_id()
+    right = signature(body, world.prepared.hook.secret)
+    answer = world.send(body.replace(b"lamp", b"bomb"), delivery, X_Hub_Signature_256=right)
+    assert _error(answer) == (401, "Invalid webhook signature")
+    listed = world.prepared.installation.command("log", "list", "--organization", "acme", "--limit", "100")
+    entry = next(row for row in listed if row["referenceId"] == delivery)
+    assert entry | {"id": "", "createdAt": ""} == {
+        "id": "",
+        "referenceId": delivery,
+        "title": "Invalid webhook signature",
+        "integrationType": "codehost",
+        "direction": "incoming",
+        "status": "failed",
+        "statusCode": 401,
+        "errorMessage": "Invalid webhook signature",
+        "payload": None,
+        "createdAt": "",
+        "reason": "Invalid webhook signature",
+    }
+    assert world.prepared.left_by(delivery)["contexts"] == 0
+
+
+# Servers of their own.
+
+
+def test_a_flood_of_refusals_is_bounded_and_the_next_entry_tells_of_it(template: Prepared, tmp_path: Path) -> None:
+    prepared = template.copied_to(tmp_path, failed_log_rows_per_minute="5")
+    with serving(prepared.installation) as server, _client(server) as client:
+        world = World(prepared=prepared, server=server, client=client)
+        for _ in range(20):
+            answer = world.send(_GOOD, _new_id(), X_Hub_Signature_256=f"sha256={'0' * 64}")
+            assert _error(answer) == (401, "Invalid webhook signature")
+        assert prepared.installation.count("SELECT count(*) FROM log_entries WHERE status_code = 401") == 5
+        assert world.send(_GOOD, "told").json()["message"] == PROCESSED
+        assert world.send(_GOOD, "told-already").json()["message"] == PROCESSED
+    rows = prepared.installation.rows(
+        "SELECT reference_id, reason FROM log_entries WHERE reference_id IN ('told', 'told-already') ORDER BY id"
+    )
+    assert "15 earlier failures were not logged" in rows[0]["reason"]
+    assert "not logged" not in rows[1]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("signals", "unfinished"),
+    [
+        pytest.param(1, False, id="once"),
+        pytest.param(2, False, id="twice"),
+        pytest.param(1, True, id="while a sender never finishes"),
+    ],
+)
+async def test_a_terminated_server_ends_in_order_and_has_stored_what_it_answered(
+    template: Prepared, tmp_path: Path, signals: int, unfinished: bool
+) -> None:
+    prepared = template.copied_to(tmp_path)
+    stored: list[str] = []
+
+    async def work(client: httpx.AsyncClient) -> None:
+        with contextlib.suppress(httpx.TransportError):
+            while True:
+                headers = prepared.hook.headers(_GOOD, delivery := _new_id())
+                answer = await client.post(prepared.hook.path, content=_GOOD, headers=headers)
+                assert answer.status_code == 200, answer.text
+                stored.append(delivery)
+
+    with serving(prepared.installation) as server, contextlib.ExitStack() as stack:
+        world = World(prepared=prepared, server=server, client=stack.enter_context(_client(server)))
+        if unfinished:
+            never = stack.enter_context(Wire(server))
+            never.say(_delivery_head(world, _GOOD, _new_id()), _GOOD[:100])
+        async with _clients(server, 8) as client, asyncio.TaskGroup() as workers:
+            for _ in range(8):
+                workers.create_task(work(client))
+            await Stream().until(lambda: len(stored) >= 40)
+            began = time.monotonic()
+            for _ in range(signals):
+                server.terminate()
+            code = await asyncio.to_thread(server.exit_code, within_s=_DRAIN_S)
+        assert code == 0, server.log()[-2000:]
+        assert time.monotonic() - began < _DRAIN_S + 1
+    contexts = {row["custom_id"] for row in prepared.installation.rows("SELECT custom_id FROM context_records")}
+    assert {f"codehost:{REPOSITORY_ID}:{delivery}" for delivery in stored} <= contexts
+    assert prepared.installation.count("SELECT count(*) FROM claims") == len(contexts)
+    assert prepared.installation.count("SELECT count(*) FROM workflow_runs") == 2 * len(contexts)
+
+
+async def test_what_a_killed_server_left_undone_is_done_after_the_next_start(
+    template: Prepared, tmp_path: Path
+) -> None:
+    prepared = template.copied_to(tmp_path)
+    installation = prepared.installation
+    sent = 0
+    with ServerProcess(installation) as server:
+        for _ in range(5):
+            server.start()
+            server.until_ready()
+            async with _clients(server, 32) as client:
+                bodies = [(_GOOD, prepared.hook.headers(_GOOD, _new_id())) for _ in range(64)]
+                answers = await asyncio.gather(
+                    *(client.post(prepared.hook.path, content=body, headers=headers) for body, headers in bodies)
+                )
+                server.kill()
+            assert [answer.status_code for answer in answers] == [200] * 64
+            sent += 64
+            if installation.unended_runs():
+                break
+        else:
+            pytest.fail("in five rounds every run had ended before the kill")
+        server.start()
+        server.until_ready()
+        installation.until_runs_ended()
+    ends = installation.rows("SELECT status, count(*) AS runs FROM workflow_runs GROUP BY status")
+    assert ends == [{"status": "completed", "runs": 2 * sent}]
+    assert installation.count("SELECT count(*) FROM posts") == 2 * sent
+
+
+def test_a_server_whose_database_is_damaged_says_so_in_a_sentence(template: Prepared, tmp_path: Path) -> None:
+    prepared = template.copied_to(tmp_path)
+    prepared.installation.database.write_bytes(b"no database " * 1000)
+    with pytest.raises(sqlite3.DatabaseError):
+        prepared.installation.rows("SELECT 1 FROM posts")
+    done = prepared.installation.run("serve", "--port", "0")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "cannot be used" in done.stderr.splitlines()[-1]
