@@ -1,0 +1,139 @@
+"""The documentation as its tests see it: pages, headings, and what stands in fences."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Final, final
+
+import click
+from attrs import frozen
+
+from contentsvc_cli.main import main
+
+ROOT: Final = Path(__file__).parents[2]
+#: Every Markdown file of the project.
+PAGES: Final = tuple(sorted((*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))))
+
+_FENCE: Final = re.compile(r"^```(?P<language>[a-z]*) ?(?P<rest>.*)\n(?P<text>(?:.*\n)*?)```$", re.MULTILINE)
+_HEADING: Final = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
+_CALL: Final = re.compile(r"(?:^|[|&;(] ?)((?:contentsvc|make)\b[^|&;<>)#]*)")
+_HERE_DOCUMENT: Final = re.compile(r"<<'EOF'\n(?:.*\n)*?EOF$", re.MULTILINE)
+_ROW: Final = re.compile(r"^\|(.+)\|$", re.MULTILINE)
+
+
+@final
+@frozen(kw_only=True)
+class Fence:
+    """A fenced block: ``language`` and ``rest`` are what stands after the opening backticks."""
+
+    language: str
+    rest: str
+    text: str
+
+    @property
+    def title(self) -> str | None:
+        """Give the file that the block is the content of, or is a change of."""
+        return self.rest.removeprefix("title=") if self.rest.startswith("title=") else None
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+def fences(text: str, language: str | None = None) -> list[Fence]:
+    found = [Fence(**match.groupdict()) for match in _FENCE.finditer(text)]
+    return [fence for fence in found if language in {None, fence.language}]
+
+
+def without_fences(text: str) -> str:
+    return _FENCE.sub("", text)
+
+
+def headings(text: str) -> list[tuple[int, str]]:
+    return [(len(marks), words) for marks, words in _HEADING.findall(without_fences(text))]
+
+
+def anchors(text: str) -> set[str]:
+    """Give what a link to a heading may name, as code hosts derive it."""
+    found: set[str] = set()
+    for _, words in headings(text):
+        base = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
+        anchor, number = base, 0
+        while anchor in found:
+            number += 1
+            anchor = f"{base}-{number}"
+        found.add(anchor)
+    return found
+
+
+def section(text: str, heading: str) -> str:
+    """Give what stands under a heading, up to the next one of its level or a higher one."""
+    level = len(heading) - len(heading.lstrip("#"))
+    _, found, rest = f"\n{text}".partition(f"\n{heading}\n")
+    assert found, f"there is no heading {heading!r}"
+    fenced = False
+    lines: list[str] = []
+    for line in rest.splitlines(keepends=True):
+        fenced ^= line.startswith("```")
+        if not fenced and re.match(rf"#{{1,{level}}} ", line):
+            break
+        lines.append(line)
+    return "".join(lines)
+
+
+def rows(text: str) -> list[list[str]]:
+    """Give the cells of the tables in ``text``, without the heads."""
+    cells = [[cell.strip() for cell in match.split(" | ")] for match in _ROW.findall(without_fences(text))]
+    rules = [place for place, row in enumerate(cells) if set("".join(row)) <= set("-| :")]
+    heads = {place - 1 for place in rules}
+    return [row for place, row in enumerate(cells) if place not in heads and place not in rules]
+
+
+def code(cell: str) -> list[str]:
+    """Give what stands in backticks."""
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def shell_lines(text: str) -> list[list[str]]:
+    """Give the calls of ``contentsvc`` and ``make`` in a shell text, as words, without what they are piped to."""
+    lines = _HERE_DOCUMENT.sub("", text.replace("\\\n", " ")).splitlines()
+    calls = [call for line in lines for call in _CALL.findall(line)]
+    # Standard error is named before its sign.
+    return [shlex.split(re.sub(r" [12]$", "", call.rstrip())) for call in calls]
+
+
+def command_at(words: list[str]) -> tuple[click.Command, list[str]]:
+    """Find the command that ``words`` begin with, and give the words that follow it."""
+    command: click.Command = main
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        found = command.get_command(click.Context(command), words[0])
+        if found is None:
+            break
+        command, words = found, words[1:]
+    return command, words
+
+
+def options_of(command: click.Command) -> set[str]:
+    return {name for option in command.params if isinstance(option, click.Option) for name in option.opts}
+
+
+def leaves() -> list[tuple[str, click.Command]]:
+    """Give every command that does something, by its full name."""
+    found: list[tuple[str, click.Command]] = []
+
+    def walk(name: str, command: click.Command) -> None:
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for part in command.list_commands(context):
+                child = command.get_command(context, part)
+                assert child is not None
+                walk(f"{name} {part}", child)
+        else:
+            found.append((name, command))
+
+    walk("contentsvc", main)
+    return found

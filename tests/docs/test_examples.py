@@ -1,0 +1,74 @@
+"""Every Python example of the documentation runs, and prints what the page says that it prints."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.docs.pages import PAGES, ROOT, Fence, fences, name_of, read
+
+PYTHON_PAGES = [name_of(page) for page in PAGES if fences(page.read_text("utf-8"), "python")]
+
+
+def patched(text: str, diff: str) -> str:
+    """Apply a change as a page shows it: lines with ``-`` and ``+``, hunks parted by ``@@``."""
+    for hunk in diff.split("@@\n"):
+        lines = hunk.splitlines()
+        before = "".join(f"{line[1:]}\n" for line in lines if not line.startswith("+"))
+        after = "".join(f"{line[1:]}\n" for line in lines if not line.startswith("-"))
+        assert text.count(before) == 1, before
+        text = text.replace(before, after)
+    return text
+
+
+def tree_with(titled: list[Fence], folder: Path) -> Path:
+    """Give a copy of the sources in which the page's files are added and its changes are made."""
+    tree = folder / "tree"
+    shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for fence in titled:
+        assert fence.title is not None
+        path = tree / fence.title
+        if fence.language == "diff":
+            path.write_text(patched(path.read_text("utf-8"), fence.text), "utf-8")
+        else:
+            assert not path.exists(), path
+            path.write_text(fence.text, "utf-8")
+    return tree / "src"
+
+
+@pytest.mark.parametrize("page", PYTHON_PAGES)
+def test_the_examples_of_a_page_run_and_print_what_it_says(page: str, tmp_path: Path) -> None:
+    every = fences(read(page))
+    titled = [fence for fence in every if fence.title]
+    sources = tree_with(titled, tmp_path) if titled else ROOT / "src"
+    changed = [str(fence.title).removeprefix("src/").removesuffix(".py").removesuffix("/__init__") for fence in titled]
+    imports = "".join(f"import {module.replace('/', '.')}\n" for module in changed)
+    script = "\n".join(fence.text for fence in every if fence.language == "python" and not fence.title)
+
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", imports + script],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(sources), "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "".join(fence.text for fence in every if (fence.language, fence.rest) == ("text", "output"))
+
+
+def test_the_example_in_the_readme_has_20_lines() -> None:
+    (example,) = fences(read("README.md"), "python")
+
+    assert len(example.text.splitlines()) <= 20
+
+
+@pytest.mark.parametrize("page", ["provider", "store", "driver", "writer"])
+def test_every_howto_has_an_example_that_says_what_it_prints(page: str) -> None:
+    text = read(f"docs/howto/{page}.md")
+
+    assert fences(text, "python")
+    assert [fence for fence in fences(text, "text") if fence.rest == "output"]

@@ -1,0 +1,263 @@
+"""The documentation says what is so: links, commands, options, settings, dependencies, tests."""
+
+import ast
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Final, cast
+from urllib.parse import unquote
+
+import attrs
+import click
+import pytest
+from click.testing import CliRunner
+from tests.docs.pages import (
+    PAGES,
+    ROOT,
+    anchors,
+    code,
+    command_at,
+    fences,
+    leaves,
+    name_of,
+    options_of,
+    read,
+    rows,
+    section,
+    shell_lines,
+    without_fences,
+)
+
+from contentsvc_cli.main import main
+from contentsvc_cli.send import send
+from contentsvc_core import MAX_BODY, ports
+from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
+from contentsvc_core.content.pagination import MAX_LIMIT
+from contentsvc_core.testing import push_body
+from contentsvc_core.webhooks.providers.native import MAX_COMMITS
+from contentsvc_core.workflows.runs import MAX_ATTEMPTS
+from contentsvc_http.responses import PostBody
+from contentsvc_http.settings import Settings, variable
+
+_LINK: Final = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_TEST: Final = re.compile(r"tests/[\w/]+\.py(?:::\w+)+")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_relative_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    for target in _LINK.findall(without_fences(page.read_text("utf-8"))):
+        if target.startswith(("https://", "http://")):
+            continue
+        path, _, anchor = unquote(target).partition("#")
+        there = (page.parent / path).resolve() if path else page
+        assert there.exists(), target
+        assert there.is_relative_to(ROOT), target
+        if anchor:
+            assert anchor in anchors(there.read_text("utf-8")), target
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    reached: set[Path] = set()
+    waiting = [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in reached:
+            continue
+        reached.add(page)
+        targets = _LINK.findall(without_fences(page.read_text("utf-8")))
+        found = ((page.parent / target.partition("#")[0]).resolve() for target in targets if "://" not in target)
+        waiting += [path for path in found if path.suffix == ".md"]
+
+    assert set(PAGES) <= reached
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_that_is_shown_exists_with_its_options(page: Path) -> None:
+    text = page.read_text("utf-8")
+    shown = [words for fence in fences(text, "sh") for words in shell_lines(fence.text)]
+    inline = (span for span in code(without_fences(text)) if span.startswith("contentsvc "))
+    for words in [*shown, *(words for span in inline for words in shell_lines(span))]:
+        if words[0] == "make":
+            targets = re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE)
+            assert set(words[1:]) <= set(targets), words
+            continue
+        command, rest = command_at(words[1:])
+        options = {word for word in rest if re.match(r"--?[a-z]", word)}
+        assert options <= options_of(command) | {"--help", "-h"}, words
+        # A group that words follow has no such command; a span may name a whole group.
+        assert not (isinstance(command, click.Group) and rest and not options), words
+
+
+@pytest.mark.parametrize(("name", "command"), leaves(), ids=[name for name, _ in leaves()])
+def test_the_command_line_page_shows_every_command_and_option(name: str, command: click.Command) -> None:
+    text = section(read("docs/cli.md"), f"### `{name}`")
+
+    assert [words for fence in fences(text, "sh") for words in shell_lines(fence.text)]
+    for option in options_of(command):
+        assert re.search(rf"(?<![\w-]){option}(?![\w-])", text) or option == "-v", option
+
+
+def test_the_command_line_page_shows_no_other_command() -> None:
+    shown = re.findall(r"^### `(.+)`$", read("docs/cli.md"), re.MULTILINE)
+
+    assert sorted(shown) == sorted(name for name, _ in leaves())
+
+
+#: What needs a server, another repository, or an engine that has done its work.
+NOT_RUN: Final = frozenset({"serve", "history", "send", "post list", "demo"})
+
+
+def keys_of(value: Any) -> dict[str, list[str] | None]:
+    """Give the keys of a body, and of the objects right inside it."""
+    body = cast("dict[str, Any]", value[0] if isinstance(value, list) else value)
+    return {
+        name: sorted(cast("dict[str, Any]", inner)) if isinstance(inner, dict) else None for name, inner in body.items()
+    }
+
+
+def test_the_json_on_the_command_line_page_has_the_keys_that_are_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = read("docs/cli.md")
+    made: dict[str, str] = {}
+    delivery = {"event": "push", "delivery": "d-1", "body": push_body("feat: turn the beam", repository_id=4242)}
+    Path("history.jsonl").write_text(json.dumps(delivery), "utf-8")
+    # In the page's order, which is that of a first use.
+    names = [name for name in re.findall(r"^### `contentsvc (.+)`$", page, re.MULTILINE) if name not in NOT_RUN]
+    for name in names:
+        text = section(page, f"### `contentsvc {name}`")
+        ((_, *words),) = [words for fence in fences(text, "sh") for words in shell_lines(fence.text)]
+        for prefix, own in made.items():
+            words = [own if word.startswith(prefix) else word for word in words]
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 0, (words, done.output)
+        printed = json.loads(done.stdout)
+        (shown,) = fences(text, "json")
+        assert keys_of(printed) == keys_of(json.loads(shown.text)), name
+        values = list(cast("dict[str, Any]", printed).values()) if isinstance(printed, dict) else []
+        for value in values:
+            if isinstance(value, str) and (found := re.match(r"((?:int|trg|csk)_)[A-Za-z0-9-]+", value)):
+                made[found[1]] = found[0]
+
+    assert len(names) == len(leaves()) - len(NOT_RUN)
+
+
+def test_a_post_on_the_command_line_page_has_the_specified_fields() -> None:
+    (shown,) = fences(section(read("docs/cli.md"), "### `contentsvc post list`"), "json")
+
+    assert sorted(json.loads(shown.text)[0]) == sorted(PostBody.__annotations__)
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    limits = dict(rows(section(read("docs/operations.md"), "## Limits")))
+
+    assert limits["body of a delivery"] == f"{MAX_BODY // 1024**2} MiB"
+    assert limits["commits in a push"] == f"{MAX_COMMITS:,}"
+    assert limits["items in a page"] == str(MAX_LIMIT)
+    assert limits["Markdown of a post"] == f"{MARKDOWN_LIMIT:,} characters"
+    assert limits["attempts of a run"] == str(MAX_ATTEMPTS)
+
+
+def test_the_settings_page_has_every_setting_with_its_default() -> None:
+    table = rows(section(read("docs/operations.md"), "## Settings"))
+    shown = {code(row[0])[0]: (code(row[1]) or [""])[0] for row in table}
+
+    def text(default: object) -> str:
+        reveal = getattr(default, "get_secret_value", None)
+        return str(default if reveal is None else reveal())
+
+    assert shown == {variable(field.name): text(field.default) for field in attrs.fields(Settings)}
+    for row in table:
+        assert row[1] in {f"`{shown[code(row[0])[0]]}`", "empty"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_variable_that_is_named_is_one(page: Path) -> None:
+    known = {variable(field.name) for field in attrs.fields(Settings)}
+    known |= {str(option.envvar) for option in send.params if isinstance(option, click.Option) and option.envvar}
+
+    assert set(re.findall(r"\bCONTENTSVC_[A-Z_]*[A-Z]", page.read_text("utf-8"))) <= known
+
+
+def requirement_names(requirements: list[str]) -> set[str]:
+    return {re.split(r"[\[<>=~! ]", requirement)[0] for requirement in requirements}
+
+
+@pytest.mark.parametrize(
+    ("heading", "path"),
+    [
+        ("## At run time", ("project", "dependencies")),
+        ("## For tests of services that use the core", ("project", "optional-dependencies", "testing")),
+        ("## For development", ("dependency-groups", "dev")),
+    ],
+)
+def test_every_direct_dependency_has_its_reason(heading: str, path: tuple[str, ...]) -> None:
+    found: Any = tomllib.loads(read("pyproject.toml"))
+    for key in path:
+        found = found[key]
+    table = rows(section(read("docs/dependencies.md"), heading))
+
+    assert sorted(code(row[0])[0] for row in table) == sorted(requirement_names(found))
+    assert all(len(row) == 3 and all(row) for row in table)
+
+
+def names_of_tests(path: Path) -> set[str]:
+    """Give the tests of a file, as ``test`` or ``Class::test``."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        inside = node.body if isinstance(node, ast.ClassDef) else [node]
+        prefix = f"{node.name}::" if isinstance(node, ast.ClassDef) else ""
+        for each in inside:
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.name.startswith("test_"):
+                found.add(f"{prefix}{each.name}")
+    return found
+
+
+def test_every_test_that_is_named_exists() -> None:
+    for page in PAGES:
+        for named in _TEST.findall(page.read_text("utf-8")):
+            file, _, name = named.partition("::")
+            assert (ROOT / file).is_file(), named
+            assert name in names_of_tests(ROOT / file), named
+
+
+def test_every_silent_point_names_its_choice_and_a_test() -> None:
+    before, _, _ = read("docs/silent-points.md").partition("## Not pinned yet")
+    table = rows(before)
+
+    assert len(table) > 60
+    for row in table:
+        point, choice, pinned = row
+        assert point, row
+        assert choice, row
+        assert _TEST.findall(pinned) == code(pinned), row
+
+
+def test_the_table_of_ports_has_every_port() -> None:
+    table = rows(section(read("docs/architecture.md"), "## Ports"))
+    # A protocol of the module that another module's class can be.
+    defined = {
+        name for name, each in vars(ports).items() if getattr(each, "_is_protocol", False) and name != "Protocol"
+    }
+
+    assert {code(row[0])[0] for row in table} == defined
+    sources = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    for row in table:
+        for implementation in code(row[2]):
+            assert f"class {implementation}" in sources, implementation
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_path_of_the_project_that_is_named_exists(page: Path) -> None:
+    added = {fence.title for fence in fences(page.read_text("utf-8"))}
+    for span in code(without_fences(page.read_text("utf-8"))):
+        if re.fullmatch(r"(?:src|tests|docs|benchmarks)/[\w./-]+", span) and span not in added:
+            assert (ROOT / span).exists(), span
+
+
+def test_every_decision_is_in_the_index() -> None:
+    files = {path.name for path in (ROOT / "docs" / "decisions").glob("[0-9]*.md")}
+
+    assert set(_LINK.findall("\n".join(row[0] for row in rows(read("docs/decisions/README.md"))))) == files
