@@ -3,10 +3,10 @@
 Bytes come in, a value comes out, one transaction makes it true. The core contains no networking, no storage and no
 clock: it decides, and a driver and a store that you choose do the rest. ``contentsvc_core.testing`` and
 ``contentsvc_core.strategies`` are for your tests; ``contentsvc_core.ports`` is what a store of your own implements.
+``contentsvc_core.content.changelog`` writes; it stands apart, so that a service that only receives does not load it.
 """
 
 from contentsvc_core.access.keys import ApiKey, Scope
-from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
 from contentsvc_core.content.writing import Brief, Draft
@@ -128,5 +128,4 @@ __all__ = [
     "sign",
     "trigger_body",
     "verify",
-    "write_changelog",
 ]

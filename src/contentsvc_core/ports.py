@@ -8,7 +8,6 @@ of another one.
 
 from collections.abc import Sequence
 from datetime import datetime
-from enum import Enum, auto
 from typing import Protocol
 
 from contentsvc_core.access.keys import ApiKey
@@ -21,7 +20,7 @@ from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.webhooks.delivery import Address, Endpoint
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_core.workflows.context import ContextRecord
-from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import Completion, RunStatus, WorkflowRun
 from contentsvc_core.workflows.triggers import Trigger
 
 
@@ -49,17 +48,6 @@ class DeliveryStore(Protocol):
             Unstorable: The store cannot hold this value; nothing was written.
         """
         ...
-
-
-class Completion(Enum):
-    """What became of a run's last step."""
-
-    #: Its post is stored, and the run is completed.
-    COMPLETED = auto()
-    #: Another run has reported the same release; this one is skipped, without a post.
-    ALREADY_REPORTED = auto()
-    #: The run was not running any more (ended elsewhere); nothing was written.
-    GONE = auto()
 
 
 class RunLedger(Protocol):

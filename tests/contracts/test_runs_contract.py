@@ -6,9 +6,8 @@ import pytest
 from attrs import evolve
 from contract_values import Tenant, a_post, later, push, release, tenant
 
-from contentsvc_core.ports import Completion
 from contentsvc_core.testing import START
-from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS, Completion, RunStatus, WorkflowRun
 
 
 async def _pending(acme: Tenant, *hours: int) -> list[str]:

@@ -8,8 +8,14 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
 from contentsvc_core.content.posts import Post
-from contentsvc_core.ports import Completion
-from contentsvc_core.workflows.runs import ALREADY_REPORTED, MAX_KILLS, SUSPECT_KILLS, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import (
+    ALREADY_REPORTED,
+    MAX_KILLS,
+    SUSPECT_KILLS,
+    Completion,
+    RunStatus,
+    WorkflowRun,
+)
 
 
 @final

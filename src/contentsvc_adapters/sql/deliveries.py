@@ -6,7 +6,7 @@ from typing import Any, Final, final
 from sqlalchemy import Column, Connection, Select, bindparam, select
 from sqlalchemy.sql.elements import ColumnElement
 
-from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql import directory_rows, rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import integrations, organizations, repositories, triggers, webhook_secrets
 from contentsvc_adapters.sql.settle import SettlementWriter
@@ -82,7 +82,7 @@ class SqlDeliveryStore:
             enabled=integration.enabled,
             secrets=[self._sealer.open(secret) for secret in sealed],
             repository=belonging,
-            triggers=[rows.trigger_of(trigger) for trigger in triggered],
+            triggers=[directory_rows.trigger_of(trigger) for trigger in triggered],
             version=integration.version,
         )
 

@@ -8,7 +8,7 @@ from typing import Any, Final, final
 
 from sqlalchemy import ColumnElement, Connection, Select, Update, insert, select, union_all, update
 
-from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql import directory_rows, rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.deliveries import SECRETS
 from contentsvc_adapters.sql.schema import integrations, organizations, repositories, triggers, webhook_secrets
@@ -58,12 +58,12 @@ class SqlDirectory:
         """Read an organization."""
         query = select(organizations).where(organizations.c.slug == slug)
         found = await self._first(query)
-        return None if found is None else rows.organization_of(found)
+        return None if found is None else directory_rows.organization_of(found)
 
     async def organizations(self) -> Sequence[Organization]:
         """Read all organizations."""
         query = select(organizations).order_by(organizations.c.slug)
-        return [rows.organization_of(row) for row in await self._all(query)]
+        return [directory_rows.organization_of(row) for row in await self._all(query)]
 
     async def add_integration(self, integration: Integration, secret: str) -> bool:
         """Add an integration; the unique repositories decide."""
@@ -87,7 +87,7 @@ class SqlDirectory:
             _same(_integrations(connection, integrations.c.id == integration.id), integration)
             return
         if integration.repositories:
-            connecting = self._database.dialect.insert(repositories).values(rows.repository_rows(integration))
+            connecting = self._database.dialect.insert(repositories).values(directory_rows.repository_rows(integration))
             connected = connection.execute(
                 connecting.on_conflict_do_nothing().returning(repositories.c.repository_id)
             ).all()
@@ -122,13 +122,13 @@ class SqlDirectory:
 
     async def add_trigger(self, trigger: Trigger) -> None:
         """Add a trigger."""
-        addition = self._database.dialect.insert(triggers).values(rows.trigger_row(trigger))
+        addition = self._database.dialect.insert(triggers).values(directory_rows.trigger_row(trigger))
         new = addition.on_conflict_do_nothing(index_elements=["id"]).returning(triggers.c.id)
 
         def add(connection: Connection) -> None:
             if connection.execute(new).first() is None:
                 standing = connection.execute(select(triggers).where(triggers.c.id == trigger.id))
-                _same([rows.trigger_of(row) for row in standing], trigger)
+                _same([directory_rows.trigger_of(row) for row in standing], trigger)
                 return
             _raise_version(connection, trigger.organization_id)
 
@@ -138,7 +138,7 @@ class SqlDirectory:
         """Read a trigger."""
         query = select(triggers).where(triggers.c.organization_id == organization_id, triggers.c.id == trigger_id)
         found = await self._first(query)
-        return None if found is None else rows.trigger_of(found)
+        return None if found is None else directory_rows.trigger_of(found)
 
     async def triggers(self, organization_id: str) -> Sequence[Trigger]:
         """Read an organization's triggers."""
@@ -147,7 +147,7 @@ class SqlDirectory:
             .where(triggers.c.organization_id == organization_id)
             .order_by(triggers.c.created_at, triggers.c.id)
         )
-        return [rows.trigger_of(row) for row in await self._all(query)]
+        return [directory_rows.trigger_of(row) for row in await self._all(query)]
 
     async def enable_trigger(self, organization_id: str, trigger_id: str, *, enabled: bool) -> bool:
         """Switch a trigger."""
@@ -206,7 +206,7 @@ def _integrations(connection: Connection, condition: ColumnElement[bool]) -> lis
         .order_by(repositories.c.integration_id, repositories.c.position)
     )
     grouped = {id_: list(group) for id_, group in groupby(connected, attrgetter("integration_id"))}
-    return [rows.integration_of(row, grouped.get(row.id, ())) for row in found]
+    return [directory_rows.integration_of(row, grouped.get(row.id, ())) for row in found]
 
 
 async def any_sealed(database: Database) -> str | None:

@@ -6,7 +6,7 @@ from typing import final
 
 from sqlalchemy import Connection, func, select, update
 
-from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql import directory_rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import api_keys
 from contentsvc_core.access.keys import ApiKey
@@ -28,7 +28,7 @@ class SqlApiKeys:
         digest = select(api_keys.c.digest).where(api_keys.c.prefix == key.prefix)
 
         def add(connection: Connection) -> None:
-            connection.execute(addition, rows.key_row(key))
+            connection.execute(addition, directory_rows.key_row(key))
             # The same key once more, after an unknown outcome, is welcome.
             if connection.scalar(digest) != key.digest:
                 message = f"'{key.prefix}' is the prefix of another key"
@@ -40,7 +40,7 @@ class SqlApiKeys:
         """Read a key."""
         query = select(api_keys).where(api_keys.c.prefix == prefix)
         found = await self._database.read(lambda connection: connection.execute(query).first())
-        return None if found is None else rows.key_of(found)
+        return None if found is None else directory_rows.key_of(found)
 
     async def keys(self, organization_id: str | None = None) -> Sequence[ApiKey]:
         """Read the keys of one organization, or of all."""
@@ -48,7 +48,7 @@ class SqlApiKeys:
         if organization_id is not None:
             query = query.where(api_keys.c.organization_id == organization_id)
         found = await self._database.read(lambda connection: connection.execute(query).all())
-        return [rows.key_of(row) for row in found]
+        return [directory_rows.key_of(row) for row in found]
 
     async def revoke(self, prefix: str, at: datetime) -> bool:
         """Revoke a key, once."""

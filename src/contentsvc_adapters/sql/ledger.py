@@ -14,9 +14,15 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import events, posts, workflow_runs
 from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import UnreadableRow
-from contentsvc_core.ports import Completion
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.workflows.runs import ALREADY_REPORTED, MAX_KILLS, SUSPECT_KILLS, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import (
+    ALREADY_REPORTED,
+    MAX_KILLS,
+    SUSPECT_KILLS,
+    Completion,
+    RunStatus,
+    WorkflowRun,
+)
 
 
 def _stands(status: RunStatus) -> ColumnElement[bool]:

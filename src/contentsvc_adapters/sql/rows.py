@@ -1,24 +1,19 @@
 """Rows and the values that they stand for."""
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
 import msgspec
 from sqlalchemy import Row
 
-from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
-from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.webhooks.events import Event, Push, Release
 from contentsvc_core.wire import event_from_json, event_to_json
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
-from contentsvc_core.workflows.triggers import Trigger
 
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 
@@ -55,14 +50,14 @@ def log_row(entry: LogEntry) -> dict[str, Any]:
         "status_code": entry.status_code,
         "error_message": entry.error_message,
         "event_id": entry.id if has_event else None,
-        "payload": None if has_event or entry.detail is None else _json(entry.payload),
+        "payload": None if has_event or entry.detail is None else json_of(entry.payload),
         "reason": entry.reason,
     }
 
 
 def log_entry(row: AnyRow) -> LogEntry:
     """Read a log entry; the row carries ``event_type`` and ``event_data`` of its event."""
-    detail: Event | Mapping[str, Any] | None = None
+    detail: Event | dict[str, Any] | None = None
     if row.event_id is not None:
         detail = _event(row.event_id, row.event_type, row.event_data)
     elif row.payload is not None:
@@ -170,7 +165,7 @@ def post_row(post: Post, *, run_id: str, once: str | None) -> dict[str, Any]:
         "content": post.content,
         "markdown": post.markdown,
         "content_type": post.content_type.value,
-        "source_metadata": None if post.source_metadata is None else _json(dict(post.source_metadata)),
+        "source_metadata": None if post.source_metadata is None else json_of(dict(post.source_metadata)),
         "status": post.status.value,
         "created_at": to_ms(post.created_at),
         "updated_at": to_ms(post.updated_at),
@@ -193,117 +188,6 @@ def post_of(row: AnyRow) -> Post:
     )
 
 
-def organization_of(row: AnyRow) -> Organization:
-    """Read an organization."""
-    return Organization(
-        id=row.id,
-        slug=row.slug,
-        name=row.name,
-        retention_days=row.retention_days,
-        created_at=from_ms(row.created_at),
-    )
-
-
-def repository_rows(integration: Integration) -> list[dict[str, Any]]:
-    """Give the rows of an integration's repositories."""
-    return [
-        {
-            "organization_id": integration.organization_id,
-            "provider": integration.provider,
-            "repository_id": repository.id,
-            "integration_id": integration.id,
-            "position": position,
-            "full_name": repository.full_name,
-            "name_key": repository.full_name.lower(),
-            "branch": repository.branch,
-        }
-        for position, repository in enumerate(integration.repositories)
-    ]
-
-
-def integration_of(row: AnyRow, repositories: Iterable[AnyRow]) -> Integration:
-    """Read an integration with its repositories, which come in their order."""
-    return Integration(
-        id=row.id,
-        organization_id=row.organization_id,
-        provider=row.provider,
-        enabled=row.enabled,
-        repositories=tuple(
-            Repository(id=each.repository_id, full_name=each.full_name, branch=each.branch) for each in repositories
-        ),
-        created_at=from_ms(row.created_at),
-    )
-
-
-def trigger_row(trigger: Trigger) -> dict[str, Any]:
-    """Give the row of a trigger."""
-    return {
-        "id": trigger.id,
-        "organization_id": trigger.organization_id,
-        "name": trigger.name,
-        "source_type": trigger.source_type,
-        "enabled": trigger.enabled,
-        "repository_ids": _json(trigger.repository_ids),
-        "event_types": _json(trigger.event_types),
-        "output_type": trigger.output_type.value,
-        "auto_publish": trigger.auto_publish,
-        "created_at": to_ms(trigger.created_at),
-    }
-
-
-def trigger_of(row: AnyRow) -> Trigger:
-    """Read a trigger."""
-    return Trigger(
-        id=row.id,
-        organization_id=row.organization_id,
-        name=row.name,
-        source_type=row.source_type,
-        enabled=row.enabled,
-        repository_ids=msgspec.json.decode(row.repository_ids),
-        event_types=msgspec.json.decode(row.event_types),
-        output_type=ContentType(row.output_type),
-        auto_publish=row.auto_publish,
-        created_at=from_ms(row.created_at),
-    )
-
-
-def key_row(key: ApiKey) -> dict[str, Any]:
-    """Give the row of an API key."""
-    return {
-        "prefix": key.prefix,
-        "organization_id": key.organization_id,
-        "name": key.name,
-        "digest": key.digest,
-        "scopes": _json([scope.value for scope in key.scopes]),
-        "created_at": to_ms(key.created_at),
-        "expires_at": _ms(key.expires_at),
-        "revoked_at": _ms(key.revoked_at),
-        "last_used_at": _ms(key.last_used_at),
-    }
-
-
-def key_of(row: AnyRow) -> ApiKey:
-    """Read an API key."""
-    return ApiKey(
-        prefix=row.prefix,
-        organization_id=row.organization_id,
-        name=row.name,
-        digest=row.digest,
-        scopes=tuple(Scope(scope) for scope in msgspec.json.decode(row.scopes)),
-        created_at=from_ms(row.created_at),
-        expires_at=_at(row.expires_at),
-        revoked_at=_at(row.revoked_at),
-        last_used_at=_at(row.last_used_at),
-    )
-
-
-def _json(value: object) -> str:
+def json_of(value: object) -> str:
+    """Write JSON for a text column."""
     return msgspec.json.encode(value).decode()
-
-
-def _ms(at: datetime | None) -> int | None:
-    return None if at is None else to_ms(at)
-
-
-def _at(ms: int | None) -> datetime | None:
-    return None if ms is None else from_ms(ms)

@@ -10,7 +10,7 @@ A run is a row that is written with the delivery's other effects; work is starte
 """
 
 from datetime import datetime, timedelta
-from enum import Enum
+from enum import Enum, auto
 from typing import Any, Final, final
 
 from attrs import frozen
@@ -64,6 +64,17 @@ class WorkflowRun:
     created_at: datetime
     #: A pending run is not taken before this.
     due_at: datetime
+
+
+class Completion(Enum):
+    """What became of a run's last step."""
+
+    #: Its post is stored, and the run is completed.
+    COMPLETED = auto()
+    #: Another run has reported the same release; this one is skipped, without a post.
+    ALREADY_REPORTED = auto()
+    #: The run was not running any more (ended elsewhere); nothing was written.
+    GONE = auto()
 
 
 #: Why a run is skipped whose release another run has reported.

@@ -1,0 +1,126 @@
+"""Rows of the directory, the keys among them, and the values that they stand for."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from contentsvc_adapters.sql.rows import AnyRow, json_of
+from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.organizations import Integration, Organization, Repository
+from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.workflows.triggers import Trigger
+
+
+def organization_of(row: AnyRow) -> Organization:
+    """Read an organization."""
+    return Organization(
+        id=row.id,
+        slug=row.slug,
+        name=row.name,
+        retention_days=row.retention_days,
+        created_at=from_ms(row.created_at),
+    )
+
+
+def repository_rows(integration: Integration) -> list[dict[str, Any]]:
+    """Give the rows of an integration's repositories."""
+    return [
+        {
+            "organization_id": integration.organization_id,
+            "provider": integration.provider,
+            "repository_id": repository.id,
+            "integration_id": integration.id,
+            "position": position,
+            "full_name": repository.full_name,
+            "name_key": repository.full_name.lower(),
+            "branch": repository.branch,
+        }
+        for position, repository in enumerate(integration.repositories)
+    ]
+
+
+def integration_of(row: AnyRow, repositories: Iterable[AnyRow]) -> Integration:
+    """Read an integration with its repositories, which come in their order."""
+    return Integration(
+        id=row.id,
+        organization_id=row.organization_id,
+        provider=row.provider,
+        enabled=row.enabled,
+        repositories=tuple(
+            Repository(id=each.repository_id, full_name=each.full_name, branch=each.branch) for each in repositories
+        ),
+        created_at=from_ms(row.created_at),
+    )
+
+
+def trigger_row(trigger: Trigger) -> dict[str, Any]:
+    """Give the row of a trigger."""
+    return {
+        "id": trigger.id,
+        "organization_id": trigger.organization_id,
+        "name": trigger.name,
+        "source_type": trigger.source_type,
+        "enabled": trigger.enabled,
+        "repository_ids": json_of(trigger.repository_ids),
+        "event_types": json_of(trigger.event_types),
+        "output_type": trigger.output_type.value,
+        "auto_publish": trigger.auto_publish,
+        "created_at": to_ms(trigger.created_at),
+    }
+
+
+def trigger_of(row: AnyRow) -> Trigger:
+    """Read a trigger."""
+    return Trigger(
+        id=row.id,
+        organization_id=row.organization_id,
+        name=row.name,
+        source_type=row.source_type,
+        enabled=row.enabled,
+        repository_ids=msgspec.json.decode(row.repository_ids),
+        event_types=msgspec.json.decode(row.event_types),
+        output_type=ContentType(row.output_type),
+        auto_publish=row.auto_publish,
+        created_at=from_ms(row.created_at),
+    )
+
+
+def key_row(key: ApiKey) -> dict[str, Any]:
+    """Give the row of an API key."""
+    return {
+        "prefix": key.prefix,
+        "organization_id": key.organization_id,
+        "name": key.name,
+        "digest": key.digest,
+        "scopes": json_of([scope.value for scope in key.scopes]),
+        "created_at": to_ms(key.created_at),
+        "expires_at": _ms(key.expires_at),
+        "revoked_at": _ms(key.revoked_at),
+        "last_used_at": _ms(key.last_used_at),
+    }
+
+
+def key_of(row: AnyRow) -> ApiKey:
+    """Read an API key."""
+    return ApiKey(
+        prefix=row.prefix,
+        organization_id=row.organization_id,
+        name=row.name,
+        digest=row.digest,
+        scopes=tuple(Scope(scope) for scope in msgspec.json.decode(row.scopes)),
+        created_at=from_ms(row.created_at),
+        expires_at=_at(row.expires_at),
+        revoked_at=_at(row.revoked_at),
+        last_used_at=_at(row.last_used_at),
+    )
+
+
+def _ms(at: datetime | None) -> int | None:
+    return None if at is None else to_ms(at)
+
+
+def _at(ms: int | None) -> datetime | None:
+    return None if ms is None else from_ms(ms)
