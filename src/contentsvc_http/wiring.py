@@ -100,10 +100,10 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
             if not engine.is_running:
                 return "the engine has stopped"
             try:
-                await stores.directory.organizations()
+                found = await revision(stores.database)
             except StoreUnavailable as exc:
                 return str(exc)
-            return None
+            return None if found == HEAD else f"the schema is at revision {found}, and this version needs {HEAD}"
 
         try:
             yield Services(

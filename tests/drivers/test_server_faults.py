@@ -111,3 +111,14 @@ def test_a_row_that_nobody_can_read_holds_up_nobody_else(prepared: Prepared) -> 
     assert listed.returncode == 1
     assert "cannot be read" in listed.stderr
     assert "Traceback" not in listed.stderr
+
+
+def test_a_server_whose_schema_was_changed_under_it_is_not_ready(prepared: Prepared) -> None:
+    with serving(prepared.installation) as server:
+        with contextlib.closing(sqlite3.connect(prepared.installation.database)) as file, file:
+            file.execute("UPDATE alembic_version SET version_num = '9999'")
+
+        answered = httpx.get(f"{server.url}/health/ready", trust_env=False)
+
+    assert answered.status_code == 503
+    assert answered.json() == {"error": "Not ready: the schema is at revision 9999, and this version needs 0001"}
