@@ -84,12 +84,15 @@ def key_beside(database: Path, *, may_make: bool) -> str:
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_text("ascii")
+        key = path.read_text("ascii").strip()
     except FileNotFoundError:
         return None
-    except UnicodeDecodeError as exc:
-        message = f"the key file {path} holds no key"
-        raise UnusableKey(message) from exc
+    except UnicodeDecodeError:
+        key = ""
+    if not key:
+        message = f"the key file {path} holds no key: bring it back from a backup"
+        raise UnusableKey(message)
+    return key
 
 
 def _make(path: Path) -> str:

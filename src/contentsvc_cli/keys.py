@@ -27,7 +27,7 @@ def key() -> None:
     type=click.Choice([scope.value for scope in Scope]),
     help="What it may do; may be repeated.  [default: read and write]",
 )
-@click.option("--expires-in-days", type=click.IntRange(min=1), help="It expires then.  [default: never]")
+@click.option("--expires-in-days", type=click.IntRange(1, 36_500), help="It expires then.  [default: never]")
 @JSON
 def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days: int | None, *, as_json: bool) -> None:
     """Issue a key; it is shown here, once, and stored as a digest."""

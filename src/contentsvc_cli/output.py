@@ -19,7 +19,7 @@ _PIPE_WIDTH: Final = 2000
 #: ``--organization SLUG``, as most commands take it.
 ORGANIZATION: Final = click.option("--organization", required=True, metavar="SLUG", help="The organization's slug.")
 #: ``--limit N``, as every list takes it.
-LIMIT: Final = click.option("--limit", type=click.IntRange(min=1), help="At most so many rows.  [default: all]")
+LIMIT: Final = click.option("--limit", type=click.IntRange(1, 2**31 - 1), help="At most so many rows.  [default: all]")
 #: ``--json``, as every command takes it.
 JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON alone on standard output.")
 

@@ -56,15 +56,17 @@ class RunLedger(Protocol):
     async def pending(self, now: datetime, *, limit: int) -> Sequence[str]:
         """Give the ids of at most ``limit`` runs that are pending and due.
 
-        Those come first whose process was killed least often; of equals, the oldest.
+        Those come first whose process was killed least often; of equals, the oldest. A suspect that has waited for
+        :data:`~contentsvc_core.workflows.runs.SUSPECT_PATIENCE` comes before all others.
         """
         ...
 
     async def take(self, ids: Sequence[str]) -> Sequence[WorkflowRun]:
         """Set pending runs running and count the attempt; give those that were pending. One caller gets each.
 
-        A suspect (:data:`~contentsvc_core.workflows.runs.SUSPECT_KILLS`) is given only when it is alone: nothing else
-        is given with it, and nothing is running. A run that cannot be read is not given: it has failed, and says so.
+        A suspect (:data:`~contentsvc_core.workflows.runs.SUSPECT_KILLS`) runs alone: it is given when it is asked for
+        first and nothing is running, and while it is running nothing is given. A run that cannot be read is not given:
+        it has failed, and says so.
         """
         ...
 

@@ -7,7 +7,7 @@ import structlog
 from litestar import Request
 
 from contentsvc_core.access.keys import ApiKey, Scope
-from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_http.errors import Refused
 
@@ -34,18 +34,19 @@ async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, 
     if scope not in key.scopes:
         raise Refused(403, {"error": "Insufficient scope"})
     # Aside: whoever reads does not wait for a writer, and a locked database keeps nobody from reading.
-    noting = asyncio.create_task(_note_use(authenticator, key))
-    _NOTING.add(noting)
-    noting.add_done_callback(_NOTING.discard)
+    if key.prefix not in _NOTING:
+        _NOTING[key.prefix] = asyncio.create_task(_note_use(authenticator, key))
     return key
 
 
-#: The loop itself keeps only weak references to its tasks.
-_NOTING: Final[set["asyncio.Task[None]"]] = set()
+#: One for each key at a time; the loop itself keeps only weak references to its tasks.
+_NOTING: Final[dict[str, "asyncio.Task[None]"]] = {}
 
 
 async def _note_use(authenticator: Authenticator, key: ApiKey) -> None:
     try:
         await authenticator.note_use(key)
-    except StoreUnavailable as exc:
+    except ContentServiceError as exc:
         _LOG.warning("the use of a key was not noted", reason=str(exc))
+    finally:
+        del _NOTING[key.prefix]

@@ -45,6 +45,8 @@ def _base_url(_settings: object, _attribute: object, value: str) -> None:
     try:
         parts = urlsplit(value)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
+        # Reading the port checks it.
+        usable = usable and (parts.port is None or parts.port > 0) and not re.search(r"\s", value)
     except ValueError:
         usable = False
     if not usable:

@@ -79,8 +79,9 @@ async def migrate(settings: Settings) -> str:
 async def open_services(settings: Settings) -> AsyncGenerator[Services]:
     """Open everything that serving needs, and close it in order: first the work, then the store."""
     async with contextlib.AsyncExitStack() as stack:
-        stores = await stack.enter_async_context(open_stores(settings))
+        # First in, last out: while a transaction of this process may still commit, nobody else may recover its runs.
         stack.enter_context(serving_alone(settings.database_file))
+        stores = await stack.enter_async_context(open_stores(settings))
         clock = SystemClock()
         ids = RandomIds()
         performer = Performer(

@@ -66,6 +66,15 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
         key_beside(tmp_path / "missing" / "x.db", may_make=True)
 
 
+@pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe"])
+def test_a_key_file_that_holds_no_key_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.db.key").write_bytes(content)
+
+    for may_make in (True, False):
+        with pytest.raises(UnusableKey, match=r"x\.db\.key holds no key"):
+            key_beside(tmp_path / "x.db", may_make=may_make)
+
+
 def test_a_key_is_not_made_where_something_was_sealed_with_another(tmp_path: Path) -> None:
     with pytest.raises(UnusableKey, match="is gone"):
         key_beside(tmp_path / "x.db", may_make=False)

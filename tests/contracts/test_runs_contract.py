@@ -7,7 +7,14 @@ from attrs import evolve
 from contract_values import Tenant, a_post, later, push, release, tenant
 
 from contentsvc_core.testing import START
-from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS, Completion, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import (
+    MAX_KILLS,
+    SUSPECT_KILLS,
+    SUSPECT_PATIENCE,
+    Completion,
+    RunStatus,
+    WorkflowRun,
+)
 
 
 async def _pending(acme: Tenant, *hours: int) -> list[str]:
@@ -211,16 +218,30 @@ async def test_those_that_saw_the_fewest_kills_come_first_and_suspects_are_taken
         await ledger.recover("killed")
 
     assert await ledger.pending(START, limit=9) == [third, fourth, first, second]
-    # With others to be had, no suspect is.
-    assert [run.id for run in await ledger.take([first, third, second])] == [third]
-    # While something runs, none is.
+    # With others that come first, no suspect is taken.
+    assert [run.id for run in await ledger.take([third, first, second])] == [third]
+    # While something runs, none is, and nothing overtakes one that comes first.
     assert await ledger.take([first, second]) == []
+    assert await ledger.take([first, fourth]) == []
     for run in await ledger.runs(single.id):
         if run.id == third:
             await ledger.end(run, RunStatus.SKIPPED, "done")
-    assert [run.id for run in await ledger.take([second, first])] == [second]
+    assert [run.id for run in await ledger.take([second, first, fourth])] == [second]
+    # While one runs, nothing else does.
     assert await ledger.take([first]) == []
-    assert [run.id for run in await ledger.take([first, fourth])] == [fourth]
+    assert await ledger.take([fourth]) == []
+
+
+async def test_a_suspect_that_has_waited_long_enough_comes_first(single: Tenant) -> None:
+    ledger = single.stores.ledger
+    ids = list(await _pending(single, 0, 0, 0))
+    for _ in range(SUSPECT_KILLS):
+        await ledger.take([ids[1]])
+        await ledger.recover("killed")
+
+    assert await ledger.pending(START, limit=9) == [ids[0], ids[2], ids[1]]
+    assert await ledger.pending(START + SUSPECT_PATIENCE, limit=9) == [ids[1], ids[0], ids[2]]
+    assert await ledger.pending(START + SUSPECT_PATIENCE, limit=2) == [ids[1], ids[0]]
 
 
 async def test_what_is_given_back_is_as_if_it_had_not_been_taken(single: Tenant) -> None:

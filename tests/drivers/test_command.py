@@ -103,8 +103,12 @@ def test_a_key_is_shown_once_and_stored_nowhere_in_clear(folder: Path) -> None:
 
     assert issued["key"].startswith(issued["prefix"])
     assert issued["scopes"] == ["read"]
-    (listed,) = command("key", "list", "--organization", "acme")
+    listed = command("key", "list", "--organization", "acme")[0]
     assert "key" not in listed
+    assert invoke("key", "issue", "--organization", "acme", "--expires-in-days", "9999999").exit_code == 2
+    expiring = command("key", "issue", "--organization", "acme", "--expires-in-days", "36500")
+    assert expiring["expiresAt"] is not None
+    command("key", "revoke", expiring["prefix"])
     assert listed["prefix"] == issued["prefix"]
     for file in folder.iterdir():
         assert issued["key"].encode() not in file.read_bytes()
@@ -211,7 +215,8 @@ def test_what_was_received_is_listed_newest_first(folder: Path) -> None:
     }
     assert command("post", "list", "--organization", "acme") == []
     assert len(command("log", "list", "--organization", "acme", "--limit", "2")) == 2
-    assert invoke("log", "list", "--organization", "acme", "--limit", "0").exit_code == 2
+    for limit in ("0", "9" * 20):
+        assert invoke("log", "list", "--organization", "acme", "--limit", limit).exit_code == 2
     assert error("log", "list", "--organization", "nobody") == "there is no organization 'nobody'"
 
 

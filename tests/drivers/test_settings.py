@@ -23,6 +23,8 @@ def test_without_an_environment_everything_has_a_default() -> None:
         ("DATABASE_URL", "sqlite+aiosqlite:///:memory:", "CONTENTSVC_DATABASE_URL names no file"),
         ("BASE_URL", "ftp://x", "CONTENTSVC_BASE_URL must be an address"),
         ("BASE_URL", "https://u:hunter2@x.example/?q", "CONTENTSVC_BASE_URL must be an address"),
+        ("BASE_URL", "http://x:99999", "CONTENTSVC_BASE_URL must be an address"),
+        ("BASE_URL", "http://x/ a", "CONTENTSVC_BASE_URL must be an address"),
         ("BASE_URL", "http://[::1", "CONTENTSVC_BASE_URL must be an address"),
         ("DATABASE_URL", "sqlite+aiosqlite:///x.db?cache=shared", "CONTENTSVC_DATABASE_URL takes no options"),
         ("BASE_URL", "https://", "CONTENTSVC_BASE_URL must be an address"),

@@ -1,15 +1,17 @@
 """The inline engine over the real memory store; the same rows that a killed process leaves."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import timedelta
+from typing import Any, cast
 
 import pytest
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import FailingWriter, performer_with, pushed
 
 from contentsvc_adapters.engine.inline import InlineEngine
-from contentsvc_core import Brief, Draft, RunStatus
+from contentsvc_core import Brief, Draft, RunStatus, WorkflowRun
+from contentsvc_core.ports import RunLedger
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS
 
@@ -218,3 +220,60 @@ async def test_a_writer_that_hangs_holds_no_slot_for_ever(world: World) -> None:
     await until(all_gave_up)
     await engine.close(within_s=1)
     assert faults == []
+
+
+class SlowLedger:
+    """The ledger, with one method that begins and then waits until it is let go on."""
+
+    def __init__(self, ledger: RunLedger) -> None:
+        self.ledger = ledger
+        self.taking = asyncio.Event()
+        self.may_take = asyncio.Event()
+        self.asked = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.ledger, name)
+
+    async def take(self, ids: Sequence[str]) -> Sequence[WorkflowRun]:
+        self.asked += len(ids)
+        self.taking.set()
+        await self.may_take.wait()
+        return await self.ledger.take(ids)
+
+
+async def test_what_is_being_taken_when_a_stop_comes_is_given_back(world: World) -> None:
+    ledger = SlowLedger(world.stores.ledger)
+    faults: list[Exception] = []
+    engine = InlineEngine(cast("RunLedger", ledger), world.performer, world.clock, on_fault=faults.append)
+    await pushed(world, "d-1", "feat: lamp")
+    await engine.launch()
+    await asyncio.wait_for(ledger.taking.wait(), 10)
+
+    closing = asyncio.create_task(engine.close(within_s=0))
+    asyncio.get_running_loop().call_later(0.1, ledger.may_take.set)
+    await closing
+
+    (run,) = await world.stores.ledger.runs(world.organization.id)
+    assert (run.status, run.attempts, run.kills) == (RunStatus.PENDING, 0, 0)
+    assert faults == []
+
+
+async def test_nothing_is_begun_after_a_stop_has_begun(world: World) -> None:
+    writer = SlowWriter()
+    ledger = SlowLedger(world.stores.ledger)
+    ledger.may_take.set()
+    performer = performer_with(world, writer)
+    engine = InlineEngine(cast("RunLedger", ledger), performer, world.clock, on_fault=lambda _: None)
+    for number in range(40):
+        await pushed(world, f"d-{number}", f"feat: lamp {number}")
+    await engine.launch()
+    await asyncio.wait_for(writer.writing.wait(), 10)
+    begun = ledger.asked
+
+    closing = asyncio.create_task(engine.close(within_s=10))
+    await asyncio.sleep(0)
+    writer.may_end.set()
+    await closing
+
+    assert ledger.asked == begun
+    assert await statuses(world) == {RunStatus.COMPLETED, RunStatus.PENDING}

@@ -22,6 +22,9 @@ _GATHER_S: Final = 0.02
 #: How long a run may take, in seconds; then it has failed this time. A writer that hangs must not hold a slot for ever.
 _DEADLINE_S: Final = 300.0
 
+#: How long a task that was cancelled may take to clean up, in seconds.
+_LAST_S: Final = 1.0
+
 _UNSTORED: Final = "how the run ended could not be stored"
 _KILLED: Final = "the process ended while the run was running"
 
@@ -92,10 +95,18 @@ class InlineEngine:
         waiting = list(ids)
         while waiting and not self._closing:
             free = await self._free_slots(len(waiting))
+            if self._closing:
+                return
             # Only as many are taken as are worked on now: a kill must not cost an attempt of those that wait.
             chunk, waiting = waiting[:free], waiting[free:]
-            # Shielded: a run that was taken must be worked on or given back, even when this is cancelled meanwhile.
-            taken = await asyncio.shield(asyncio.ensure_future(self._take(chunk)))
+            taking = asyncio.ensure_future(self._take(chunk))
+            try:
+                taken = await asyncio.shield(taking)
+            except asyncio.CancelledError:
+                # What is being taken is taken all the same; nobody will work on it.
+                for run in await taking:
+                    await self._ledger.give_back(run)
+                raise
             if not taken:
                 self._held_up = True
                 return
@@ -177,14 +188,16 @@ class InlineEngine:
 
     async def _insist(self, store: Callable[[], Awaitable[None]]) -> None:
         """Store how a run stands as soon as the store is back."""
-        while not self._closing:
+        while True:
             try:
                 await store()
             except Exception as exc:  # noqa: BLE001  # as above
                 self._on_fault(exc)
-                await asyncio.sleep(self._poll_s)
             else:
                 return
+            if self._closing:
+                return
+            await asyncio.sleep(self._poll_s)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -195,11 +208,13 @@ class InlineEngine:
 
 
 async def _end(tasks: "set[asyncio.Task[None]]", deadline: float) -> None:
-    """Wait for tasks until the deadline, on the loop's clock; cancel those that are late, and wait for their end."""
+    """Wait for tasks until the deadline, by the loop's clock; cancel those that are late, and give them a moment."""
     if not tasks:
         return
     left = max(0.0, deadline - asyncio.get_running_loop().time())
     _done, late = await asyncio.wait(tasks, timeout=left)
     for task in late:
         task.cancel()
-    await asyncio.gather(*late, return_exceptions=True)
+    if late:
+        # Giving a run back may have to wait for a lock: what does not succeed by then is recovered at the next start.
+        await asyncio.wait(late, timeout=_LAST_S)

@@ -12,6 +12,7 @@ from contentsvc_core.workflows.runs import (
     ALREADY_REPORTED,
     MAX_KILLS,
     SUSPECT_KILLS,
+    SUSPECT_PATIENCE,
     Completion,
     RunStatus,
     WorkflowRun,
@@ -29,15 +30,25 @@ class MemoryRunLedger:
     async def pending(self, now: datetime, *, limit: int) -> Sequence[str]:
         """List the runs that are due."""
         due = [run for run in self._unfinished(RunStatus.PENDING) if run.due_at <= now]
-        return [run.id for run in sorted(due, key=lambda run: (run.kills, *place(run)))[:limit]]
+        patience = now - SUSPECT_PATIENCE
+
+        def order(run: WorkflowRun) -> tuple[object, ...]:
+            waited = run.kills >= SUSPECT_KILLS and run.created_at <= patience
+            return (not waited, run.kills, *place(run))
+
+        return [run.id for run in sorted(due, key=order)[:limit]]
 
     async def take(self, ids: Sequence[str]) -> Sequence[WorkflowRun]:
         """Set runs running."""
         asked = [self._state.runs[id_] for id_ in dict.fromkeys(ids) if id_ in self._state.runs]
         pending = [run for run in asked if run.status is RunStatus.PENDING]
-        taken = [run for run in pending if run.kills < SUSPECT_KILLS]
-        if not taken and not self._unfinished(RunStatus.RUNNING):
-            taken = pending[:1]
+        at_work = self._unfinished(RunStatus.RUNNING)
+        if any(run.kills >= SUSPECT_KILLS for run in at_work):
+            return []
+        if pending and pending[0].kills >= SUSPECT_KILLS:
+            taken = [] if at_work else pending[:1]
+        else:
+            taken = [run for run in pending if run.kills < SUSPECT_KILLS]
         running = [evolve(run, status=RunStatus.RUNNING, attempts=run.attempts + 1) for run in taken]
         for run in running:
             self._state.put_run(run)

@@ -2,23 +2,25 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, final
 
-from sqlalchemy import Connection, Select, Update, literal_column, select, update
+from sqlalchemy import Connection, Select, Update, func, literal_column, select, update
 from sqlalchemy.sql.elements import ColumnElement
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import events, posts, workflow_runs
 from contentsvc_core.content.posts import Post
-from contentsvc_core.errors import UnreadableRow
+from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import (
     ALREADY_REPORTED,
     MAX_KILLS,
     SUSPECT_KILLS,
+    SUSPECT_PATIENCE,
     Completion,
     RunStatus,
     WorkflowRun,
@@ -51,13 +53,22 @@ class SqlRunLedger:
 
     async def pending(self, now: datetime, *, limit: int) -> Sequence[str]:
         """Read the ids of runs that are due."""
-        query = (
+        due = (
             select(workflow_runs.c.id)
             .where(_stands(RunStatus.PENDING), workflow_runs.c.due_at <= to_ms(now))
             .order_by(workflow_runs.c.kills, workflow_runs.c.created_at, workflow_runs.c.id)
             .limit(limit)
         )
-        return await self._database.read(lambda connection: connection.scalars(query).all())
+        # A question of its own: one order for both could not be read off the index.
+        waited = due.where(
+            workflow_runs.c.kills >= SUSPECT_KILLS, workflow_runs.c.created_at <= to_ms(now - SUSPECT_PATIENCE)
+        )
+
+        def read(connection: Connection) -> list[str]:
+            first = connection.scalars(waited).all()
+            return list(dict.fromkeys((*first, *connection.scalars(due).all())))[:limit]
+
+        return await self._database.read(read)
 
     async def take(self, ids: Sequence[str]) -> Sequence[WorkflowRun]:
         """Set runs running; the update itself is the question, so that no two callers get one."""
@@ -66,7 +77,9 @@ class SqlRunLedger:
         runs, unreadable = await asyncio.to_thread(_readable, found)
         for id_, reason in unreadable.items():
             ended = update(workflow_runs).where(workflow_runs.c.id == id_, _stands(RunStatus.RUNNING))
-            await self._database.write(_executing(ended.values(status=RunStatus.FAILED.value, error=reason)))
+            # The others must not be lost for it: one that stays is failed after the next start.
+            with suppress(StoreUnavailable):
+                await self._database.write(_executing(ended.values(status=RunStatus.FAILED.value, error=reason)))
         return runs
 
     async def complete(self, run: WorkflowRun, post: Post, *, once: str | None) -> Completion:
@@ -155,9 +168,14 @@ def _take(ids: list[str], connection: Connection) -> Sequence[rows.AnyRow]:
         workflow_runs.c.id.in_(ids), _stands(RunStatus.PENDING)
     )
     kills: dict[str, int] = {row.id: row.kills for row in connection.execute(pending)}
-    chosen = [id_ for id_, count in kills.items() if count < SUSPECT_KILLS]
-    if not chosen and connection.scalar(select(workflow_runs.c.id).where(_stands(RunStatus.RUNNING)).limit(1)) is None:
-        chosen = [id_ for id_ in ids if id_ in kills][:1]
+    running = connection.scalar(select(func.max(workflow_runs.c.kills)).where(_stands(RunStatus.RUNNING)))
+    if running is not None and running >= SUSPECT_KILLS:
+        return ()
+    asked = [id_ for id_ in ids if id_ in kills]
+    if asked and kills[asked[0]] >= SUSPECT_KILLS:
+        chosen = asked[:1] if running is None else []
+    else:
+        chosen = [id_ for id_ in asked if kills[id_] < SUSPECT_KILLS]
     if not chosen:
         return ()
     taken = (

@@ -88,8 +88,10 @@ TRIGGER_DISABLED: Final = "the trigger is disabled"
 MAX_ATTEMPTS: Final = 8
 #: A run whose process was killed this often while it was running is what kills it; then it has failed.
 MAX_KILLS: Final = 20
-#: A run whose process was killed this often is taken alone: so the next kill tells whose fault it is.
+#: A run whose process was killed this often is a suspect. It runs alone: so the next kill tells whose fault it is.
 SUSPECT_KILLS: Final = 2
+#: A suspect lets others go first, but no longer than this after it was created: a steady load must not starve it.
+SUSPECT_PATIENCE: Final = timedelta(minutes=1)
 _FIRST_DELAY: Final = timedelta(seconds=1)
 _LONGEST_DELAY: Final = timedelta(minutes=5)
 
