@@ -2,33 +2,30 @@
 
 import asyncio
 import shutil
+import signal
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, NoReturn, final
 
 import click
 import httpx
-import msgspec
-from attrs import define, field, frozen
+from attrs import define, field
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from contentsvc_cli.git import GitFailed, Repository
-from contentsvc_cli.history import deliveries, hosted_repository
+from contentsvc_cli.demo_history import DemoHistory, demo_history, release_without_notes
 from contentsvc_cli.integrations import webhook_url
 from contentsvc_cli.local_server import free_port, start, stop, until_ready
 from contentsvc_cli.output import show
 from contentsvc_cli.recordings import RecordedDelivery, headers_for
-from contentsvc_cli.sample import BRANCH, other_kinds, sample_history
-from contentsvc_cli.sample import REPOSITORY as SAMPLE_REPOSITORY
-from contentsvc_cli.sample import REPOSITORY_ID as SAMPLE_ID
+from contentsvc_cli.sample import other_kinds
 from contentsvc_cli.sending import Answer, send_recorded
 from contentsvc_cli.wiring import accepted, open_desk
 from contentsvc_core.journal import LogEntry
@@ -38,8 +35,6 @@ from contentsvc_core.webhooks.providers import CODEHOST
 from contentsvc_core.workflows.runs import WorkflowRun
 from contentsvc_http.settings import Settings
 
-#: At most so many deliveries of a history are sent, the newest: the demo stays under a minute.
-_MOST: Final = 120
 _RUNS_S: Final = 30.0
 
 
@@ -63,6 +58,8 @@ def demo(*, keep: bool, as_json: bool) -> None:
     )
     console = Console(width=None if sys.stdout.isatty() else 140, stderr=as_json)
     told = _Told()
+    # Ended from outside, it must not leave the server behind.
+    signal.signal(signal.SIGTERM, _give_up)
     server = start(settings, folder, port)
     try:
         faults = asyncio.run(_tell(settings, folder, console, told))
@@ -82,6 +79,10 @@ def demo(*, keep: bool, as_json: bool) -> None:
         raise click.ClickException("; ".join(faults))
 
 
+def _give_up(_number: int, _frame: object) -> NoReturn:
+    sys.exit(1)
+
+
 @final
 @define
 class _Told:
@@ -97,7 +98,7 @@ class _Told:
 
 async def _tell(settings: Settings, folder: Path, console: Console, told: _Told) -> list[str]:
     """Tell the story; give what was not as it should be."""
-    history = _history()
+    history = demo_history()
     await until_ready(settings.base_url, folder)
     async with open_desk(settings) as desk:
         console.rule("1. An organization, a key, an integration, a trigger")
@@ -145,40 +146,9 @@ async def _tell(settings: Settings, folder: Path, console: Console, told: _Told)
 _ENDED: Final = frozenset({"completed", "skipped"})
 
 
-@final
-@frozen(kw_only=True)
-class _History:
-    """What is sent."""
-
-    repository: str
-    repository_id: int
-    branch: str
-    deliveries: tuple[RecordedDelivery, ...]
-
-
-def _history() -> _History:
-    """Take this project's own history where it is at hand, else the sample."""
-    root = Path(__file__).resolve().parents[2]
-    try:
-        # Installed, this file lies in somebody else's folders, and so perhaps in somebody else's repository.
-        if not (root / "src" / __name__.split(".")[0]).is_dir():
-            return _SAMPLE
-        repository = Repository(root)
-        line = repository.line()
-        hosted = hosted_repository(origin=None, folder="contentsvc", branch=line.branch, full_name="acme/contentsvc")
-        told = deliveries(hosted, repository.pushes(line.tip), repository.tags(), repository.commits)
-        own = tuple(told)[-_MOST:]
-    except GitFailed:
-        return _SAMPLE
-    return _History(repository=hosted.full_name, repository_id=hosted.id, branch=line.branch, deliveries=own)
-
-
-_SAMPLE: Final = _History(
-    repository=SAMPLE_REPOSITORY, repository_id=SAMPLE_ID, branch=BRANCH, deliveries=tuple(sample_history())
-)
-
-
-async def _send_all(history: _History, url: str, connection: Connection) -> tuple[list[tuple[str, Answer]], list[str]]:
+async def _send_all(
+    history: DemoHistory, url: str, connection: Connection
+) -> tuple[list[tuple[str, Answer]], list[str]]:
     """Send the history and everything else; give the answers, and those that are not as they should be."""
     secret = connection.secret
     faults: list[str] = []
@@ -192,7 +162,7 @@ async def _send_all(history: _History, url: str, connection: Connection) -> tupl
 
     others = other_kinds(history.repository, history.repository_id)
     await send("history", history.deliveries, {"processed"})
-    await send("release without notes", [_release(history)], {"processed"})
+    await send("release without notes", [release_without_notes(history)], {"processed"})
     await send("other kinds", others, {"processed", "filtered", "ignored", "pong"})
     await send("sent again", history.deliveries[-1:], {"duplicate"})
     tampered = await _send_tampered(history.deliveries[-1], url, secret)
@@ -200,26 +170,6 @@ async def _send_all(history: _History, url: str, connection: Connection) -> tupl
     if tampered.status != httpx.codes.UNAUTHORIZED.value:
         faults.append(f"a tampered delivery was answered {tampered.status}")
     return told, faults
-
-
-def _release(history: _History) -> RecordedDelivery:
-    """Make a release without notes: its post is written from the pushes that were stored before it."""
-    page = f"https://codehost.example/{history.repository}"
-    body = {
-        "action": "published",
-        "release": {
-            "tag_name": "v99.0.0",
-            "name": "v99.0.0",
-            "body": None,
-            "draft": False,
-            "prerelease": False,
-            "published_at": "2026-01-01T12:00:00Z",
-            "html_url": f"{page}/releases/tag/v99.0.0",
-        },
-        "repository": {"id": history.repository_id, "full_name": history.repository, "html_url": page},
-    }
-    delivery = "00000000-0000-4000-8000-000000000099"
-    return RecordedDelivery(event="release", delivery=delivery, body=msgspec.json.encode(body))
 
 
 async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> Answer:
