@@ -12,6 +12,7 @@ import uvicorn
 import uvloop
 
 from contentsvc_http.app import create_app
+from contentsvc_http.protocol import BoundedHttp
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring import open_services
 
@@ -81,6 +82,7 @@ async def _serve(settings: Settings, listening: socket.socket, on_ready: Callabl
     async with open_services(settings) as services:
         config = uvicorn.Config(
             create_app(services),
+            http=BoundedHttp,
             lifespan="off",
             log_config=None,
             access_log=False,

@@ -122,3 +122,40 @@ def test_a_server_whose_schema_was_changed_under_it_is_not_ready(prepared: Prepa
 
     assert answered.status_code == 503
     assert answered.json() == {"error": "Not ready: the schema is at revision 9999, and this version needs 0001"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "error"),
+    [
+        (b"this is no HTTP\r\n\r\n", b"400 ", "Invalid HTTP request received."),
+        (b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"400 ", "Invalid HTTP request received."),
+        (b"GET / HTTP/1.1\r\nA: " + b"a" * 1_000_000, b"431 ", "Request header fields too large"),
+        (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 200_000, b"431 ", "Request header fields too large"),
+        (b"GET /" + b"a" * 1_000_000, b"431 ", "Request header fields too large"),
+    ],
+    ids=["no HTTP", "no length", "one header", "many headers", "path"],
+)
+def test_what_is_refused_before_there_is_a_request_is_refused_in_our_form(
+    prepared: Prepared, sent: bytes, status: bytes, error: str
+) -> None:
+    with serving(prepared.installation) as server:
+        with server.connect() as connection:
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(sent)
+            answered = b""
+            with contextlib.suppress(ConnectionError):
+                while part := connection.recv(65_536):
+                    answered += part
+        # Many small requests on one connection, and a large body, are no large head.
+        with httpx.Client(base_url=server.url, trust_env=False) as client:
+            for _ in range(200):
+                assert client.get("/health/live", headers={"X-Padding": "x" * 1000}).status_code == 200
+            assert client.post("/v1/posts", content=b"x" * 500_000).status_code == 405
+
+    if answered:
+        # The rest of what was sent may have reset the connection before the answer was read.
+        head, _, body = answered.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 " + status)
+        assert msgspec.json.decode(body) == {"error": error}
+    else:
+        assert len(sent) > 64 * 1024
