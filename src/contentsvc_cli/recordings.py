@@ -6,7 +6,7 @@ recorded and is sent byte for byte.
 """
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -116,11 +116,6 @@ def line_of(delivery: RecordedDelivery) -> bytes:
         else _Line(event=delivery.event, delivery=delivery.delivery, body_base64=delivery.body)
     )
     return msgspec.json.encode(line) + b"\n"
-
-
-def write_lines(deliveries: Iterable[RecordedDelivery], stream: BinaryIO) -> None:
-    """Write a line for each of ``deliveries``, as they come."""
-    stream.writelines(map(line_of, deliveries))
 
 
 def headers_for(delivery: RecordedDelivery, provider: Provider, secret: str) -> list[tuple[str, str]]:

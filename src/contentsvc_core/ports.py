@@ -57,7 +57,7 @@ class RunLedger(Protocol):
         """Give the ids of at most ``limit`` runs that are pending and due.
 
         Those come first whose process was killed least often; of equals, the oldest. A suspect that has waited for
-        :data:`~contentsvc_core.workflows.runs.SUSPECT_PATIENCE` comes before all others.
+        ``SUSPECT_PATIENCE`` comes before all others.
         """
         ...
 
@@ -73,10 +73,7 @@ class RunLedger(Protocol):
     async def complete(self, run: WorkflowRun, post: Post, *, once: str | None) -> Completion:
         """Store a run's post and end the run, in one transaction. A run has at most one post.
 
-        Args:
-            run: As it was taken.
-            post: Its post.
-            once: A key that at most one post of the organization carries; ``None``: it is not limited so.
+        ``once`` is a key that at most one post of the organization carries; ``None``: it is not limited so.
         """
         ...
 

@@ -18,7 +18,6 @@ from contentsvc_cli.recordings import (
     line_of,
     read_lines,
     read_recording,
-    write_lines,
 )
 from contentsvc_core.webhooks.decision import admit, decide
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
@@ -57,7 +56,7 @@ def _ping(**fields: object) -> bytes:
 @example([RecordedDelivery(event="ping", delivery="1", body=b"[" * 5000 + b"]" * 5000)])
 def test_what_is_written_is_read_byte_for_byte(deliveries: list[RecordedDelivery]) -> None:
     written = io.BytesIO()
-    write_lines(deliveries, written)
+    written.writelines(map(line_of, deliveries))
     assert _read(written.getvalue()) == deliveries
     assert written.getvalue().count(b"\n") == len(deliveries)
 

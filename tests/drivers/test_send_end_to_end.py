@@ -13,7 +13,7 @@ import pytest
 from attrs import evolve, frozen
 from tests.server_process import DUPLICATE, REPOSITORY, REPOSITORY_ID, Installation, Prepared, prepare, serving
 
-from contentsvc_cli.recordings import RecordedDelivery, read_lines, write_lines
+from contentsvc_cli.recordings import RecordedDelivery, line_of, read_lines
 from contentsvc_cli.sample import other_kinds, sample_history
 
 _TABLES: Final = ("claims", "context_records", "events", "workflow_runs", "posts")
@@ -34,7 +34,7 @@ class World:
         """Write a recording; give its path."""
         path = self.folder / name
         with path.open("wb") as stream:
-            write_lines(deliveries, stream)
+            stream.writelines(map(line_of, deliveries))
         return str(path)
 
     def send(self, recording: str, secret: str | None = None) -> tuple[int, list[dict[str, Any]]]:
