@@ -23,7 +23,7 @@ $(STAMP): requirements.lock pyproject.toml
 
 lock:  ## pin the newest versions that pyproject.toml allows (hashes only, no addresses)
 	@$(UV) pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --no-header \
-	  --group dev --extra testing pyproject.toml --output-file requirements.lock
+	  --group dev --extra testing --extra otel pyproject.toml --output-file requirements.lock
 
 check: install  ## lint, types, architecture
 	$(BIN)/ruff check .
