@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any, Final, final
 
 import httpx
+import psycopg
 from attrs import frozen
+from psycopg.rows import dict_row
 
 COMMAND: Final = str(Path(sys.executable).with_name("contentsvc"))
 LOOPBACK: Final = "127.0.0.1"
@@ -29,6 +31,8 @@ REPOSITORY_ID: Final = 4242
 DUPLICATE: Final = "Webhook already processed (duplicate delivery)"
 #: How long whatever is waited for may take, in seconds, on a machine that does much else.
 PATIENCE_S: Final = 45.0
+#: What an installation on PostgreSQL seals with, unless told otherwise: there is no file that a key could lie beside.
+SECRET_KEY: Final = "a long secret that only tests seal with"
 _POLL_S: Final = 0.01
 
 
@@ -71,12 +75,16 @@ class Hook:
 
 @final
 class Installation:
-    """A database file with the service's own commands."""
+    """A database with the service's own commands: a SQLite file in the folder, unless `database_url` names another."""
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self.folder = folder
+        #: The SQLite file, where it is one.
         self.database = folder / "contentsvc.db"
-        self._settings = settings
+        url = settings.get("database_url", "")
+        #: The address for PostgreSQL's own clients; `None` with SQLite.
+        self.postgres = url.replace("+asyncpg", "", 1) if url.startswith("postgresql") else None
+        self._settings = settings if self.postgres is None else {"secret_key": SECRET_KEY} | settings
 
     @property
     def environment(self) -> dict[str, str]:
@@ -125,7 +133,12 @@ class Installation:
         return str(made["id"])
 
     def rows(self, query: str, *parameters: object) -> list[dict[str, Any]]:
-        """Ask the database file itself, without changing it."""
+        """Ask the database itself, without changing it; `?` stands for a parameter, whatever the database."""
+        if self.postgres is not None:
+            translated = query.replace("%", "%%").replace("?", "%s").encode()
+            with psycopg.connect(self.postgres) as asked, asked.cursor(row_factory=dict_row) as cursor:
+                asked.read_only = True
+                return cursor.execute(translated, parameters).fetchall()
         with contextlib.closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=30)) as connection:
             connection.row_factory = sqlite3.Row
             return [dict(row) for row in connection.execute(query, parameters)]
@@ -156,6 +169,7 @@ class Prepared:
 
     def copied_to(self, folder: Path, **settings: str) -> "Prepared":
         """Copy it, while no server is running on it."""
+        assert self.installation.postgres is None, "only a file can be copied"
         copy = Installation(folder, **settings)
         for file in self.installation.folder.glob("contentsvc.db*"):
             shutil.copy(file, folder)
@@ -182,6 +196,9 @@ class Prepared:
 def prepare(folder: Path, **settings: str) -> Prepared:
     """Set up an installation with the operator's own commands."""
     installation = Installation(folder, **settings)
+    if installation.postgres is not None:
+        # The engine's own tables, too.
+        installation.command("migrate")
     installation.command("organization", "create", "Acme", "--slug", "acme")
     return Prepared(
         installation=installation,
@@ -196,10 +213,12 @@ def prepare(folder: Path, **settings: str) -> Prepared:
 class ServerProcess:
     """The server, again and again on the same port; leaving the context kills it, whatever happened."""
 
-    def __init__(self, installation: Installation) -> None:
+    def __init__(self, installation: Installation, *arguments: str, name: str = "serve") -> None:
+        """Serve with more arguments, such as `--workers`; nodes of one installation need names that tell them apart."""
         self._installation = installation
+        self._arguments = arguments
         self._process: subprocess.Popen[bytes] | None = None
-        self.stderr = installation.folder / "serve.log"
+        self.stderr = installation.folder / f"{name}.log"
         # Bound and never listening: the server's own socket may share the port, and nobody else is given it.
         self._reservation = socket.socket()
         self._reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -223,11 +242,13 @@ class ServerProcess:
         assert self._process is None
         with self.stderr.open("ab") as log:
             self._process = subprocess.Popen(
-                [COMMAND, "serve", "--host", LOOPBACK, "--port", str(self.port)],
+                [COMMAND, "serve", "--host", LOOPBACK, "--port", str(self.port), *self._arguments],
                 env=self._installation.environment | {"CONTENTSVC_BASE_URL": self.url},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                # A group of its own, as a shell makes one: its workers are in it, too.
+                process_group=0,
             )
 
     @property
@@ -245,9 +266,11 @@ class ServerProcess:
         return self
 
     def kill(self) -> None:
-        """`kill -9`, and wait until nothing is left of it."""
+        """`kill -9` for it and its workers, and wait until nothing is left of it."""
         if self._process is not None:
-            self._process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                # The group is there as long as one of it is: workers may outlive the first process for a moment.
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
 
@@ -267,8 +290,8 @@ class ServerProcess:
 
 
 @contextlib.contextmanager
-def serving(installation: Installation) -> Generator[ServerProcess]:
+def serving(installation: Installation, *arguments: str, name: str = "serve") -> Generator[ServerProcess]:
     """Serve an installation, and end it without leaving anything running."""
-    with ServerProcess(installation) as server:
+    with ServerProcess(installation, *arguments, name=name) as server:
         server.start()
         yield server.until_ready()

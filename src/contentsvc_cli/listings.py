@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, show_rows
+from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.content.posts import post_body
 from contentsvc_core.journal import log_body
 from contentsvc_core.workflows.context import context_body
-from contentsvc_core.workflows.runs import run_body
+from contentsvc_core.workflows.runs import CANCELLED, RunStatus, run_body
 
 
 @click.group()
@@ -49,6 +49,24 @@ def list_runs(organization: str, limit: int | None, *, as_json: bool) -> None:
 
     columns = ("createdAt", "id", "eventType", "deliveryId", "status", "attempts", "postId", "error")
     _list(organization, rows, columns, as_json=as_json)
+
+
+@run.command()
+@click.argument("run_id")
+@JSON
+def cancel(run_id: str, *, as_json: bool) -> None:
+    """End a run that has not ended yet: the step under way is its last, and it writes no post."""
+
+    async def work(desk: Desk) -> str | None:
+        owner = await desk.stores.directory.owner_of(run_id)
+        if owner is None:
+            return f"there is no run '{run_id}'"
+        cancelled = await desk.stores.ledger.cancel(owner, run_id, CANCELLED)
+        return None if cancelled else f"the run '{run_id}' has ended already"
+
+    if (refused := at_desk(work)) is not None:
+        raise click.ClickException(refused)
+    show({"runId": run_id, "status": RunStatus.CANCELLED.value}, as_json=as_json)
 
 
 @click.group()

@@ -1,7 +1,6 @@
 """``serve``, ``migrate`` and ``settings``."""
 
 import asyncio
-import socket
 from typing import Final
 
 import click
@@ -9,35 +8,54 @@ import structlog
 
 from contentsvc_cli.output import JSON, show
 from contentsvc_http.logs import configure_logging
-from contentsvc_http.settings import load_settings
+from contentsvc_http.roles import Role
+from contentsvc_http.settings import Settings, load_settings
+from contentsvc_http.sockets import listen, reserve
 
 _LOG: Final = structlog.get_logger("contentsvc")
-_BACKLOG: Final = 2048
 
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one.")
+@click.option(
+    "--role",
+    default=Role.ALL.value,
+    show_default=True,
+    type=click.Choice([role.value for role in Role]),
+    help="receiver: HTTP alone; worker: workflow runs alone.",
+)
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="How many processes.")
 @click.option("--json", "as_json", is_flag=True, help="Print the address as JSON on standard output, once it is ready.")
-def serve(host: str, port: int, *, as_json: bool) -> None:
+def serve(host: str, port: int, role: str, workers: int, *, as_json: bool) -> None:
     """Receive webhooks, perform workflow runs, and serve /v1.
 
     With SQLite the schema is brought up to date first. SIGTERM or Ctrl-C ends it in order, within 10 seconds.
     """
-    from contentsvc_http.server import serve as serve_until_stopped  # noqa: PLC0415  # only this command needs it
-
     settings = load_settings()
     configure_logging(level=settings.log_level, style=settings.log_format)
-    listening = _listen(host, port)
-    bound = listening.getsockname()[1]
-    at = f"http://{f'[{host}]' if ':' in host else host}:{bound}"
+    _refuse_to_split_a_file(settings, Role(role), workers)
 
     def ready() -> None:
+        at = f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}"
         _LOG.info("ready", url=at)
         if as_json:
             show({"url": at}, as_json=True)
 
-    serve_until_stopped(settings, listening, on_ready=ready)
+    def stopping() -> None:
+        _LOG.info("stopping")
+
+    if workers == 1:
+        from contentsvc_http.server import serve as serve_until_stopped  # noqa: PLC0415  # only this command needs it
+
+        bound = listen(host, port)
+        serve_until_stopped(settings, Role(role), bound, on_ready=ready, on_stopping=stopping)
+    else:
+        from contentsvc_http.processes import Place, supervise  # noqa: PLC0415  # as above
+
+        bound = reserve(host, port)
+        place = Place(role=Role(role), host=host, port=bound.getsockname()[1])
+        supervise(place, workers, on_ready=ready, on_stopping=stopping)
 
 
 @click.command()
@@ -57,15 +75,11 @@ def settings(*, as_json: bool) -> None:
     show(load_settings().masked(), as_json=as_json)
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((host, port))
-        listening.listen(_BACKLOG)
-    except OSError as exc:
-        listening.close()
-        message = f"cannot listen on {host} port {port}: {exc.strerror or exc}"
-        raise click.ClickException(message) from exc
-    return listening
+def _refuse_to_split_a_file(settings: Settings, role: Role, workers: int) -> None:
+    asked = f"--workers {workers}" if workers > 1 else f"--role {role}"
+    if settings.is_sqlite and (workers > 1 or role is not Role.ALL):
+        message = (
+            f"{asked} needs PostgreSQL: CONTENTSVC_DATABASE_URL names a SQLite file, and one process serves that. "
+            f"Set it to postgresql+asyncpg://…, or leave {asked.partition(' ')[0]} out"
+        )
+        raise click.ClickException(message)

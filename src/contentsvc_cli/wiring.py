@@ -70,13 +70,13 @@ def at_desk(work: Callable[[Desk], Awaitable[_T]], *, may_make: bool = False) ->
 
     Args:
         work: What is to be done.
-        may_make: Make a database when there is none: elsewhere, the command was called in the wrong place.
+        may_make: Make a SQLite file when there is none: elsewhere, the command was called in the wrong place.
 
     Raises:
         ClickException: There is no database.
     """
     settings = load_settings()
-    if not may_make and not settings.database_file.exists():
+    if settings.is_sqlite and not may_make and not settings.database_file.exists():
         message = (
             f"there is no database at '{settings.database_file}': set CONTENTSVC_DATABASE_URL to the one that is "
             "served, or make one with 'contentsvc migrate'"

@@ -1,26 +1,40 @@
 """The application: routes over use cases, and nothing else."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from importlib.metadata import version
 from typing import final
 
 from attrs import frozen
 from litestar import Litestar
+from litestar.handlers import HTTPRouteHandler
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.types import ASGIApp
 
 from contentsvc_core.ports import PostLibrary
 from contentsvc_core.usecases.authenticate import Authenticator
-from contentsvc_core.usecases.receive import Receiver
 from contentsvc_http.errors import refuse
-from contentsvc_http.health import health_routes
+from contentsvc_http.health import health_routes, status_route
 from contentsvc_http.logs import RequestLog
 from contentsvc_http.v1.posts import post_list_route
-from contentsvc_http.webhooks import webhook_route
+from contentsvc_http.webhooks import Receiving, webhook_route
 
 #: The largest body that ``/v1`` takes, in bytes.
 _MAX_API_BODY = 1024 * 1024
+
+
+def _as_it_is(app: ASGIApp) -> ASGIApp:
+    return app
+
+
+@final
+@frozen(kw_only=True)
+class Front:
+    """What serves others: code hosts and clients of ``/v1``."""
+
+    receiver: Receiving
+    authenticator: Authenticator
+    posts: PostLibrary
 
 
 @final
@@ -28,32 +42,48 @@ _MAX_API_BODY = 1024 * 1024
 class Services:
     """What the application drives."""
 
-    receiver: Receiver
-    authenticator: Authenticator
-    posts: PostLibrary
-    #: Gives the reason why the service cannot work now, or ``None``.
+    #: ``None`` where nobody is served: the process works, and answers its operator.
+    front: Front | None
+    #: Gives the reason why the process cannot work now, or ``None``.
     why_not_ready: Callable[[], Awaitable[str | None]]
+    #: Routes for the operator alone.
+    for_operators: Sequence[HTTPRouteHandler] = ()
+    #: Puts something around the whole application that watches it.
+    watched: Callable[[ASGIApp], ASGIApp] = _as_it_is
 
 
 def create_app(services: Services) -> ASGIApp:
     """Give the ASGI application."""
     running = version("contentsvc")
+    front = services.front
     application = Litestar(
         route_handlers=[
-            webhook_route(services.receiver),
-            post_list_route(services.posts, services.authenticator),
-            *health_routes(running, services.why_not_ready),
+            *([] if front is None else _front_routes(front, running)),
+            *health_routes(services.why_not_ready),
+            *services.for_operators,
         ],
         exception_handlers={Exception: refuse},
         request_max_body_size=_MAX_API_BODY,
-        openapi_config=OpenAPIConfig(
-            title="contentsvc",
-            version=running,
-            path="/schema",
-            # The documentation pages that ship with the framework load their scripts from elsewhere.
-            render_plugins=[JsonRenderPlugin(path="/openapi.json")],
-        ),
+        openapi_config=None if front is None else _openapi(running),
         # Our own configuration of logging stands (logs.py).
         logging_config=None,
     )
-    return RequestLog(application)
+    return services.watched(RequestLog(application))
+
+
+def _front_routes(front: Front, running: str) -> list[HTTPRouteHandler]:
+    return [
+        webhook_route(front.receiver),
+        post_list_route(front.posts, front.authenticator),
+        status_route(running),
+    ]
+
+
+def _openapi(running: str) -> OpenAPIConfig:
+    return OpenAPIConfig(
+        title="contentsvc",
+        version=running,
+        path="/schema",
+        # The documentation pages that ship with the framework load their scripts from elsewhere.
+        render_plugins=[JsonRenderPlugin(path="/openapi.json")],
+    )

@@ -10,12 +10,11 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.responses import ErrorBody, StatusBody
 
 
-def health_routes(version: str, why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HTTPRouteHandler]:
-    """Give the routes.
+def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HTTPRouteHandler]:
+    """Give the routes that every process has, whatever its role.
 
     Args:
-        version: The version that runs.
-        why_not_ready: Gives the reason why the service cannot work now, or ``None``.
+        why_not_ready: Gives the reason why the process cannot do what its role asks for now, or ``None``.
     """
 
     @get("/health/live", name="live", summary="The process answers", tags=["health"])
@@ -25,7 +24,7 @@ def health_routes(version: str, why_not_ready: Callable[[], Awaitable[str | None
     @get(
         "/health/ready",
         name="ready",
-        summary="Deliveries can be settled and runs performed",
+        summary="The process can do its work: settle deliveries, perform runs, or both",
         tags=["health"],
         responses={503: ResponseSpec(ErrorBody, description="not now; the text says why")},
     )
@@ -35,8 +34,14 @@ def health_routes(version: str, why_not_ready: Callable[[], Awaitable[str | None
             raise Refused(503, {"error": f"Not ready: {reason}"}, {"Retry-After": "1"})
         return {"status": "ready"}
 
+    return [live, ready]
+
+
+def status_route(version: str) -> HTTPRouteHandler:
+    """Give the route that says which version runs."""
+
     @get("/v1/status", name="status", summary="The service's status", tags=["status"])
     async def status() -> Response[StatusBody]:
         return Response(StatusBody(status="ok", version=version))
 
-    return [live, ready, status]
+    return status

@@ -5,6 +5,7 @@ import logging
 import re
 import sys
 import time
+from collections.abc import MutableMapping
 from typing import Any, Final, final
 
 import msgspec
@@ -20,13 +21,20 @@ _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _LOG: Final = structlog.get_logger("contentsvc.http")
 
 
-def configure_logging(*, level: str, style: str) -> None:
+def configure_logging(*, level: str, style: str, worker: int | None = None) -> None:
     """Send every log line, our own and the libraries', to standard error.
 
     Args:
         level: ``debug``, ``info``, ``warning`` or ``error``.
         style: ``json``, ``console``, or ``auto``: console on a terminal.
+        worker: Which of several processes this is; each of its lines says so.
     """
+
+    def named(_logger: object, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        if worker is not None:
+            line["worker"] = worker
+        return line
+
     for_people = style == "console" or (style == "auto" and sys.stderr.isatty())
     # Plain tracebacks: the prettier ones print local variables, and among those are keys, signatures and bodies.
     console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
@@ -36,6 +44,7 @@ def configure_logging(*, level: str, style: str) -> None:
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        named,
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

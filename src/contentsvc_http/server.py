@@ -7,27 +7,35 @@ import socket
 from collections.abc import Callable
 from typing import Final, final
 
-import structlog
 import uvicorn
 import uvloop
 
 from contentsvc_http.app import create_app
 from contentsvc_http.protocol import BoundedHttp
+from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring import open_services
 
 #: How long a stop waits for requests that are being answered, in seconds; with the engine's share it stays under 10.
 _REQUEST_GRACE_S: Final = 4
-_LOG: Final = structlog.get_logger("contentsvc")
 
 
-def serve(settings: Settings, listening: socket.socket, *, on_ready: Callable[[], None]) -> None:
+def serve(
+    settings: Settings,
+    role: Role,
+    bound: socket.socket,
+    *,
+    on_ready: Callable[[], None],
+    on_stopping: Callable[[], None] = lambda: None,
+) -> None:
     """Serve until SIGTERM or SIGINT; then finish what was begun, within 10 seconds.
 
     Args:
         settings: As loaded.
-        listening: A bound socket.
-        on_ready: Called once deliveries are taken.
+        role: What the process is there for.
+        bound: A bound socket; it listens from when the process is ready, if not before.
+        on_ready: Called once the process does its work.
+        on_stopping: Called once requests are answered no more, before the rest is closed.
 
     Raises:
         StoreUnavailable: The database cannot be opened.
@@ -39,7 +47,7 @@ def serve(settings: Settings, listening: socket.socket, *, on_ready: Callable[[]
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop.requested)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, contextlib.suppress(asyncio.CancelledError):
-        runner.run(_serve(settings, listening, on_ready, stop))
+        runner.run(_serve(settings, role, bound, on_ready, on_stopping, stop))
 
 
 @final
@@ -54,10 +62,11 @@ class _Stop:
         """Give up starting; do nothing once the server has started.
 
         By then uvicorn takes the signals, and raises them again when it is done, when there is nothing left to stop.
+        One signal is enough: a second one would cut off what the first one ends in order.
         """
-        self._early = True
-        if self._starting is not None:
+        if self._starting is not None and not self._early:
             self._starting.get_loop().call_soon_threadsafe(self._starting.cancel)
+        self._early = True
 
     def starting(self, task: "asyncio.Task[None]") -> None:
         """Cancel ``task`` when a signal comes, or has come already."""
@@ -70,7 +79,14 @@ class _Stop:
         self._starting = None
 
 
-async def _serve(settings: Settings, listening: socket.socket, on_ready: Callable[[], None], stop: _Stop) -> None:
+async def _serve(
+    settings: Settings,
+    role: Role,
+    bound: socket.socket,
+    on_ready: Callable[[], None],
+    on_stopping: Callable[[], None],
+    stop: _Stop,
+) -> None:
     task = asyncio.current_task()
     assert task is not None
     stop.starting(task)
@@ -79,7 +95,7 @@ async def _serve(settings: Settings, listening: socket.socket, on_ready: Callabl
         stop.started()
         on_ready()
 
-    async with open_services(settings) as services:
+    async with open_services(settings, role) as services:
         config = uvicorn.Config(
             create_app(services),
             http=BoundedHttp,
@@ -91,8 +107,8 @@ async def _serve(settings: Settings, listening: socket.socket, on_ready: Callabl
             server_header=False,
             timeout_graceful_shutdown=_REQUEST_GRACE_S,
         )
-        await _Server(config, started).serve(sockets=[listening])
-        _LOG.info("stopping")
+        await _Server(config, started).serve(sockets=[bound])
+        on_stopping()
 
 
 @final

@@ -1,6 +1,6 @@
 """The webhook receiver (specification 4.1): a driver of :class:`~contentsvc_core.usecases.receive.Receiver`."""
 
-from typing import Annotated, Any, Final, final
+from typing import Annotated, Any, Final, Protocol, final
 
 from attrs import evolve
 from litestar import Request, Response, post
@@ -8,7 +8,6 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
 
-from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, locate
 from contentsvc_core.webhooks.delivery import Delivery
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected, answer
@@ -28,7 +27,19 @@ _ERRORS: Final = {
 }
 
 
-def webhook_route(receiver: Receiver) -> HTTPRouteHandler:
+class Receiving(Protocol):
+    """What receives: :class:`~contentsvc_core.usecases.receive.Receiver`, or something that watches one."""
+
+    async def preflight(self, delivery: Delivery) -> Rejected | None:
+        """Refuse what can be refused before the body is read."""
+        ...
+
+    async def receive(self, delivery: Delivery) -> Outcome:
+        """Decide a delivery and make the decision durable."""
+        ...
+
+
+def webhook_route(receiver: Receiving) -> HTTPRouteHandler:
     """Give the receiver's route."""
 
     @post(

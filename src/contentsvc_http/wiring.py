@@ -3,24 +3,40 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
 from contentsvc_adapters.clocks import SystemClock
-from contentsvc_adapters.engine.inline import InlineEngine
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.markup import SafeMarkdown
-from contentsvc_adapters.sealing import FernetSealer, key_beside
-from contentsvc_adapters.sql import HEAD, Database, SqlStores, any_sealed, revision, serving_alone, sql_stores, upgrade
+from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
+from contentsvc_adapters.sql import (
+    HEAD,
+    Database,
+    SqlStores,
+    any_sealed,
+    is_older,
+    make_ready,
+    revision,
+    serving_alone,
+    sql_stores,
+    upgrade,
+)
+from contentsvc_adapters.sql.backlog import backlog, connections
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.usecases.receive import Receiver
-from contentsvc_http.app import Services
+from contentsvc_http.app import Front, Services
+from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
+from contentsvc_http.watching import Watch, watching
+
+if TYPE_CHECKING:
+    from contentsvc_adapters.engine.worker import Execution, Worker
 
 #: How long a stop waits for runs that are being worked on, in seconds.
 _ENGINE_GRACE_S: Final = 2.0
@@ -28,25 +44,28 @@ _ENGINE_GRACE_S: Final = 2.0
 _CLOSE_S: Final = 3.0
 #: How often what has been kept long enough is deleted, in seconds.
 _SWEEP_EVERY_S: Final = 3600.0
+_NO_KEY: Final = (
+    "CONTENTSVC_SECRET_KEY is not set, and PostgreSQL keeps no key: make one with 'openssl rand -base64 32', keep it "
+    "well, and set it for every node"
+)
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
 @contextlib.asynccontextmanager
 async def open_stores(settings: Settings) -> AsyncGenerator[SqlStores]:
-    """Open the database, bring its schema up to date, and close it in the end.
+    """Open the database, see to it that its schema is up to date, and close it in the end.
 
     Raises:
         StoreUnavailable: It cannot be opened.
-        SchemaMismatch: A newer version of this software has changed it.
+        SchemaMismatch: Its schema is another one, and it is not for this process to change that.
         UnusableKey: There is no key that can be used.
         SecretUnreadable: The key is not the one that stored secrets were sealed with.
     """
-    database = Database(settings.database_url)
+    if not settings.is_sqlite and not settings.secret_key:
+        raise UnusableKey(_NO_KEY)
+    database = Database(settings.database_url, pool_size=settings.database_pool_size)
     try:
-        # SQLite serves one process: whoever opens the file first brings it up to date. Asked first without a lock,
-        # so that a command that only reads never waits for a writer.
-        if await revision(database) != HEAD:
-            await upgrade(database)
+        await make_ready(database)
         sealed = await any_sealed(database)
         keys = str(settings.secret_key) or key_beside(settings.database_file, may_make=sealed is None)
         sealer = FernetSealer(keys)
@@ -55,13 +74,23 @@ async def open_stores(settings: Settings) -> AsyncGenerator[SqlStores]:
             sealer.open(sealed)
         yield sql_stores(database, sealer)
     finally:
-        with contextlib.suppress(TimeoutError):
-            # A lock that another process holds must not keep this one from ending.
-            await asyncio.wait_for(database.dispose(), _CLOSE_S)
+        closing = asyncio.create_task(_close(database), name="close the database")
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            # A signal, while what could not start is closed already: cut off, that would end in a traceback.
+            await closing
+            raise
+
+
+async def _close(database: Database) -> None:
+    with contextlib.suppress(TimeoutError):
+        # A lock that another process holds must not keep this one from ending.
+        await asyncio.wait_for(database.dispose(), _CLOSE_S)
 
 
 async def migrate(settings: Settings) -> str:
-    """Bring the database's schema up to date, making the database if need be; give the schema's revision.
+    """Bring the database's schema up to date, making a SQLite file if need be; give the schema's revision.
 
     Raises:
         StoreUnavailable: It cannot be opened.
@@ -72,59 +101,141 @@ async def migrate(settings: Settings) -> str:
         await upgrade(database)
     finally:
         await database.dispose()
+    if not settings.is_sqlite and settings.engine_in_force == "dbos":
+        from contentsvc_adapters.engine.dbos import migrate_engine  # noqa: PLC0415  # only this needs it
+
+        await asyncio.to_thread(migrate_engine, settings.engine_database_url)
     return HEAD
 
 
 @contextlib.asynccontextmanager
-async def open_services(settings: Settings) -> AsyncGenerator[Services]:
-    """Open everything that serving needs, and close it in order: first the work, then the store."""
+async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Services]:
+    """Open what a role needs, and close it in order: first the work, then the store."""
     async with contextlib.AsyncExitStack() as stack:
         # First in, last out: while a transaction of this process may still commit, nobody else may recover its runs.
-        stack.enter_context(serving_alone(settings.database_file))
+        if settings.is_sqlite:
+            stack.enter_context(serving_alone(settings.database_file))
         stores = await stack.enter_async_context(open_stores(settings))
         clock = SystemClock()
         ids = RandomIds()
-        performer = Performer(
-            ledger=stores.ledger,
-            library=stores.contexts,
-            directory=stores.directory,
-            writer=DeterministicWriter(),
-            renderer=SafeMarkdown(),
-            clock=clock,
-            ids=ids,
+        # Before the engine, so that the last runs are seen to end.
+        watch = await stack.enter_async_context(
+            watching(
+                settings,
+                backlog=lambda: backlog(stores.database, clock.now()),
+                connections=lambda: connections(stores.database),
+            )
         )
-        engine = InlineEngine(stores.ledger, performer, clock, on_fault=_log_fault)
-        await engine.launch()
-        sweeping = asyncio.create_task(_sweep(Sweeper(stores.journal, stores.directory, clock)), name="sweep")
+        engine = await stack.enter_async_context(_engine(settings, stores, clock, ids, watch)) if role.works else None
+        if role.works:
+            await stack.enter_async_context(_sweeping(Sweeper(stores.journal, stores.directory, clock)))
 
         async def why_not_ready() -> str | None:
-            if not engine.is_running:
+            if engine is not None and not engine.is_running:
                 return "the engine has stopped"
             try:
                 found = await revision(stores.database)
             except StoreUnavailable as exc:
                 return str(exc)
-            return None if found == HEAD else f"the schema is at revision {found}, and this version needs {HEAD}"
+            if is_older(found):
+                return f"the schema is at revision {found}, and this version needs {HEAD}"
+            # A newer one is an upgrade under way: nodes of both versions serve until the last one is replaced.
+            return None
 
-        try:
-            yield Services(
-                receiver=Receiver(
-                    stores.deliveries,
+        front = Front(
+            receiver=watch.receiver(
+                Receiver(
+                    watch.store(stores.deliveries),
                     stores.journal,
                     clock,
                     ids,
                     failed_rows_per_minute=settings.failed_log_rows_per_minute,
-                    nudge=engine.nudge,
-                ),
-                authenticator=Authenticator(stores.keys, clock),
-                posts=stores.posts,
-                why_not_ready=why_not_ready,
+                    # Where nothing works, others find the runs by looking.
+                    nudge=_nobody if engine is None else engine.nudge,
+                )
+            ),
+            authenticator=Authenticator(stores.keys, clock),
+            posts=stores.posts,
+        )
+        yield Services(
+            front=front if role.receives else None,
+            why_not_ready=why_not_ready,
+            for_operators=watch.routes,
+            watched=watch.app,
+        )
+
+
+@contextlib.asynccontextmanager
+async def _engine(
+    settings: Settings, stores: SqlStores, clock: SystemClock, ids: RandomIds, watch: Watch
+) -> "AsyncGenerator[Worker]":
+    """Perform runs; in the end, finish what was begun or give it back."""
+    # Here and not above: a process that only receives does not pay for it.
+    from contentsvc_adapters.engine.membership import Membership  # noqa: PLC0415
+    from contentsvc_adapters.engine.worker import Pace, Worker  # noqa: PLC0415  # as above
+
+    worker = Worker(
+        _execution(settings, stores, clock, ids),
+        watch.workflow(
+            Performer(
+                ledger=stores.ledger,
+                memory=stores.run_memory,
+                library=stores.contexts,
+                directory=stores.directory,
+                writer=DeterministicWriter(),
+                renderer=SafeMarkdown(),
+                clock=clock,
+                ids=ids,
+                ended=watch.ended,
             )
-        finally:
-            sweeping.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await sweeping
-            await engine.close(within_s=_ENGINE_GRACE_S)
+        ),
+        Membership(stores.executors, ids, alone=settings.is_sqlite),
+        ledger=stores.ledger,
+        clock=clock,
+        on_fault=_log_fault,
+        pace=Pace(
+            concurrency=settings.run_concurrency,
+            per_organization=min(settings.run_concurrency_per_organization, settings.run_concurrency),
+        ),
+    )
+    await worker.launch()
+    try:
+        yield worker
+    finally:
+        await worker.close(within_s=_ENGINE_GRACE_S)
+
+
+def _execution(settings: Settings, stores: SqlStores, clock: SystemClock, ids: RandomIds) -> "Execution":
+    if settings.engine_in_force == "inline":
+        from contentsvc_adapters.engine.inline import InlineExecution  # noqa: PLC0415  # as above
+
+        return InlineExecution(stores.ledger, stores.run_memory)
+    from contentsvc_adapters.engine.dbos import DbosExecution  # noqa: PLC0415  # as above, and much more so
+
+    return DbosExecution(
+        settings.engine_database_url,
+        stores.ledger,
+        clock,
+        executor=ids.mint("dbos_"),
+        # With PostgreSQL, 'contentsvc migrate' has made its tables.
+        migrates=settings.is_sqlite,
+    )
+
+
+def _nobody() -> None:
+    pass
+
+
+@contextlib.asynccontextmanager
+async def _sweeping(sweeper: Sweeper) -> AsyncGenerator[None]:
+    """Delete what has been kept long enough, from time to time."""
+    sweeping = asyncio.create_task(_sweep(sweeper), name="sweep")
+    try:
+        yield
+    finally:
+        sweeping.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await sweeping
 
 
 async def _sweep(sweeper: Sweeper) -> None:

@@ -1,33 +1,50 @@
 """Every adapter of the stores, one after the other: a store is added by a line in ``FAMILIES``."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
 from contract_values import RotatingSealer, Stores, Tenant, tenant
+from tests import postgres
 
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
 
 
-async def _memory(_folder: Path) -> Stores:
-    return memory_stores(RotatingSealer())
+@asynccontextmanager
+async def _memory(_folder: Path) -> AsyncGenerator[Stores]:
+    yield memory_stores(RotatingSealer())
 
 
-async def _sqlite(folder: Path) -> Stores:
+@asynccontextmanager
+async def _sqlite(folder: Path) -> AsyncGenerator[Stores]:
     database = Database(f"sqlite:///{folder / 'store.db'}")
     await upgrade(database)
-    return sql_stores(database, RotatingSealer())
+    yield sql_stores(database, RotatingSealer())
 
 
-FAMILIES: dict[str, Callable[[Path], Awaitable[Stores]]] = {"memory": _memory, "sqlite": _sqlite}
+@asynccontextmanager
+async def _postgresql(_folder: Path) -> AsyncGenerator[Stores]:
+    with postgres.database() as url:
+        stores = sql_stores(Database(url), RotatingSealer())
+        yield stores
+        # Before the database is dropped; to close twice is no harm.
+        await stores.close()
+
+
+FAMILIES: dict[str, Callable[[Path], AbstractAsyncContextManager[Stores]]] = {
+    "memory": _memory,
+    "sqlite": _sqlite,
+    "postgresql": _postgresql,
+}
 
 
 @pytest.fixture(params=FAMILIES)
 async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Stores]:
-    made = await FAMILIES[request.param](tmp_path)
-    yield made
-    await made.close()
+    async with FAMILIES[request.param](tmp_path) as made:
+        yield made
+        await made.close()
 
 
 @pytest.fixture
@@ -40,5 +57,20 @@ async def database(tmp_path: Path) -> AsyncGenerator[Database]:
     """An empty SQLite database with the schema, for what only SQLite promises."""
     made = Database(f"sqlite:///{tmp_path / 'store.db'}")
     await upgrade(made)
+    yield made
+    await made.dispose()
+
+
+@pytest.fixture
+def postgres_url() -> Generator[str]:
+    """An empty PostgreSQL database with the schema."""
+    with postgres.database() as url:
+        yield url
+
+
+@pytest.fixture
+async def postgresql(postgres_url: str) -> AsyncGenerator[Database]:
+    """The same, opened: for what only PostgreSQL promises."""
+    made = Database(postgres_url)
     yield made
     await made.dispose()

@@ -10,7 +10,17 @@ from attrs import evolve, frozen
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.organizations import Integration, Organization, Repository
-from contentsvc_core.ports import ApiKeys, ContextLibrary, DeliveryStore, Directory, Journal, PostLibrary, RunLedger
+from contentsvc_core.ports import (
+    ApiKeys,
+    ContextLibrary,
+    DeliveryStore,
+    Directory,
+    Executors,
+    Journal,
+    PostLibrary,
+    RunLedger,
+    RunMemory,
+)
 from contentsvc_core.testing import START, CountingIds
 from contentsvc_core.webhooks.delivery import Address, Endpoint
 from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
@@ -40,7 +50,31 @@ class Stores(Protocol):
     def directory(self) -> Directory: ...
     @property
     def keys(self) -> ApiKeys: ...
+    @property
+    def executors(self) -> Executors: ...
+    @property
+    def run_memory(self) -> RunMemory: ...
     async def close(self) -> None: ...
+
+
+#: Who takes runs, where it does not matter who.
+EXECUTOR = "exe_1"
+
+
+async def take(stores: Stores, ids: Sequence[str], executor: str = EXECUTOR) -> list[WorkflowRun]:
+    """Take runs in the name of an executor that is registered."""
+    await stores.executors.join(executor)
+    return list(await stores.ledger.take(ids, executor))
+
+
+async def due(stores: Stores, now: datetime, *, limit: int = 99, per_organization: int = 99) -> list[str]:
+    """Give the ids of the runs that are due."""
+    return [each.id for each in await stores.ledger.pending(now, limit=limit, per_organization=per_organization)]
+
+
+async def killed(stores: Stores, error: str = "killed") -> int:
+    """Find every executor dead; give how many runs are pending again."""
+    return await stores.executors.recover(error, lost=await stores.executors.beat("nobody"))
 
 
 @final
@@ -152,7 +186,7 @@ class Tenant:
         """Give a run that was started, by its first trigger, and taken."""
         settling = await self.processed(IDS.mint("delivery-"), event, at)
         await self.stores.deliveries.settle(settling)
-        (run,) = await self.stores.ledger.take([settling.runs[0].id])
+        (run,) = await take(self.stores, [settling.runs[0].id])
         return run
 
 

@@ -248,4 +248,5 @@ async def test_an_operator_finds_whose_an_id_is(acme: Tenant) -> None:
     assert await owner_of(acme.triggers[1].id) == acme.id
     assert await owner_of(zenith.integration.id) == zenith.id
     assert await owner_of(zenith.triggers[1].id) == zenith.id
+    assert await owner_of((await zenith.taken()).id) == zenith.id
     assert await owner_of("int_unknown") is None

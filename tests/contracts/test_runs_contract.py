@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from attrs import evolve
-from contract_values import Tenant, a_post, later, push, release, tenant
+from contract_values import EXECUTOR, Tenant, a_post, due, killed, later, push, release, take, tenant
 
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.runs import (
@@ -39,13 +39,14 @@ async def single(acme: Tenant) -> Tenant:
 
 async def test_runs_are_pending_once_they_are_due_oldest_first(single: Tenant) -> None:
     one, two, three, four = await _pending(single, 2, 0, 1, 0)
-    pending = single.stores.ledger.pending
+    stores = single.stores
 
-    assert await pending(later(hours=2), limit=10) == [two, four, three, one]
-    assert await pending(later(hours=2), limit=2) == [two, four]
-    assert await pending(later(hours=1), limit=10) == [two, four, three]
-    assert await pending(later(hours=1, milliseconds=-1), limit=10) == [two, four]
-    assert await pending(later(milliseconds=-1), limit=10) == []
+    assert await due(stores, later(hours=2)) == [two, four, three, one]
+    assert await due(stores, later(hours=2), limit=2) == [two, four]
+    assert await due(stores, later(hours=1)) == [two, four, three]
+    assert await due(stores, later(hours=1, milliseconds=-1)) == [two, four]
+    assert await due(stores, later(milliseconds=-1)) == []
+    assert await due(stores, later(hours=2), limit=0) == []
 
 
 async def test_what_is_taken_is_running_and_counted(single: Tenant) -> None:
@@ -53,18 +54,21 @@ async def test_what_is_taken_is_running_and_counted(single: Tenant) -> None:
     ledger = single.stores.ledger
     before = {run.id: run for run in await ledger.runs(single.id)}
 
-    taken = await ledger.take([ids[2], ids[0], "unknown", ids[2]])
+    taken = await take(single.stores, [ids[2], ids[0], "unknown", ids[2]])
 
-    assert list(taken) == [evolve(before[id_], status=RunStatus.RUNNING, attempts=1) for id_ in (ids[2], ids[0])]
-    assert await ledger.pending(START, limit=10) == [ids[1]]
-    assert await ledger.take([ids[0], ids[2]]) in ([], ())
-    assert await ledger.take([]) in ([], ())
+    assert taken == [
+        evolve(before[id_], status=RunStatus.RUNNING, attempts=1, takes=1, executor=EXECUTOR)
+        for id_ in (ids[2], ids[0])
+    ]
+    assert await due(single.stores, START, limit=10) == [ids[1]]
+    assert await take(single.stores, [ids[0], ids[2]]) == []
+    assert await take(single.stores, []) == []
 
 
 async def test_of_concurrent_takers_one_gets_each_run(single: Tenant) -> None:
     ids = await _pending(single, *([0] * 12))
 
-    hands = await asyncio.gather(*(single.stores.ledger.take(ids[n % 3 :]) for n in range(8)))
+    hands = await asyncio.gather(*(take(single.stores, ids[n % 3 :], f"exe_{n}") for n in range(8)))
 
     taken = [run.id for hand in hands for run in hand]
     assert sorted(taken) == sorted(ids)
@@ -96,7 +100,7 @@ async def test_a_run_has_one_post(acme: Tenant) -> None:
 async def test_completing_forgets_the_error_of_an_earlier_attempt(acme: Tenant) -> None:
     run = await acme.taken()
     await acme.stores.ledger.retry(run, due_at=START, error="the writer was away")
-    (again,) = await acme.stores.ledger.take([run.id])
+    (again,) = await take(acme.stores, [run.id])
     assert (again.attempts, again.error) == (2, "the writer was away")
 
     await acme.stores.ledger.complete(again, a_post(acme.id), once=None)
@@ -138,7 +142,7 @@ async def test_a_run_ends_without_a_post(acme: Tenant, status: RunStatus) -> Non
     await acme.stores.ledger.end(run, status, "so it is")
 
     assert await _run(acme, run) == evolve(run, status=status, error="so it is")
-    assert run.id not in await acme.stores.ledger.pending(later(days=9), limit=99)
+    assert run.id not in await due(acme.stores, later(days=9), limit=99)
 
 
 @pytest.mark.parametrize("state", ["pending", "ended"])
@@ -154,7 +158,7 @@ async def test_what_is_not_running_is_left_alone(acme: Tenant, state: str) -> No
     await ledger.end(run, RunStatus.FAILED, "second")
     await ledger.retry(run, due_at=START, error="second")
     assert await ledger.complete(run, a_post(acme.id), once="v1") is Completion.GONE
-    assert await ledger.recover("lost") == 0
+    assert await killed(acme.stores, "lost") == 0
 
     assert await acme.left() == before
     assert not await acme.stores.posts.posts(acme.id)
@@ -183,8 +187,8 @@ async def test_a_retried_run_waits_until_it_is_due(single: Tenant) -> None:
 
     stored = await _run(single, run)
     assert stored == evolve(run, status=RunStatus.PENDING, due_at=later(seconds=3), error="the writer was away")
-    assert await ledger.pending(later(seconds=3, milliseconds=-1), limit=9) == []
-    assert await ledger.pending(later(seconds=3), limit=9) == [run.id]
+    assert await due(single.stores, later(seconds=3, milliseconds=-1), limit=9) == []
+    assert await due(single.stores, later(seconds=3), limit=9) == [run.id]
 
 
 async def test_recovery_sets_running_runs_pending_until_they_have_seen_too_many_kills(single: Tenant) -> None:
@@ -194,18 +198,18 @@ async def test_recovery_sets_running_runs_pending_until_they_have_seen_too_many_
     run = await single.taken()
     for kills in range(1, MAX_KILLS):
         assert (await _run(single, run)).attempts == 1
-        assert await ledger.recover("the process ended") == 1
-        assert await ledger.pending(START, limit=9) == [run.id]
+        assert await killed(single.stores, "the process ended") == 1
+        assert await due(single.stores, START, limit=9) == [run.id]
         stored = await _run(single, run)
         # The attempt was not lived through: it does not count.
         assert (stored.attempts, stored.kills) == (0, kills)
-        await ledger.take([run.id])
+        await take(single.stores, [run.id])
 
-    assert await ledger.recover("the process ended") == 0
+    assert await killed(single.stores, "the process ended") == 0
 
     stored = await _run(single, run)
     assert (stored.status, stored.kills, stored.error) == (RunStatus.FAILED, MAX_KILLS, "the process ended")
-    assert await ledger.pending(later(days=9), limit=9) == []
+    assert await due(single.stores, later(days=9), limit=9) == []
     assert (await _run(single, ended)).error == "nothing to report"
 
 
@@ -214,47 +218,45 @@ async def test_those_that_saw_the_fewest_kills_come_first_and_suspects_are_taken
     ids = list(await _pending(single, 0, 0, 0, 0))
     first, second, third, fourth = ids
     for _ in range(SUSPECT_KILLS):
-        await ledger.take([first, second])
-        await ledger.recover("killed")
+        await take(single.stores, [first, second])
+        await killed(single.stores, "killed")
 
-    assert await ledger.pending(START, limit=9) == [third, fourth, first, second]
+    assert await due(single.stores, START, limit=9) == [third, fourth, first, second]
     # With others that come first, no suspect is taken.
-    assert [run.id for run in await ledger.take([third, first, second])] == [third]
+    assert [run.id for run in await take(single.stores, [third, first, second])] == [third]
     # While something runs, none is, and nothing overtakes one that comes first.
-    assert await ledger.take([first, second]) == []
-    assert await ledger.take([first, fourth]) == []
+    assert await take(single.stores, [first, second]) == []
+    assert await take(single.stores, [first, fourth]) == []
     for run in await ledger.runs(single.id):
         if run.id == third:
             await ledger.end(run, RunStatus.SKIPPED, "done")
-    assert [run.id for run in await ledger.take([second, first, fourth])] == [second]
+    assert [run.id for run in await take(single.stores, [second, first, fourth])] == [second]
     # While one runs, nothing else does.
-    assert await ledger.take([first]) == []
-    assert await ledger.take([fourth]) == []
+    assert await take(single.stores, [first]) == []
+    assert await take(single.stores, [fourth]) == []
 
 
 async def test_a_suspect_that_has_waited_long_enough_comes_first(single: Tenant) -> None:
-    ledger = single.stores.ledger
     ids = list(await _pending(single, 0, 0, 0))
     for _ in range(SUSPECT_KILLS):
-        await ledger.take([ids[1]])
-        await ledger.recover("killed")
+        await take(single.stores, [ids[1]])
+        await killed(single.stores, "killed")
 
-    assert await ledger.pending(START, limit=9) == [ids[0], ids[2], ids[1]]
-    assert await ledger.pending(START + SUSPECT_PATIENCE, limit=9) == [ids[1], ids[0], ids[2]]
-    assert await ledger.pending(START + SUSPECT_PATIENCE, limit=2) == [ids[1], ids[0]]
+    assert await due(single.stores, START, limit=9) == [ids[0], ids[2], ids[1]]
+    assert await due(single.stores, START + SUSPECT_PATIENCE, limit=9) == [ids[1], ids[0], ids[2]]
+    assert await due(single.stores, START + SUSPECT_PATIENCE, limit=2) == [ids[1], ids[0]]
 
 
 async def test_what_is_given_back_is_as_if_it_had_not_been_taken(single: Tenant) -> None:
     ledger = single.stores.ledger
     (id_,) = await _pending(single, 0)
     (before,) = await ledger.runs(single.id)
-    (run,) = await ledger.take([id_])
+    (run,) = await take(single.stores, [id_])
 
-    await ledger.give_back(run)
-    assert list(await ledger.runs(single.id)) == [before]
-    await ledger.give_back(run)
-    assert list(await ledger.runs(single.id)) == [before]
-    (again,) = await ledger.take([id_])
+    for _ in range(2):
+        await ledger.give_back(run)
+        assert list(await ledger.runs(single.id)) == [evolve(before, takes=1, executor=EXECUTOR)]
+    (again,) = await take(single.stores, [id_])
     await ledger.end(again, RunStatus.SKIPPED, "done")
     await ledger.give_back(again)
     assert (await _run(single, again)).status is RunStatus.SKIPPED
@@ -264,11 +266,11 @@ async def test_what_was_taken_before_it_was_due_is_recovered_as_due(single: Tena
     ledger = single.stores.ledger
     run = await single.taken()
     await ledger.retry(run, due_at=later(days=1), error="busy")
-    await ledger.take([run.id])
+    await take(single.stores, [run.id])
 
-    await ledger.recover("the process ended")
+    await killed(single.stores, "the process ended")
 
-    assert await ledger.pending(START, limit=9) == [run.id]
+    assert await due(single.stores, START, limit=9) == [run.id]
 
 
 async def test_runs_are_listed_newest_first(single: Tenant) -> None:

@@ -13,10 +13,12 @@ from contract_values import (
     Tenant,
     a_trigger,
     an_integration,
+    due,
     ending,
     later,
     push,
     release,
+    take,
     tenant,
 )
 
@@ -178,11 +180,11 @@ async def test_the_first_answer_stands_whatever_has_changed_meanwhile(acme: Tena
 async def test_a_run_that_went_on_is_not_set_back_by_settling_again(acme: Tenant) -> None:
     settling = await acme.processed("d-1")
     await acme.stores.deliveries.settle(settling)
-    await acme.stores.ledger.take([run.id for run in settling.runs])
+    await take(acme.stores, [run.id for run in settling.runs])
 
     await acme.stores.deliveries.settle(settling)
 
-    assert not await acme.stores.ledger.pending(START, limit=10)
+    assert not await due(acme.stores, START)
 
 
 @pytest.mark.parametrize("change", ["integration", "trigger", "switch integration", "switch trigger"])

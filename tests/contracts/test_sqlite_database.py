@@ -11,8 +11,10 @@ import pytest
 from attrs import evolve
 from contract_values import SECRET, Left, RotatingSealer, Tenant, tenant
 from sqlalchemy import Connection, event, text
+from sqlite_files import file_of
 
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql.schema import metadata
 from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.settlement import Settled
@@ -21,10 +23,6 @@ from contentsvc_core.webhooks.settlement import Settled
 @pytest.fixture
 async def acme(database: Database) -> Tenant:
     return await tenant(sql_stores(database, RotatingSealer()))
-
-
-def _file(database: Database) -> Path:
-    return database.dialect.path
 
 
 def _pragmas(connection: Connection) -> dict[str, Any]:
@@ -71,7 +69,7 @@ def _dump(needle: str, connection: Connection) -> list[str]:
 
 async def test_a_secret_is_nowhere_in_clear(database: Database, acme: Tenant) -> None:
     # Before the database is closed, too: the write-ahead log is a file of its own.
-    folder = _file(database).parent
+    folder = file_of(database).parent
     raw = b"".join(path.read_bytes() for path in folder.iterdir())
     assert acme.integration.id.encode() in raw
     assert SECRET.encode() not in raw
@@ -147,9 +145,9 @@ async def test_what_is_under_way_is_finished_before_the_database_closes(database
     await database.dispose()
 
     await asyncio.gather(*crowd, return_exceptions=True)
-    with closing(sqlite3.connect(_file(database))) as file:
+    with closing(sqlite3.connect(file_of(database))) as file:
         assert file.execute("SELECT count(*) FROM log_entries").fetchone() == (8,)
-    assert not _file(database).with_name("store.db-wal").exists()
+    assert not file_of(database).with_name("store.db-wal").exists()
     with pytest.raises(StoreUnavailable, match="closed"):
         await acme.left()
 
@@ -198,7 +196,7 @@ async def test_an_index_serves(database: Database, acme: Tenant, question: str) 
     stores = acme.stores
     match question:
         case "pending":
-            await stores.ledger.pending(START, limit=5)
+            await stores.ledger.pending(START, limit=5, per_organization=5)
         case "posts":
             await stores.posts.posts(run.organization_id, limit=5)
         case "before":
@@ -218,5 +216,8 @@ async def test_an_index_serves(database: Database, acme: Tenant, question: str) 
     plan = await database.read(partial(_plan, asked))
 
     assert _PLANS[question] in plan
-    assert "TEMP B-TREE" not in plan
-    assert not [line for line in plan.splitlines() if line.startswith("SCAN") and "INDEX" not in line]
+    # Of each organization that waits, the first few runs are put into one order.
+    assert question == "pending" or "TEMP B-TREE" not in plan
+    # What stands in memory, under a name of its own, is bounded.
+    read_whole = [line for line in plan.splitlines() if line.startswith("SCAN") and "INDEX" not in line]
+    assert not [line for line in read_whole if line.split()[1] in {*metadata.tables, "mine"}]

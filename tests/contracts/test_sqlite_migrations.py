@@ -13,6 +13,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
+from sqlite_files import file_of
 
 from contentsvc_adapters.sql import HEAD, Database, migrations, revision, upgrade
 from contentsvc_adapters.sql.schema import metadata
@@ -27,9 +28,20 @@ async def empty(tmp_path: Path) -> AsyncGenerator[Database]:
 
 
 def _schema(connection: Connection) -> dict[str, list[str]]:
-    """Give each definition in its parts, since the order of constraints is nobody's concern."""
+    """Give each definition in its parts, since the order of columns and constraints is nobody's concern."""
     found = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'alembic%'"))
-    return {name: sorted(part.strip(" ,") for part in sql.splitlines()) for name, sql in found if sql is not None}
+    return {name: sorted(_parts(sql)) for name, sql in found if sql is not None}
+
+
+def _parts(definition: str) -> list[str]:
+    parts, depth = [""], 0
+    for character in definition:
+        before, depth = depth, depth + {"(": 1, ")": -1}.get(character, 0)
+        if (min(before, depth), max(before, depth)) == (0, 1) or (depth == 1 and character == ","):
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [" ".join(part.replace('"', "").split()) for part in parts]
 
 
 async def test_a_database_that_does_not_exist_is_made(empty: Database) -> None:
@@ -63,7 +75,7 @@ async def test_the_schema_is_at_head_without_alembic(database: Database) -> None
 import asyncio, sys
 from contentsvc_adapters.sql import Database, upgrade
 async def main():
-    database = Database("sqlite:///{database.dialect.path}")
+    database = Database("sqlite:///{file_of(database)}")
     assert not await upgrade(database)
     await database.dispose()
 asyncio.run(main())
@@ -77,7 +89,7 @@ async def test_of_several_processes_one_upgrades_and_the_others_wait(empty: Data
 import asyncio
 from contentsvc_adapters.sql import Database, revision, upgrade
 async def main():
-    database = Database("sqlite:///{empty.dialect.path}", busy_timeout_ms=60_000)
+    database = Database("sqlite:///{file_of(empty)}", busy_timeout_ms=60_000)
     done = await upgrade(database)
     assert await revision(database) == "{HEAD}"
     await database.dispose()
@@ -91,7 +103,7 @@ asyncio.run(main())
 
 
 async def test_in_one_process_it_is_no_different(empty: Database) -> None:
-    others = [Database(f"sqlite:///{empty.dialect.path}", busy_timeout_ms=60_000) for _ in range(4)]
+    others = [Database(f"sqlite:///{file_of(empty)}", busy_timeout_ms=60_000) for _ in range(4)]
 
     assert sorted(await asyncio.gather(*map(upgrade, others))) == [False, False, False, True]
 
@@ -106,7 +118,7 @@ import asyncio, os
 from sqlalchemy import event
 from contentsvc_adapters.sql import Database, upgrade
 async def main():
-    database = Database("sqlite:///{empty.dialect.path}")
+    database = Database("sqlite:///{file_of(empty)}")
     def killed(connection, cursor, statement, *rest):
         if statement.strip().startswith("{at}"):
             os.kill(os.getpid(), 9)
@@ -123,7 +135,7 @@ asyncio.run(main())
 
 @pytest.mark.parametrize("found", ["9999", "0000_unknown"])
 async def test_a_schema_of_a_newer_version_is_refused(database: Database, found: str) -> None:
-    with closing(sqlite3.connect(database.dialect.path)) as file:
+    with closing(sqlite3.connect(file_of(database))) as file:
         file.execute("UPDATE alembic_version SET version_num = ?", (found,))
         file.commit()
 

@@ -4,12 +4,12 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from attrs import evolve
-from contract_values import Left, RotatingSealer, Tenant, tenant
+from contract_values import Left, RotatingSealer, Tenant, take, tenant
 from sqlalchemy import event
+from sqlite_files import file_of
 
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
 from contentsvc_core.errors import StoreUnavailable
@@ -26,13 +26,9 @@ async def acme(database: Database) -> Tenant:
 @pytest.fixture
 async def beside(database: Database, acme: Tenant) -> AsyncGenerator[SqlStores]:
     """The same file, opened once more, as an operator's command does; it waits for nobody."""
-    stores = sql_stores(Database(f"sqlite:///{_file(database)}", busy_timeout_ms=0), RotatingSealer())
+    stores = sql_stores(Database(f"sqlite:///{file_of(database)}", busy_timeout_ms=0), RotatingSealer())
     yield stores
     await stores.close()
-
-
-def _file(database: Database) -> Path:
-    return database.dialect.path
 
 
 async def test_two_processes_see_each_others_writes_at_once(acme: Tenant, beside: SqlStores) -> None:
@@ -49,20 +45,22 @@ async def test_two_processes_see_each_others_writes_at_once(acme: Tenant, beside
 
 
 async def test_of_two_processes_one_takes_a_run(database: Database, acme: Tenant) -> None:
-    other = sql_stores(Database(f"sqlite:///{_file(database)}"), RotatingSealer())
+    other = sql_stores(Database(f"sqlite:///{file_of(database)}"), RotatingSealer())
     settling = [await acme.processed(f"d-{number}") for number in range(8)]
     for each in settling:
         await acme.stores.deliveries.settle(each)
     ids = [run.id for each in settling for run in each.runs]
 
-    hands = await asyncio.gather(*(stores.ledger.take(ids) for stores in (acme.stores, other) for _ in range(4)))
+    hands = await asyncio.gather(
+        *(take(stores, ids, f"exe_{number}") for stores in (acme.stores, other) for number in range(4))
+    )
 
     assert sorted(run.id for hand in hands for run in hand) == sorted(ids)
     await other.close()
 
 
 async def test_of_two_processes_one_claims_a_delivery(database: Database, acme: Tenant) -> None:
-    other = sql_stores(Database(f"sqlite:///{_file(database)}"), RotatingSealer())
+    other = sql_stores(Database(f"sqlite:///{file_of(database)}"), RotatingSealer())
     copies = [await acme.processed("d-1") for _ in range(32)]
 
     answers = await asyncio.gather(
@@ -82,7 +80,7 @@ async def test_a_locked_file_is_unavailable_for_all_who_wait_and_then_available_
     asked: list[str] = []
     writer = beside.database._writer.sync_engine  # pyright: ignore[reportPrivateUsage]
     event.listen(writer, "before_cursor_execute", lambda *details: asked.append(details[2]))
-    with closing(sqlite3.connect(_file(database), isolation_level=None)) as locking:
+    with closing(sqlite3.connect(file_of(database), isolation_level=None)) as locking:
         locking.execute("BEGIN IMMEDIATE")
 
         answers = await asyncio.gather(*map(beside.deliveries.settle, settling), return_exceptions=True)
@@ -96,7 +94,7 @@ async def test_a_locked_file_is_unavailable_for_all_who_wait_and_then_available_
 
 
 async def test_who_waits_for_a_locked_file_gets_it(acme: Tenant, database: Database) -> None:
-    with closing(sqlite3.connect(_file(database), isolation_level=None, check_same_thread=False)) as locking:
+    with closing(sqlite3.connect(file_of(database), isolation_level=None, check_same_thread=False)) as locking:
         locking.execute("BEGIN IMMEDIATE")
         waiting = asyncio.create_task(acme.stores.deliveries.settle(await acme.processed("d-1")))
         # A reader's answer, while the writer waits: the event loop is not blocked.

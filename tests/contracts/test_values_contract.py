@@ -2,7 +2,7 @@
 
 import pytest
 from attrs import evolve
-from contract_values import IDS, Tenant, a_post, later, push, release, tenant
+from contract_values import IDS, Tenant, a_post, later, push, release, take, tenant
 from hypothesis import HealthCheck, given, settings
 
 from contentsvc_core.strategies import delivery_ids, events, instants
@@ -26,7 +26,7 @@ async def test_hostile_text_reads_back_as_it_was(acme: Tenant, text: str) -> Non
     event = evolve(push(text, text), ref=text, branch=text)
     settling = await acme.processed("d-1", event)
     await acme.stores.deliveries.settle(settling)
-    (run,) = await acme.stores.ledger.take([settling.runs[0].id])
+    (run,) = await take(acme.stores, [settling.runs[0].id])
     post = a_post(acme.id, title=text, content=text, markdown=text, source_metadata={"writer": text})
     await acme.stores.ledger.complete(run, post, once=text)
     await acme.stores.deliveries.settle(await acme.processed("d-2", evolve(release(text), body=text, name=text)))

@@ -6,14 +6,15 @@ import random
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Final, final
 
 import httpx
 from attrs import field, frozen
+from tests.crash.stored import differences, read_file
 from tests.crash.traffic import Ledger, Sending, Traffic, read_answer, read_ledger, unacknowledged
-from tests.crash.verdict import Stored, Verdict, judge, read_stored
+from tests.crash.verdict import Verdict, judge
 from tests.server_process import PATIENCE_S, Prepared, ServerProcess, prepare
 
 _CONNECTIONS: Final = 8
@@ -185,12 +186,12 @@ def _reckon(
 ) -> Report:
     installation = prepared.installation
     installation.until_runs_ended()
-    stored = read_stored(installation.database)
+    stored = read_file(installation.database)
     triggers = {"push": (prepared.on_all, prepared.on_push), "release": (prepared.on_all,)}
     ledger = installation.folder / "ledger.jsonl"
     attempts = read_ledger(ledger)
     verdict = judge(attempts, stored, triggers)
-    verdict.unexpected.extend(_differences(prepared, stored))
+    verdict.unexpected.extend(differences(prepared, stored))
     verdict.unexpected.extend(f"never acknowledged: {sending}" for sending in unacknowledged(attempts))
     server.terminate()
     code = server.exit_code(within_s=_STOP_S)
@@ -214,24 +215,3 @@ def _reckon(
         "recovery_ms_max": max(recoveries_ms, default=None),
     }
     return Report(verdict=verdict, figures=figures, prepared=prepared, ledger=ledger, triggers=triggers)
-
-
-def _differences(prepared: Prepared, stored: Stored) -> Iterator[str]:
-    """Compare what the operator's commands list with what the file holds."""
-
-    def listed(what: str, field: str) -> Counter[Any]:
-        rows = prepared.installation.command(what, "list", "--organization", prepared.hook.organization)
-        return Counter(row[field] for row in rows)
-
-    def held(rows: Sequence[dict[str, Any]], field: str) -> Counter[Any]:
-        return Counter(row[field] for row in rows)
-
-    pairs = (
-        ("context", listed("context", "customId"), held(stored.contexts, "custom_id")),
-        ("log", listed("log", "id"), held(stored.logs, "id")),
-        ("run", listed("run", "id"), held(stored.runs, "id")),
-        ("post", listed("post", "id"), held(stored.posts, "id")),
-    )
-    for what, told, there in pairs:
-        if told != there:
-            yield f"`contentsvc {what} list` and the file differ: {list((told - there) + (there - told))[:5]}"

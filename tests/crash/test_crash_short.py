@@ -4,14 +4,16 @@ import contextlib
 import json
 import shutil
 import sqlite3
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from attrs import evolve
 from tests.crash.campaign import Report, run_campaign
+from tests.crash.stored import Stored, read_file
 from tests.crash.traffic import Attempt, Kind, Sending, read_ledger, unacknowledged
-from tests.crash.verdict import Stored, Verdict, judge, read_stored
+from tests.crash.verdict import Verdict, judge
 
 _CLEAN: Final = {"lost": 0, "doubled": 0, "partial": 0, "invented": 0, "unexpected": 0}
 _RUN_COLUMNS: Final = (
@@ -26,7 +28,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 @pytest.fixture(scope="module")
 def stored(report: Report) -> Stored:
-    return read_stored(report.prepared.installation.database)
+    return read_file(report.prepared.installation.database)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +52,7 @@ def _corrupted(report: Report, folder: Path, *statements: tuple[str, str]) -> Ve
         for statement, victim in statements:
             assert connection.execute(statement, (victim,)).rowcount > 0, statement
         connection.commit()
-    return judge(read_ledger(report.ledger), read_stored(database), report.triggers)
+    return judge(read_ledger(report.ledger), read_file(database), report.triggers)
 
 
 def _found(verdict: Verdict) -> set[str]:
@@ -187,6 +189,15 @@ def test_the_checker_sees_that_two_senders_were_told_processed(
 ) -> None:
     told = next(attempt for attempt in attempts if attempt.answer == "processed")
     assert "doubled" in _found(judge([*attempts, told], stored, report.triggers))
+
+
+def test_the_checker_sees_that_nobody_was_told_processed(
+    report: Report, stored: Stored, attempts: list[Attempt]
+) -> None:
+    alone = Counter(attempt.sending.delivery for attempt in attempts)
+    told = next(each for each in attempts if each.answer == "processed" and alone[each.sending.delivery] == 1)
+    changed = [evolve(each, answer="duplicate") if each is told else each for each in attempts]
+    assert _found(judge(changed, stored, report.triggers)) == {"unexpected"}
 
 
 def test_the_checker_sees_answers_that_nothing_explains(

@@ -150,9 +150,14 @@ class Attempt:
         return self.status is not None and (self.status < 300 or (self.sending.forged and self.status == 401))
 
     @property
+    def is_open(self) -> bool:
+        """Tell whether nobody knows what has become of it: no answer came, or "not now"."""
+        return self.status in {None, 503}
+
+    @property
     def is_as_expected(self) -> bool:
         """Tell whether such a sending may be answered so, by the decisions; "not now" always may be."""
-        if self.status in {None, 503}:
+        if self.is_open:
             return True
         if self.sending.forged:
             return (self.status, self.answer) == (401, "Invalid webhook signature")

@@ -1,63 +1,16 @@
-"""The checker: a ledger of what was sent and answered on one side, the database file on the other."""
+"""The checker: a ledger of what was sent and answered on one side, what the database holds on the other."""
 
-import contextlib
-import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Final, TypeAlias, final
+from typing import Final, final
 
 from attrs import field, frozen
+from tests.crash.stored import Row, Stored
 from tests.crash.traffic import Attempt, Kind, Sending
 from tests.server_process import REPOSITORY_ID
 
-Row: TypeAlias = dict[str, Any]
-
 _REPORTED: Final = "another run has reported this release"
 _HIDDEN: Final = "nothing to report"
-
-
-@final
-@frozen(kw_only=True)
-class Stored:
-    """What the database holds."""
-
-    #: Each with its delivery id, through the log entry that it names.
-    claims: Sequence[Row]
-    contexts: Sequence[Row]
-    events: Sequence[Row]
-    logs: Sequence[Row]
-    runs: Sequence[Row]
-    posts: Sequence[Row]
-    #: What the database says of its own soundness.
-    faults: Sequence[str]
-
-
-def read_stored(database: Path) -> Stored:
-    """Read a database file, without changing it."""
-    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=30)) as connection:
-        connection.row_factory = sqlite3.Row
-
-        def rows(query: str) -> list[Row]:
-            return [dict(row) for row in connection.execute(query)]
-
-        connection.execute("BEGIN")
-        integrity = [next(iter(row.values())) for row in rows("PRAGMA integrity_check")]
-        dangling = rows("PRAGMA foreign_key_check")
-        return Stored(
-            claims=rows(
-                "SELECT log_id, reference_id AS delivery FROM claims LEFT JOIN log_entries ON log_entries.id = log_id"
-            ),
-            contexts=rows("SELECT custom_id, event_id FROM context_records"),
-            events=rows("SELECT id, delivery_id AS delivery, type, data FROM events"),
-            logs=rows("SELECT id, reference_id AS delivery, title, event_id FROM log_entries"),
-            runs=rows(
-                "SELECT workflow_runs.id, trigger_id, event_id, status, error, post_id, delivery_id AS delivery"
-                " FROM workflow_runs LEFT JOIN events ON events.id = event_id"
-            ),
-            posts=rows("SELECT id, run_id FROM posts"),
-            faults=[str(text) for text in integrity if text != "ok"] + [str(row) for row in dangling],
-        )
 
 
 @final
@@ -147,9 +100,12 @@ class _Deliveries:
             self._count_log(delivery)
 
     def _count_answers(self, delivery: str) -> None:
-        told = sum(attempt.answer == "processed" for attempt in self._attempts[delivery])
+        attempts = self._attempts[delivery]
+        told = sum(attempt.answer == "processed" for attempt in attempts)
         if told > 1:
             self._verdict.doubled.append(f"{delivery}: {told} senders were told that it was processed")
+        if not told and self._claims[delivery] and not any(attempt.is_open for attempt in attempts):
+            self._verdict.unexpected.append(f"{delivery}: nobody was told that it was processed")
 
     def _count_log(self, delivery: str) -> None:
         attempts = self._attempts[delivery]

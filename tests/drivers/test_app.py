@@ -29,7 +29,7 @@ from contentsvc_core import (
 )
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing import ManualClock, push_body, signed
-from contentsvc_http.app import Services, create_app
+from contentsvc_http.app import Front, Services, create_app
 from contentsvc_http.logs import RequestLog, configure_logging
 
 SECRET_IN_BODY = "the body is nobody's business"
@@ -63,9 +63,11 @@ class World:
         self.why_not: str | None = None
         self.app = create_app(
             Services(
-                receiver=Receiver(self.store, stores.journal, self.clock, self.ids),
-                authenticator=Authenticator(stores.keys, self.clock),
-                posts=stores.posts,
+                front=Front(
+                    receiver=Receiver(self.store, stores.journal, self.clock, self.ids),
+                    authenticator=Authenticator(stores.keys, self.clock),
+                    posts=stores.posts,
+                ),
                 why_not_ready=self.why_not_ready,
             )
         )

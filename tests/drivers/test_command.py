@@ -11,6 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from contentsvc_adapters.sql import HEAD
 from contentsvc_cli.main import main
 from contentsvc_core.testing import push_body
 
@@ -83,9 +84,9 @@ def test_every_command_can_be_asked_for_json(path: tuple[str, ...], leaf: click.
 
 
 def test_migrate_makes_a_database_that_is_not_there_yet(folder: Path) -> None:
-    assert command("migrate") == {"revision": "0001"}
+    assert command("migrate") == {"revision": HEAD}
     assert (folder / "contentsvc.db").is_file()
-    assert command("migrate") == {"revision": "0001"}
+    assert command("migrate") == {"revision": HEAD}
 
 
 def test_an_organization_is_created_and_listed(acme: dict[str, Any]) -> None:
@@ -203,7 +204,7 @@ def test_what_was_received_is_listed_newest_first(folder: Path) -> None:
     (run,) = command("run", "list", "--organization", "acme")
     assert set(run) == {
         *("id", "triggerId", "eventType", "eventAction", "eventData", "repositoryId", "deliveryId"),
-        *("status", "attempts", "error", "postId", "createdAt"),
+        *("status", "attempts", "kills", "error", "postId", "createdAt"),
     }
     assert (run["status"], run["attempts"], run["deliveryId"]) == ("pending", 0, "d-1")
     (record,) = command("context", "list", "--organization", "acme")
@@ -218,6 +219,24 @@ def test_what_was_received_is_listed_newest_first(folder: Path) -> None:
     for limit in ("0", "9" * 20):
         assert invoke("log", "list", "--organization", "acme", "--limit", limit).exit_code == 2
     assert error("log", "list", "--organization", "nobody") == "there is no organization 'nobody'"
+
+
+@pytest.mark.usefixtures("acme")
+def test_a_run_is_cancelled_once(folder: Path) -> None:
+    made = connected()
+    command("trigger", "create", "--organization", "acme", "--repository-id", "4242")
+    (folder / "x.jsonl").write_text(
+        json.dumps({"event": "push", "delivery": "d-1", "body": push_body("feat: a lamp", repository_id=4242)})
+    )
+    command("receive", "x.jsonl", "--integration", made["integrationId"])
+    (run,) = command("run", "list", "--organization", "acme")
+
+    assert command("run", "cancel", run["id"]) == {"runId": run["id"], "status": "cancelled"}
+
+    (run,) = command("run", "list", "--organization", "acme")
+    assert (run["status"], run["error"]) == ("cancelled", "cancelled by an operator")
+    assert error("run", "cancel", run["id"]) == f"the run '{run['id']}' has ended already"
+    assert error("run", "cancel", "run_unknown") == "there is no run 'run_unknown'"
 
 
 @pytest.mark.usefixtures("acme")

@@ -26,7 +26,7 @@ RECORDED: Final = tuple(golden for golden in GOLDEN if golden.content_type == "a
 BY_NATURE: Final = {
     "log": {"id", "createdAt"},
     "context": {"createdAt"},
-    "run": {"id", "createdAt", "triggerId", "status", "attempts", "error", "postId"},
+    "run": {"id", "createdAt", "triggerId", "status", "attempts", "kills", "error", "postId"},
 }
 #: What a driver gives: for each delivery its status and answer; and the rows that all of them left.
 Told = tuple[list[tuple[int, Any]], dict[str, list[Any]]]

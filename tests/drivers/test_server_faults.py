@@ -113,15 +113,20 @@ def test_a_row_that_nobody_can_read_holds_up_nobody_else(prepared: Prepared) -> 
     assert "Traceback" not in listed.stderr
 
 
-def test_a_server_whose_schema_was_changed_under_it_is_not_ready(prepared: Prepared) -> None:
-    with serving(prepared.installation) as server:
-        with contextlib.closing(sqlite3.connect(prepared.installation.database)) as file, file:
-            file.execute("UPDATE alembic_version SET version_num = '9999'")
+def test_a_server_goes_on_with_a_newer_schema_and_not_with_an_older_one(prepared: Prepared) -> None:
+    """A newer schema only adds; while nodes are replaced one by one, the old ones must not all drop out."""
+    with (
+        serving(prepared.installation) as server,
+        contextlib.closing(sqlite3.connect(prepared.installation.database, isolation_level=None)) as file,
+    ):
+        file.execute("UPDATE alembic_version SET version_num = '9999'")
+        newer = httpx.get(f"{server.url}/health/ready", trust_env=False)
+        file.execute("UPDATE alembic_version SET version_num = '0001'")
+        older = httpx.get(f"{server.url}/health/ready", trust_env=False)
 
-        answered = httpx.get(f"{server.url}/health/ready", trust_env=False)
-
-    assert answered.status_code == 503
-    assert answered.json() == {"error": "Not ready: the schema is at revision 9999, and this version needs 0001"}
+    assert newer.json() == {"status": "ready"}
+    assert older.status_code == 503
+    assert older.json() == {"error": "Not ready: the schema is at revision 0001, and this version needs 0002"}
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+from urllib.parse import unquote
+
 import pytest
 
 from contentsvc_http.settings import InvalidSetting, Settings, load_settings
@@ -21,6 +23,13 @@ def test_without_an_environment_everything_has_a_default() -> None:
         ("DATABASE_URL", "mysql://u:hunter2@h/d", "CONTENTSVC_DATABASE_URL: 'mysql' is not supported"),
         ("DATABASE_URL", "sqlite+aiosqlite://", "CONTENTSVC_DATABASE_URL names no file"),
         ("DATABASE_URL", "sqlite+aiosqlite:///:memory:", "CONTENTSVC_DATABASE_URL names no file"),
+        ("DATABASE_URL", "postgresql+asyncpg://u:hunter2@h", "CONTENTSVC_DATABASE_URL names no database"),
+        ("DATABASE_URL", "postgresql://u:hunter2@h:hunter2/d", "CONTENTSVC_DATABASE_URL is no database URL"),
+        ("DATABASE_URL", "postgresql+psycopg://u:hunter2@h/d", "'postgresql+psycopg' is not supported"),
+        ("DATABASE_URL", "postgresql://u:p@h/d?hunter2=1", "takes no options but host, port, ssl, sslmode"),
+        ("DATABASE_URL", "postgresql://u:p@/d?host=a&port=hunter2", "a port that is no number"),
+        ("DATABASE_URL", "postgresql://u:p@/d?host=hunter2&host=b", "has an option twice"),
+        ("DATABASE_POOL_SIZE", "0", "CONTENTSVC_DATABASE_POOL_SIZE must be above 0"),
         ("BASE_URL", "ftp://x", "CONTENTSVC_BASE_URL must be an address"),
         ("BASE_URL", "https://u:hunter2@x.example/?q", "CONTENTSVC_BASE_URL must be an address"),
         ("BASE_URL", "http://x:99999", "CONTENTSVC_BASE_URL must be an address"),
@@ -46,6 +55,26 @@ def test_a_setting_that_cannot_be_used_is_named(
     assert "hunter2" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+asyncpg://ada:hunter2@db.example:5432/contents",
+        "postgresql://ada:hunter2@db.example/contents?sslmode=verify-full",
+        "postgresql+asyncpg://ada:hunter2@/contents?host=/run/postgresql&port=5433",
+    ],
+)
+def test_a_postgresql_url_is_taken_and_shown_without_its_password(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
+    settings = load_settings()
+
+    assert settings.database_url == url
+    assert not settings.is_sqlite
+    assert settings.masked()["CONTENTSVC_DATABASE_POOL_SIZE"] == 10
+    shown = str(settings.masked()["CONTENTSVC_DATABASE_URL"])
+    assert "ada:***@" in shown
+    assert "hunter2" not in str(settings.masked())
+
+
 def test_what_is_shown_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "correct horse battery staple and again")
     monkeypatch.setenv("CONTENTSVC_BASE_URL", "https://user:hunter2@x.example/")
@@ -54,3 +83,17 @@ def test_what_is_shown_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     assert settings.masked()["CONTENTSVC_SECRET_KEY"] == "***"
     assert settings.masked()["CONTENTSVC_BASE_URL"] == "https://***@x.example"
     assert "horse" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("database", "engine", "tables"),
+    [
+        ("sqlite+aiosqlite:///data/contentsvc.db", "inline", "sqlite:///data/engine.db"),
+        ("postgresql+asyncpg://u:p%40@db/one?ssl=require", "dbos", "postgresql://u:p%40@db/one?sslmode=require"),
+        ("postgresql+asyncpg:///one?host=/run/pg&port=5433", "dbos", "postgresql:///one?host=/run/pg&port=5433"),
+    ],
+)
+def test_the_engine_goes_with_the_database(database: str, engine: str, tables: str) -> None:
+    settings = Settings(database_url=database)
+    assert (settings.engine_in_force, unquote(settings.engine_database_url)) == (engine, unquote(tables))
+    assert Settings(database_url=database, engine="inline").engine_in_force == "inline"

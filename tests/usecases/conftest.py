@@ -61,6 +61,7 @@ async def world() -> World:
         receiver=Receiver(stores.deliveries, stores.journal, clock, ids, failed_rows_per_minute=3),
         performer=Performer(
             ledger=stores.ledger,
+            memory=stores.run_memory,
             library=stores.contexts,
             directory=stores.directory,
             writer=DeterministicWriter(),

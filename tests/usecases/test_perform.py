@@ -6,7 +6,7 @@ from tests.usecases.conftest import World
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core import Brief, Draft, PostStatus, Processed, RunStatus, WorkflowRun
 from contentsvc_core.ports import ContentWriter
-from contentsvc_core.testing import push_body, release_body, signed
+from contentsvc_core.testing import PlainSteps, push_body, release_body, signed
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.workflows.runs import MAX_ATTEMPTS, retry_delay
 
@@ -37,11 +37,22 @@ async def released(
     await deliver(world, "release", body, delivery_id)
 
 
+async def taken(world: World) -> list[WorkflowRun]:
+    """Take every run that is due."""
+    await world.stores.executors.join("exe_1")
+    due = await world.stores.ledger.pending(world.clock.now(), limit=100, per_organization=100)
+    return list(await world.stores.ledger.take([each.id for each in due], "exe_1"))
+
+
 async def perform_all(world: World, performer: Performer | None = None) -> list[WorkflowRun]:
     """Perform every due run; give all runs, oldest first."""
-    while ids := await world.stores.ledger.pending(world.clock.now(), limit=100):
-        for run in await world.stores.ledger.take(ids):
-            await (performer or world.performer).perform(run)
+    performer = performer or world.performer
+    while runs := await taken(world):
+        for run in runs:
+            try:
+                await performer.perform(run, PlainSteps())
+            except RuntimeError as exc:
+                await performer.failed(run, exc)
     return list(reversed(await world.stores.ledger.runs(world.organization.id)))
 
 
@@ -172,6 +183,7 @@ async def test_a_run_whose_trigger_was_disabled_meanwhile_is_skipped(world: Worl
 
 class FailingWriter:
     name = "failing"
+    costly = False
 
     def __init__(self, times: int) -> None:
         self.left = times
@@ -187,6 +199,7 @@ class FailingWriter:
 def performer_with(world: World, writer: ContentWriter) -> Performer:
     return Performer(
         ledger=world.stores.ledger,
+        memory=world.stores.run_memory,
         library=world.stores.contexts,
         directory=world.stores.directory,
         writer=writer,

@@ -108,8 +108,8 @@ class MemoryDirectory:
         return True
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the port's word
-        """Find which organization an integration or trigger belongs to."""
-        found = self._state.integrations.get(id) or self._state.triggers.get(id)
+        """Find which organization an integration, trigger or run belongs to."""
+        found = self._state.integrations.get(id) or self._state.triggers.get(id) or self._state.runs.get(id)
         return None if found is None else found.organization_id
 
     def _raise_version(self, organization_id: str) -> None:

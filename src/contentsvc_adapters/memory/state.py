@@ -9,6 +9,7 @@ from attrs import Factory, define, fields, has
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.content.posts import Post
+from contentsvc_core.content.writing import Draft
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogEntry
 from contentsvc_core.organizations import Integration, Organization
@@ -45,6 +46,12 @@ class State:
     runs: dict[str, WorkflowRun] = Factory(dict[str, WorkflowRun])
     #: The ids of the runs that work is left for.
     unfinished: set[str] = Factory(set[str])
+    #: The number of beats of each executor.
+    executors: dict[str, int] = Factory(dict[str, int])
+    #: What finished steps have given, by their names, by the run's id.
+    steps: dict[str, dict[str, str]] = Factory(dict[str, dict[str, str]])
+    #: By the run's id.
+    drafts: dict[str, Draft] = Factory(dict[str, Draft])
     #: By id.
     posts: dict[str, Post] = Factory(dict[str, Post])
     #: Organization and key of the posts that there may be one of.
@@ -59,6 +66,24 @@ class State:
             self.unfinished.add(run.id)
         else:
             self.unfinished.discard(run.id)
+            self.steps.pop(run.id, None)
+            self.drafts.pop(run.id, None)
+
+    def work_left(self, status: RunStatus) -> list[WorkflowRun]:
+        """List the runs that are pending, or those that are running."""
+        return [run for id_ in self.unfinished if (run := self.runs[id_]).status is status]
+
+    def held(self, run: WorkflowRun) -> WorkflowRun | None:
+        """Give a run as it stands, while it is running in the name of who took it as ``run``."""
+        stored = self.runs.get(run.id)
+        if (
+            stored is None
+            or stored.organization_id != run.organization_id
+            or stored.takes != run.takes
+            or stored.status is not RunStatus.RUNNING
+        ):
+            return None
+        return stored
 
     def refuse_stranger(self, organization_id: str) -> None:
         """Refuse what belongs to no organization, as a database does.

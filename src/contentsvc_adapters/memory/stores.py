@@ -6,6 +6,7 @@ from attrs import frozen
 
 from contentsvc_adapters.memory.deliveries import MemoryDeliveryStore
 from contentsvc_adapters.memory.directory import MemoryApiKeys, MemoryDirectory
+from contentsvc_adapters.memory.executors import MemoryExecutors, MemoryRunMemory
 from contentsvc_adapters.memory.journal import MemoryJournal
 from contentsvc_adapters.memory.ledger import MemoryRunLedger
 from contentsvc_adapters.memory.library import MemoryContextLibrary, MemoryPostLibrary
@@ -15,9 +16,11 @@ from contentsvc_core.ports import (
     ContextLibrary,
     DeliveryStore,
     Directory,
+    Executors,
     Journal,
     PostLibrary,
     RunLedger,
+    RunMemory,
     SecretSealer,
 )
 
@@ -29,6 +32,8 @@ class MemoryStores:
 
     deliveries: DeliveryStore
     ledger: RunLedger
+    executors: Executors
+    run_memory: RunMemory
     contexts: ContextLibrary
     posts: PostLibrary
     journal: Journal
@@ -45,6 +50,8 @@ def memory_stores(sealer: SecretSealer) -> MemoryStores:
     return MemoryStores(
         deliveries=MemoryDeliveryStore(state, sealer),
         ledger=MemoryRunLedger(state),
+        executors=MemoryExecutors(state),
+        run_memory=MemoryRunMemory(state),
         contexts=MemoryContextLibrary(state),
         posts=MemoryPostLibrary(state),
         journal=MemoryJournal(state),

@@ -1,26 +1,28 @@
 """The database: its connections, its transactions, and the one place where a driver's errors become the core's."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
-from contextlib import contextmanager
-from typing import Any, Final, TypeAlias, TypeVar, final
+import random
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any, Final, TypeAlias, TypeVar, assert_never, final
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import (
-    DataError,
-    DBAPIError,
-    IntegrityError,
-    ProgrammingError,
-    SQLAlchemyError,
-    StatementError,
-)
+from sqlalchemy.exc import SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
+from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.pool import Pool
 
-from contentsvc_adapters.sql.dialects import dialect_of
+from contentsvc_adapters.sql.dialects import Dialect, Fault, dialect_of
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable, Unstorable
 
 _Result = TypeVar("_Result")
 _Work: TypeAlias = Callable[[Connection], _Result]
+
+#: How often a transaction is begun at most. Of transactions that are in each other's way one always goes on, so that
+#: a few turns are enough; what is not enough is not a matter of chance.
+_TURNS: Final = 5
+#: The longest pause before the second turn, in seconds; before each later one it is four times as long.
+_PAUSE_S: Final = 0.01
 
 
 @final
@@ -28,29 +30,41 @@ class Database:
     """One database. A transaction is a plain function over a connection: it can await nothing else in the middle.
 
     A transaction that has been asked for runs to its end, even when who asked goes away: nothing is cut in half, and
-    no connection is lost. Only the core's errors leave, and whatever the function itself raises to undo its work.
+    no connection is lost. Its function may be called several times: when it lost against other transactions, or when
+    the connection was lost and nobody knows whether it was committed. Only the core's errors leave, and whatever the
+    function itself raises to undo its work.
     """
 
-    def __init__(self, url: str, *, busy_timeout_ms: int = 5000, readers: int = 4) -> None:
+    def __init__(self, url: str, *, busy_timeout_ms: int = 5000, readers: int = 4, pool_size: int = 10) -> None:
         """Name the database; it is opened when it is first used.
 
         Args:
-            url: ``sqlite+aiosqlite:///FILE``.
-            busy_timeout_ms: How long a write waits while another process writes.
-            readers: How many transactions may read at once.
+            url: ``sqlite+aiosqlite:///FILE`` or ``postgresql+asyncpg://USER:PASSWORD@HOST/DATABASE``.
+            busy_timeout_ms: SQLite: how long a write waits while another process writes.
+            readers: SQLite: how many transactions may read at once.
+            pool_size: PostgreSQL: how many transactions there may be at once.
 
         Raises:
             ValueError: No database that can be used is named.
         """
-        self.dialect: Final = dialect_of(url, busy_timeout_ms=busy_timeout_ms)
+        self.dialect: Final[Dialect] = dialect_of(
+            url, busy_timeout_ms=busy_timeout_ms, readers=readers, pool_size=pool_size
+        )
         self._writer: Final = self.dialect.writer()
-        self._reader: Final = self.dialect.reader(readers)
+        self._reader: Final = self.dialect.reader(self._writer)
         # asyncio's lock is fair: writers get their turn in the order in which they came.
-        self._turn: Final = asyncio.Lock()
+        self._turn: Final[AbstractAsyncContextManager[None]] = (
+            asyncio.Lock() if self.dialect.one_writer else nullcontext()
+        )
         #: How often a writer gave up because another process held the lock.
         self._lockouts = 0
         self._running: Final[set[asyncio.Task[Any]]] = set()
         self._closed = False
+
+    @property
+    def pools(self) -> frozenset[Pool]:
+        """Give the pools of connections, for whoever counts those."""
+        return frozenset({self._writer.sync_engine.pool, self._reader.sync_engine.pool})
 
     async def read(self, work: _Work[_Result]) -> _Result:
         """Run ``work`` in a transaction that sees one moment and may not write.
@@ -58,33 +72,57 @@ class Database:
         Raises:
             StoreUnavailable: The database does not answer.
         """
-        return await self._to_the_end(self._read, work)
+        return await self._to_the_end(self._in_time(self._reader, work))
 
     async def write(self, work: _Work[_Result]) -> _Result:
         """Run ``work`` in a transaction and commit; whatever it raises undoes all of it.
+
+        Each statement sees what was committed before it began, and other transactions may write beside this one:
+        what ``work`` has read may be different when it writes. (SQLite lets one write at a time.)
 
         Raises:
             StoreUnavailable: The database does not answer, or another process kept it locked.
             Unstorable: The database refuses a value.
         """
-        return await self._to_the_end(self._write, work)
+        return await self._to_the_end(self._write(work))
+
+    async def write_alone(self, work: _Work[_Result]) -> _Result:
+        """Run ``work`` as :meth:`write` does, once, when no other process is in here, and for as long as it takes.
+
+        Raises:
+            StoreUnavailable: The database does not answer.
+            Unstorable: The database refuses a value.
+        """
+
+        def alone(connection: Connection) -> _Result:
+            self.dialect.alone(connection)
+            return work(connection)
+
+        async def once() -> _Result:
+            async with self._turn:
+                try:
+                    return await _transaction(self._writer, alone)
+                except Exception as exc:
+                    self._raise_for(exc)
+                    raise
+
+        return await self._to_the_end(once())
 
     async def dispose(self) -> None:
         """Wait for the transactions that are under way, then close every connection; there are no more afterwards."""
         self._closed = True
         while self._running:
             await asyncio.wait(self._running)
-        # The writer last: closing the last connection moves the log into the file, and readers may not do that.
+        # The writer last: closing the last connection moves SQLite's log into the file, and readers may not do that.
         await self._reader.dispose()
         await self._writer.dispose()
 
-    async def _to_the_end(
-        self, transaction: Callable[[_Work[_Result]], Coroutine[Any, Any, _Result]], work: _Work[_Result]
-    ) -> _Result:
+    async def _to_the_end(self, transaction: Coroutine[Any, Any, _Result]) -> _Result:
         if self._closed:
+            transaction.close()
             message = "the database was closed"
             raise StoreUnavailable(message)
-        task = asyncio.create_task(transaction(work))
+        task = asyncio.create_task(transaction)
         # The loop itself keeps only a weak reference.
         self._running.add(task)
         task.add_done_callback(self._ended)
@@ -96,11 +134,6 @@ class Database:
             # Who asked may have gone away: an exception that nobody fetches is printed with a traceback.
             transaction.exception()
 
-    async def _read(self, work: _Work[_Result]) -> _Result:
-        with self._translated():
-            async with self._reader.connect() as connection:
-                return await connection.run_sync(work)
-
     async def _write(self, work: _Work[_Result]) -> _Result:
         lockouts = self._lockouts
         async with self._turn:
@@ -108,34 +141,70 @@ class Database:
                 # The one before waited in vain, as long as this one did: a queue must not add its timeouts up.
                 message = "the database was locked by another process"
                 raise StoreUnavailable(message)
-            with self._translated():
-                async with self._writer.begin() as connection:
-                    return await connection.run_sync(work)
+            return await self._in_time(self._writer, work)
 
-    @contextmanager
-    def _translated(self) -> Generator[None]:
+    async def _in_time(self, engine: AsyncEngine, work: _Work[_Result]) -> _Result:
+        patience = asyncio.timeout(self.dialect.patience_s)
         try:
-            yield
-        except (UnicodeEncodeError, OverflowError) as exc:
-            # Not the database's own errors: the driver cannot even hand such a value over.
+            async with patience:
+                return await self._in_turns(engine, work)
+        except TimeoutError as exc:
+            if not patience.expired():
+                raise
+            message = f"the database did not answer within {self.dialect.patience_s} s"
+            raise StoreUnavailable(message) from exc
+
+    async def _in_turns(self, engine: AsyncEngine, work: _Work[_Result]) -> _Result:
+        turn = 0
+        while True:
+            try:
+                return await _transaction(engine, work)
+            except Exception as exc:
+                turn += 1
+                if turn == _TURNS or self.dialect.fault(exc) not in {Fault.CONFLICT, Fault.LOST}:
+                    self._raise_for(exc)
+                    raise
+            # By chance: who was in each other's way must not meet again.
+            await asyncio.sleep(random.uniform(0, _PAUSE_S * 4**turn))  # noqa: S311  # no secret
+
+    def _raise_for(self, exc: Exception) -> None:
+        """Raise the core's word for an error; what is not the database's is left to who called."""
+        fault = self.dialect.fault(exc)
+        match fault:
+            case Fault.VALUE:
+                raise Unstorable(self.dialect.explain(exc)) from exc
+            case Fault.STATEMENT:
+                raise ContentServiceError(self.dialect.explain(exc)) from exc
+            case Fault.LOCKED:
+                self._lockouts += 1
+                raise StoreUnavailable(self.dialect.explain(exc)) from exc
+            case Fault.CONFLICT | Fault.LOST | Fault.AWAY:
+                raise StoreUnavailable(self.dialect.explain(exc)) from exc
+            case None:
+                _raise_for_any_database(exc)
+            case _:
+                assert_never(fault)
+
+
+def _raise_for_any_database(exc: Exception) -> None:
+    match exc:
+        case UnicodeEncodeError() | OverflowError():
+            # The driver cannot even hand such a value over.
             message = f"the database cannot hold the value: {exc}"
             raise Unstorable(message) from exc
-        except (IntegrityError, DataError) as exc:
-            message = f"the database refuses the value: {exc.orig}"
-            raise Unstorable(message) from exc
-        except ProgrammingError as exc:
-            message = f"the database does not understand what it is asked: {exc.orig}"
-            raise ContentServiceError(message) from exc
-        except DBAPIError as exc:
-            if self.dialect.is_locked(exc):
-                self._lockouts += 1
-            raise StoreUnavailable(self.dialect.explain(exc)) from exc
-        except NoConnectionFree as exc:
+        case NoConnectionFree():
             message = "no connection to the database became free in time"
             raise StoreUnavailable(message) from exc
-        except StatementError as exc:
+        case StatementError():
             message = f"the database cannot hold the value: {exc.orig}"
             raise Unstorable(message) from exc
-        except SQLAlchemyError as exc:
+        case SQLAlchemyError():
             message = f"the database is used in a wrong way: {type(exc).__name__}"
             raise ContentServiceError(message) from exc
+        case _:
+            pass
+
+
+async def _transaction(engine: AsyncEngine, work: _Work[_Result]) -> _Result:
+    async with engine.begin() as connection:
+        return await connection.run_sync(work)

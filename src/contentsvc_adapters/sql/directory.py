@@ -1,6 +1,6 @@
 """Organizations and what they have connected."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -11,7 +11,14 @@ from sqlalchemy import ColumnElement, Connection, Select, Update, insert, select
 from contentsvc_adapters.sql import directory_rows, rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.deliveries import SECRETS
-from contentsvc_adapters.sql.schema import integrations, organizations, repositories, triggers, webhook_secrets
+from contentsvc_adapters.sql.schema import (
+    integrations,
+    organizations,
+    repositories,
+    triggers,
+    webhook_secrets,
+    workflow_runs,
+)
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.ports import SecretSealer
@@ -23,6 +30,10 @@ _FIRST_VERSION: Final = 1
 
 class _Taken(Exception):
     """Undoes an addition: what it needs is somebody else's already."""
+
+
+class _Unchanged(Exception):
+    """Undoes a change that has changed nothing: the version stays as well."""
 
 
 @final
@@ -44,13 +55,17 @@ class SqlDirectory:
             "version": _FIRST_VERSION,
             "created_at": to_ms(organization.created_at),
         }
-        addition = self._database.dialect.insert(organizations).on_conflict_do_nothing(index_elements=["slug"])
+        # On any key: the same organization twice at once may meet at its id first.
+        addition = self._database.dialect.insert(organizations).on_conflict_do_nothing()
         owner = select(organizations.c.id).where(organizations.c.slug == organization.slug)
 
         def add(connection: Connection) -> bool:
             connection.execute(addition, row)
+            found = connection.scalar(owner)
+            if found is None:
+                raise Unstorable(_anothers(organization.id))
             # The same organization once more, after an unknown outcome, is no stranger.
-            return connection.scalar(owner) == organization.id
+            return found == organization.id
 
         return await self._database.write(add)
 
@@ -68,12 +83,14 @@ class SqlDirectory:
     async def add_integration(self, integration: Integration, secret: str) -> bool:
         """Add an integration; the unique repositories decide."""
         try:
-            await self._database.write(partial(self._add_integration, integration, self._sealer.seal(secret)))
+            await self._change(
+                integration.organization_id, partial(self._add_integration, integration, self._sealer.seal(secret))
+            )
         except _Taken:
             return False
         return True
 
-    def _add_integration(self, integration: Integration, sealed: str, connection: Connection) -> None:
+    def _add_integration(self, integration: Integration, sealed: str, connection: Connection) -> bool:
         created_at = to_ms(integration.created_at)
         addition = self._database.dialect.insert(integrations).values(
             id=integration.id,
@@ -85,7 +102,7 @@ class SqlDirectory:
         new = addition.on_conflict_do_nothing(index_elements=["id"]).returning(integrations.c.id)
         if connection.execute(new).first() is None:
             _same(_integrations(connection, integrations.c.id == integration.id), integration)
-            return
+            return False
         if integration.repositories:
             connecting = self._database.dialect.insert(repositories).values(directory_rows.repository_rows(integration))
             connected = connection.execute(
@@ -96,7 +113,7 @@ class SqlDirectory:
         connection.execute(
             insert(webhook_secrets), {"integration_id": integration.id, "sealed": sealed, "created_at": created_at}
         )
-        _raise_version(connection, integration.organization_id)
+        return True
 
     async def integrations(self, organization_id: str) -> Sequence[Integration]:
         """Read an organization's integrations."""
@@ -118,21 +135,21 @@ class SqlDirectory:
         switch = update(integrations).where(
             integrations.c.organization_id == organization_id, integrations.c.id == integration_id
         )
-        return await self._change(organization_id, switch.values(enabled=enabled))
+        return await self._change(organization_id, _has_an_effect(switch.values(enabled=enabled)))
 
     async def add_trigger(self, trigger: Trigger) -> None:
         """Add a trigger."""
         addition = self._database.dialect.insert(triggers).values(directory_rows.trigger_row(trigger))
         new = addition.on_conflict_do_nothing(index_elements=["id"]).returning(triggers.c.id)
 
-        def add(connection: Connection) -> None:
-            if connection.execute(new).first() is None:
-                standing = connection.execute(select(triggers).where(triggers.c.id == trigger.id))
-                _same([directory_rows.trigger_of(row) for row in standing], trigger)
-                return
-            _raise_version(connection, trigger.organization_id)
+        def add(connection: Connection) -> bool:
+            if connection.execute(new).first() is not None:
+                return True
+            standing = connection.execute(select(triggers).where(triggers.c.id == trigger.id))
+            _same([directory_rows.trigger_of(row) for row in standing], trigger)
+            return False
 
-        await self._database.write(add)
+        await self._change(trigger.organization_id, add)
 
     async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None:
         """Read a trigger."""
@@ -152,14 +169,15 @@ class SqlDirectory:
     async def enable_trigger(self, organization_id: str, trigger_id: str, *, enabled: bool) -> bool:
         """Switch a trigger."""
         switch = update(triggers).where(triggers.c.organization_id == organization_id, triggers.c.id == trigger_id)
-        return await self._change(organization_id, switch.values(enabled=enabled))
+        return await self._change(organization_id, _has_an_effect(switch.values(enabled=enabled)))
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the port's word
-        """Read which organization an integration or trigger belongs to."""
+        """Read which organization an integration, trigger or run belongs to."""
         found = await self._first(
             union_all(
                 select(integrations.c.organization_id).where(integrations.c.id == id),
                 select(triggers.c.organization_id).where(triggers.c.id == id),
+                select(workflow_runs.c.organization_id).where(workflow_runs.c.id == id),
             )
             .subquery()
             .select()
@@ -172,27 +190,38 @@ class SqlDirectory:
     async def _first(self, query: Select[*tuple[Any, ...]]) -> rows.AnyRow | None:
         return await self._database.read(lambda connection: connection.execute(query).first())
 
-    async def _change(self, organization_id: str, change: Update) -> bool:
-        def run(connection: Connection) -> bool:
-            if not connection.execute(change).rowcount:
-                return False
-            _raise_version(connection, organization_id)
-            return True
+    async def _change(self, organization_id: str, change: Callable[[Connection], bool]) -> bool:
+        """Change what deliveries are decided on, and raise the version; tell whether there was anything to change.
 
-        return await self._database.write(run)
+        The version comes first: its row is what changes of one organization wait for, one after the other, so that
+        none waits for a second thing that another one holds.
+        """
+        raising = update(organizations).where(organizations.c.id == organization_id)
+
+        def run(connection: Connection) -> None:
+            connection.execute(raising.values(version=organizations.c.version + 1))
+            if not change(connection):
+                raise _Unchanged
+
+        try:
+            await self._database.write(run)
+        except _Unchanged:
+            return False
+        return True
 
 
-def _raise_version(connection: Connection, organization_id: str) -> None:
-    connection.execute(
-        update(organizations).where(organizations.c.id == organization_id).values(version=organizations.c.version + 1)
-    )
+def _has_an_effect(change: Update) -> Callable[[Connection], bool]:
+    return lambda connection: connection.execute(change).rowcount > 0
 
 
 def _same(standing: Sequence[object], value: Integration | Trigger) -> None:
     """Let a value pass that was added before, after an unknown outcome; refuse another one of the same id."""
     if value not in standing:
-        message = f"'{value.id}' is the id of another one"
-        raise Unstorable(message)
+        raise Unstorable(_anothers(value.id))
+
+
+def _anothers(id_: str) -> str:
+    return f"'{id_}' is the id of another one"
 
 
 def _integrations(connection: Connection, condition: ColumnElement[bool]) -> list[Integration]:

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import final
+from typing import Any, final
 
-from sqlalchemy import Connection, delete, select, tuple_
+from sqlalchemy import Connection, Select, delete, select, tuple_
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
@@ -51,21 +51,23 @@ class SqlJournal:
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         """Delete the oldest entries. Their events stay: context records and runs tell of them."""
         place = (log_entries.c.created_at, log_entries.c.id)
-        oldest = (
-            select(*place)
-            .where(log_entries.c.organization_id == organization_id, log_entries.c.created_at < to_ms(before))
-            .order_by(*place)
-            .limit(limit)
-        )
-        sweeping = delete(log_entries).where(
-            log_entries.c.organization_id == organization_id, tuple_(*place).in_(oldest)
-        )
+        old = (log_entries.c.organization_id == organization_id, log_entries.c.created_at < to_ms(before))
+        oldest = self._bounded(select(*place).where(*old).order_by(*place).limit(limit))
+        sweeping = delete(log_entries).where(*old, tuple_(*place).in_(oldest))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
 
     async def sweep_claims(self, *, before: datetime, limit: int) -> int:
         """Delete the oldest claims."""
-        oldest = (
-            select(claims.c.key).where(claims.c.claimed_at <= to_ms(before)).order_by(claims.c.claimed_at).limit(limit)
-        )
+        old = claims.c.claimed_at <= to_ms(before)
+        oldest = self._bounded(select(claims.c.key).where(old).order_by(claims.c.claimed_at).limit(limit))
         sweeping = delete(claims).where(claims.c.key.in_(oldest))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+
+    def _bounded(self, oldest: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+        """Give the rows that one sweep takes.
+
+        They are locked: what another transaction is changing is passed over, and nobody waits for anybody in a circle.
+        As a common table expression, the question is asked once, and its limit holds: a planner may ask a subquery
+        again.
+        """
+        return select(self._database.dialect.locking(oldest).cte("oldest", nesting=True))

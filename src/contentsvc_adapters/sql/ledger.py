@@ -1,46 +1,31 @@
-"""The workflow runs."""
+"""The workflow runs: which are due, who takes them, and how they end."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any, Final, final
+from typing import Any, final
 
-from sqlalchemy import Connection, Select, Update, func, literal_column, select, update
-from sqlalchemy.sql.elements import ColumnElement
+from sqlalchemy import CTE, Connection, Select, Update, exists, func, select, update
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import events, posts, workflow_runs
+from contentsvc_adapters.sql.runs import RUNS, changing, forget, held, readable, stands_at
+from contentsvc_adapters.sql.schema import executors, posts, workflow_runs
 from contentsvc_core.content.posts import Post
-from contentsvc_core.errors import StoreUnavailable, UnreadableRow
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import (
     ALREADY_REPORTED,
-    MAX_KILLS,
     SUSPECT_KILLS,
     SUSPECT_PATIENCE,
     Completion,
+    Due,
     RunStatus,
     WorkflowRun,
 )
-
-
-def _stands(status: RunStatus) -> ColumnElement[bool]:
-    # Spelled out: behind a parameter, the planner would not see that a partial index serves.
-    return workflow_runs.c.status == literal_column(f"'{status.value}'")
-
-
-_RUNS: Final[Select[*tuple[Any, ...]]] = select(
-    workflow_runs,
-    events.c.provider,
-    events.c.repository_id,
-    events.c.repository,
-    events.c.delivery_id,
-    events.c.type,
-    events.c.data,
-).join(events, events.c.id == workflow_runs.c.event_id)
 
 
 @final
@@ -51,36 +36,94 @@ class SqlRunLedger:
         """Take the database."""
         self._database = database
 
-    async def pending(self, now: datetime, *, limit: int) -> Sequence[str]:
-        """Read the ids of runs that are due."""
-        due = (
-            select(workflow_runs.c.id)
-            .where(_stands(RunStatus.PENDING), workflow_runs.c.due_at <= to_ms(now))
-            .order_by(workflow_runs.c.kills, workflow_runs.c.created_at, workflow_runs.c.id)
-            .limit(limit)
+    async def pending(
+        self, now: datetime, *, limit: int, per_organization: int, without: Collection[str] = ()
+    ) -> Sequence[Due]:
+        """Read which runs are due: the first ones of each organization, whatever the others have."""
+        if limit <= 0 or per_organization <= 0:
+            return ()
+        waiting = _organizations_with_pending_runs(without)
+        mine = workflow_runs.alias("mine")
+        order = (mine.c.kills, mine.c.created_at, mine.c.id)
+        first = (
+            select(mine.c.id, mine.c.organization_id, mine.c.kills, mine.c.created_at)
+            .where(
+                stands_at(RunStatus.PENDING, mine),
+                mine.c.organization_id == waiting.c.organization_id,
+                mine.c.due_at <= to_ms(now),
+            )
+            .order_by(*order)
+            .limit(per_organization)
+            .correlate(waiting)
         )
         # A question of its own: one order for both could not be read off the index.
-        waited = due.where(
-            workflow_runs.c.kills >= SUSPECT_KILLS, workflow_runs.c.created_at <= to_ms(now - SUSPECT_PATIENCE)
-        )
+        patient = first.where(mine.c.kills >= SUSPECT_KILLS, mine.c.created_at <= to_ms(now - SUSPECT_PATIENCE))
+        questions = [self._heads(waiting, each).limit(limit) for each in (patient, first)]
 
-        def read(connection: Connection) -> list[str]:
-            first = connection.scalars(waited).all()
-            return list(dict.fromkeys((*first, *connection.scalars(due).all())))[:limit]
+        def read(connection: Connection) -> list[Due]:
+            found = [row for question in questions for row in connection.execute(question)]
+            due = {row.id: Due(id=row.id, organization_id=row.organization_id) for row in found}
+            return _fair(due.values(), per_organization)[:limit]
 
         return await self._database.read(read)
 
-    async def take(self, ids: Sequence[str]) -> Sequence[WorkflowRun]:
+    def _heads(self, waiting: CTE, first: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+        heads = self._database.dialect.for_each(waiting, first, of=workflow_runs)
+        return select(heads.c.id, heads.c.organization_id).order_by(heads.c.kills, heads.c.created_at, heads.c.id)
+
+    async def take(self, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
         """Set runs running; the update itself is the question, so that no two callers get one."""
-        found = await self._database.write(partial(_take, list(dict.fromkeys(ids)))) if ids else ()
+        found = await self._database.write(partial(self._take, list(dict.fromkeys(ids)), executor)) if ids else ()
         # Read only now, each on its own: one that cannot be read must not hold up the others, again and again.
-        runs, unreadable = await asyncio.to_thread(_readable, found)
+        runs, unreadable = await asyncio.to_thread(readable, found)
         for id_, reason in unreadable.items():
-            ended = update(workflow_runs).where(workflow_runs.c.id == id_, _stands(RunStatus.RUNNING))
-            # The others must not be lost for it: one that stays is failed after the next start.
+            ended = update(workflow_runs).where(workflow_runs.c.id == id_, stands_at(RunStatus.RUNNING))
+            # The others must not be lost for it: one that stays is failed when it is recovered and taken again.
             with suppress(StoreUnavailable):
                 await self._database.write(_executing(ended.values(status=RunStatus.FAILED.value, error=reason)))
         return runs
+
+    def _take(self, ids: list[str], executor: str, connection: Connection) -> Sequence[rows.AnyRow]:
+        if connection.scalar(select(executors.c.id).where(executors.c.id == executor)) is None:
+            return ()
+        pending = select(workflow_runs.c.id, workflow_runs.c.kills).where(
+            workflow_runs.c.id.in_(ids), stands_at(RunStatus.PENDING)
+        )
+        kills: dict[str, int] = {row.id: row.kills for row in connection.execute(pending)}
+        running = connection.scalar(
+            select(func.max(workflow_runs.c.kills)).where(
+                stands_at(RunStatus.RUNNING), workflow_runs.c.executor == executor
+            )
+        )
+        chosen = _chosen([(id_, kills[id_]) for id_ in ids if id_ in kills], running)
+        if not chosen:
+            return ()
+        # What another process is taking at this moment is passed over, not waited for. Nothing is locked before it is
+        # chosen: whoever is given nothing must not keep it from the others.
+        free = self._database.dialect.locking(
+            select(workflow_runs.c.id).where(workflow_runs.c.id.in_(chosen), stands_at(RunStatus.PENDING))
+        )
+        taken = (
+            update(workflow_runs)
+            .where(workflow_runs.c.id.in_(free))
+            .values(
+                status=RunStatus.RUNNING.value,
+                attempts=workflow_runs.c.attempts + 1,
+                takes=workflow_runs.c.takes + 1,
+                executor=executor,
+            )
+            .returning(workflow_runs.c.id)
+        )
+        ours = connection.scalars(taken).all()
+        if not ours:
+            return ()
+        found = {row.id: row for row in connection.execute(RUNS.where(workflow_runs.c.id.in_(ours)))}
+        return [found[id_] for id_ in ids if id_ in found]
+
+    async def stands(self, run: WorkflowRun) -> bool:
+        """Read whether a run is still the taker's."""
+        query = select(exists().where(held(run)))
+        return bool(await self._database.read(lambda connection: connection.scalar(query)))
 
     async def complete(self, run: WorkflowRun, post: Post, *, once: str | None) -> Completion:
         """Store a post and end its run."""
@@ -88,9 +131,10 @@ class SqlRunLedger:
         reported = insertion.on_conflict_do_nothing(index_elements=["organization_id", "once_key"])
 
         def complete(connection: Connection) -> Completion:
-            completed = _running(run).values(status=RunStatus.COMPLETED.value, error=None, post_id=post.id)
+            completed = changing(run).values(status=RunStatus.COMPLETED.value, error=None, post_id=post.id)
             if not connection.execute(completed).rowcount:
                 return Completion.GONE
+            forget(connection, [run.id])
             if connection.execute(reported.returning(posts.c.id)).first() is not None:
                 return Completion.COMPLETED
             skipped = update(workflow_runs).where(workflow_runs.c.id == run.id)
@@ -100,38 +144,49 @@ class SqlRunLedger:
         return await self._database.write(complete)
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str) -> None:
-        """End a running run."""
-        ended = _running(run).values(status=status.value, error=reason)
-        await self._database.write(_executing(ended))
+        """End a run."""
+        ended = changing(run).values(status=status.value, error=reason)
+
+        def end(connection: Connection) -> None:
+            if connection.execute(ended).rowcount:
+                forget(connection, [run.id])
+
+        await self._database.write(end)
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None:
-        """Set a running run pending again."""
-        again = _running(run).values(status=RunStatus.PENDING.value, due_at=to_ms(due_at), error=error)
+        """Set a run pending again."""
+        again = changing(run).values(status=RunStatus.PENDING.value, due_at=to_ms(due_at), error=error)
         await self._database.write(_executing(again))
 
     async def give_back(self, run: WorkflowRun) -> None:
-        """Set a running run pending again, as if it had not been taken."""
-        back = _running(run).values(status=RunStatus.PENDING.value, attempts=workflow_runs.c.attempts - 1)
+        """Set a run pending again, as if it had not been taken."""
+        back = changing(run).values(status=RunStatus.PENDING.value, attempts=workflow_runs.c.attempts - 1)
         await self._database.write(_executing(back))
 
-    async def recover(self, error: str) -> int:
-        """Set every running run pending again, or failed."""
-        running = update(workflow_runs).where(_stands(RunStatus.RUNNING))
-        killed = {"attempts": workflow_runs.c.attempts - 1, "kills": workflow_runs.c.kills + 1}
+    async def cancel(self, organization_id: str, run_id: str, reason: str) -> bool:
+        """End a run that has not ended."""
+        cancelled = (
+            update(workflow_runs)
+            .where(
+                workflow_runs.c.organization_id == organization_id,
+                workflow_runs.c.id == run_id,
+                stands_at(RunStatus.PENDING) | stands_at(RunStatus.RUNNING),
+            )
+            .values(status=RunStatus.CANCELLED.value, error=reason)
+        )
 
-        def recover(connection: Connection) -> int:
-            spent = running.where(workflow_runs.c.kills + 1 >= MAX_KILLS)
-            connection.execute(spent.values(status=RunStatus.FAILED.value, error=error, **killed))
-            # Created is surely past: what was taken before it was due is due now, too.
-            again = running.values(status=RunStatus.PENDING.value, due_at=workflow_runs.c.created_at, **killed)
-            return connection.execute(again).rowcount
+        def cancel(connection: Connection) -> bool:
+            if not connection.execute(cancelled).rowcount:
+                return False
+            forget(connection, [run_id])
+            return True
 
-        return await self._database.write(recover)
+        return await self._database.write(cancel)
 
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:
         """Read an organization's runs."""
         query = (
-            _RUNS.where(workflow_runs.c.organization_id == organization_id)
+            RUNS.where(workflow_runs.c.organization_id == organization_id)
             .order_by(workflow_runs.c.created_at.desc(), workflow_runs.c.id.desc())
             .limit(limit)
         )
@@ -139,53 +194,36 @@ class SqlRunLedger:
         return await asyncio.to_thread(lambda: [rows.workflow_run(row) for row in found])
 
 
-def _running(run: WorkflowRun) -> Update:
-    return update(workflow_runs).where(
-        workflow_runs.c.id == run.id,
-        workflow_runs.c.organization_id == run.organization_id,
-        _stands(RunStatus.RUNNING),
+def _organizations_with_pending_runs(without: Collection[str]) -> CTE:
+    """Jump from one organization to the next in the index: its cost grows with their number, not with the runs'."""
+    mine = workflow_runs.c.organization_id
+    wanted = stands_at(RunStatus.PENDING) & mine.not_in(sorted(without))
+    waiting = select(func.min(mine).label("organization_id")).where(wanted).cte("waiting", recursive=True)
+    after = select(func.min(mine)).where(wanted, mine > waiting.c.organization_id)
+    return waiting.union_all(
+        select(after.correlate(waiting).scalar_subquery()).where(waiting.c.organization_id.is_not(None))
     )
+
+
+def _fair(due: Iterable[Due], per_organization: int) -> list[Due]:
+    """Keep the first runs of each organization: two questions may have given it its share each."""
+    counted: Counter[str] = Counter()
+    kept: list[Due] = []
+    for each in due:
+        counted[each.organization_id] += 1
+        if counted[each.organization_id] <= per_organization:
+            kept.append(each)
+    return kept
+
+
+def _chosen(asked: list[tuple[str, int]], running: int | None) -> list[str]:
+    """Choose what may be taken beside what is running; ``running``: the most kills that any of it has seen."""
+    if running is not None and running >= SUSPECT_KILLS:
+        return []
+    if asked and asked[0][1] >= SUSPECT_KILLS:
+        return [asked[0][0]] if running is None else []
+    return [id_ for id_, kills in asked if kills < SUSPECT_KILLS]
 
 
 def _executing(statement: Update) -> Callable[[Connection], object]:
     return lambda connection: connection.execute(statement)
-
-
-def _readable(found: Sequence[rows.AnyRow]) -> tuple[list[WorkflowRun], dict[str, str]]:
-    """Read runs; give those that can be read, and for each other one the reason."""
-    runs: list[WorkflowRun] = []
-    unreadable: dict[str, str] = {}
-    for row in found:
-        try:
-            runs.append(rows.workflow_run(row))
-        except UnreadableRow as exc:
-            unreadable[row.id] = str(exc)
-    return runs, unreadable
-
-
-def _take(ids: list[str], connection: Connection) -> Sequence[rows.AnyRow]:
-    pending = select(workflow_runs.c.id, workflow_runs.c.kills).where(
-        workflow_runs.c.id.in_(ids), _stands(RunStatus.PENDING)
-    )
-    kills: dict[str, int] = {row.id: row.kills for row in connection.execute(pending)}
-    running = connection.scalar(select(func.max(workflow_runs.c.kills)).where(_stands(RunStatus.RUNNING)))
-    if running is not None and running >= SUSPECT_KILLS:
-        return ()
-    asked = [id_ for id_ in ids if id_ in kills]
-    if asked and kills[asked[0]] >= SUSPECT_KILLS:
-        chosen = asked[:1] if running is None else []
-    else:
-        chosen = [id_ for id_ in asked if kills[id_] < SUSPECT_KILLS]
-    if not chosen:
-        return ()
-    taken = (
-        update(workflow_runs)
-        .where(workflow_runs.c.id.in_(chosen), _stands(RunStatus.PENDING))
-        .values(status=RunStatus.RUNNING.value, attempts=workflow_runs.c.attempts + 1)
-        .returning(workflow_runs.c.id)
-    )
-    ours = connection.scalars(taken).all()
-    if not ours:
-        return ()
-    found = {row.id: row for row in connection.execute(_RUNS.where(workflow_runs.c.id.in_(ours)))}
-    return [found[id_] for id_ in ids if id_ in found]

@@ -193,6 +193,9 @@ workflow_runs: Final = Table(
     Column("status", _KEY, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("kills", Integer, nullable=False),
+    # Whoever took it last may change it, and nobody else: the number tells.
+    Column("takes", Integer, nullable=False, server_default="0"),
+    Column("executor", _KEY),
     Column("error", Text),
     Column("post_id", _KEY),
     Column("created_at", BigInteger, nullable=False),
@@ -202,6 +205,7 @@ workflow_runs: Final = Table(
 # Ended runs are many and never looked for by status: the indexes hold only those that work is left for.
 Index(
     "ix_workflow_runs_pending",
+    workflow_runs.c.organization_id,
     workflow_runs.c.kills,
     workflow_runs.c.created_at,
     workflow_runs.c.id,
@@ -214,6 +218,32 @@ Index(
     workflow_runs.c.id,
     sqlite_where=workflow_runs.c.status == "running",
     postgresql_where=workflow_runs.c.status == "running",
+)
+
+executors: Final = Table(
+    "executors",
+    metadata,
+    Column("id", _KEY, primary_key=True),
+    # Counted, not timed: whether an executor lives is told by whether this grows, and no two clocks need to agree.
+    Column("beats", BigInteger, nullable=False),
+)
+
+run_steps: Final = Table(
+    "run_steps",
+    metadata,
+    Column("run_id", _KEY, ForeignKey("workflow_runs.id"), nullable=False),
+    Column("name", _KEY, nullable=False),
+    Column("result", Text, nullable=False),
+    PrimaryKeyConstraint("run_id", "name"),
+    sqlite_with_rowid=False,
+)
+
+run_drafts: Final = Table(
+    "run_drafts",
+    metadata,
+    Column("run_id", _KEY, ForeignKey("workflow_runs.id"), primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("markdown", Text, nullable=False),
 )
 
 posts: Final = Table(

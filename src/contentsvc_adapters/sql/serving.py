@@ -27,7 +27,7 @@ def serving_alone(database: Path) -> Generator[None]:
         except OSError as exc:
             message = (
                 f"another process serves {database} already: a SQLite file has one serving process; "
-                "stop that one first, or give this one a file of its own"
+                "stop that one first, give this one a file of its own, or use PostgreSQL, which several can serve"
             )
             raise StoreUnavailable(message) from exc
         # The file stays: were it removed, a third process could lock a new one under the same name.

@@ -1,5 +1,7 @@
 """The write path of a delivery: one settlement, one transaction."""
 
+from contextlib import suppress
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final, final
 
@@ -8,11 +10,15 @@ from sqlalchemy import Connection, and_, bindparam, insert, select
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import claims, context_records, events, log_entries, organizations, workflow_runs
-from contentsvc_core.errors import Unstorable
+from contentsvc_core.errors import StoreUnavailable, Unstorable
+from contentsvc_core.journal import LogEntry
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.webhooks.events import Event, Push, Release
-from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
+from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, Settlement, claim_is_held
 
+#: The second look finds what overtook the first, unless it was deleted meanwhile.
+_LOOKS: Final = 4
+_WINDOW_MS: Final = DEDUPE_WINDOW // timedelta(milliseconds=1)
 #: Everything that the answer depends on, in one question: each statement is a turn to another thread and back.
 #: A claim's key is never NULL, so that no claim is found where none is asked for.
 _STANDING: Final = (
@@ -31,26 +37,50 @@ _STANDING: Final = (
 )
 
 
+class _Overtaken(Exception):
+    """Undoes a transaction: another one has committed what this one was about to write, and must be looked at."""
+
+
 @final
 class SettlementWriter:
-    """Writes settlements, each in a transaction of its own."""
+    """Writes settlements, each in a transaction of its own.
+
+    Where several transactions write at once, the unique keys decide, and each is asked for in one statement with what
+    follows from the answer: a question before would be a race. Whoever finds a key being taken waits for its taker's
+    end. A transaction waits for a claim before it holds anything that others wait for, and configuration is only
+    read: no circle can close.
+    """
 
     def __init__(self, database: Database) -> None:
         """Take the database; the statements are built once."""
         self._database = database
-        claim = database.dialect.insert(claims)
+        insertion = database.dialect.insert
+        claim = insertion(claims)
         self._take = claim.on_conflict_do_update(
             index_elements=["key"],
             set_={"claimed_at": claim.excluded.claimed_at, "log_id": claim.excluded.log_id},
+            # The negation of `claim_is_held`, to the millisecond.
+            where=claims.c.claimed_at <= claim.excluded.claimed_at - _WINDOW_MS,
+        ).returning(claims.c.log_id)
+        self._add_event = insertion(events).on_conflict_do_nothing(index_elements=["id"]).returning(events.c.id)
+        self._add_log = (
+            insertion(log_entries)
+            .on_conflict_do_nothing(index_elements=["organization_id", "created_at", "id"])
+            .returning(log_entries.c.id)
         )
-        context = database.dialect.insert(context_records)
+        context = insertion(context_records)
         self._upsert_context = context.on_conflict_do_update(
             index_elements=["organization_id", "custom_id"], set_={"event_id": context.excluded.event_id}
         )
 
     async def settle(self, settlement: Settlement) -> Settled:
         """Write a settlement and answer once it is durable."""
-        return await self._database.write(partial(self._settle, settlement))
+        for _ in range(_LOOKS):
+            with suppress(_Overtaken):
+                return await self._database.write(partial(self._settle, settlement))
+            # Who overtook it has committed: the next look finds that.
+        message = "a settlement was overtaken again and again"
+        raise StoreUnavailable(message)
 
     def _settle(self, settlement: Settlement, connection: Connection) -> Settled:
         log = settlement.log
@@ -73,25 +103,32 @@ class SettlementWriter:
         if standing.version != settlement.version:
             return Settled.STALE
         if standing.claimed_at is not None and claim_is_held(from_ms(standing.claimed_at), settlement.at):
-            connection.execute(insert(log_entries), [rows.log_row(settlement.duplicate_log)])
+            self._log(settlement.duplicate_log, connection)
             return Settled.ALREADY_CLAIMED
         self._write(settlement, connection)
         return Settled.AS_DECIDED
 
     def _write(self, settlement: Settlement, connection: Connection) -> None:
-        # The write lock is held since BEGIN: what was read above still stands.
         log = settlement.log
         if settlement.claim is Claim.TAKE and settlement.key is not None:
             claim = {"key": settlement.key.digest, "claimed_at": to_ms(settlement.at), "log_id": log.id}
-            connection.execute(self._take, claim)
+            if connection.execute(self._take, claim).first() is None:
+                raise _Overtaken
         event = _event(settlement)
-        if event is not None:
-            connection.execute(insert(events), [event])
+        is_new = event is None or connection.execute(self._add_event, event).first() is not None
+        # Before what has keys of its own: the same settlement, sent twice at once, meets itself here or at the claim.
+        self._log(log, connection)
+        if not is_new:
+            message = f"'{log.id}' is the id of another event"
+            raise Unstorable(message)
         if settlement.context is not None:
             connection.execute(self._upsert_context, rows.context_row(settlement.context, event_id=log.id))
         if settlement.runs:
             connection.execute(insert(workflow_runs), [rows.run_row(run, event_id=log.id) for run in settlement.runs])
-        connection.execute(insert(log_entries), [rows.log_row(log)])
+
+    def _log(self, entry: LogEntry, connection: Connection) -> None:
+        if connection.execute(self._add_log, rows.log_row(entry)).first() is None:
+            raise _Overtaken
 
 
 def _event(settlement: Settlement) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from attrs import frozen
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.deliveries import SqlDeliveryStore
 from contentsvc_adapters.sql.directory import SqlDirectory
+from contentsvc_adapters.sql.executors import SqlExecutors, SqlRunMemory
 from contentsvc_adapters.sql.journal import SqlJournal
 from contentsvc_adapters.sql.keys import SqlApiKeys
 from contentsvc_adapters.sql.ledger import SqlRunLedger
@@ -16,9 +17,11 @@ from contentsvc_core.ports import (
     ContextLibrary,
     DeliveryStore,
     Directory,
+    Executors,
     Journal,
     PostLibrary,
     RunLedger,
+    RunMemory,
     SecretSealer,
 )
 
@@ -31,6 +34,8 @@ class SqlStores:
     database: Database
     deliveries: DeliveryStore
     ledger: RunLedger
+    executors: Executors
+    run_memory: RunMemory
     contexts: ContextLibrary
     posts: PostLibrary
     journal: Journal
@@ -48,6 +53,8 @@ def sql_stores(database: Database, sealer: SecretSealer) -> SqlStores:
         database=database,
         deliveries=SqlDeliveryStore(database, sealer),
         ledger=SqlRunLedger(database),
+        executors=SqlExecutors(database),
+        run_memory=SqlRunMemory(database),
         contexts=SqlContextLibrary(database),
         posts=SqlPostLibrary(database),
         journal=SqlJournal(database),

@@ -16,6 +16,7 @@ class DeterministicWriter:
     """Writes changelogs by rule: the same input gives the same bytes."""
 
     name: str = "deterministic"
+    costly: bool = False
 
     async def write(self, brief: Brief) -> Draft | None:
         """Write from a brief; ``None``: there is nothing to report."""

@@ -1,10 +1,10 @@
 """Performing a workflow run: from the event that started it to its post."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
 from contentsvc_core.content.posts import Post, PostStatus
-from contentsvc_core.content.writing import Brief
+from contentsvc_core.content.writing import Brief, Draft
 from contentsvc_core.ports import (
     Clock,
     ContentWriter,
@@ -13,64 +13,80 @@ from contentsvc_core.ports import (
     IdSource,
     MarkupRenderer,
     RunLedger,
+    RunMemory,
+    Steps,
 )
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.workflows.context import ContextRecord, custom_id
-from contentsvc_core.workflows.runs import NOTHING_TO_REPORT, TRIGGER_DISABLED, RunStatus, WorkflowRun, retry_delay
+from contentsvc_core.workflows.runs import (
+    NOTHING_TO_REPORT,
+    TRIGGER_DISABLED,
+    Completion,
+    RunGone,
+    RunStatus,
+    WorkflowRun,
+    retry_delay,
+)
 from contentsvc_core.workflows.triggers import Trigger
 
 #: How far a release looks back for pushes, in context records; read in steps.
 _LOOK_BACK: Final = 2000
 _STEP: Final = 100
 _ERROR_LENGTH: Final = 500
+#: What the step "write" gives: the draft itself stays in the stores.
+_WRITTEN: Final = "written"
+_NOTHING: Final = "nothing"
+
+
+def _nobody_told(_status: RunStatus) -> None:
+    pass
 
 
 @final
 class Performer:
-    """Performs runs that were taken: each ends, or is to be tried again, and says why."""
+    """Performs runs that were taken: each ends, or says why not."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # its ports, and who is told
         self,
         *,
         ledger: RunLedger,
+        memory: RunMemory,
         library: ContextLibrary,
         directory: Directory,
         writer: ContentWriter,
         renderer: MarkupRenderer,
         clock: Clock,
         ids: IdSource,
+        ended: Callable[[RunStatus], None] = _nobody_told,
     ) -> None:
-        """Take the ports."""
+        """Take the ports; ``ended`` is told how each run ends."""
         self._ledger = ledger
+        self._memory = memory
         self._library = library
         self._directory = directory
         self._writer = writer
         self._renderer = renderer
         self._clock = clock
         self._ids = ids
+        self._ended = ended
 
-    async def perform(self, run: WorkflowRun) -> None:
-        """Perform one run: write its post, skip it, or have it tried again.
+    async def perform(self, run: WorkflowRun, steps: Steps) -> None:
+        """Perform one run: write its post, or skip it (port :class:`~contentsvc_core.ports.Workflow`).
+
+        Its end is no step: the ledger itself keeps that, and keeps it once.
 
         Raises:
-            StoreUnavailable: How it ended could not be stored; the run is running still, and who took it has to put
-                it back.
+            Exception: Whatever the writer or a store says; the run is running still, and is to be tried again.
         """
-        try:
-            await self._perform(run)
-        except Exception as exc:  # noqa: BLE001  # whatever it is, the run has to say so and go on
-            await self.failed(run, exc)
-
-    async def _perform(self, run: WorkflowRun) -> None:
         trigger = await self._directory.trigger(run.organization_id, run.trigger_id)
         if trigger is None or not trigger.enabled:
             # It was switched off between match and run: what its owner wants now counts.
-            await self._ledger.end(run, RunStatus.SKIPPED, TRIGGER_DISABLED)
+            await self._end(run, RunStatus.SKIPPED, TRIGGER_DISABLED)
             return
-        draft = await self._writer.write(await self._brief(run))
+        draft = await self._draft(run, steps)
         if draft is None:
-            await self._ledger.end(run, RunStatus.SKIPPED, NOTHING_TO_REPORT)
+            await self._end(run, RunStatus.SKIPPED, NOTHING_TO_REPORT)
             return
         now = self._clock.now()
         post = Post(
@@ -85,14 +101,46 @@ class Performer:
             created_at=now,
             updated_at=now,
         )
-        await self._ledger.complete(run, post, once=once_key(run))
+        match await self._ledger.complete(run, post, once=once_key(run)):
+            case Completion.COMPLETED:
+                self._ended(RunStatus.COMPLETED)
+            case Completion.ALREADY_REPORTED:
+                self._ended(RunStatus.SKIPPED)
+            case Completion.GONE:
+                pass
+
+    async def _end(self, run: WorkflowRun, status: RunStatus, reason: str) -> None:
+        await self._ledger.end(run, status, reason)
+        self._ended(status)
+
+    async def _draft(self, run: WorkflowRun, steps: Steps) -> Draft | None:
+        if not self._writer.costly:
+            # Writing it again is cheaper than keeping it, and gives the same.
+            return await self._writer.write(await self._brief(run))
+
+        async def write() -> str:
+            # A kill may have come between keeping the draft and the end of the step: nobody pays for it twice.
+            if await self._memory.draft(run) is None:
+                draft = await self._writer.write(await self._brief(run))
+                if draft is None:
+                    return _NOTHING
+                await self._memory.keep_draft(run, draft)
+            return _WRITTEN
+
+        if await steps.run("write", write) == _NOTHING:
+            return None
+        draft = await self._memory.draft(run)
+        if draft is None:
+            # Its taker has changed since: what the step gives is kept for nobody else.
+            raise RunGone
+        return draft
 
     async def failed(self, run: WorkflowRun, exc: Exception) -> None:
         """Have a run tried again after ``exc``, or end it when it was tried often enough."""
         error = one_line(f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__, _ERROR_LENGTH)
         delay = retry_delay(run.attempts)
         if delay is None:
-            await self._ledger.end(run, RunStatus.FAILED, error)
+            await self._end(run, RunStatus.FAILED, error)
         else:
             await self._ledger.retry(run, due_at=self._clock.now() + delay, error=error)
 

@@ -7,6 +7,8 @@ A run is a row that is written with the delivery's other effects; work is starte
     pending ──take──▶ running ──▶ completed   its post is written
        ▲                 │  ├───▶ skipped     there was nothing to report, or it was reported already
        └──backoff, kill──┘  └───▶ failed      after MAX_ATTEMPTS or MAX_KILLS, with the reason
+
+An operator may cancel a run that is pending or running: it is ``cancelled``, and the step under way is its last.
 """
 
 from datetime import datetime, timedelta
@@ -33,7 +35,7 @@ class RunStatus(Enum):
     SKIPPED = "skipped"
     #: Ended after the last attempt; ``error`` says why.
     FAILED = "failed"
-    #: Ended by an operator. No command does so yet; the word is reserved in stores and answers.
+    #: Ended by an operator.
     CANCELLED = "cancelled"
 
 
@@ -58,12 +60,29 @@ class WorkflowRun:
     attempts: int = 0
     #: How often its process was killed while it was running.
     kills: int = 0
+    #: How often it was taken, whatever became of it. Who took it last is the only one who may change it.
+    takes: int = 0
+    #: Who took it last (:class:`~contentsvc_core.ports.Executors`); ``None``: nobody yet.
+    executor: str | None = None
     #: Why it ended as it did, or why its last attempt failed; ``None`` while all is well.
     error: str | None = None
     post_id: str | None = None
     created_at: datetime
     #: A pending run is not taken before this.
     due_at: datetime
+
+
+@final
+@frozen(kw_only=True)
+class Due:
+    """A run that may be taken."""
+
+    id: str
+    organization_id: str
+
+
+class RunGone(Exception):
+    """A run was cancelled, or is another process's now: whoever works on it stops, and changes nothing more."""
 
 
 class Completion(Enum):
@@ -73,10 +92,12 @@ class Completion(Enum):
     COMPLETED = auto()
     #: Another run has reported the same release; this one is skipped, without a post.
     ALREADY_REPORTED = auto()
-    #: The run was not running any more (ended elsewhere); nothing was written.
+    #: The run was not running any more, or was another process's by now; nothing was written.
     GONE = auto()
 
 
+#: Why a run that an operator cancelled has ended.
+CANCELLED: Final = "cancelled by an operator"
 #: Why a run is skipped whose release another run has reported.
 ALREADY_REPORTED: Final = "another run has reported this release"
 #: Why a run is skipped whose changes are all hidden.
@@ -119,6 +140,7 @@ def run_body(run: WorkflowRun) -> dict[str, Any]:
         "deliveryId": run.delivery_id,
         "status": run.status.value,
         "attempts": run.attempts,
+        "kills": run.kills,
         "error": run.error,
         "postId": run.post_id,
         "createdAt": iso_ms(run.created_at),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 #: The newest revision; a test compares it with the scripts, which are not read when the database has it already.
-HEAD: Final = "0001"
+HEAD: Final = "0002"
 
 _TABLE: Final = "alembic_version"
 
@@ -22,15 +22,42 @@ async def revision(database: Database) -> str | None:
     return await database.read(_revision)
 
 
+def is_older(found: str | None) -> bool:
+    """Tell whether a schema is older than :data:`HEAD`. A later one only adds: a running process goes on with it."""
+    # Revisions are numbers of four digits, and sort.
+    return found is None or found < HEAD
+
+
 async def upgrade(database: Database) -> bool:
     """Bring the schema up to :data:`HEAD`, all of it or nothing; tell whether there was anything to do.
 
-    A database that does not exist yet is created. Of several processes one does it, and the others wait for it.
+    A SQLite file that does not exist yet is created. Of several processes one does it, and the others wait for it, as
+    long as it takes.
 
     Raises:
         SchemaMismatch: The database was written by a newer version.
     """
-    return await database.write(_upgrade)
+    return await database.write_alone(_upgrade)
+
+
+async def make_ready(database: Database) -> None:
+    """See to it that the schema is at :data:`HEAD`, where an upgrade is nobody else's business; else only look.
+
+    Raises:
+        SchemaMismatch: It is not; the message says what to do.
+    """
+    # Asked first without a lock, so that a command that only reads never waits for a writer.
+    found = await revision(database)
+    if found == HEAD:
+        return
+    if database.dialect.upgrades_itself:
+        await upgrade(database)
+        return
+    if found is not None and found not in _known():
+        raise SchemaMismatch(_unknown(found))
+    at = "the database has no schema yet" if found is None else f"the database's schema is at revision {found}"
+    message = f"{at}, and this version needs {HEAD}: run 'contentsvc migrate'"
+    raise SchemaMismatch(message)
 
 
 def _revision(connection: Connection) -> str | None:

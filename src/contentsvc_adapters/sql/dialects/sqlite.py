@@ -1,23 +1,22 @@
-"""What differs between databases: everything else in this package is written for all of them.
-
-Only SQLite is here so far. Another database is another class with the same methods, and a line in :func:`dialect_of`.
-"""
+"""SQLite: a file, one connection that writes, some that only read."""
 
 import asyncio
 import sqlite3
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Final, final
+from typing import Any, ClassVar, Final, Self, final
 
 import aiosqlite
 from attrs import frozen
-from sqlalchemy import Connection, Table, event
+from sqlalchemy import Connection, FromClause, Select, Subquery, Table, event, select
 from sqlalchemy.dialects.sqlite import Insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from contentsvc_adapters.sql.dialects.dialect import Fault, Question
 
 #: The file keeps it: once the writer has set it, every other connection finds it so.
 _WAL: Final = "journal_mode=WAL"
@@ -33,15 +32,37 @@ class Sqlite:
     path: Path
     #: How long a transaction waits for another process's write lock.
     busy_timeout_ms: int
+    #: How many transactions may read at once.
+    readers: int
+
+    one_writer: ClassVar[bool] = True
+    #: One process serves the file: nobody is surprised by a schema that is newer than what runs.
+    upgrades_itself: ClassVar[bool] = True
+    patience_s: ClassVar[float | None] = None
+
+    @classmethod
+    def of(cls, url: URL, *, busy_timeout_ms: int, readers: int) -> Self:
+        """Take the file that a URL names.
+
+        Raises:
+            ValueError: It names none, or asks for more.
+        """
+        if not url.database or url.database == ":memory:" or url.query:
+            message = (
+                "SQLite needs a file and nothing else: sqlite+aiosqlite:///contentsvc.db; a full path has four slashes"
+            )
+            raise ValueError(message)
+        return cls(path=Path(url.database), busy_timeout_ms=busy_timeout_ms, readers=readers)
 
     def writer(self) -> AsyncEngine:
         """Make the engine of the one connection that writes."""
         # A transaction that reads and then writes fails at once with BUSY when it began deferred, whatever the timeout.
         return self._engine(1, begin="BEGIN IMMEDIATE", pragmas=(_WAL, *_PRAGMAS))
 
-    def reader(self, size: int) -> AsyncEngine:
+    def reader(self, writer: AsyncEngine) -> AsyncEngine:
         """Make the engine of the connections that read; each transaction sees one snapshot."""
-        return self._engine(size, begin="BEGIN", pragmas=(*_PRAGMAS, "query_only=ON"))
+        _ = writer
+        return self._engine(self.readers, begin="BEGIN", pragmas=(*_PRAGMAS, "query_only=ON"))
 
     def _engine(self, size: int, *, begin: str, pragmas: tuple[str, ...]) -> AsyncEngine:
         engine = create_async_engine(
@@ -102,17 +123,46 @@ class Sqlite:
         """Begin an ``INSERT`` that may say what to do on a conflict."""
         return sqlite_insert(table)
 
-    def is_locked(self, exc: DBAPIError) -> bool:
-        """Tell whether a transaction could not begin since another process holds the lock."""
-        return _is_locked(exc.orig)
+    def for_each(self, outer: FromClause, inner: Select[*tuple[Any, ...]], *, of: Table) -> Subquery:
+        """Give the rows of ``inner`` for each row of ``outer``."""
+        # SQLite knows no LATERAL; the ids of the inner rows lead to them.
+        ids = inner.with_only_columns(inner.selected_columns.id, maintain_column_froms=True)
+        columns = [of.c[name] for name in inner.selected_columns.keys()]  # noqa: SIM118  # a collection of columns
+        return select(*columns).select_from(outer.join(of, of.c.id.in_(ids))).subquery()
 
-    def explain(self, exc: DBAPIError) -> str:
-        """Say in a sentence what is wrong with the database."""
-        if _code(exc.orig) == sqlite3.SQLITE_CANTOPEN and not self.path.parent.is_dir():
-            return f"the database file '{self.path}' cannot be opened: its folder does not exist; create it"
-        if self.is_locked(exc):
-            return f"the database file '{self.path}' is locked by another process"
-        return f"the database file '{self.path}' cannot be used: {exc.orig}"
+    def locking(self, question: Question) -> Question:
+        """Leave a question as it is: whoever writes holds the one write lock already."""
+        return question
+
+    def alone(self, connection: Connection) -> None:
+        """Do nothing: whoever writes is alone."""
+
+    def fault(self, exc: Exception) -> Fault | None:
+        """Tell what an error is about."""
+        match exc:
+            case IntegrityError() | DataError():
+                return Fault.VALUE
+            case ProgrammingError():
+                return Fault.STATEMENT
+            case DBAPIError():
+                return Fault.LOCKED if _is_locked(exc.orig) else Fault.AWAY
+            case _:
+                return None
+
+    def explain(self, exc: Exception) -> str:
+        """Say in a sentence what is wrong with the database, or with a value."""
+        cause = exc.orig if isinstance(exc, DBAPIError) else exc
+        match self.fault(exc):
+            case Fault.VALUE:
+                return f"the database refuses the value: {cause}"
+            case Fault.STATEMENT:
+                return f"the database does not understand what it is asked: {cause}"
+            case Fault.LOCKED:
+                return f"the database file '{self.path}' is locked by another process"
+            case _ if _code(cause) == sqlite3.SQLITE_CANTOPEN and not self.path.parent.is_dir():
+                return f"the database file '{self.path}' cannot be opened: its folder does not exist; create it"
+            case _:
+                return f"the database file '{self.path}' cannot be used: {cause}"
 
 
 def _is_locked(exc: BaseException | None) -> bool:
@@ -122,26 +172,3 @@ def _is_locked(exc: BaseException | None) -> bool:
 def _code(exc: BaseException | None) -> int:
     # The primary result code is the low byte of an extended one.
     return getattr(exc, "sqlite_errorcode", 0) & 0xFF
-
-
-def dialect_of(url: str, *, busy_timeout_ms: int) -> Sqlite:
-    """Give the dialect that a database's URL asks for.
-
-    Raises:
-        ValueError: No database that can be used is named.
-    """
-    try:
-        parsed = make_url(url)
-    except ArgumentError:
-        # The URL itself is not repeated: it may hold a password.
-        message = "the database's URL cannot be read; it looks like sqlite+aiosqlite:///contentsvc.db"
-        raise ValueError(message) from None
-    if parsed.get_backend_name() != "sqlite":
-        message = f"unknown kind of database '{parsed.get_backend_name()}': sqlite+aiosqlite:///FILE is supported"
-        raise ValueError(message)
-    if not parsed.database or parsed.database == ":memory:" or parsed.query:
-        message = (
-            "SQLite needs a file and nothing else: sqlite+aiosqlite:///contentsvc.db; a full path has four slashes"
-        )
-        raise ValueError(message)
-    return Sqlite(path=Path(parsed.database), busy_timeout_ms=busy_timeout_ms)

@@ -1,4 +1,4 @@
-"""The inline engine over the real memory store; the same rows that a killed process leaves."""
+"""The worker over the real memory store, with the inline engine; the same rows that a killed process leaves."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -7,9 +7,11 @@ from typing import Any, cast
 
 import pytest
 from tests.usecases.conftest import World
-from tests.usecases.test_perform import FailingWriter, performer_with, pushed
+from tests.usecases.test_perform import FailingWriter, performer_with, pushed, taken
 
-from contentsvc_adapters.engine.inline import InlineEngine
+from contentsvc_adapters.engine.inline import InlineExecution
+from contentsvc_adapters.engine.membership import Membership
+from contentsvc_adapters.engine.worker import Pace, Worker
 from contentsvc_core import Brief, Draft, RunStatus, WorkflowRun
 from contentsvc_core.ports import RunLedger
 from contentsvc_core.usecases.perform import Performer
@@ -26,13 +28,36 @@ async def statuses(world: World) -> set[RunStatus]:
     return {run.status for run in await world.stores.ledger.runs(world.organization.id)}
 
 
+def worker_of(
+    world: World,
+    performer: Performer,
+    on_fault: Callable[[Exception], None],
+    ledger: object = None,
+    deadline_s: float = 300,
+) -> Worker:
+    return Worker(
+        InlineExecution(world.stores.ledger, world.stores.run_memory),
+        performer,
+        Membership(world.stores.executors, world.ids, alone=True),
+        ledger=cast("RunLedger", ledger or world.stores.ledger),
+        clock=world.clock,
+        on_fault=on_fault,
+        pace=Pace(poll_s=0.02, beat_s=0.05, deadline_s=deadline_s),
+    )
+
+
+async def killed(world: World) -> None:
+    """Leave what a killed process leaves, as the next one finds it."""
+    await world.stores.executors.recover("killed", lost=await world.stores.executors.beat("nobody"))
+
+
 @pytest.fixture
-async def engines(world: World) -> AsyncGenerator[Callable[[Performer], InlineEngine]]:
-    made: list[InlineEngine] = []
+async def engines(world: World) -> AsyncGenerator[Callable[[Performer], Worker]]:
+    made: list[Worker] = []
     faults: list[Exception] = []
 
-    def make(performer: Performer) -> InlineEngine:
-        engine = InlineEngine(world.stores.ledger, performer, world.clock, on_fault=faults.append, poll_s=0.02)
+    def make(performer: Performer) -> Worker:
+        engine = worker_of(world, performer, faults.append)
         made.append(engine)
         return engine
 
@@ -42,9 +67,7 @@ async def engines(world: World) -> AsyncGenerator[Callable[[Performer], InlineEn
     assert faults == []
 
 
-async def test_what_was_pending_before_the_start_is_done(
-    world: World, engines: Callable[[Performer], InlineEngine]
-) -> None:
+async def test_what_was_pending_before_the_start_is_done(world: World, engines: Callable[[Performer], Worker]) -> None:
     for number in range(50):
         await pushed(world, f"d-{number}", f"feat: lamp {number}")
 
@@ -58,10 +81,10 @@ async def test_what_was_pending_before_the_start_is_done(
 
 
 async def test_what_a_killed_process_was_doing_is_done_again_and_written_once(
-    world: World, engines: Callable[[Performer], InlineEngine]
+    world: World, engines: Callable[[Performer], Worker]
 ) -> None:
     await pushed(world, "d-1", "feat: lamp")
-    await world.stores.ledger.take(await world.stores.ledger.pending(world.clock.now(), limit=1))
+    await taken(world)
     assert await statuses(world) == {RunStatus.RUNNING}
 
     await engines(world.performer).launch()
@@ -77,12 +100,12 @@ async def test_what_a_killed_process_was_doing_is_done_again_and_written_once(
 
 
 async def test_a_run_that_kills_its_process_each_time_is_given_up(
-    world: World, engines: Callable[[Performer], InlineEngine]
+    world: World, engines: Callable[[Performer], Worker]
 ) -> None:
     await pushed(world, "d-1", "feat: lamp")
     for _ in range(MAX_KILLS):
-        await world.stores.ledger.take(await world.stores.ledger.pending(world.clock.now(), limit=1))
-        await world.stores.ledger.recover("killed")
+        await taken(world)
+        await killed(world)
 
     await engines(world.performer).launch()
     (run,) = await world.stores.ledger.runs(world.organization.id)
@@ -90,9 +113,7 @@ async def test_a_run_that_kills_its_process_each_time_is_given_up(
     assert (run.status, run.error) == (RunStatus.FAILED, "killed")
 
 
-async def test_a_failing_run_does_not_stop_the_others(
-    world: World, engines: Callable[[Performer], InlineEngine]
-) -> None:
+async def test_a_failing_run_does_not_stop_the_others(world: World, engines: Callable[[Performer], Worker]) -> None:
     await pushed(world, "d-1", "feat: lamp")
     await pushed(world, "d-2", "feat: lamp")
 
@@ -106,6 +127,7 @@ async def test_a_failing_run_does_not_stop_the_others(
 
 class SlowWriter:
     name = "slow"
+    costly = False
 
     def __init__(self) -> None:
         self.writing = asyncio.Event()
@@ -117,7 +139,7 @@ class SlowWriter:
         return Draft(title=brief.repository, markdown="done\n")
 
 
-async def test_a_stop_waits_for_what_is_being_done(world: World, engines: Callable[[Performer], InlineEngine]) -> None:
+async def test_a_stop_waits_for_what_is_being_done(world: World, engines: Callable[[Performer], Worker]) -> None:
     writer = SlowWriter()
     engine = engines(performer_with(world, writer))
     await pushed(world, "d-1", "feat: lamp")
@@ -133,7 +155,7 @@ async def test_a_stop_waits_for_what_is_being_done(world: World, engines: Callab
 
 
 async def test_a_stop_waits_no_longer_than_it_may_and_the_next_start_does_the_rest(
-    world: World, engines: Callable[[Performer], InlineEngine]
+    world: World, engines: Callable[[Performer], Worker]
 ) -> None:
     writer = SlowWriter()
     engine = engines(performer_with(world, writer))
@@ -154,17 +176,12 @@ async def test_a_stop_waits_no_longer_than_it_may_and_the_next_start_does_the_re
     assert len(await world.stores.posts.posts(world.organization.id)) == 1
 
 
-async def test_suspects_are_done_one_after_the_other(
-    world: World, engines: Callable[[Performer], InlineEngine]
-) -> None:
+async def test_suspects_are_done_one_after_the_other(world: World, engines: Callable[[Performer], Worker]) -> None:
     for number in range(6):
         await pushed(world, f"d-{number}", f"feat: lamp {number}")
     for _ in range(SUSPECT_KILLS):
-        await world.stores.ledger.take(await world.stores.ledger.pending(world.clock.now(), limit=9))
-        await world.stores.ledger.recover("killed")
-        for id_ in await world.stores.ledger.pending(world.clock.now(), limit=9):
-            await world.stores.ledger.take([id_])
-        await world.stores.ledger.recover("killed")
+        await taken(world)
+        await killed(world)
 
     await engines(world.performer).launch()
 
@@ -185,7 +202,7 @@ class CancelledWriter(SlowWriter):
 
 
 async def test_a_writer_that_cancels_itself_is_tried_again(
-    world: World, engines: Callable[[Performer], InlineEngine]
+    world: World, engines: Callable[[Performer], Worker]
 ) -> None:
     await pushed(world, "d-1", "feat: lamp")
     await engines(performer_with(world, CancelledWriter())).launch()
@@ -206,9 +223,7 @@ async def test_a_writer_that_cancels_itself_is_tried_again(
 async def test_a_writer_that_hangs_holds_no_slot_for_ever(world: World) -> None:
     faults: list[Exception] = []
     performer = performer_with(world, SlowWriter())
-    engine = InlineEngine(
-        world.stores.ledger, performer, world.clock, on_fault=faults.append, poll_s=0.02, deadline_s=0.05
-    )
+    engine = worker_of(world, performer, faults.append, deadline_s=0.05)
     for number in range(20):
         await pushed(world, f"d-{number}", f"feat: lamp {number}")
     await engine.launch()
@@ -234,17 +249,17 @@ class SlowLedger:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.ledger, name)
 
-    async def take(self, ids: Sequence[str]) -> Sequence[WorkflowRun]:
+    async def take(self, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
         self.asked += len(ids)
         self.taking.set()
         await self.may_take.wait()
-        return await self.ledger.take(ids)
+        return await self.ledger.take(ids, executor)
 
 
 async def test_what_is_being_taken_when_a_stop_comes_is_given_back(world: World) -> None:
     ledger = SlowLedger(world.stores.ledger)
     faults: list[Exception] = []
-    engine = InlineEngine(cast("RunLedger", ledger), world.performer, world.clock, on_fault=faults.append)
+    engine = worker_of(world, world.performer, faults.append, ledger)
     await pushed(world, "d-1", "feat: lamp")
     await engine.launch()
     await asyncio.wait_for(ledger.taking.wait(), 10)
@@ -263,7 +278,7 @@ async def test_nothing_is_begun_after_a_stop_has_begun(world: World) -> None:
     ledger = SlowLedger(world.stores.ledger)
     ledger.may_take.set()
     performer = performer_with(world, writer)
-    engine = InlineEngine(cast("RunLedger", ledger), performer, world.clock, on_fault=lambda _: None)
+    engine = worker_of(world, performer, lambda _: None, ledger)
     for number in range(40):
         await pushed(world, f"d-{number}", f"feat: lamp {number}")
     await engine.launch()

@@ -1,0 +1,251 @@
+"""The durable engine for several nodes: DBOS keeps what finished steps have given.
+
+Which runs there are, who works on which, and what became of them is in the ledger; a DBOS workflow has its run's id and
+goes on, on whatever node, where it was. DBOS is a singleton: a process has one such engine at a time.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Final, final
+
+from attrs import Factory, define
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
+
+from contentsvc_adapters.engine.dbos_limits import engine_options, give_up_in_outages, quieten
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.ports import Clock, RunLedger, Workflow
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.workflows.runs import RunGone, WorkflowRun
+
+#: Whoever changes the names or the order of a body's steps raises it: DBOS resumes a run only under the same one.
+_EPOCH: Final = "1"
+_NAME: Final = "contentsvc"
+#: How often a node looks for runs that it resumes, in seconds.
+_QUEUE_POLL_S: Final = 0.2
+#: How long a workflow that was started may take until it runs, in seconds; then it was known before.
+_BEGIN_S: Final = 2.0
+#: How long DBOS remembers runs; what an ended run's steps gave is of no use.
+_RETENTION: Final = timedelta(days=1)
+_SWEEP_EVERY_S: Final = 3600.0
+_SWEEP_BATCH: Final = 500
+
+
+@final
+@define
+class _Performance:
+    """A run that was taken in this process."""
+
+    run: WorkflowRun
+    workflow: Workflow
+    ledger: RunLedger
+    begun: asyncio.Event = Factory(asyncio.Event)
+    task: "asyncio.Task[object] | None" = None
+    failure: Exception | None = None
+    ended: bool = False
+
+
+#: By the run's id. DBOS calls functions by their names, in whatever context.
+_TAKEN: Final[dict[str, _Performance]] = {}
+
+
+@DBOS.workflow(name="perform_run")
+async def _perform_run(run_id: str) -> str:
+    performance = _TAKEN.get(run_id)
+    if performance is None or performance.begun.is_set():
+        # Whoever takes it next begins anew: the ledger says whether it is still to be done.
+        return "not taken here"
+    performance.task = asyncio.current_task()
+    performance.begun.set()
+    try:
+        await performance.workflow.perform(performance.run, _Steps(performance))
+    except Exception as exc:
+        performance.failure = exc
+        # Not an outcome, which would be for good: the workflow stays unfinished, to be resumed with what it has kept.
+        raise asyncio.CancelledError from exc
+    performance.ended = True
+    return "ended"
+
+
+@final
+class _Steps:
+    def __init__(self, performance: _Performance) -> None:
+        self._performance = performance
+
+    async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
+        """Do a step unless it is finished."""
+        if not await self._performance.ledger.stands(self._performance.run):
+            raise RunGone
+        failure: Exception | None = None
+
+        async def guarded() -> str:
+            nonlocal failure
+            try:
+                return await step()
+            except Exception as exc:
+                failure = exc
+                # An error would be kept as the step's result, and given again for ever.
+                raise asyncio.CancelledError from exc
+
+        try:
+            return await DBOS.run_step_async({"name": name}, guarded)
+        except asyncio.CancelledError:
+            if failure is None:
+                raise
+            raise failure from None
+
+
+@final
+class DbosExecution:
+    """Performs runs as DBOS workflows."""
+
+    def __init__(
+        self, url: str, ledger: RunLedger, clock: Clock, *, executor: str, migrates: bool, pool_size: int = 8
+    ) -> None:
+        """Take the ports.
+
+        Args:
+            url: The database that DBOS keeps its tables in, as ``postgresql://`` or ``sqlite:///``.
+            ledger: Where the runs are.
+            clock: Tells what has been kept for long enough.
+            executor: Names this process among all that ever were.
+            migrates: Whether to make DBOS's tables; else they have to be there.
+            pool_size: How many connections DBOS may have.
+        """
+        self._url = url
+        self._ledger = ledger
+        self._clock = clock
+        self._executor = executor
+        self._migrates = migrates
+        self._pool_size = pool_size
+        #: A run that is resumed goes on in the process that has taken it: so each has a queue of its own.
+        self._queue = f"resumed by {executor}"
+        self._sweeping: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Launch DBOS inside the running loop, so that steps share the stores' connections.
+
+        Raises:
+            StoreUnavailable: Its database cannot be used, or has not its tables.
+        """
+        quieten(logging.getLogger("dbos"))
+        config = DBOSConfig(
+            name=_NAME,
+            system_database_url=self._url,
+            sys_db_pool_size=self._pool_size,
+            db_engine_kwargs=engine_options(self._url),
+            application_version=_EPOCH,
+            executor_id=self._executor,
+            # Its default is pickle; and its plain JSON cannot write exceptions.
+            serializer=DBOSPortableJSONSerializer(),
+            run_migrations=self._migrates,
+            enable_otlp=False,
+            # Nothing here waits for another process's notification.
+            use_listen_notify=False,
+            log_level="WARNING",
+        )
+        try:
+            instance = DBOS(config=config)
+            DBOS.listen_queues([self._queue])
+            DBOS.launch()
+            give_up_in_outages(instance)
+            await DBOS.register_queue_async(self._queue, polling_interval_sec=_QUEUE_POLL_S)
+        except Exception as exc:
+            DBOS.destroy()
+            message = f"the engine cannot use its tables ({type(exc).__name__}): has 'contentsvc migrate' been run?"
+            raise StoreUnavailable(message) from exc
+        self._sweeping = asyncio.create_task(self._sweep_for_ever(), name="engine sweep")
+
+    async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
+        """Perform a run as a workflow of its id."""
+        performance = _TAKEN[run.id] = _Performance(run, workflow, self._ledger)
+        try:
+            await self._begin(performance)
+            assert performance.task is not None
+            await asyncio.wait({performance.task})
+        except asyncio.CancelledError:
+            if performance.task is not None:
+                performance.task.cancel()
+                await asyncio.wait({performance.task})
+            raise
+        finally:
+            del _TAKEN[run.id]
+        if performance.failure is not None:
+            raise performance.failure
+        if not performance.ended:
+            # DBOS itself ended it: its tables are away, or another process has resumed the workflow.
+            exc = None if performance.task.cancelled() else performance.task.exception()
+            message = f"the engine ended the run: {type(exc).__name__}"
+            raise StoreUnavailable(message) from exc
+
+    async def _begin(self, performance: _Performance) -> None:
+        run_id = performance.run.id
+        if performance.run.takes > 1 or not await self._start(performance):
+            known = await DBOS.list_workflows_async(workflow_ids=[run_id], load_input=False, load_output=False)
+            if known and known[0].status in {"SUCCESS", "ERROR"}:
+                # The ledger has it open: it was restored from a backup, or this is its second life.
+                await DBOS.delete_workflows_async([run_id])
+                known = []
+            if known:
+                await DBOS.resume_workflows_async([run_id], queue_name=self._queue)
+                await performance.begun.wait()
+            else:
+                await self._start(performance)
+                await performance.begun.wait()
+
+    async def _start(self, performance: _Performance) -> bool:
+        """Start a workflow; False: DBOS knew it before, and has not begun it."""
+        with SetWorkflowID(performance.run.id):
+            await DBOS.start_workflow_async(_perform_run, performance.run.id)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(performance.begun.wait(), _BEGIN_S)
+        return performance.begun.is_set()
+
+    async def close(self) -> None:
+        """End DBOS; what it left unfinished is resumed by who takes it next."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+            await asyncio.wait({self._sweeping})
+        with contextlib.suppress(Exception):
+            # One that is left is a row, and no harm.
+            await asyncio.wait_for(DBOS.delete_queue_async(self._queue), 1.0)
+        DBOS.destroy()
+        # DBOS had put its own in place, and has closed it.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+
+    async def _sweep_for_ever(self) -> None:
+        log = logging.getLogger(__name__)
+        while True:
+            try:
+                while await self.sweep():
+                    pass
+            except Exception as exc:  # noqa: BLE001  # the next one takes what this one left
+                log.warning("the engine's tables could not be swept: %s", type(exc).__name__)
+            await asyncio.sleep(_SWEEP_EVERY_S)
+
+    async def sweep(self) -> int:
+        """Have DBOS forget a batch of old runs, ended or not; give how many. One that is still open starts anew."""
+        old = await DBOS.list_workflows_async(
+            end_time=iso_ms(self._clock.now() - _RETENTION), limit=_SWEEP_BATCH, load_input=False, load_output=False
+        )
+        ids = [each.workflow_id for each in old if each.workflow_id not in _TAKEN]
+        if ids:
+            await DBOS.delete_workflows_async(ids)
+        return len(ids)
+
+
+def migrate_engine(url: str) -> None:
+    """Make DBOS's tables, or bring them up to date.
+
+    Raises:
+        StoreUnavailable: The database cannot be used.
+    """
+    quieten(logging.getLogger("dbos"))
+    try:
+        DBOS.migrate(url)
+    except Exception as exc:
+        message = f"the engine's database cannot be used: {type(exc).__name__}"
+        raise StoreUnavailable(message) from exc

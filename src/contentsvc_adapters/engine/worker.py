@@ -1,0 +1,301 @@
+"""The worker: takes runs from the ledger and has them performed, in every process that has an engine.
+
+It is the same for all engines; an engine (:class:`Execution`) only keeps what finished steps have given. The ledger's
+rows say what is to be done and who does it, so that nothing is lost when an engine forgets.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Final, Protocol, final
+
+from attrs import frozen
+
+from contentsvc_adapters.engine.membership import Membership
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.ports import Clock, RunLedger, Workflow
+from contentsvc_core.usecases.relay import Relay
+from contentsvc_core.workflows.runs import Due, RunGone, WorkflowRun
+
+#: How long a free slot waits for more of them, in seconds: one transaction takes for all of them.
+_GATHER_S: Final = 0.02
+#: How long a task that was cancelled may take to clean up, in seconds.
+_LAST_S: Final = 1.0
+
+
+class Execution(Protocol):
+    """How an engine performs runs that were taken: with steps that last."""
+
+    async def open(self) -> None:
+        """Get ready, before anything is performed."""
+        ...
+
+    async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
+        """Perform a run, resuming it when it was begun before; raise what it raises.
+
+        Cancelled, it leaves the run so that it can be resumed.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End, after everything that was being performed."""
+        ...
+
+
+@final
+@frozen(kw_only=True)
+class Pace:
+    """How much is done at a time, and how often is looked."""
+
+    #: How many runs are worked on at a time.
+    concurrency: int = 16
+    #: Of one organization. The rest is for the others, who must not wait for its slowest runs.
+    per_organization: int = 12
+    #: Nobody has to nudge: this often the ledger is looked at all the same, in seconds.
+    poll_s: float = 0.5
+    #: How often an executor says that it lives, in seconds.
+    beat_s: float = 2.0
+    #: How long a run may take, in seconds; then it has failed this time. A writer that hangs must not hold a slot.
+    deadline_s: float = 300.0
+
+
+@final
+class Worker:
+    """Relays, starts and performs runs until it is closed (ports ``WorkflowStarter`` and ``WorkflowHost``)."""
+
+    def __init__(
+        self,
+        execution: Execution,
+        workflow: Workflow,
+        membership: Membership,
+        *,
+        ledger: RunLedger,
+        clock: Clock,
+        on_fault: Callable[[Exception], None],
+        pace: Pace | None = None,
+    ) -> None:
+        """Take the ports.
+
+        Args:
+            execution: The engine.
+            workflow: What is done for a run.
+            membership: This process's place among those that work on runs.
+            ledger: Where the runs are.
+            clock: Tells which runs are due.
+            on_fault: Told of every fault of the store's; work goes on when it is back.
+            pace: How much is done at a time.
+        """
+        self._execution = execution
+        self._workflow = workflow
+        self._ledger = ledger
+        self._on_fault = on_fault
+        self._pace = pace or Pace()
+        self._membership = membership
+        self._relay = Relay(ledger, self, clock, per_organization=self._pace.per_organization)
+        self._nudged = asyncio.Event()
+        self._loops: set[asyncio.Task[None]] = set()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._busy: Counter[str] = Counter()
+        #: What ran in this process's name, and was not being worked on, when it was looked last.
+        self._strays: set[tuple[str, int]] = set()
+        #: Whether the last turn left something that may be taken once a run has ended.
+        self._held_up = False
+        self._stopping = asyncio.Event()
+
+    @property
+    def is_running(self) -> bool:
+        """Tell whether it takes work."""
+        return bool(self._loops) and not any(loop.done() for loop in self._loops)
+
+    @property
+    def at_work(self) -> int:
+        """Tell how many runs are being worked on."""
+        return len(self._tasks)
+
+    def nudge(self) -> None:
+        """Say that there may be work."""
+        self._nudged.set()
+
+    async def launch(self) -> None:
+        """Begin to take work."""
+        await self._execution.open()
+        self._loops = {
+            asyncio.create_task(self._watching(), name="executor"),
+            asyncio.create_task(self._relaying(), name="relay"),
+        }
+
+    async def close(self, *, within_s: float) -> None:
+        """Take no more work, wait for what is being done, and give back what is not done by then."""
+        self._stopping.set()
+        self._nudged.set()
+        deadline = asyncio.get_running_loop().time() + within_s
+        # First, so that nothing is begun behind the back of what follows.
+        await _end(self._loops, deadline)
+        await _end(set(self._tasks.values()), deadline)
+        try:
+            async with asyncio.timeout(_LAST_S):
+                await self._membership.leave()
+        except TimeoutError:
+            # As one that was killed: the others find out.
+            self._on_fault(StoreUnavailable("this process could not be unregistered in time"))
+        except Exception as exc:  # noqa: BLE001  # as above
+            self._on_fault(exc)
+        await self._execution.close()
+
+    def room(self) -> tuple[int, Collection[str]]:
+        """Tell how many more runs may be worked on now, and of which organizations none."""
+        full = [id_ for id_, number in self._busy.items() if number >= self._pace.per_organization]
+        return self._pace.concurrency - len(self._tasks), full
+
+    async def start(self, due: Sequence[Due]) -> int:
+        """Take runs and work on them."""
+        executor = self._membership.name
+        chosen = self._fitting(due)
+        self._held_up = True
+        if executor is None or not chosen or self._stopping.is_set():
+            return 0
+        taking = asyncio.ensure_future(self._ledger.take(chosen, executor))
+        try:
+            taken = await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            # What is being taken is taken all the same; nobody will work on it.
+            for run in await taking:
+                await self._ledger.give_back(run)
+            raise
+        for run in taken:
+            self._busy[run.organization_id] += 1
+            task = asyncio.create_task(self._perform(run), name=f"run {run.id}")
+            self._tasks[run.id] = task
+            task.add_done_callback(lambda task, run=run: self._finished(run, task))
+        self._held_up = len(taken) < len(due)
+        return len(taken)
+
+    def _fitting(self, due: Sequence[Due]) -> list[str]:
+        """Choose what does not take an organization over its share."""
+        busy = self._busy.copy()
+        chosen: list[str] = []
+        for each in due:
+            busy[each.organization_id] += 1
+            # One that is still being worked on here was given back a moment ago: its turn comes.
+            if busy[each.organization_id] <= self._pace.per_organization and each.id not in self._tasks:
+                chosen.append(each.id)
+        return chosen
+
+    async def _relaying(self) -> None:
+        while not self._stopping.is_set():
+            self._nudged.clear()
+            self._held_up = more = False
+            try:
+                if self._membership.name is not None:
+                    more = await self._relay.turn()
+            except Exception as exc:  # noqa: BLE001  # the relay must outlive whatever the store does
+                self._on_fault(exc)
+            free, full = self.room()
+            if more and free:
+                continue
+            self._held_up = self._held_up or not free or bool(full)
+            if await _within(self._nudged.wait(), self._pace.poll_s) and self._tasks:
+                # Others may be about to end, too.
+                await asyncio.sleep(_GATHER_S)
+
+    async def _watching(self) -> None:
+        """Stay registered, take up what the dead have left, and what nobody works on in this process's own name."""
+        while not self._stopping.is_set():
+            try:
+                if await self._membership.turn():
+                    await self._reconcile()
+                else:
+                    # Others have taken over: whatever this process goes on with would be refused.
+                    for task in self._tasks.values():
+                        task.cancel()
+                self._nudged.set()
+            except Exception as exc:  # noqa: BLE001  # as above
+                self._on_fault(exc)
+            await _within(self._stopping.wait(), self._pace.beat_s)
+
+    async def _reconcile(self) -> None:
+        """Give back what was taken and is not worked on: the answer to a ``take`` may have been lost on its way."""
+        running = await self._membership.running()
+        strays = {(run.id, run.takes): run for run in running if run.id not in self._tasks}
+        # Twice in a row: what is being taken at this moment is none.
+        for key in self._strays & strays.keys():
+            await self._ledger.give_back(strays[key])
+        self._strays = set(strays)
+
+    async def _perform(self, run: WorkflowRun) -> None:
+        try:
+            await self._end_of(run)
+        except asyncio.CancelledError:
+            # A stop: the run did nothing wrong, and the attempt does not count.
+            await self._ledger.give_back(run)
+            raise
+
+    async def _end_of(self, run: WorkflowRun) -> None:
+        """Perform a run, or see to it that it is tried again, whatever happens."""
+        cancelling = self._cancelling()
+        try:
+            async with asyncio.timeout(self._pace.deadline_s):
+                await self._execution.perform(run, self._workflow)
+        except RunGone:
+            return
+        except TimeoutError:
+            await self._fail(run, TimeoutError(f"the run took longer than {self._pace.deadline_s:g} s"))
+        except asyncio.CancelledError:
+            if self._cancelling() > cancelling:
+                raise
+            # Nobody here cancelled it: something inside the writer did, as time limits and HTTP clients do.
+            await self._fail(run, RuntimeError("the writer was cancelled"))
+        except Exception as exc:  # noqa: BLE001  # whatever it is, the run has to say so
+            await self._fail(run, exc)
+
+    @staticmethod
+    def _cancelling() -> int:
+        task = asyncio.current_task()
+        return 0 if task is None else task.cancelling()
+
+    async def _fail(self, run: WorkflowRun, exc: Exception) -> None:
+        await self._insist(lambda: self._workflow.failed(run, exc))
+
+    async def _insist(self, store: Callable[[], Awaitable[None]]) -> None:
+        """Store how a run stands as soon as the store is back."""
+        while True:
+            try:
+                await store()
+            except Exception as exc:  # noqa: BLE001  # as above
+                self._on_fault(exc)
+            else:
+                return
+            if self._stopping.is_set():
+                return
+            await asyncio.sleep(self._pace.poll_s)
+
+    def _finished(self, run: WorkflowRun, task: asyncio.Task[None]) -> None:
+        del self._tasks[run.id]
+        self._busy[run.organization_id] -= 1
+        if not self._busy[run.organization_id]:
+            del self._busy[run.organization_id]
+        if self._held_up:
+            self._nudged.set()
+        if not task.cancelled() and (exc := task.exception()) is not None and isinstance(exc, Exception):
+            self._on_fault(exc)
+
+
+async def _within(something: Awaitable[object], seconds: float) -> bool:
+    try:
+        await asyncio.wait_for(something, seconds)
+    except TimeoutError:
+        return False
+    return True
+
+
+async def _end(tasks: "set[asyncio.Task[None]]", deadline: float) -> None:
+    """Wait for tasks until the deadline, by the loop's clock; cancel those that are late, and give them a moment."""
+    if not tasks:
+        return
+    left = max(0.0, deadline - asyncio.get_running_loop().time())
+    _done, late = await asyncio.wait(tasks, timeout=left)
+    for task in late:
+        task.cancel()
+    if late:
+        # Giving a run back may have to wait for a lock: what does not succeed by then is recovered at the next start.
+        await asyncio.wait(late, timeout=_LAST_S)

@@ -1,0 +1,84 @@
+"""Who works on runs, and what finished steps have given."""
+
+from collections.abc import Mapping, Sequence
+from typing import final
+
+from attrs import evolve
+
+from contentsvc_adapters.memory.state import State, refuse_unstorable
+from contentsvc_core.content.writing import Draft
+from contentsvc_core.workflows.runs import MAX_KILLS, RunStatus, WorkflowRun
+
+
+@final
+class MemoryExecutors:
+    """The executors."""
+
+    def __init__(self, state: State) -> None:
+        """Take the shared state."""
+        self._state = state
+
+    async def join(self, executor: str) -> None:
+        """Add an executor."""
+        self._state.executors.setdefault(executor, 0)
+
+    async def beat(self, executor: str) -> Mapping[str, int]:
+        """Count a beat."""
+        if executor in self._state.executors:
+            self._state.executors[executor] += 1
+        return dict(self._state.executors)
+
+    async def running(self, executor: str) -> Sequence[WorkflowRun]:
+        """List an executor's runs."""
+        return [run for run in self._state.work_left(RunStatus.RUNNING) if run.executor == executor]
+
+    async def recover(self, error: str, *, lost: Mapping[str, int]) -> int:
+        """Remove lost executors, and set the runs of those that are not there pending again, or failed."""
+        refuse_unstorable(error)
+        for id_, beats in lost.items():
+            if self._state.executors.get(id_) == beats:
+                del self._state.executors[id_]
+        recovered = 0
+        for run in self._state.work_left(RunStatus.RUNNING):
+            if run.executor in self._state.executors:
+                continue
+            killed = evolve(run, attempts=run.attempts - 1, kills=run.kills + 1)
+            if killed.kills >= MAX_KILLS:
+                self._state.put_run(evolve(killed, status=RunStatus.FAILED, error=error))
+            else:
+                self._state.put_run(evolve(killed, status=RunStatus.PENDING, due_at=run.created_at))
+                recovered += 1
+        return recovered
+
+    async def leave(self, executor: str) -> None:
+        """Remove an executor."""
+        self._state.executors.pop(executor, None)
+
+
+@final
+class MemoryRunMemory:
+    """The run memory."""
+
+    def __init__(self, state: State) -> None:
+        """Take the shared state."""
+        self._state = state
+
+    async def kept(self, run: WorkflowRun) -> Mapping[str, str]:
+        """Give what a run's steps have given."""
+        return dict(self._state.steps.get(run.id, {}))
+
+    async def keep(self, run: WorkflowRun, step: str, result: str) -> None:
+        """Add what a step has given, while the run is its taker's."""
+        refuse_unstorable(step, result)
+        if self._state.held(run) is not None:
+            self._state.steps.setdefault(run.id, {}).setdefault(step, result)
+
+    async def draft(self, run: WorkflowRun) -> Draft | None:
+        """Give a draft."""
+        return self._state.drafts.get(run.id)
+
+    async def keep_draft(self, run: WorkflowRun, draft: Draft) -> None:
+        """Add a draft, while the run is its taker's."""
+        refuse_unstorable(draft)
+        if self._state.held(run) is not None:
+            self._state.drafts.setdefault(run.id, draft)

@@ -1,0 +1,7 @@
+"""What differs between databases: everything else in this package is written for all of them."""
+
+from contentsvc_adapters.sql.dialects.choice import dialect_of
+from contentsvc_adapters.sql.dialects.dialect import Dialect, Fault
+from contentsvc_adapters.sql.dialects.sqlite import Sqlite
+
+__all__ = ["Dialect", "Fault", "Sqlite", "dialect_of"]

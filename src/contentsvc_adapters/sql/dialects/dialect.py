@@ -1,0 +1,76 @@
+"""What a database has to say for itself."""
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+
+from sqlalchemy import Connection, FromClause, Select, Subquery, Table
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects.postgresql import Insert as PostgresqlInsert
+    from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
+
+Question = TypeVar("Question", bound=Select[*tuple[Any, ...]])
+
+
+class Fault(Enum):
+    """What an error of the database is about: what is to be done depends on nothing else."""
+
+    #: The value; it would be refused again.
+    VALUE = auto()
+    #: What was asked; it is ours to fix.
+    STATEMENT = auto()
+    #: Other transactions, which won: all of this one was undone, and it may begin again at once.
+    CONFLICT = auto()
+    #: The connection, which is gone: whether the transaction was committed is unknown.
+    LOST = auto()
+    #: The write lock, which another process has held for too long.
+    LOCKED = auto()
+    #: The database, which cannot be reached or cannot work.
+    AWAY = auto()
+
+
+class Dialect(Protocol):
+    """A kind of database, and how one of it is reached."""
+
+    #: One transaction may write at a time, and the others have to wait for their turn.
+    one_writer: ClassVar[bool]
+    #: Whoever opens the database may bring its schema up to date.
+    upgrades_itself: ClassVar[bool]
+    #: How long a transaction may take, waiting and all, in seconds; ``None``: the driver sees to that.
+    patience_s: ClassVar[float | None]
+
+    def writer(self) -> AsyncEngine:
+        """Make the engine of the transactions that write."""
+        ...
+
+    def reader(self, writer: AsyncEngine) -> AsyncEngine:
+        """Make the engine of those that only read, each in one snapshot. It may use the writer's connections."""
+        ...
+
+    def insert(self, table: Table) -> "PostgresqlInsert | SqliteInsert":
+        """Begin an ``INSERT`` that may say what to do on a conflict."""
+        ...
+
+    def for_each(self, outer: FromClause, inner: Select[*tuple[Any, ...]], *, of: Table) -> Subquery:
+        """Give the rows of ``inner``, correlated to ``outer`` and with columns of ``of``, for each row of ``outer``."""
+        ...
+
+    def locking(self, question: Question) -> Question:
+        """Lock the rows that are found, until the transaction ends; pass those over that others have locked."""
+        ...
+
+    def alone(self, connection: Connection) -> None:
+        """Wait until no other process is in this place, for as long as it takes; hold it until the transaction ends.
+
+        Whatever follows in the transaction may take as long as it likes, too.
+        """
+        ...
+
+    def fault(self, exc: Exception) -> Fault | None:
+        """Tell what an error is about; ``None``: it is none of the database's."""
+        ...
+
+    def explain(self, exc: Exception) -> str:
+        """Say in a sentence what is wrong: nothing secret, and none of the tenants' data."""
+        ...

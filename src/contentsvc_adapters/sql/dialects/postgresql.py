@@ -1,0 +1,221 @@
+"""PostgreSQL: many connections, all of which may write."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, ClassVar, Final, Self, cast, final
+
+import asyncpg
+from attrs import field, frozen
+from sqlalchemy import Connection, FromClause, Select, Subquery, Table, event, select, text, true
+from sqlalchemy.dialects.postgresql import Insert
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.engine import URL, ExceptionContext
+from sqlalchemy.exc import DBAPIError, EmulatedDBAPIException
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from contentsvc_adapters.sql.dialects.dialect import Fault, Question
+
+#: How long it may take to open a connection, and to wait for one that is free, in seconds.
+_CONNECT_S: Final = 3.0
+#: The server ends what takes longer, in milliseconds.
+_LIMITS: Final = {
+    "statement_timeout": "4000",
+    "lock_timeout": "3000",
+    # A process that stopped in the middle, as a laptop's lid does it, holds no lock for longer.
+    "idle_in_transaction_session_timeout": "10000",
+}
+#: What a connection insists on, whatever the server, the database or the role are set to.
+_SESSION: Final = {
+    **_LIMITS,
+    "application_name": "contentsvc",
+    # An answer is given when it is durable.
+    "synchronous_commit": "on",
+    # Statements are short and many: none is worth compiling.
+    "jit": "off",
+}
+#: "contents" in ASCII: an advisory lock is a number that all who use the database have to agree on.
+_PLACE: Final = 0x636F6E74656E7473
+#: What may stand behind the database's name in a URL, and what the driver calls it.
+_OPTIONS: Final = {"host": "host", "port": "port", "ssl": "ssl", "sslmode": "ssl"}
+_KNOWN: Final = ", ".join(_OPTIONS)
+_EXAMPLE: Final = "postgresql+asyncpg://USER:PASSWORD@HOST/DATABASE"
+
+#: The driver has no complete types.
+_CONNECT: Final = cast("Callable[..., Awaitable[object]]", asyncpg.connect)  # pyright: ignore[reportUnknownMemberType]
+
+_CONFLICTS: Final = {
+    "40001",  # serialization_failure
+    "40P01",  # deadlock_detected
+}
+_LOST: Final = {
+    "57P01",  # admin_shutdown
+    "57P02",  # crash_shutdown
+    "57P05",  # idle_session_timeout
+    "25P03",  # idle_in_transaction_session_timeout
+    # A migration has changed what this connection has prepared (feature_not_supported); a new one prepares it anew.
+    "0A000",
+}
+_UNSTORABLE: Final = {
+    "54000",  # program_limit_exceeded: larger than an index takes
+}
+
+
+class _Unreachable(Exception):
+    """No connection could be opened. Nothing was begun, and beginning again at once would find the same."""
+
+
+@final
+@frozen(kw_only=True)
+class Postgresql:
+    """PostgreSQL through asyncpg: one pool, READ COMMITTED for what writes, a snapshot for what reads."""
+
+    #: What the driver is given; a password among it.
+    arguments: Mapping[str, Any] = field(repr=False)
+    #: How it is named in sentences.
+    name: str
+    #: How many connections a process has at most.
+    pool_size: int
+
+    one_writer: ClassVar[bool] = False
+    #: Older nodes may be at work: when they are to meet a newer schema is for the operator to say.
+    upgrades_itself: ClassVar[bool] = False
+    #: More than any of the limits above, which tell more, and less than a code host waits for its answer. It is what
+    #: ends a transaction on a server that has stopped answering, and so enforces no limit any more.
+    patience_s: ClassVar[float | None] = 6.0
+
+    @classmethod
+    def of(cls, url: URL, *, pool_size: int) -> Self:
+        """Take the database that a URL names.
+
+        Raises:
+            ValueError: It names none, or asks for what cannot be given. No message repeats the URL.
+        """
+        if not url.database:
+            message = f"the database's URL names no database: use {_EXAMPLE}"
+            raise ValueError(message)
+        arguments = url.translate_connect_args(username="user")
+        for option, value in url.query.items():
+            if option not in _OPTIONS or not isinstance(value, str):
+                message = f"the database's URL has an option that is not known, or has it twice: it may be {_KNOWN}"
+                raise ValueError(message)
+            arguments[_OPTIONS[option]] = value
+        host, port = arguments.get("host"), arguments.get("port")
+        if port is not None:
+            if not str(port).isdecimal():
+                message = f"the database's URL has a port that is no number: use {_EXAMPLE}"
+                raise ValueError(message)
+            arguments["port"] = int(port)
+        at = f" at {host}" if host else ""
+        return cls(arguments=arguments, name=f"the database '{url.database}'{at}", pool_size=pool_size)
+
+    def writer(self) -> AsyncEngine:
+        """Make the engine; its connections are opened when they are needed, and kept."""
+        engine = create_async_engine(
+            URL.create("postgresql+asyncpg"),
+            isolation_level="READ COMMITTED",
+            pool_size=self.pool_size,
+            max_overflow=0,
+            pool_timeout=_CONNECT_S,
+            # No pre-ping: it is three turns to the server before each transaction, and tells nothing of the moment
+            # after. What is found dead is dropped with all of its age, and the transaction runs again on a new one.
+            pool_pre_ping=False,
+            # Parameters are tenants' data: they belong into no traceback.
+            hide_parameters=True,
+            async_creator=self._connect,
+        )
+        event.listen(engine.sync_engine, "handle_error", _on_error)
+        return engine
+
+    def reader(self, writer: AsyncEngine) -> AsyncEngine:
+        """Make the engine of what may not write, on the same connections."""
+        return writer.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+    async def _connect(self) -> object:
+        try:
+            return await _CONNECT(**self.arguments, timeout=_CONNECT_S, server_settings=dict(_SESSION))
+        except OSError as exc:
+            raise _Unreachable from exc
+
+    def insert(self, table: Table) -> Insert:
+        """Begin an ``INSERT`` that may say what to do on a conflict."""
+        return postgresql_insert(table)
+
+    def for_each(self, outer: FromClause, inner: Select[*tuple[Any, ...]], *, of: Table) -> Subquery:
+        """Give the rows of ``inner`` for each row of ``outer``."""
+        _ = of
+        each = inner.lateral()
+        return select(each).select_from(outer.join(each, true())).subquery()
+
+    def locking(self, question: Question) -> Question:
+        """Lock the rows that are found; pass those over that others have locked."""
+        return question.with_for_update(skip_locked=True)
+
+    def alone(self, connection: Connection) -> None:
+        """Take the advisory lock; it is freed with the transaction, however that ends."""
+        for limit in _LIMITS:
+            connection.execute(text(f"SET LOCAL {limit} = 0"))
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({_PLACE})"))
+
+    def fault(self, exc: Exception) -> Fault | None:
+        """Tell what an error is about, by the server's code for it (SQLSTATE)."""
+        if isinstance(exc, _Unreachable):
+            return Fault.AWAY
+        return _fault_of(_cause(exc)) if isinstance(exc, OSError | DBAPIError) else None
+
+    def explain(self, exc: Exception) -> str:
+        """Say in a sentence what is wrong with the database, or with a value."""
+        cause = _cause(exc)
+        if isinstance(cause, asyncpg.exceptions.DataError) and cause.__cause__ is not None:
+            # The driver's own words repeat the value.
+            return f"the database cannot hold the value: {cause.__cause__}"
+        said = cause.args[0] if isinstance(cause, asyncpg.PostgresError) and cause.args else None
+        match self.fault(exc):
+            case Fault.VALUE:
+                return f"the database refuses the value: {said or type(cause).__name__}"
+            case Fault.STATEMENT:
+                return f"the database does not understand what it is asked: {said}"
+            case _ if isinstance(cause, TimeoutError):
+                return f"{self.name} does not answer in time"
+            case _:
+                return f"{self.name} cannot be used: {said or cause}"
+
+
+def _fault_of(cause: BaseException) -> Fault:
+    # First: to the driver, a value that it cannot encode is a kind of wrong use.
+    if isinstance(cause, asyncpg.exceptions.DataError):
+        return Fault.VALUE
+    # Of the socket, and so is a timeout: the driver does not wrap them.
+    if isinstance(cause, OSError | asyncpg.InterfaceError | asyncpg.InternalClientError):
+        return Fault.LOST
+    state = str(getattr(cause, "sqlstate", "") or "")
+    if state in _CONFLICTS:
+        return Fault.CONFLICT
+    # Class 08: connection exception; 22: data exception; 23: integrity constraint violation; 42: access rule.
+    if state in _LOST or state.startswith("08"):
+        return Fault.LOST
+    if state in _UNSTORABLE or state.startswith(("22", "23")):
+        return Fault.VALUE
+    return Fault.STATEMENT if state.startswith("42") else Fault.AWAY
+
+
+def _cause(exc: BaseException) -> BaseException:
+    """Give the driver's own error."""
+    if isinstance(exc, DBAPIError) and exc.orig is not None:
+        exc = exc.orig
+    if isinstance(exc, _Unreachable | EmulatedDBAPIException) and exc.__cause__ is not None:
+        return exc.__cause__
+    return exc
+
+
+def _on_error(context: ExceptionContext) -> None:
+    error, told = context.original_exception, context.sqlalchemy_exception
+    cause = _cause(error)
+    # What the driver says holds tenants' data, which would stand in every traceback: "invalid input for query argument
+    # $1: …", "Key (…)=(…) already exists".
+    if isinstance(cause, asyncpg.exceptions.DataError):
+        for each in filter(None, (cause, error, told)):
+            each.args = ("a value cannot be encoded",)
+    elif isinstance(cause, asyncpg.PostgresError):
+        setattr(cause, "detail", None)  # noqa: B010  # the driver's own attribute, which its types do not know
+    if _fault_of(cause) is Fault.LOST:
+        # SQLAlchemy knows of a lost connection only when it is told: then it drops this one and all that are older.
+        context.is_disconnect = True

@@ -1,0 +1,111 @@
+"""Who works on runs, and what finished steps have given."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import final
+
+from sqlalchemy import Connection, and_, delete, false, or_, select, update
+
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.runs import RUNS, forget, held, readable, stands_at
+from contentsvc_adapters.sql.schema import executors, run_drafts, run_steps, workflow_runs
+from contentsvc_core.content.writing import Draft
+from contentsvc_core.workflows.runs import MAX_KILLS, RunStatus, WorkflowRun
+
+
+@final
+class SqlExecutors:
+    """The executors."""
+
+    def __init__(self, database: Database) -> None:
+        """Take the database."""
+        self._database = database
+
+    async def join(self, executor: str) -> None:
+        """Add an executor."""
+        joining = self._database.dialect.insert(executors).values(id=executor, beats=0)
+        once = joining.on_conflict_do_nothing(index_elements=["id"])
+        await self._database.write(lambda connection: connection.execute(once))
+
+    async def beat(self, executor: str) -> Mapping[str, int]:
+        """Count a beat, and read everybody's."""
+        beating = update(executors).where(executors.c.id == executor).values(beats=executors.c.beats + 1)
+
+        def beat(connection: Connection) -> dict[str, int]:
+            connection.execute(beating)
+            return {row.id: row.beats for row in connection.execute(select(executors))}
+
+        return await self._database.write(beat)
+
+    async def running(self, executor: str) -> Sequence[WorkflowRun]:
+        """Read an executor's runs."""
+        query = RUNS.where(stands_at(RunStatus.RUNNING), workflow_runs.c.executor == executor)
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        runs, _ = await asyncio.to_thread(readable, found)
+        return runs
+
+    async def recover(self, error: str, *, lost: Mapping[str, int]) -> int:
+        """Delete lost executors, and set the runs of those that are not there pending again, or failed."""
+        dead = or_(false(), *(and_(executors.c.id == id_, executors.c.beats == beats) for id_, beats in lost.items()))
+        registered = select(executors.c.id)
+        orphan = update(workflow_runs).where(
+            stands_at(RunStatus.RUNNING),
+            workflow_runs.c.executor.is_(None) | workflow_runs.c.executor.not_in(registered),
+        )
+        killed = {"attempts": workflow_runs.c.attempts - 1, "kills": workflow_runs.c.kills + 1}
+
+        def recover(connection: Connection) -> int:
+            if lost:
+                connection.execute(delete(executors).where(dead))
+            spent = orphan.where(workflow_runs.c.kills + 1 >= MAX_KILLS)
+            failed = spent.values(status=RunStatus.FAILED.value, error=error, **killed)
+            forget(connection, connection.scalars(failed.returning(workflow_runs.c.id)).all())
+            # Created is surely past: what was taken before it was due is due now, too.
+            again = orphan.values(status=RunStatus.PENDING.value, due_at=workflow_runs.c.created_at, **killed)
+            return connection.execute(again).rowcount
+
+        return await self._database.write(recover)
+
+    async def leave(self, executor: str) -> None:
+        """Delete an executor."""
+        leaving = delete(executors).where(executors.c.id == executor)
+        await self._database.write(lambda connection: connection.execute(leaving))
+
+
+@final
+class SqlRunMemory:
+    """The run memory."""
+
+    def __init__(self, database: Database) -> None:
+        """Take the database."""
+        self._database = database
+
+    async def kept(self, run: WorkflowRun) -> Mapping[str, str]:
+        """Read what a run's steps have given."""
+        query = select(run_steps.c.name, run_steps.c.result).where(run_steps.c.run_id == run.id)
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return {row.name: row.result for row in found}
+
+    async def keep(self, run: WorkflowRun, step: str, result: str) -> None:
+        """Add what a step has given, while the run is its taker's."""
+        addition = self._database.dialect.insert(run_steps).values(run_id=run.id, name=step, result=result)
+        once = addition.on_conflict_do_nothing(index_elements=["run_id", "name"])
+        await self._database.write(lambda connection: _if_held(connection, run) and connection.execute(once))
+
+    async def draft(self, run: WorkflowRun) -> Draft | None:
+        """Read a draft."""
+        query = select(run_drafts.c.title, run_drafts.c.markdown).where(run_drafts.c.run_id == run.id)
+        found = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if found is None else Draft(title=found.title, markdown=found.markdown)
+
+    async def keep_draft(self, run: WorkflowRun, draft: Draft) -> None:
+        """Add a draft, while the run is its taker's."""
+        addition = self._database.dialect.insert(run_drafts).values(
+            run_id=run.id, title=draft.title, markdown=draft.markdown
+        )
+        once = addition.on_conflict_do_nothing(index_elements=["run_id"])
+        await self._database.write(lambda connection: _if_held(connection, run) and connection.execute(once))
+
+
+def _if_held(connection: Connection, run: WorkflowRun) -> bool:
+    return connection.scalar(select(workflow_runs.c.id).where(held(run)).with_for_update(read=True)) is not None

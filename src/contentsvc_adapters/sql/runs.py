@@ -1,0 +1,62 @@
+"""What every statement about workflow runs is made of."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import Connection, FromClause, Select, Update, delete, literal_column, select, update
+from sqlalchemy.sql.elements import ColumnElement
+
+from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.schema import events, run_drafts, run_steps, workflow_runs
+from contentsvc_core.errors import UnreadableRow
+from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+
+#: Runs with the events that they were started by.
+RUNS: Final[Select[*tuple[Any, ...]]] = select(
+    workflow_runs,
+    events.c.provider,
+    events.c.repository_id,
+    events.c.repository,
+    events.c.delivery_id,
+    events.c.type,
+    events.c.data,
+).join(events, events.c.id == workflow_runs.c.event_id)
+
+
+def stands_at(status: RunStatus, runs: FromClause = workflow_runs) -> ColumnElement[bool]:
+    """Give the condition that a run has a status, so that the partial index for it serves."""
+    # Spelled out: behind a parameter, the planner would not see that.
+    return runs.c.status == literal_column(f"'{status.value}'")
+
+
+def held(run: WorkflowRun) -> ColumnElement[bool]:
+    """Give the condition that a run is running in the name of who took it as ``run``."""
+    return (
+        (workflow_runs.c.id == run.id)
+        & (workflow_runs.c.organization_id == run.organization_id)
+        & (workflow_runs.c.takes == run.takes)
+        & stands_at(RunStatus.RUNNING)
+    )
+
+
+def changing(run: WorkflowRun) -> Update:
+    """Begin the change of a run by who took it."""
+    return update(workflow_runs).where(held(run))
+
+
+def forget(connection: Connection, ids: Sequence[str]) -> None:
+    """Delete what the steps of runs have kept: they have ended."""
+    connection.execute(delete(run_steps).where(run_steps.c.run_id.in_(ids)))
+    connection.execute(delete(run_drafts).where(run_drafts.c.run_id.in_(ids)))
+
+
+def readable(found: Sequence[rows.AnyRow]) -> tuple[list[WorkflowRun], dict[str, str]]:
+    """Read runs; give those that can be read, and for each other one the reason."""
+    runs: list[WorkflowRun] = []
+    unreadable: dict[str, str] = {}
+    for row in found:
+        try:
+            runs.append(rows.workflow_run(row))
+        except UnreadableRow as exc:
+            unreadable[row.id] = str(exc)
+    return runs, unreadable

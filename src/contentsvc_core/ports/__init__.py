@@ -1,0 +1,43 @@
+"""What the core needs from outside, each a role in the domain's words.
+
+What a docstring here guarantees is proved for every adapter by one contract suite (``tests/contracts``). Any method
+may raise :class:`~contentsvc_core.errors.StoreUnavailable`; a method that reads may be called again at once, and so
+may one that writes unless it says otherwise. Tenant-scoped methods take the organization's id first and see nothing
+of another one.
+"""
+
+from contentsvc_core.ports.content import ContentWriter, ContextLibrary, MarkupRenderer, PostLibrary
+from contentsvc_core.ports.deliveries import DeliveryStore, Journal, LogWriter
+from contentsvc_core.ports.directory import ApiKeys, Directory, SecretSealer
+from contentsvc_core.ports.outside import Clock, IdSource
+from contentsvc_core.ports.runs import (
+    Executors,
+    RunLedger,
+    RunMemory,
+    Steps,
+    Workflow,
+    WorkflowHost,
+    WorkflowStarter,
+)
+
+__all__ = [
+    "ApiKeys",
+    "Clock",
+    "ContentWriter",
+    "ContextLibrary",
+    "DeliveryStore",
+    "Directory",
+    "Executors",
+    "IdSource",
+    "Journal",
+    "LogWriter",
+    "MarkupRenderer",
+    "PostLibrary",
+    "RunLedger",
+    "RunMemory",
+    "SecretSealer",
+    "Steps",
+    "Workflow",
+    "WorkflowHost",
+    "WorkflowStarter",
+]

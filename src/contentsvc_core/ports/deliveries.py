@@ -1,0 +1,59 @@
+"""Where deliveries are settled, and the log of what became of each."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from contentsvc_core.journal import LogEntry
+from contentsvc_core.webhooks.delivery import Address, Endpoint
+from contentsvc_core.webhooks.settlement import Settled, Settlement
+
+
+class DeliveryStore(Protocol):
+    """Where deliveries are settled (specification 4.1, steps 2 and 6)."""
+
+    async def endpoint(self, address: Address) -> Endpoint | None:
+        """Give what is known at an address, as it is now; ``None``: no such integration there.
+
+        Integration, repository, secrets, triggers and version are of one moment.
+        """
+        ...
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        """Make a settlement true, all of it or nothing, and answer only when it is durable.
+
+        ``STALE`` when the organization's version differs: nothing is written. ``ALREADY_CLAIMED`` when the claim is
+        held and the settlement takes or checks it: only ``settlement.duplicate_log`` is written. Of any number of
+        concurrent settlements of one key, one takes the claim. A claim is free again exactly
+        :data:`~contentsvc_core.webhooks.settlement.DEDUPE_WINDOW` after it was taken. Context records are upserted on
+        (organization, custom id): the event is replaced; id and creation time stay. Settling the same value again,
+        after an unknown outcome, writes nothing twice and gives the first answer.
+
+        Raises:
+            Unstorable: The store cannot hold this value; nothing was written.
+        """
+        ...
+
+
+class LogWriter(Protocol):
+    """Where single log entries are written."""
+
+    async def append(self, entry: LogEntry) -> None:
+        """Write an entry on its own."""
+        ...
+
+
+class Journal(LogWriter, Protocol):
+    """The webhook log (specification 2.3)."""
+
+    async def entries(self, organization_id: str, *, limit: int | None = None) -> Sequence[LogEntry]:
+        """List entries, newest first; all of them without a limit."""
+        ...
+
+    async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
+        """Delete at most ``limit`` of an organization's entries older than ``before``; give how many."""
+        ...
+
+    async def sweep_claims(self, *, before: datetime, limit: int) -> int:
+        """Delete at most ``limit`` claims taken at ``before`` or earlier, of any organization; give how many."""
+        ...

@@ -1,0 +1,143 @@
+"""Metrics and traces around the use cases, as the settings ask for: what is switched off is not even imported."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Final, final
+
+from attrs import frozen
+from litestar.handlers import HTTPRouteHandler
+from litestar.types import ASGIApp
+
+from contentsvc_core.ports import DeliveryStore, Workflow
+from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_http.settings import InvalidSetting, Settings
+from contentsvc_http.webhooks import Receiving
+
+if TYPE_CHECKING:
+    from contentsvc_http.scrape import Backlog
+
+#: How long a stop waits for the last spans to be sent, in seconds.
+_LAST_SPANS_S: Final = 1.0
+_NO_EXTRA: Final = "CONTENTSVC_TRACES=otlp needs packages that are not installed: pip install 'contentsvc[otel]'"
+
+
+@final
+@frozen(kw_only=True)
+class Watch:
+    """What watches: each function puts something around a part, or gives it back as it is."""
+
+    receiver: Callable[[Receiving], Receiving] = lambda receiver: receiver
+    store: Callable[[DeliveryStore], DeliveryStore] = lambda store: store
+    workflow: Callable[[Workflow], Workflow] = lambda workflow: workflow
+    app: Callable[[ASGIApp], ASGIApp] = lambda app: app
+    #: Told how each run ends.
+    ended: Callable[[RunStatus], None] = lambda _status: None
+    routes: tuple[HTTPRouteHandler, ...] = ()
+
+    def around(self, inner: "Watch") -> "Watch":
+        """Put this one around another; the routes of both are served, and both are told."""
+
+        def ended(status: RunStatus) -> None:
+            inner.ended(status)
+            self.ended(status)
+
+        return Watch(
+            receiver=lambda receiver: self.receiver(inner.receiver(receiver)),
+            store=lambda store: self.store(inner.store(store)),
+            workflow=lambda workflow: self.workflow(inner.workflow(workflow)),
+            app=lambda app: self.app(inner.app(app)),
+            ended=ended,
+            routes=(*inner.routes, *self.routes),
+        )
+
+
+@contextlib.asynccontextmanager
+async def watching(
+    settings: Settings,
+    *,
+    backlog: "Callable[[], Awaitable[Backlog]]",
+    connections: Callable[[], tuple[int, int]],
+) -> AsyncGenerator[Watch]:
+    """Begin to watch, and send what is left to be sent in the end.
+
+    Args:
+        settings: As loaded.
+        backlog: Asks the database what is left to do; may raise anything when that is away.
+        connections: Gives how many connections to the database are in use, and how many may be open.
+
+    Raises:
+        InvalidSetting: Traces are asked for and cannot be sent.
+    """
+    running = version("contentsvc")
+    async with contextlib.AsyncExitStack() as stack:
+        watch = Watch()
+        if settings.metrics != "off":
+            measured = _measuring(running, backlog, connections, local=settings.metrics == "local")
+            watch = (await stack.enter_async_context(measured)).around(watch)
+        if settings.traces != "off":
+            watch = (await stack.enter_async_context(_tracing(running))).around(watch)
+        yield watch
+
+
+@contextlib.asynccontextmanager
+async def _measuring(
+    running: str,
+    backlog: "Callable[[], Awaitable[Backlog]]",
+    connections: Callable[[], tuple[int, int]],
+    *,
+    local: bool,
+) -> AsyncGenerator[Watch]:
+    # Imported now: the library decides by the environment of this moment how it keeps its numbers.
+    from contentsvc_http.metrics import (  # noqa: PLC0415  # as above
+        MeasuredReceiver,
+        MeasuredRequests,
+        MeasuredStore,
+        MeasuredWorkflow,
+    )
+    from contentsvc_http.scrape import Scrape, metrics_route  # noqa: PLC0415  # as above
+
+    scrape = Scrape(running, backlog, connections)
+    metrics = scrape.metrics
+    sampling = asyncio.create_task(scrape.keep_sampling(), name="sample")
+    try:
+        yield Watch(
+            receiver=lambda receiver: MeasuredReceiver(receiver, metrics),
+            store=lambda store: MeasuredStore(store, metrics),
+            workflow=lambda workflow: MeasuredWorkflow(workflow, metrics),
+            app=lambda app: MeasuredRequests(app, metrics),
+            ended=metrics.ended,
+            routes=(metrics_route(scrape, local=local),),
+        )
+    finally:
+        sampling.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await sampling
+
+
+@contextlib.asynccontextmanager
+async def _tracing(running: str) -> AsyncGenerator[Watch]:
+    try:
+        from contentsvc_http.traces import (  # noqa: PLC0415  # the packages are an extra
+            TracedReceiver,
+            TracedStore,
+            TracedWorkflow,
+            Traces,
+        )
+    except ImportError as exc:
+        raise InvalidSetting(_NO_EXTRA) from exc
+    try:
+        traces = Traces(running)
+    except ValueError as exc:
+        message = f"a variable OTEL_* cannot be used: {exc}"
+        raise InvalidSetting(message) from exc
+    tracer = traces.tracer
+    try:
+        yield Watch(
+            receiver=lambda receiver: TracedReceiver(receiver, tracer),
+            store=lambda store: TracedStore(store, tracer),
+            workflow=lambda workflow: TracedWorkflow(workflow, tracer),
+        )
+    finally:
+        await traces.close(within_s=_LAST_SPANS_S)

@@ -1,0 +1,57 @@
+"""One of several serving processes: ``python -m contentsvc_http.worker_process TASK``, for ``processes.py`` alone."""
+
+import contextlib
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from typing import Final
+
+import msgspec
+
+from contentsvc_core.errors import ContentServiceError
+from contentsvc_http.logs import configure_logging
+from contentsvc_http.processes import READY, Task
+from contentsvc_http.settings import InvalidSetting, load_settings
+from contentsvc_http.sockets import share
+
+#: How long it may take to end when nobody is there any more who would kill it, in seconds.
+_STOP_S: Final = 10.0
+
+
+def main(task: Task) -> None:
+    """Serve until SIGTERM, or until whoever started this process has ended; say how it stands on the channel."""
+    channel = socket.socket(fileno=task.channel)
+
+    def say(what: bytes) -> None:
+        with contextlib.suppress(OSError):
+            channel.sendall(what)
+
+    # Before anything else: a start that hangs must not outlive the one that waits for it.
+    threading.Thread(target=_end_with, args=[channel], name="lifeline", daemon=True).start()
+    try:
+        from contentsvc_http.server import serve  # noqa: PLC0415  # takes most of the start
+
+        settings = load_settings()
+        configure_logging(level=settings.log_level, style=settings.log_format, worker=task.number)
+        listening = share(task.place.host, task.place.port)
+        serve(settings, task.place.role, listening, on_ready=lambda: say(READY))
+    except (ContentServiceError, InvalidSetting) as exc:
+        say(str(exc).encode())
+        sys.exit(1)
+
+
+def _end_with(channel: socket.socket) -> None:
+    """Do as on SIGTERM once the other end of the channel is gone, however that happened."""
+    with contextlib.suppress(OSError):
+        while channel.recv(1):
+            pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_STOP_S)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main(msgspec.json.decode(sys.argv[1], type=Task))

@@ -1,0 +1,67 @@
+"""What the durable engine does while its database is away: nothing hangs, and nothing is done for good."""
+
+import asyncio
+import threading
+import time
+from datetime import timedelta
+
+from contract_values import RotatingSealer, tenant
+from engine_processes import Process, Script, run_of, started, until, until_status
+from tests import postgres
+
+from contentsvc_adapters.engine.dbos import DbosExecution, migrate_engine
+from contentsvc_adapters.memory import memory_stores
+from contentsvc_core.testing import START, ManualClock
+from contentsvc_core.workflows.runs import RunStatus
+
+
+async def test_while_the_engines_database_is_away_runs_wait_and_a_stop_is_no_longer() -> None:
+    """The ledger is there, the engine's tables are not: the worst of both."""
+    stores, clock = memory_stores(RotatingSealer()), ManualClock(START + timedelta(hours=1))
+    acme = await tenant(stores, "acme", triggers=1)
+    script = Script(stores.ledger, clock, "one", "two")
+    script.gates["one"] = asyncio.Event()
+    with postgres.PrivateServer(durable=False) as server:
+        url = server.url.replace("+asyncpg", "")
+        await asyncio.to_thread(migrate_engine, url)
+        process = await Process(
+            stores,
+            lambda ledger, _memory: DbosExecution(url, ledger, clock, executor="dbos_outage", migrates=False),
+            clock,
+            workflow=script,
+        ).launch()
+        (id_,) = await started(acme)
+        await asyncio.wait_for(script.reached["one"].wait(), 30)
+        before = {thread for thread in threading.enumerate() if not thread.daemon}
+
+        await asyncio.to_thread(server.stop)
+        script.gates["one"].set()
+        await until(lambda: _is(bool(script.failures)), "the step could not be kept")
+        run = await until_status(acme, id_, RunStatus.PENDING)
+        assert (run.attempts, run.kills) == (1, 0)
+        await asyncio.to_thread(server.start)
+
+        async def ended() -> bool:
+            # The first attempts may still find connections that are dead.
+            clock.advance(timedelta(seconds=5))
+            await asyncio.sleep(0.2)
+            return (await run_of(acme, id_)).status is RunStatus.SKIPPED
+
+        await until(ended, f"it ends: {script.failures}")
+        assert script.done.count("two") == 1
+
+        script.gates["two"] = asyncio.Event()
+        await started(acme, first=1)
+        await until(lambda: _is(script.begun >= 3), "another run is under way")
+        await asyncio.to_thread(server.stop)
+        began = time.monotonic()
+        await process.close(within_s=1)
+        assert time.monotonic() - began < 20
+        lingering = {thread for thread in threading.enumerate() if not thread.daemon} - before
+        for thread in lingering:
+            await asyncio.to_thread(thread.join, 10)
+        assert not [thread for thread in lingering if thread.is_alive()]
+
+
+async def _is(what: bool) -> bool:
+    return what

@@ -1,0 +1,590 @@
+"""What every engine promises: a run goes on where it was, ends once, and never takes the others down with it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import pytest
+from attrs import frozen
+from contract_values import IDS, RotatingSealer, Stores, Tenant, killed, tenant
+from engine_processes import Process, Script, kills, run_of, started, until, until_status
+from tests import postgres
+from tests.contracts.conftest import FAMILIES
+
+from contentsvc_adapters.engine.dbos import DbosExecution, migrate_engine
+from contentsvc_adapters.engine.inline import InlineExecution
+from contentsvc_adapters.engine.worker import Execution
+from contentsvc_adapters.markup import SafeMarkdown
+from contentsvc_adapters.memory import memory_stores
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_core import Brief, Draft, Performer
+from contentsvc_core.ports import RunLedger, RunMemory, Steps, Workflow
+from contentsvc_core.testing import START, ManualClock
+from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS, Due, RunStatus, WorkflowRun
+
+
+class Forgetful(Protocol):
+    """Gives an engine anew; what its steps have kept before is gone."""
+
+    def __call__(self, ledger: RunLedger, memory: RunMemory) -> Execution: ...
+
+
+@frozen(kw_only=True)
+class Engine:
+    stores: Stores
+    #: The engine of another process on the same database.
+    next: Callable[[RunLedger, RunMemory], Execution]
+    #: The same, after the engine has lost whatever it knew.
+    amnesiac: Callable[[RunLedger, RunMemory], Execution]
+
+
+class _NothingKept:
+    """A run memory whose steps are gone; the drafts, which are content, are not."""
+
+    def __init__(self, memory: RunMemory) -> None:
+        self._memory = memory
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._memory, name)
+
+    async def kept(self, run: WorkflowRun) -> dict[str, str]:
+        _ = run
+        return {}
+
+
+def _inline(ledger: RunLedger, memory: RunMemory) -> Execution:
+    return InlineExecution(ledger, memory)
+
+
+def _inline_forgotten(ledger: RunLedger, memory: RunMemory) -> Execution:
+    return InlineExecution(ledger, cast("RunMemory", _NothingKept(memory)))
+
+
+def _dbos(url: str, *, migrates: bool) -> Callable[[RunLedger, RunMemory], Execution]:
+    def make(ledger: RunLedger, _memory: RunMemory) -> Execution:
+        return DbosExecution(url, ledger, ManualClock(), executor=f"dbos_{IDS.mint('')}", migrates=migrates)
+
+    return make
+
+
+@asynccontextmanager
+async def _dbos_on_sqlite(folder: Path) -> AsyncGenerator[Engine]:
+    urls = [f"sqlite:///{folder / name}.db" for name in ("engine", "forgotten")]
+    makers = [_dbos(url, migrates=True) for url in urls]
+    yield Engine(stores=memory_stores(RotatingSealer()), next=makers[0], amnesiac=makers[1])
+
+
+@asynccontextmanager
+async def _dbos_on_postgresql(_folder: Path) -> AsyncGenerator[Engine]:
+    with postgres.database() as url, postgres.database(migrated=False) as empty:
+        urls = [each.replace("postgresql+asyncpg", "postgresql") for each in (url, empty)]
+        for each in urls:
+            await asyncio.to_thread(migrate_engine, each)
+        makers = [_dbos(each, migrates=False) for each in urls]
+        stores = sql_stores(Database(url), RotatingSealer())
+        yield Engine(stores=stores, next=makers[0], amnesiac=makers[1])
+        await stores.close()
+
+
+@pytest.fixture(params=[*(f"inline on {family}" for family in FAMILIES), "dbos on sqlite", "dbos on postgresql"])
+async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Engine]:
+    match request.param.split(" on "):
+        case ["inline", family]:
+            async with FAMILIES[family](tmp_path) as stores:
+                yield Engine(stores=stores, next=_inline, amnesiac=_inline_forgotten)
+                await stores.close()
+        case [_, "sqlite"]:
+            async with _dbos_on_sqlite(tmp_path) as made:
+                yield made
+        case _:
+            async with _dbos_on_postgresql(tmp_path) as made:
+                yield made
+
+
+@pytest.fixture
+async def acme(engine: Engine) -> Tenant:
+    """An organization with one trigger, so that a delivery starts one run."""
+    return await tenant(engine.stores, "acme", triggers=1)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(START + timedelta(hours=1))
+
+
+class Launch(Protocol):
+    async def __call__(
+        self,
+        workflow: Workflow | Callable[[RunLedger, RunMemory], Workflow],
+        *,
+        execution: Callable[[RunLedger, RunMemory], Execution] | None = None,
+        alone: bool = True,
+        **pace: float,
+    ) -> Process: ...
+
+
+@pytest.fixture
+async def launch(engine: Engine, clock: ManualClock) -> AsyncGenerator[Launch]:
+    made: list[Process] = []
+
+    async def launched(
+        workflow: Workflow | Callable[[RunLedger, RunMemory], Workflow],
+        *,
+        execution: Callable[[RunLedger, RunMemory], Execution] | None = None,
+        alone: bool = True,
+        **pace: float,
+    ) -> Process:
+        process = Process(
+            engine.stores,
+            execution or engine.next,
+            clock,
+            workflow=workflow,
+            alone=alone,
+            **pace,
+        )
+        made.append(process)
+        return await process.launch()
+
+    yield launched
+    for process in made:
+        await process.close()
+
+
+@pytest.fixture
+def script(engine: Engine, clock: ManualClock) -> Script:
+    return Script(engine.stores.ledger, clock, "one", "two", "three")
+
+
+async def test_a_run_is_performed_step_by_step_once(acme: Tenant, script: Script, launch: Launch) -> None:
+    (id_,) = await started(acme)
+    process = await launch(script)
+
+    run = await until_status(acme, id_, RunStatus.SKIPPED)
+
+    assert (run.error, run.attempts, run.kills) == ("one 1,two 1,three 1", 1, 0)
+    assert (script.done, script.begun) == (["one", "two", "three"], 1)
+    assert process.faults == []
+
+
+async def test_to_start_a_run_again_is_no_harm(acme: Tenant, script: Script, launch: Launch) -> None:
+    (id_,) = await started(acme)
+    script.gates["two"] = asyncio.Event()
+    process = await launch(script)
+    await asyncio.wait_for(script.reached["two"].wait(), 30)
+
+    again = [Due(id=id_, organization_id=acme.id)]
+    assert await asyncio.gather(*(process.worker.start(again) for _ in range(5))) == [0] * 5
+    script.gates["two"].set()
+
+    await until_status(acme, id_, RunStatus.SKIPPED)
+    assert (script.done, script.begun) == (["one", "two", "three"], 1)
+
+
+async def test_after_a_kill_a_run_goes_on_without_repeating_what_is_finished(
+    acme: Tenant, script: Script, launch: Launch
+) -> None:
+    (id_,) = await started(acme)
+    script.gates["two"] = asyncio.Event()
+    process = await launch(script)
+    await asyncio.wait_for(script.reached["two"].wait(), 30)
+    await process.kill()
+    assert (await run_of(acme, id_)).status is RunStatus.RUNNING
+    script.gates["two"].set()
+
+    await launch(script)
+    run = await until_status(acme, id_, RunStatus.SKIPPED)
+
+    assert (run.error, run.attempts, run.kills) == ("one 1,two 1,three 1", 1, 1)
+    assert script.done == ["one", "two", "three"]
+
+
+async def test_a_step_that_fails_is_done_again_later_and_the_finished_ones_are_not(
+    acme: Tenant, script: Script, launch: Launch, clock: ManualClock
+) -> None:
+    (id_,) = await started(acme)
+    script.fails["two"] = 2
+    await launch(script)
+
+    for failures in (1, 2):
+        run = await until_status(acme, id_, RunStatus.PENDING)
+        await until(lambda failures=failures: _is(len(script.failures) == failures), "it has failed")
+        run = await until_status(acme, id_, RunStatus.PENDING)
+        # Not before it is due.
+        assert (run.attempts, run.error, run.due_at) == (failures, "two failed", clock.now() + timedelta(seconds=5))
+        clock.advance(timedelta(seconds=5))
+
+    run = await until_status(acme, id_, RunStatus.SKIPPED)
+    assert (run.error, run.attempts) == ("one 1,two 3,three 1", 3)
+    assert script.done == ["one", "two", "two", "two", "three"]
+
+
+async def _is(what: bool) -> bool:
+    return what
+
+
+class Caught:
+    """A workflow that does something else when a step fails."""
+
+    def __init__(self, ledger: RunLedger) -> None:
+        self._ledger = ledger
+
+    async def perform(self, run: WorkflowRun, steps: Steps) -> None:
+        async def failing() -> str:
+            message = "no ink"
+            raise RuntimeError(message)
+
+        async def instead() -> str:
+            return "instead"
+
+        try:
+            told = await steps.run("write", failing)
+        except RuntimeError as exc:
+            told = f"{exc}, {await steps.run('fall back', instead)}"
+        await self._ledger.end(run, RunStatus.SKIPPED, told)
+
+    async def failed(self, run: WorkflowRun, exc: Exception) -> None:
+        await self._ledger.end(run, RunStatus.FAILED, repr(exc))
+
+
+async def test_a_workflow_sees_what_its_steps_raise(acme: Tenant, engine: Engine, launch: Launch) -> None:
+    (id_,) = await started(acme)
+    await launch(Caught(engine.stores.ledger))
+    assert (await until_status(acme, id_, RunStatus.SKIPPED)).error == "no ink, instead"
+
+
+async def test_of_a_cancelled_run_the_step_under_way_is_the_last(
+    acme: Tenant, engine: Engine, script: Script, launch: Launch
+) -> None:
+    (id_,) = await started(acme)
+    script.gates["two"] = asyncio.Event()
+    process = await launch(script)
+    await asyncio.wait_for(script.reached["two"].wait(), 30)
+
+    assert await engine.stores.ledger.cancel(acme.id, id_, "cancelled by an operator")
+    script.gates["two"].set()
+
+    await until(lambda: _is(not process.worker.at_work), "it is let go")
+    run = await run_of(acme, id_)
+    assert (run.status, run.error) == (RunStatus.CANCELLED, "cancelled by an operator")
+    assert script.done == ["one", "two"]
+    assert (script.failures, process.faults) == ([], [])
+
+
+async def test_a_run_that_kills_its_process_each_time_is_parked_where_it_is_seen(
+    acme: Tenant, script: Script, launch: Launch
+) -> None:
+    (poison,) = await started(acme)
+    await kills(acme, poison, MAX_KILLS - 1)
+    script.gates["one"] = asyncio.Event()
+    process = await launch(script)
+    await asyncio.wait_for(script.reached["one"].wait(), 30)
+    await process.kill()
+
+    await launch(script)
+    run = await until_status(acme, poison, RunStatus.FAILED)
+
+    assert (run.kills, run.error) == (MAX_KILLS, "the process ended while the run was running")
+
+
+async def test_an_orderly_stop_costs_a_run_nothing(acme: Tenant, script: Script, launch: Launch) -> None:
+    (id_,) = await started(acme)
+    script.gates["two"] = asyncio.Event()
+    process = await launch(script)
+    await asyncio.wait_for(script.reached["two"].wait(), 30)
+
+    await process.close()
+    run = await run_of(acme, id_)
+    assert (run.status, run.attempts, run.kills) == (RunStatus.PENDING, 0, 0)
+    script.gates["two"].set()
+    await launch(script)
+
+    run = await until_status(acme, id_, RunStatus.SKIPPED)
+    assert (run.attempts, run.kills, script.done) == (1, 0, ["one", "two", "three"])
+    assert process.faults == []
+
+
+async def test_a_stop_waits_for_what_is_being_done(acme: Tenant, script: Script, launch: Launch) -> None:
+    (id_,) = await started(acme)
+    script.gates["two"] = asyncio.Event()
+    process = await launch(script)
+    await asyncio.wait_for(script.reached["two"].wait(), 30)
+
+    closing = asyncio.create_task(process.close(within_s=30))
+    await asyncio.sleep(0.05)
+    script.gates["two"].set()
+    await closing
+
+    assert (await run_of(acme, id_)).status is RunStatus.SKIPPED
+    assert not process.worker.is_running
+
+
+class CostlyWriter:
+    """A writer that is paid by the draft, and slow to answer."""
+
+    name = "costly"
+    costly = True
+
+    def __init__(self) -> None:
+        self.written = 0
+
+    async def write(self, brief: Brief) -> Draft | None:
+        self.written += 1
+        return Draft(title=f"{brief.repository} no. {self.written}", markdown=f"Draft {self.written}\n")
+
+
+class StoppedRenderer:
+    """A renderer that a kill comes in."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+
+    async def render(self, markdown: str) -> str:
+        _ = markdown
+        self.reached.set()
+        await asyncio.Event().wait()
+        return ""
+
+
+def _performer(
+    stores: Stores, clock: ManualClock, writer: CostlyWriter, renderer: object
+) -> Callable[[RunLedger, RunMemory], Workflow]:
+    def make(ledger: RunLedger, memory: RunMemory) -> Performer:
+        return Performer(
+            ledger=ledger,
+            memory=memory,
+            library=stores.contexts,
+            directory=stores.directory,
+            writer=writer,
+            renderer=cast("SafeMarkdown", renderer),
+            clock=clock,
+            ids=IDS,
+        )
+
+    return make
+
+
+@pytest.mark.parametrize("memory", ["kept", "forgotten"])
+async def test_a_draft_is_paid_once_and_a_post_written_once_whatever_the_engine_remembers(
+    acme: Tenant, engine: Engine, launch: Launch, clock: ManualClock, memory: str
+) -> None:
+    (id_,) = await started(acme)
+    writer, renderer = CostlyWriter(), StoppedRenderer()
+    process = await launch(_performer(engine.stores, clock, writer, renderer))
+    await asyncio.wait_for(renderer.reached.wait(), 30)
+    await process.kill()
+
+    execution = engine.next if memory == "kept" else engine.amnesiac
+    await launch(_performer(engine.stores, clock, writer, SafeMarkdown()), execution=execution)
+    run = await until_status(acme, id_, RunStatus.COMPLETED)
+
+    (post,) = await engine.stores.posts.posts(acme.id)
+    assert (post.id, post.title, writer.written) == (run.post_id, "acme/lighthouse no. 1", 1)
+
+
+async def test_a_run_that_the_engine_has_ended_and_the_ledger_has_not_is_done_again(
+    acme: Tenant, script: Script, engine: Engine, launch: Launch, clock: ManualClock
+) -> None:
+    """As after the restoring of a backup: what the ledger says counts."""
+    (id_,) = await started(acme)
+    unkept = Script(cast("RunLedger", _Unending(engine.stores.ledger)), clock, "one")
+    process = await launch(unkept)
+    await until(lambda: _is(unkept.done == ["one"] and not process.worker.at_work), "the engine has ended it")
+    await process.kill()
+    assert (await run_of(acme, id_)).status is RunStatus.RUNNING
+
+    await launch(script)
+    run = await until_status(acme, id_, RunStatus.SKIPPED)
+
+    assert (run.takes, run.kills) == (2, 1)
+    assert script.done[-2:] == ["two", "three"]
+
+
+class _Unending:
+    """A ledger that says that it has ended a run, and has not."""
+
+    def __init__(self, ledger: RunLedger) -> None:
+        self._ledger = ledger
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ledger, name)
+
+    async def end(self, *_: object) -> None:
+        return
+
+
+async def test_what_a_silent_process_left_is_taken_over_by_another(
+    acme: Tenant, script: Script, launch: Launch, engine: Engine
+) -> None:
+    (id_,) = await started(acme)
+    script.gates["two"] = asyncio.Event()
+    first = await launch(script, alone=False)
+    await asyncio.wait_for(script.reached["two"].wait(), 30)
+    await first.kill()
+    beats = await engine.stores.executors.beat("nobody")
+    assert len(beats) == 1
+    script.gates["two"].set()
+
+    await launch(script, alone=False)
+    run = await until_status(acme, id_, RunStatus.SKIPPED)
+
+    assert (run.kills, script.done) == (1, ["one", "two", "three"])
+    assert not beats.keys() & (await engine.stores.executors.beat("nobody")).keys()
+
+
+async def test_a_process_that_was_given_up_lets_go_and_comes_back_under_another_name(
+    acme: Tenant, script: Script, launch: Launch, engine: Engine
+) -> None:
+    (id_,) = await started(acme)
+    script.gates["two"] = asyncio.Event()
+    process = await launch(script, alone=False)
+    await asyncio.wait_for(script.reached["two"].wait(), 30)
+    name = (await run_of(acme, id_)).executor
+
+    async def gone() -> bool:
+        await killed(engine.stores)
+        return name not in await engine.stores.executors.beat("nobody")
+
+    await until(gone, "it was given up")
+
+    async def back() -> bool:
+        run = await run_of(acme, id_)
+        return run.status is RunStatus.RUNNING and run.executor != name
+
+    await until(back, "it has taken the run anew")
+    script.gates["two"].set()
+
+    run = await until_status(acme, id_, RunStatus.SKIPPED)
+    assert (run.kills, script.done) == (1, ["one", "two", "three"])
+    assert process.worker.is_running
+
+
+class _LostAnswer:
+    """A ledger of which the first answer to a ``take`` is lost on its way."""
+
+    def __init__(self, ledger: RunLedger) -> None:
+        self._ledger = ledger
+        self.lost = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ledger, name)
+
+    async def take(self, ids: list[str], executor: str) -> Any:
+        taken = await self._ledger.take(ids, executor)
+        if self.lost:
+            return taken
+        self.lost = bool(taken)
+        return []
+
+
+async def test_what_was_taken_without_anybody_knowing_is_done_all_the_same(
+    acme: Tenant, script: Script, engine: Engine, clock: ManualClock
+) -> None:
+    (id_,) = await started(acme)
+    stores = engine.stores
+    lossy = _Ports(ledger=_LostAnswer(stores.ledger), executors=stores.executors, run_memory=stores.run_memory)
+    process = Process(cast("Stores", lossy), engine.next, clock, workflow=script)
+    await process.launch()
+
+    run = await until_status(acme, id_, RunStatus.SKIPPED)
+    await process.close()
+
+    assert (run.takes, run.attempts, run.kills) == (2, 1, 0)
+
+
+@frozen(kw_only=True)
+class _Ports:
+    ledger: object
+    executors: object
+    run_memory: object
+
+
+async def test_one_organizations_slow_runs_leave_room_for_another(
+    acme: Tenant, engine: Engine, script: Script, launch: Launch
+) -> None:
+    other = await tenant(engine.stores, "other", triggers=1)
+    slow = await started(acme, 12)
+    script.gates["one"] = asyncio.Event()
+    process = await launch(script, concurrency=6, per_organization=4)
+    await until(lambda: _is(process.worker.at_work == 4), "as many as one organization may have")
+    await asyncio.sleep(0.2)
+    assert process.worker.at_work == 4
+
+    (quick,) = await started(other)
+    await until(lambda: _is(process.worker.at_work == 5), "another one's turn has come")
+    assert (await run_of(other, quick)).status is RunStatus.RUNNING
+    script.gates["one"].set()
+
+    for id_ in (*slow, quick):
+        await until_status(other if id_ == quick else acme, id_, RunStatus.SKIPPED)
+    assert script.begun == 13
+
+
+async def test_suspects_are_performed_one_at_a_time(acme: Tenant, script: Script, launch: Launch) -> None:
+    ids = await started(acme, 3)
+    for _ in range(SUSPECT_KILLS):
+        for id_ in ids:
+            await kills(acme, id_, 1)
+    script.gates["one"] = asyncio.Event()
+    process = await launch(script)
+    await asyncio.wait_for(script.reached["one"].wait(), 30)
+    await asyncio.sleep(0.2)
+    assert process.worker.at_work == 1
+    script.gates["one"].set()
+
+    for id_ in ids:
+        await until_status(acme, id_, RunStatus.SKIPPED)
+
+
+async def test_a_run_that_takes_too_long_has_failed_this_time(
+    acme: Tenant, script: Script, launch: Launch, clock: ManualClock
+) -> None:
+    (id_,) = await started(acme)
+    script.gates["two"] = asyncio.Event()
+    await launch(script, deadline_s=2.5)
+    await until(lambda: _is(bool(script.failures)), "it was given up")
+    run = await until_status(acme, id_, RunStatus.PENDING)
+    assert run.error == "the run took longer than 2.5 s"
+    script.gates["two"].set()
+    clock.advance(timedelta(seconds=5))
+
+    await until_status(acme, id_, RunStatus.SKIPPED)
+    assert script.done == ["one", "two", "three"]
+
+
+async def test_a_hundred_runs_are_all_done_once(acme: Tenant, script: Script, launch: Launch) -> None:
+    ids = await started(acme, 100)
+    process = await launch(script)
+
+    async def done() -> bool:
+        runs = await acme.stores.ledger.runs(acme.id)
+        return all(run.status is RunStatus.SKIPPED for run in runs)
+
+    await until(done, "all are done")
+    assert len(script.done) == 3 * len(ids)
+    assert process.faults == []
+
+
+async def test_a_store_that_is_away_for_a_while_costs_an_attempt_at_most(
+    acme: Tenant, script: Script, launch: Launch, clock: ManualClock
+) -> None:
+    ids = await started(acme, 5)
+    script.gates["two"] = asyncio.Event()
+    process = await launch(script)
+    await until(lambda: _is(script.begun == 5), "all have begun")
+    process.cut_off(away=True)
+    script.gates["two"].set()
+    await asyncio.sleep(0.3)
+    process.cut_off(away=False)
+
+    async def ended() -> bool:
+        # Whatever was cut off waits for its next attempt.
+        clock.advance(timedelta(seconds=5))
+        await asyncio.sleep(0.1)
+        return all([(await run_of(acme, id_)).status is RunStatus.SKIPPED for id_ in ids])
+
+    await until(ended, f"all have ended: {script.failures}")
+    assert all([(await run_of(acme, id_)).kills == 0 for id_ in ids])
+    assert script.done.count("one") == 5

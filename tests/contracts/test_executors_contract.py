@@ -1,0 +1,251 @@
+"""``Executors``, ``RunMemory``, and that nobody changes what is another one's by now."""
+
+import asyncio
+
+import pytest
+from attrs import evolve
+from contract_values import Stores, Tenant, a_post, due, killed, later, take, tenant
+
+from contentsvc_core.content.writing import Draft
+from contentsvc_core.testing import START
+from contentsvc_core.workflows.runs import SUSPECT_KILLS, Completion, Due, RunStatus, WorkflowRun
+
+DRAFT = Draft(title="Lighthouse 2.0", markdown="# ⚓")
+
+
+@pytest.fixture
+async def single(stores: Stores) -> Tenant:
+    """An organization with one trigger, so that a delivery starts one run."""
+    return await tenant(stores, "single", triggers=1)
+
+
+async def _started(owner: Tenant, number: int) -> list[str]:
+    ids: list[str] = []
+    for each in range(number):
+        settling = await owner.processed(f"d-{each}", at=later(seconds=each))
+        await owner.stores.deliveries.settle(settling)
+        ids.extend(run.id for run in settling.runs)
+    return ids
+
+
+async def _stored(owner: Tenant, run: WorkflowRun) -> WorkflowRun:
+    return next(each for each in await owner.stores.ledger.runs(owner.id) if each.id == run.id)
+
+
+async def test_beats_are_counted_and_everybodys_are_seen(stores: Stores) -> None:
+    executors = stores.executors
+    await executors.join("exe_a")
+    await executors.join("exe_b")
+
+    assert await executors.beat("exe_a") == {"exe_a": 1, "exe_b": 0}
+    assert await executors.beat("exe_a") == {"exe_a": 2, "exe_b": 0}
+    assert await executors.beat("exe_b") == {"exe_a": 2, "exe_b": 1}
+
+
+async def test_joining_again_keeps_the_beats(stores: Stores) -> None:
+    executors = stores.executors
+    await executors.join("exe_a")
+    await executors.beat("exe_a")
+    await executors.join("exe_a")
+    assert await executors.beat("exe_a") == {"exe_a": 2}
+
+
+async def test_who_was_given_up_stays_so_however_it_beats(stores: Stores) -> None:
+    executors = stores.executors
+    await executors.join("exe_a")
+    await executors.join("exe_b")
+
+    assert await executors.recover("silent", lost={"exe_a": 0}) == 0
+
+    assert await executors.beat("exe_a") == {"exe_b": 0}
+    assert await executors.beat("exe_a") == {"exe_b": 0}
+
+
+async def test_who_has_beaten_since_is_not_given_up(single: Tenant) -> None:
+    stores = single.stores
+    run = await single.taken()
+    beats = await stores.executors.beat("nobody")
+    await stores.executors.beat(str(run.executor))
+
+    assert await stores.executors.recover("silent", lost=beats) == 0
+
+    assert await _stored(single, run) == run
+
+
+async def test_what_the_dead_were_working_on_is_pending_again_and_nothing_else(single: Tenant) -> None:
+    stores = single.stores
+    first, second, third = await _started(single, 3)
+    (theirs,) = await take(stores, [first], "exe_dead")
+    (ours,) = await take(stores, [second], "exe_alive")
+
+    assert await stores.executors.recover("silent", lost={"exe_dead": 0}) == 1
+
+    recovered = evolve(theirs, status=RunStatus.PENDING, attempts=0, kills=1)
+    assert await _stored(single, theirs) == recovered
+    assert await _stored(single, ours) == ours
+    assert await due(stores, later(days=1)) == [third, first]
+
+
+async def test_who_is_not_registered_is_given_nothing(single: Tenant) -> None:
+    (id_,) = await _started(single, 1)
+    assert await single.stores.ledger.take([id_], "exe_stranger") in ([], ())
+    assert await due(single.stores, START) == [id_]
+
+
+async def test_whoever_is_given_nothing_keeps_nothing_from_the_others(single: Tenant) -> None:
+    stores = single.stores
+    ids = await _started(single, 30)
+    await stores.executors.join("exe_a")
+    for id_ in ids:
+        none, one = await asyncio.gather(stores.ledger.take([id_], "stranger"), stores.ledger.take([id_], "exe_a"))
+        assert (list(none), [run.id for run in one]) == ([], [id_])
+
+
+async def test_what_somebody_leaves_behind_is_recovered(single: Tenant) -> None:
+    stores = single.stores
+    run = await single.taken()
+    await stores.executors.leave(str(run.executor))
+
+    assert await stores.executors.beat("nobody") == {}
+    assert await stores.executors.recover("left", lost={}) == 1
+
+    assert (await _stored(single, run)).kills == 1
+
+
+async def test_an_executors_runs_are_listed_and_nobody_elses(single: Tenant) -> None:
+    first, second, third = await _started(single, 3)
+    (one,) = await take(single.stores, [first], "exe_a")
+    await take(single.stores, [second], "exe_b")
+    (three,) = await take(single.stores, [third], "exe_a")
+    await single.stores.ledger.end(three, RunStatus.SKIPPED, "done")
+
+    assert list(await single.stores.executors.running("exe_a")) == [one]
+    assert list(await single.stores.executors.running("exe_c")) == []
+
+
+async def test_a_suspect_stops_its_own_process_and_no_other(single: Tenant) -> None:
+    stores = single.stores
+    first, second, third = await _started(single, 3)
+    for _ in range(SUSPECT_KILLS):
+        await take(stores, [first])
+        await killed(stores)
+    assert [run.id for run in await take(stores, [first], "exe_a")] == [first]
+
+    assert await take(stores, [second], "exe_a") == []
+    assert [run.id for run in await take(stores, [second, third], "exe_b")] == [second, third]
+
+
+async def test_who_was_taken_for_dead_changes_nothing_any_more(single: Tenant) -> None:
+    stores = single.stores
+    run = await single.taken()
+    await killed(stores)
+    (theirs,) = await take(stores, [run.id], "exe_next")
+    before = await _stored(single, run)
+
+    assert not await stores.ledger.stands(run)
+    await stores.ledger.end(run, RunStatus.FAILED, "late")
+    await stores.ledger.retry(run, due_at=later(days=1), error="late")
+    await stores.ledger.give_back(run)
+    assert await stores.ledger.complete(run, a_post(single.id), once="v1") is Completion.GONE
+    await stores.run_memory.keep(run, "write", "late")
+    await stores.run_memory.keep_draft(run, DRAFT)
+
+    assert await _stored(single, run) == before == theirs
+    assert await stores.run_memory.kept(theirs) == {}
+    assert await stores.run_memory.draft(theirs) is None
+    assert await stores.ledger.stands(theirs)
+    assert await stores.ledger.complete(theirs, a_post(single.id), once="v1") is Completion.COMPLETED
+
+
+async def test_what_steps_gave_is_there_for_whoever_takes_the_run_next(single: Tenant) -> None:
+    stores = single.stores
+    run = await single.taken()
+    await stores.run_memory.keep(run, "write", "written")
+    await stores.run_memory.keep(run, "write", "written otherwise")
+    await stores.run_memory.keep_draft(run, DRAFT)
+    await stores.run_memory.keep_draft(run, evolve(DRAFT, title="another"))
+    other = await tenant(stores, "other", triggers=1)
+    await killed(stores)
+    (again,) = await take(stores, [run.id], "exe_next")
+
+    assert await stores.run_memory.kept(again) == {"write": "written"}
+    assert await stores.run_memory.draft(again) == DRAFT
+    assert await stores.run_memory.kept(await other.taken()) == {}
+
+
+@pytest.mark.parametrize("ending", ["complete", "end", "cancel"])
+async def test_what_steps_gave_is_forgotten_when_the_run_ends(single: Tenant, ending: str) -> None:
+    stores = single.stores
+    run = await single.taken()
+    await stores.run_memory.keep(run, "write", "written")
+    await stores.run_memory.keep_draft(run, DRAFT)
+    match ending:
+        case "complete":
+            await stores.ledger.complete(run, a_post(single.id), once=None)
+        case "end":
+            await stores.ledger.end(run, RunStatus.FAILED, "so it is")
+        case _:
+            assert await stores.ledger.cancel(single.id, run.id, "so it is")
+
+    assert await stores.run_memory.kept(run) == {}
+    assert await stores.run_memory.draft(run) is None
+
+
+@pytest.mark.parametrize("state", ["pending", "running"])
+async def test_a_cancelled_run_has_ended(single: Tenant, state: str) -> None:
+    stores = single.stores
+    run = await single.taken()
+    if state == "pending":
+        await stores.ledger.retry(run, due_at=START, error="busy")
+
+    assert await stores.ledger.cancel(single.id, run.id, "an operator cancelled it")
+
+    stored = await _stored(single, run)
+    assert (stored.status, stored.error) == (RunStatus.CANCELLED, "an operator cancelled it")
+    assert await due(stores, later(days=1)) == []
+    assert not await stores.ledger.stands(run)
+    assert await stores.ledger.complete(run, a_post(single.id), once=None) is Completion.GONE
+    assert not await stores.ledger.cancel(single.id, run.id, "again")
+    assert await killed(stores) == 0
+
+
+async def test_nobody_cancels_what_is_anothers_or_unknown(single: Tenant) -> None:
+    run = await single.taken()
+    other = await tenant(single.stores, "other")
+
+    assert not await single.stores.ledger.cancel(other.id, run.id, "not yours")
+    assert not await single.stores.ledger.cancel(single.id, "run_unknown", "unknown")
+
+    assert await _stored(single, run) == run
+
+
+async def test_one_organizations_thousand_runs_keep_nobody_waiting(stores: Stores) -> None:
+    busy = await tenant(stores, "busy", triggers=1)
+    other = await tenant(stores, "other", triggers=1)
+    theirs = await _started(busy, 9)
+    settling = await other.processed("late", at=later(hours=1))
+    await stores.deliveries.settle(settling)
+    late = settling.runs[0].id
+    pending = stores.ledger.pending
+    now = later(hours=2)
+
+    assert [each.id for each in await pending(now, limit=4, per_organization=3)] == [*theirs[:3], late]
+    assert await pending(now, limit=9, per_organization=9, without=[busy.id]) == [
+        Due(id=late, organization_id=other.id)
+    ]
+    assert [each.id for each in await pending(now, limit=9, per_organization=2, without=[other.id])] == theirs[:2]
+    assert list(await pending(now, limit=9, per_organization=9, without=[busy.id, other.id])) == []
+    # What is not due yet takes nobody's place.
+    assert [each.id for each in await pending(later(seconds=1), limit=9, per_organization=9)] == theirs[:2]
+
+
+async def test_of_many_that_recover_at_once_each_run_is_recovered_once(single: Tenant) -> None:
+    stores = single.stores
+    ids = await _started(single, 6)
+    await take(stores, ids)
+    beats = await stores.executors.beat("nobody")
+
+    recovered = await asyncio.gather(*(stores.executors.recover("silent", lost=beats) for _ in range(6)))
+
+    assert sum(recovered) == 6
+    assert {run.kills for run in await stores.ledger.runs(single.id)} == {1}

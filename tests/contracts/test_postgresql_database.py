@@ -1,0 +1,253 @@
+"""What PostgreSQL alone promises: snapshots, limits, sentences that tell no secret, and nothing left open."""
+
+import asyncio
+import time
+import traceback
+from functools import partial
+
+import pytest
+from attrs import evolve
+from contract_values import RotatingSealer, tenant
+from sqlalchemy import Connection, text
+from tests import postgres
+
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_core.errors import ContentServiceError, StoreUnavailable, Unstorable
+
+_ORGANIZATION = "INSERT INTO organizations VALUES (%s, %s, 'Beside', 30, 1, 0)"
+_OPEN = """
+    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'contentsvc'
+"""
+_COUNT = text("SELECT count(*) FROM organizations")
+
+
+def _add_beside(url: str, name: str) -> None:
+    postgres.rows(url, _ORGANIZATION, f"org_{name}", name)
+
+
+def _count_twice(url: str, name: str, connection: Connection) -> tuple[object, object]:
+    before = connection.scalar(_COUNT)
+    _add_beside(url, name)
+    return before, connection.scalar(_COUNT)
+
+
+async def test_who_reads_sees_one_moment_and_who_writes_what_was_committed(
+    postgresql: Database, postgres_url: str
+) -> None:
+    assert await postgresql.read(partial(_count_twice, postgres_url, "one")) == (0, 0)
+    assert await postgresql.write(partial(_count_twice, postgres_url, "two")) == (1, 2)
+    assert await postgresql.read(lambda connection: connection.scalar(_COUNT)) == 2
+
+
+async def test_a_reader_cannot_write_and_its_connection_can_afterwards(postgresql: Database) -> None:
+    with pytest.raises(StoreUnavailable, match="read-only"):
+        await postgresql.read(lambda connection: connection.execute(text("DELETE FROM claims")))
+
+    await postgresql.write(lambda connection: connection.execute(text("DELETE FROM claims")))
+
+
+async def test_every_connection_is_durable_and_limited_whatever_the_database_is_set_to(
+    postgresql: Database, postgres_url: str
+) -> None:
+    name = postgresql.dialect.explain(OSError()).split("'")[1]
+    for setting in (
+        "synchronous_commit = off",
+        "statement_timeout = 0",
+        "default_transaction_isolation = serializable",
+    ):
+        postgres.rows(postgres_url, f'ALTER DATABASE "{name}" SET {setting}')
+
+    def settings(connection: Connection) -> list[object]:
+        return [
+            connection.execute(text(f"SHOW {setting}")).scalar()
+            for setting in (
+                *("transaction_isolation", "transaction_read_only", "synchronous_commit", "statement_timeout"),
+                *("lock_timeout", "idle_in_transaction_session_timeout"),
+            )
+        ]
+
+    limits = ["on", "4s", "3s", "10s"]
+    for _ in range(2):
+        assert await postgresql.write(settings) == ["read committed", "off", *limits]
+        assert await postgresql.read(settings) == ["repeatable read", "on", *limits]
+
+
+async def test_a_statement_that_takes_too_long_is_ended_and_so_is_waiting_for_a_lock(
+    postgresql: Database, postgres_url: str
+) -> None:
+    _add_beside(postgres_url, "one")
+    beside = Database(postgres_url)
+    held, done = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def hold(connection: Connection) -> None:
+        connection.execute(text("UPDATE organizations SET name = 'held'"))
+        loop.call_soon(held.set)
+        while not done.is_set():
+            connection.execute(text("SELECT pg_sleep(0.02)"))
+
+    holding = asyncio.create_task(beside.write(hold))
+    await held.wait()
+    began = time.monotonic()
+
+    slept, waited = await asyncio.gather(
+        postgresql.read(lambda connection: connection.execute(text("SELECT pg_sleep(60)"))),
+        postgresql.write(lambda connection: connection.execute(text("UPDATE organizations SET name = 'mine'"))),
+        return_exceptions=True,
+    )
+
+    assert isinstance(slept, StoreUnavailable)
+    assert "statement timeout" in str(slept)
+    assert isinstance(waited, StoreUnavailable)
+    assert "lock timeout" in str(waited)
+    assert time.monotonic() - began < 20
+    done.set()
+    await holding
+    await beside.dispose()
+    assert postgres.rows(postgres_url, "SELECT name FROM organizations") == [("held",)]
+
+
+async def test_when_every_connection_is_busy_nobody_waits_for_long(postgres_url: str) -> None:
+    database = Database(postgres_url, pool_size=1)
+    busy = asyncio.create_task(database.write(lambda connection: connection.execute(text("SELECT pg_sleep(3.7)"))))
+    await asyncio.sleep(0.2)
+
+    # Were it to wait for longer, it would be given the connection.
+    with pytest.raises(StoreUnavailable, match=r"no connection .* became free in time"):
+        await database.read(lambda connection: connection.scalar(_COUNT))
+
+    await busy
+    assert await database.read(lambda connection: connection.scalar(_COUNT)) == 0
+    await database.dispose()
+
+
+async def test_a_server_that_stops_answering_is_unavailable_within_seconds() -> None:
+    with postgres.PrivateServer(durable=False) as server:
+        warm, cold = Database(server.url), Database(server.url)
+        one = text("SELECT 1")
+        assert await warm.read(lambda connection: connection.scalar(one)) == 1
+        server.pause()
+        began = time.monotonic()
+
+        answers = await asyncio.gather(
+            warm.read(lambda connection: connection.scalar(one)),
+            warm.write(lambda connection: connection.scalar(one)),
+            cold.read(lambda connection: connection.scalar(one)),
+            return_exceptions=True,
+        )
+
+        assert [type(answer) for answer in answers] == [StoreUnavailable] * 3
+        assert time.monotonic() - began < 20
+        server.resume()
+        assert await warm.read(lambda connection: connection.scalar(one)) == 1
+        assert await cold.write(lambda connection: connection.scalar(one)) == 1
+        await warm.dispose()
+        await cold.dispose()
+
+
+async def test_nothing_is_left_open_once_the_database_is_closed(postgres_url: str) -> None:
+    database = Database(postgres_url, pool_size=5)
+    await asyncio.gather(
+        *(database.read(lambda connection: connection.execute(text("SELECT pg_sleep(0.1)"))) for _ in range(12))
+    )
+    assert postgres.rows(postgres_url, _OPEN) == [(5,)]
+    abandoned = asyncio.create_task(database.write(lambda connection: connection.execute(text("SELECT pg_sleep(0.3)"))))
+    await asyncio.sleep(0.05)
+    abandoned.cancel()
+
+    await database.dispose()
+
+    deadline = time.monotonic() + 5
+    while postgres.rows(postgres_url, _OPEN) != [(0,)]:
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.02)
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await database.read(lambda connection: connection.scalar(_COUNT))
+
+
+async def test_a_transaction_runs_to_its_end_when_who_asked_goes_away(postgresql: Database, postgres_url: str) -> None:
+    def slowly(connection: Connection) -> None:
+        connection.execute(text("SELECT pg_sleep(0.2)"))
+        connection.execute(text("INSERT INTO organizations VALUES ('org_x', 'x', 'X', 30, 1, 0)"))
+
+    leaving = asyncio.create_task(postgresql.write(slowly))
+    await asyncio.sleep(0.05)
+    leaving.cancel()
+    await asyncio.gather(leaving, return_exceptions=True)
+    assert leaving.cancelled()
+
+    await postgresql.dispose()
+
+    assert postgres.rows(postgres_url, "SELECT slug FROM organizations") == [("x",)]
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("postgresql+asyncpg://ada:hunter2@127.0.0.1:1/contents", "'contents' at 127.0.0.1 cannot be used"),
+        ("postgresql://ada:hunter2@/contents?host=/nowhere&sslmode=disable", "'contents' at /nowhere cannot be used"),
+    ],
+)
+async def test_a_database_that_cannot_be_reached_is_named_without_a_secret(url: str, said: str) -> None:
+    database = Database(url)
+
+    with pytest.raises(StoreUnavailable, match=said) as refusal:
+        await database.write(lambda connection: connection.scalar(_COUNT))
+
+    await database.dispose()
+    told = "".join(traceback.format_exception(refusal.value)) + repr(database.dialect)
+    assert "hunter2" not in told
+    assert "cannot be used" in told
+
+
+async def test_a_refused_login_and_a_missing_database_are_said_to_be_so() -> None:
+    with postgres.PrivateServer(durable=False) as server:
+        for url, said in (
+            (f"{server.url.rpartition('/')[0]}/elsewhere", 'database "elsewhere" does not exist'),
+            (server.url.replace("//postgres", "//ada:hunter2"), 'role "ada" does not exist'),
+            (server.socket_url.replace("//postgres", "//ada:hunter2"), 'role "ada" does not exist'),
+        ):
+            database = Database(url)
+            with pytest.raises(StoreUnavailable, match=said) as refusal:
+                await database.read(lambda connection: connection.scalar(_COUNT))
+            await database.dispose()
+            assert "hunter2" not in "".join(traceback.format_exception(refusal.value))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://u:hush@host",
+        "postgresql+psycopg://u:hush@host/db",
+        "postgresql://u:hush@host/db?hush=1",
+        "postgresql://u:hush@host/db?host=a&host=b",
+        "postgresql://u:hush@/db?host=a&port=hush",
+        "postgresql://u:hush@host:hush/db",
+    ],
+)
+def test_a_url_that_cannot_be_used_is_refused_without_repeating_it(url: str) -> None:
+    with pytest.raises(ValueError, match=r"postgresql\+asyncpg|may be host, port") as refusal:
+        Database(url)
+
+    assert "hush" not in str(refusal.value)
+
+
+async def test_an_errors_text_tells_nothing_of_the_tenants_data(postgresql: Database) -> None:
+    acme = await tenant(sql_stores(postgresql, RotatingSealer()))
+    settling = await acme.processed("d-1")
+    twice = evolve(settling, runs=(settling.runs[0], settling.runs[0]))
+    with pytest.raises(Unstorable, match="refuses the value: duplicate key") as known:
+        await acme.stores.deliveries.settle(twice)
+    odd = evolve(settling, log=evolve(settling.log, reason="private \ud800"))
+    with pytest.raises(Unstorable, match=r"cannot hold the value: .*surrogates") as odd_one:
+        await acme.stores.deliveries.settle(odd)
+
+    assert settling.runs[0].id not in "".join(traceback.format_exception(known.value))
+    assert "private" not in "".join(traceback.format_exception(odd_one.value))
+
+
+async def test_what_the_database_does_not_understand_is_ours_to_fix(postgresql: Database) -> None:
+    with pytest.raises(ContentServiceError, match='relation "nothing" does not exist') as fault:
+        await postgresql.read(lambda connection: connection.execute(text("SELECT * FROM nothing")))
+
+    assert not isinstance(fault.value, StoreUnavailable | Unstorable)

@@ -1,0 +1,183 @@
+"""PostgreSQL: the schema is brought up to date when it is asked for, by one at a time, whole or not at all."""
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncGenerator, Generator
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection, text
+from tests import postgres
+
+from contentsvc_adapters.sql import HEAD, Database, make_ready, revision, upgrade
+from contentsvc_adapters.sql.dialects import postgresql as dialect
+from contentsvc_adapters.sql.schema import metadata
+from contentsvc_core.errors import SchemaMismatch, StoreUnavailable
+
+_PLACE = dialect._PLACE  # pyright: ignore[reportPrivateUsage]  # what all versions have to agree on
+_TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
+_COLUMNS = """
+    SELECT table_name, column_name, data_type, is_nullable, collation_name, column_default
+    FROM information_schema.columns WHERE table_schema = 'public'
+"""
+_INDEXES = "SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = 'public'"
+_CONSTRAINTS = """
+    SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid)
+    FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+"""
+
+
+@pytest.fixture
+def empty_url() -> Generator[str]:
+    with postgres.database(migrated=False) as url:
+        yield url
+
+
+@pytest.fixture
+async def empty(empty_url: str) -> AsyncGenerator[Database]:
+    made = Database(empty_url)
+    yield made
+    await made.dispose()
+
+
+async def test_an_empty_database_gets_its_schema_once(empty: Database) -> None:
+    assert await revision(empty) is None
+    assert await upgrade(empty)
+    assert await revision(empty) == HEAD
+    assert not await upgrade(empty)
+    await make_ready(empty)
+
+
+async def test_scripts_and_tables_agree(
+    postgresql: Database, postgres_url: str, empty: Database, empty_url: str
+) -> None:
+    def differences(connection: Connection) -> object:
+        return compare_metadata(MigrationContext.configure(connection), metadata)
+
+    assert await postgresql.read(differences) == []
+    await empty.write(metadata.create_all)
+    for question in (_COLUMNS, _INDEXES, _CONSTRAINTS):
+        migrated, made = (
+            sorted(map(str, (row for row in postgres.rows(url, question) if row[0] != "alembic_version")))
+            for url in (postgres_url, empty_url)
+        )
+        assert migrated == made
+        assert made
+
+
+async def test_a_node_does_not_upgrade_by_itself(empty: Database, empty_url: str) -> None:
+    with pytest.raises(SchemaMismatch, match=rf"has no schema yet, and .* needs {HEAD}: run 'contentsvc migrate'"):
+        await make_ready(empty)
+    assert postgres.rows(empty_url, _TABLES) == []
+
+
+async def test_a_node_says_that_the_schema_is_older(postgresql: Database, postgres_url: str) -> None:
+    postgres.rows(postgres_url, "UPDATE alembic_version SET version_num = '0001'")
+
+    with pytest.raises(SchemaMismatch, match=rf"at revision 0001, and .* needs {HEAD}: run 'contentsvc migrate'"):
+        await make_ready(postgresql)
+    assert await revision(postgresql) == "0001"
+
+
+@pytest.mark.parametrize("found", ["9999", "0000_unknown"])
+async def test_a_schema_of_a_newer_version_is_refused_by_nodes_and_by_upgrades(
+    postgresql: Database, postgres_url: str, found: str
+) -> None:
+    postgres.rows(postgres_url, "UPDATE alembic_version SET version_num = %s", found)
+
+    for refusing in (make_ready, upgrade):
+        with pytest.raises(SchemaMismatch, match=rf"{found}.*newer version.*run that version, or restore"):
+            await refusing(postgresql)
+
+    assert await revision(postgresql) == found
+    assert _locks(postgres_url) == 0
+
+
+async def test_of_several_processes_one_upgrades_and_the_others_wait(empty: Database, empty_url: str) -> None:
+    script = f"""
+import asyncio
+from contentsvc_adapters.sql import Database, revision, upgrade
+async def main():
+    database = Database("{empty_url}")
+    done = await upgrade(database)
+    assert await revision(database) == "{HEAD}"
+    await database.dispose()
+    raise SystemExit(10 if done else 11)
+asyncio.run(main())
+"""
+    answers = await asyncio.gather(*(_python(script) for _ in range(4)))
+
+    assert sorted(answers) == [10, 11, 11, 11]
+    assert await revision(empty) == HEAD
+
+
+async def test_in_one_process_it_is_no_different(empty: Database, empty_url: str) -> None:
+    others = [Database(empty_url) for _ in range(6)]
+
+    assert sorted(await asyncio.gather(*map(upgrade, others))) == [False] * 5 + [True]
+
+    for other in others:
+        await other.dispose()
+    assert _locks(empty_url) == 0
+
+
+async def test_who_waits_for_an_upgrade_waits_as_long_as_it_takes(empty: Database, empty_url: str) -> None:
+    first = Database(empty_url)
+
+    def slowly(connection: Connection) -> None:
+        # Longer than a statement, a lock or a transaction may take otherwise.
+        connection.execute(text("SELECT pg_sleep(6.5)"))
+
+    began = time.monotonic()
+    working = asyncio.create_task(first.write_alone(slowly))
+    while not _locks(empty_url):
+        await asyncio.sleep(0.01)
+
+    assert await upgrade(empty)
+
+    assert time.monotonic() - began > 6.5
+    await working
+    # Whoever uses the connections next is limited again.
+    with pytest.raises(StoreUnavailable, match="statement timeout"):
+        await empty.write(lambda connection: connection.execute(text("SELECT pg_sleep(60)")))
+    await first.dispose()
+
+
+@pytest.mark.parametrize("at", ["CREATE TABLE organizations", "CREATE TABLE posts", "INSERT INTO alembic_version"])
+async def test_an_upgrade_that_is_killed_leaves_nothing_and_lets_the_next_one_in(
+    empty: Database, empty_url: str, at: str
+) -> None:
+    script = f"""
+import asyncio, os
+from sqlalchemy import event
+from contentsvc_adapters.sql import Database, upgrade
+async def main():
+    database = Database("{empty_url}")
+    def killed(connection, cursor, statement, *rest):
+        if statement.strip().startswith("{at}"):
+            os.kill(os.getpid(), 9)
+    event.listen(database._writer.sync_engine, "after_cursor_execute", killed)
+    await upgrade(database)
+asyncio.run(main())
+"""
+    assert await _python(script) == -9
+
+    assert await revision(empty) is None
+    assert postgres.rows(empty_url, _TABLES) == []
+    assert await upgrade(empty)
+
+
+def _locks(url: str) -> int:
+    held = """
+        SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+        WHERE datname = current_database() AND locktype = 'advisory' AND granted
+        AND (classid::bigint << 32) + objid::bigint = %s
+    """
+    return postgres.rows(url, held, _PLACE)[0][0]
+
+
+async def _python(script: str) -> int:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-W", "error", "-c", script)
+    return await process.wait()

@@ -1,0 +1,178 @@
+"""PostgreSQL: transactions that begin again, connections that are lost, and a server that goes away."""
+
+import asyncio
+import time
+from functools import partial
+from itertools import count
+from typing import Any
+
+import pytest
+from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, ending, tenant
+from sqlalchemy import Connection, text
+from tests import postgres
+
+from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.webhooks.outcomes import Outcome
+from contentsvc_core.webhooks.settlement import Settled
+
+_OTHERS = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+_CUT = f"SELECT pg_terminate_backend(pid) {_OTHERS}"
+
+
+@pytest.fixture
+async def acme(postgresql: Database) -> Tenant:
+    return await tenant(sql_stores(postgresql, RotatingSealer()))
+
+
+def _beside(url: str, connection: Connection, turns: "count[int]") -> int:
+    """Change what another transaction has read, before it writes: what is serializable cannot both stand."""
+    turn = next(turns)
+    connection.execute(text("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"))
+    connection.execute(text("SELECT name FROM organizations"))
+    if turn < 3:
+        postgres.rows(url, "UPDATE organizations SET name = name || '+'")
+    connection.execute(text("UPDATE organizations SET name = name || '!'"))
+    return turn
+
+
+async def test_who_lost_against_another_transaction_begins_again(
+    acme: Tenant, postgresql: Database, postgres_url: str
+) -> None:
+    turns = count(1)
+
+    assert await postgresql.write(lambda connection: _beside(postgres_url, connection, turns)) == 3
+
+    assert postgres.rows(postgres_url, "SELECT name FROM organizations") == [(f"{acme.organization.name}++!",)]
+
+
+async def test_who_always_loses_gives_up(acme: Tenant, postgresql: Database, postgres_url: str) -> None:
+    turns = count(-(10**6))
+
+    with pytest.raises(StoreUnavailable, match="could not serialize access"):
+        await postgresql.write(lambda connection: _beside(postgres_url, connection, turns))
+
+    assert next(turns) == -(10**6) + 5
+    assert postgres.rows(postgres_url, "SELECT name FROM organizations") == [(f"{acme.organization.name}+++++",)]
+
+
+async def test_of_two_in_a_deadlock_both_get_through(acme: Tenant, postgresql: Database, postgres_url: str) -> None:
+    await tenant(acme.stores, "zenith")
+    turns = count(1)
+    locked: set[str] = set()
+
+    def lock(mine: str, other: str, connection: Connection) -> None:
+        is_first = next(turns) <= 2
+        raising = text("UPDATE organizations SET retention_days = retention_days + 1 WHERE slug = :slug")
+        connection.execute(raising, {"slug": mine})
+        locked.add(mine)
+        while is_first and len(locked) < 2:
+            connection.execute(text("SELECT pg_sleep(0.01)"))
+        connection.execute(raising, {"slug": other})
+
+    await asyncio.gather(
+        postgresql.write(partial(lock, "acme", "zenith")), postgresql.write(partial(lock, "zenith", "acme"))
+    )
+
+    assert next(turns) == 4
+    assert postgres.rows(postgres_url, "SELECT retention_days FROM organizations") == [(32,), (32,)]
+
+
+async def test_a_connection_that_is_cut_in_a_transaction_is_replaced(postgresql: Database, postgres_url: str) -> None:
+    turns = count(1)
+
+    def work(connection: Connection) -> int:
+        turn = next(turns)
+        connection.execute(text(f"INSERT INTO organizations VALUES ('org_{turn}', 'x', 'X', 30, 1, 0)"))  # noqa: S608
+        if turn == 1:
+            postgres.rows(postgres_url, _CUT)
+        connection.execute(text("SELECT 1"))
+        return turn
+
+    assert await postgresql.write(work) == 2
+    assert postgres.rows(postgres_url, "SELECT id FROM organizations") == [("org_2",)]
+
+
+async def test_connections_that_were_cut_between_transactions_harm_nobody(
+    acme: Tenant, postgresql: Database, postgres_url: str
+) -> None:
+    nap = text("SELECT pg_sleep(0.1)")
+    for _ in range(3):
+        await asyncio.gather(*(postgresql.read(lambda connection: connection.execute(nap)) for _ in range(10)))
+        cut = postgres.rows(postgres_url, _CUT)
+        assert len(cut) == 10
+
+        await asyncio.gather(
+            *(acme.left() for _ in range(5)),
+            *(postgresql.write(lambda connection: connection.execute(nap)) for _ in range(10)),
+        )
+
+
+async def test_a_table_that_is_changed_while_it_is_used_is_read_anew_on_a_new_connection(
+    acme: Tenant, postgresql: Database, postgres_url: str
+) -> None:
+    def connection_id(connection: Connection) -> object:
+        return connection.scalar(text("SELECT pg_backend_pid()"))
+
+    known = await acme.stores.directory.organizations()
+    before = await postgresql.read(connection_id)
+    # What this connection has prepared does not fit any more.
+    postgres.rows(postgres_url, "ALTER TABLE organizations ALTER COLUMN retention_days TYPE bigint")
+
+    assert await acme.stores.directory.organizations() == known
+    assert await postgresql.read(connection_id) != before
+
+
+@pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=ending)
+async def test_a_connection_that_is_cut_right_after_the_commit_leaves_one_set_of_effects(
+    acme: Tenant, postgresql: Database, postgres_url: str, outcome: Outcome | None
+) -> None:
+    settling = await (acme.processed("d") if outcome is None else acme.decided(outcome))
+    dialect = postgresql._writer.sync_engine.dialect  # pyright: ignore[reportPrivateUsage]
+    commit = dialect.do_commit
+    cuts = count()
+
+    def cut_after(dbapi_connection: Any) -> None:
+        commit(dbapi_connection)
+        if next(cuts) == 0:
+            postgres.rows(postgres_url, _CUT)
+            # What a client sees whose connection breaks while it waits for the answer.
+            raise ConnectionResetError
+
+    dialect.do_commit = cut_after
+
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+
+    assert next(cuts) == 2
+    assert (await acme.left()).counts == ((1, 2, 1) if outcome is None else (0, 0, 1))
+
+
+@pytest.mark.parametrize("by_socket", [False, True], ids=["tcp", "socket"])
+async def test_a_server_that_is_stopped_hard_is_back_as_soon_as_it_is_started(by_socket: bool) -> None:
+    with postgres.PrivateServer() as server:
+        database = Database(server.socket_url if by_socket else server.url)
+        await upgrade(database)
+        acme = await tenant(sql_stores(database, RotatingSealer()))
+        settling = [await acme.processed(f"d-{number}") for number in range(120)]
+        crowd = [asyncio.create_task(acme.stores.deliveries.settle(each)) for each in settling]
+        while not any(each.done() for each in crowd):
+            await asyncio.sleep(0)
+        await asyncio.to_thread(server.stop)
+        began = time.monotonic()
+        answers = await asyncio.gather(*crowd, return_exceptions=True)
+        answered = [each for each, answer in zip(settling, answers, strict=True) if answer is Settled.AS_DECIDED]
+        # Those that it has told nothing of: they may be sent again.
+        assert len(answered) < len(answers)
+        assert all(answer is Settled.AS_DECIDED or type(answer) is StoreUnavailable for answer in answers)
+        for _ in range(3):
+            with pytest.raises(StoreUnavailable, match="cannot be used"):
+                await acme.endpoint()
+        assert time.monotonic() - began < 20
+
+        await asyncio.to_thread(server.start)
+
+        kept = {entry.id for entry in await acme.stores.journal.entries(acme.id)}
+        assert {each.log.id for each in answered} <= kept
+        assert await asyncio.gather(*map(acme.stores.deliveries.settle, settling)) == [Settled.AS_DECIDED] * 120
+        assert (await acme.left()).counts == (120, 240, 120)
+        await database.dispose()

@@ -1,0 +1,93 @@
+"""What a database holds after a campaign, read from outside."""
+
+import contextlib
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, final
+
+import psycopg
+from attrs import frozen
+from psycopg.rows import dict_row
+from tests.server_process import Prepared
+
+Row: TypeAlias = dict[str, Any]
+
+
+@final
+@frozen(kw_only=True)
+class Stored:
+    """What the database holds."""
+
+    #: Each with its delivery id, through the log entry that it names.
+    claims: Sequence[Row]
+    contexts: Sequence[Row]
+    events: Sequence[Row]
+    logs: Sequence[Row]
+    runs: Sequence[Row]
+    posts: Sequence[Row]
+    #: What the database says of its own soundness.
+    faults: Sequence[str] = ()
+
+
+def read_file(database: Path) -> Stored:
+    """Read a SQLite file, without changing it."""
+    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=30)) as connection:
+        connection.row_factory = sqlite3.Row
+
+        def rows(query: str) -> list[Row]:
+            return [dict(row) for row in connection.execute(query)]
+
+        connection.execute("BEGIN")
+        integrity = [next(iter(row.values())) for row in rows("PRAGMA integrity_check")]
+        dangling = rows("PRAGMA foreign_key_check")
+        return _read(rows, [str(text) for text in integrity if text != "ok"] + [str(row) for row in dangling])
+
+
+def read_postgres(connection: psycopg.Connection[Any]) -> Stored:
+    """Read through a connection to PostgreSQL: what is committed, and what its own transaction has changed."""
+
+    def rows(query: str) -> list[Row]:
+        with connection.cursor(row_factory=dict_row) as cursor:
+            return cursor.execute(query.encode()).fetchall()
+
+    return _read(rows)
+
+
+def _read(rows: Callable[[str], list[Row]], faults: Sequence[str] = ()) -> Stored:
+    return Stored(
+        claims=rows(
+            "SELECT log_id, reference_id AS delivery FROM claims LEFT JOIN log_entries ON log_entries.id = log_id"
+        ),
+        contexts=rows("SELECT custom_id, event_id FROM context_records"),
+        events=rows("SELECT id, delivery_id AS delivery, type, data FROM events"),
+        logs=rows("SELECT id, reference_id AS delivery, title, event_id FROM log_entries"),
+        runs=rows(
+            "SELECT workflow_runs.id, trigger_id, event_id, status, kills, error, post_id, delivery_id AS delivery"
+            " FROM workflow_runs LEFT JOIN events ON events.id = event_id"
+        ),
+        posts=rows("SELECT id, run_id FROM posts"),
+        faults=faults,
+    )
+
+
+def differences(prepared: Prepared, stored: Stored) -> Iterator[str]:
+    """Compare what the operator's commands list with what the database holds."""
+
+    def listed(what: str, field: str) -> Counter[Any]:
+        rows = prepared.installation.command(what, "list", "--organization", prepared.hook.organization)
+        return Counter(row[field] for row in rows)
+
+    def held(rows: Sequence[Row], field: str) -> Counter[Any]:
+        return Counter(row[field] for row in rows)
+
+    pairs = (
+        ("context", listed("context", "customId"), held(stored.contexts, "custom_id")),
+        ("log", listed("log", "id"), held(stored.logs, "id")),
+        ("run", listed("run", "id"), held(stored.runs, "id")),
+        ("post", listed("post", "id"), held(stored.posts, "id")),
+    )
+    for what, told, there in pairs:
+        if told != there:
+            yield f"`contentsvc {what} list` and the database differ: {list((told - there) + (there - told))[:5]}"

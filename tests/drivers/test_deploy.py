@@ -1,0 +1,246 @@
+"""The files in `deploy/`: no container is run here, so what they say is compared with what is real, or done."""
+
+import configparser
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final, cast
+
+import attrs
+import httpx
+import pytest
+import yaml
+from tests import postgres
+from tests.docs.pages import ROOT, command_at, fences, shell_lines
+from tests.server_process import Installation, prepare, serving
+
+from contentsvc_core.testing import push_body
+from contentsvc_http.settings import Settings, load_settings, variable
+
+DEPLOY: Final = ROOT / "deploy"
+FILES: Final = sorted(path for path in DEPLOY.iterdir() if path.name not in {".gitignore", ".env"})
+CONTAINERFILE: Final = (DEPLOY / "Containerfile").read_text("utf-8")
+CADDYFILE: Final = (DEPLOY / "Caddyfile").read_text("utf-8")
+README: Final = (DEPLOY / "README.md").read_text("utf-8")
+COMPOSE: Final = (DEPLOY / "compose.yaml").read_text("utf-8")
+SERVICES: Final = cast("dict[str, dict[str, Any]]", yaml.safe_load(COMPOSE)["services"])
+NODES: Final = sorted(name for name in SERVICES if name.startswith("node-"))
+#: What a stop takes at most, in seconds (docs/operations.md).
+STOP_S: Final = 10
+#: A value that compose takes from `.env`.
+GIVEN: Final = re.compile(r"\$\{(\w+):\?[^}]*\}")
+
+
+def instructions(name: str) -> list[str]:
+    """Give what follows an instruction of the container file, continued lines joined."""
+    joined = re.sub(r"\\\n +", "", CONTAINERFILE)
+    return re.findall(rf"^\s*{name} (.+)$", joined, re.MULTILINE)
+
+
+def unit() -> dict[str, dict[str, str]]:
+    parser = configparser.RawConfigParser(strict=True)
+    parser.read(DEPLOY / "contentsvc.service", "utf-8")
+    return {section: dict(parser[section]) for section in parser.sections()}
+
+
+def calls() -> list[list[str]]:
+    """Give every call of the service's command in these files, as the words behind its name."""
+    (entry,), (default,) = instructions("ENTRYPOINT"), instructions("CMD")
+    assert json.loads(entry) == ["contentsvc"]
+    service = unit()["Service"]
+    in_unit = [shlex.split(service[key]) for key in ("execstartpre", "execstart")]
+    assert {words[0].rpartition("/")[2] for words in in_unit} == {"contentsvc"}
+    in_compose = [each["command"] for each in SERVICES.values() if each["image"] == "contentsvc" and "command" in each]
+    lines = "\n".join(fence.text for fence in fences(README, "sh")).splitlines()
+    in_readme = [shlex.split(line.partition(" contentsvc ")[2]) for line in lines if " exec " in line]
+    assert len(in_readme) == 2
+    found = [json.loads(default), *(words[1:] for words in in_unit), *in_compose, *in_readme]
+    return [words for place, words in enumerate(found) if words not in found[:place]]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_file_that_is_not_run_says_so_at_its_top(path: Path) -> None:
+    if path.name != "env.example":
+        top = " ".join(path.read_text("utf-8").splitlines()[:4]).lower()
+        assert "not run by th" in top
+        assert "test" in top
+
+
+@pytest.mark.parametrize("words", calls(), ids=" ".join)
+def test_every_command_is_a_real_one_with_real_options(words: list[str]) -> None:
+    command, rest = command_at(words)
+
+    # Parses, and does nothing.
+    command.make_context(words[0], rest)
+
+
+def test_every_command_in_a_fence_is_a_real_one() -> None:
+    for fence in fences(README, "sh"):
+        for words in shell_lines(fence.text):
+            command, rest = command_at(words[1:])
+            command.make_context(words[0], rest)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_setting_is_one(path: Path) -> None:
+    named = set(re.findall(r"\bCONTENTSVC_[A-Z_]*[A-Z]", path.read_text("utf-8")))
+
+    assert named <= {variable(field.name) for field in attrs.fields(Settings)}
+
+
+def given() -> dict[str, str]:
+    """Give the names of `env.example`, each with a value as its comment asks for one."""
+    names = re.findall(r"^(\w+)=", (DEPLOY / "env.example").read_text("utf-8"), re.MULTILINE)
+    return {name: f"{name.lower().replace('_', '')}0123456789abcdef0123456789abcdef" for name in names}
+
+
+def node_settings() -> dict[str, str]:
+    (environment,) = {json.dumps(SERVICES[node]["environment"]) for node in (*NODES, "migrate")}
+    return json.loads(GIVEN.sub(lambda match: given()[match[1]], environment))
+
+
+def test_what_has_to_be_given_is_in_the_example_and_nothing_else() -> None:
+    assert set(GIVEN.findall(COMPOSE)) == set(given())
+    assert set(re.findall(r"\{\$(\w+)\}", CADDYFILE)) <= set(SERVICES["proxy"]["environment"])
+    # No secret has a value here, not even one to be replaced.
+    example = (DEPLOY / "env.example").read_text("utf-8")
+    assert re.findall(r"^(?:POSTGRES_PASSWORD|CONTENTSVC_SECRET_KEY)=(.*)$", example, re.MULTILINE) == ["", ""]
+    assert (
+        "deploy/.env"
+        not in subprocess.run(
+            ["git", "ls-files", "deploy"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
+
+
+def test_the_settings_of_a_node_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in node_settings().items():
+        monkeypatch.setenv(name, value)
+    settings = load_settings()
+    database = SERVICES["database"]["environment"]
+
+    assert not settings.is_sqlite
+    assert str(settings.secret_key)
+    assert settings.metrics == "on"
+    expected = f"postgresql+asyncpg://{database['POSTGRES_USER']}:***@database:5432/{database['POSTGRES_DB']}"
+    assert settings.masked()["CONTENTSVC_DATABASE_URL"] == expected
+
+
+def test_ports_and_names_agree() -> None:
+    (exposed,) = instructions("EXPOSE")
+    (default,) = instructions("CMD")
+    words = json.loads(default)
+
+    assert words[words.index("--port") + 1] == exposed
+    assert words[words.index("--host") + 1] == "0.0.0.0"  # noqa: S104  # inside a container
+    assert f"http://127.0.0.1:{exposed}/" in CONTAINERFILE
+    (proxied,) = re.findall(r"reverse_proxy (.+) \{", CADDYFILE)
+    assert sorted(proxied.split()) == [f"{node}:{exposed}" for node in NODES]
+    assert len(NODES) == 2
+    assert sorted(SERVICES["proxy"]["depends_on"]) == NODES
+
+
+def test_nothing_runs_as_root_and_a_stop_has_the_time_that_it_takes() -> None:
+    *_, user = instructions("USER")
+
+    assert user == "contentsvc"
+    assert f"useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin {user}" in CONTAINERFILE
+    assert instructions("STOPSIGNAL") == ["SIGTERM"]
+    for node in NODES:
+        assert int(SERVICES[node]["stop_grace_period"].removesuffix("s")) > STOP_S
+    service = unit()["Service"]
+    assert int(service["timeoutstopsec"]) > STOP_S
+    assert service["user"] == "contentsvc"
+
+
+def test_images_are_named_without_the_place_that_they_come_from() -> None:
+    images = [each["image"] for each in SERVICES.values()] + [line.split()[0] for line in instructions("FROM")]
+
+    for image in images:
+        assert re.fullmatch(r"[a-z0-9-]+(:[\w.-]+)?", image), image
+    (version,) = {line.split()[0] for line in instructions("FROM")}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert version.startswith(f"python:{project['requires-python'].removeprefix('>=')}")
+
+
+def test_the_image_is_built_of_what_is_there() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    for copied in instructions("COPY"):
+        *sources, _ = [word for word in copied.split() if not word.startswith("--")]
+        if "--from=" not in copied:
+            assert all((ROOT / source).exists() for source in sources), copied
+    assert "--requirement requirements.lock" in CONTAINERFILE
+    (extra,) = re.findall(r'"contentsvc\[(\w+)\]"', CONTAINERFILE)
+    assert extra in project["optional-dependencies"]
+    for line in instructions("RUN"):
+        for name, options in re.findall(r"-m pip (\w+) ([^&]+)", line):
+            shown = subprocess.run(
+                [sys.executable, "-m", "pip", name, "--help"], capture_output=True, text=True, check=True
+            ).stdout
+            for option in re.findall(r"(?<!\S)--[a-z-]+", options):
+                assert re.search(rf"{option}\b", shown), (name, option)
+
+
+async def test_the_proxy_passes_on_what_is_public_and_nothing_else() -> None:
+    from tests.drivers.test_metrics import World  # noqa: PLC0415  # only here
+
+    document = (await World().request("GET", "/schema/openapi.json")).json()
+    (patterns,) = re.findall(r"@public path (.+)", CADDYFILE)
+
+    def passes(path: str) -> bool:
+        return any(fnmatchcase(path, pattern) for pattern in patterns.split())
+
+    assert {path for path in document["paths"] if not passes(path)} == {"/health/live", "/health/ready"}
+    assert not passes("/metrics")
+    assert passes("/schema/openapi.json")
+    (uri,) = re.findall(r"health_uri (\S+)", CADDYFILE)
+    assert uri == "/health/live"
+    assert uri in document["paths"]
+
+
+def health_check(port: int) -> int:
+    """Do what the image's health check does, on another port."""
+    (check,) = instructions("HEALTHCHECK")
+    words = json.loads(check.partition("CMD ")[2])
+    assert words[0] == "python"
+    (exposed,) = instructions("EXPOSE")
+    script = words[2].replace(f":{exposed}/", f":{port}/")
+    return subprocess.run([sys.executable, words[1], script], capture_output=True, check=False, timeout=30).returncode
+
+
+def test_the_sequence_of_the_compose_file_works_outside_of_containers(tmp_path: Path) -> None:
+    own = {name.removeprefix("CONTENTSVC_").lower(): value for name, value in node_settings().items()}
+    with postgres.database(migrated=False) as url:
+        installation = Installation(tmp_path, **(own | {"database_url": url}))
+        too_early = installation.run("serve", "--port", "0")
+        assert too_early.returncode == 1
+        assert "contentsvc migrate" in too_early.stderr
+
+        migrated = installation.run(*SERVICES["migrate"]["command"])
+        assert migrated.returncode == 0, migrated.stderr
+        prepared = prepare(tmp_path, **(own | {"database_url": url}))
+        body = json.dumps(push_body("feat: turn the beam", repository_id=prepared.hook.repository_id)).encode()
+        headers = prepared.hook.headers(body, "d-1")
+        with serving(installation, name="node-1") as first, serving(installation, name="node-2") as second:
+            assert health_check(first.port) == 0
+            told = [
+                httpx.post(
+                    f"{node.url}{prepared.hook.path}", content=body, headers=headers, trust_env=False, timeout=30
+                ).json()["message"]
+                for node in (first, second)
+            ]
+            assert told == ["Processed push event (pushed)", "Webhook already processed (duplicate delivery)"]
+            installation.until_runs_ended()
+            pages = [httpx.get(f"{node.url}/metrics", trust_env=False, timeout=30).text for node in (first, second)]
+            assert all("contentsvc_store_up 1.0" in page for page in pages)
+            assert all('contentsvc_runs{status="pending"} 0.0' in page for page in pages)
+            for node in (first, second):
+                node.terminate()
+                assert node.process.wait(timeout=STOP_S + 5) == 0
+            assert health_check(first.port) != 0
+        assert prepared.left_by("d-1")["contexts"] == 1

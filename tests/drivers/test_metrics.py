@@ -1,0 +1,554 @@
+"""What Prometheus reads: real requests through the application, real files, real processes."""
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final, cast, final
+
+import httpx
+import pytest
+from attrs import evolve, frozen
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import Connection as SqlConnection
+from tests import postgres
+from tests.docs.pages import code, read, rows, section
+from tests.drivers.importing import modules_of_a_server
+from tests.server_process import Installation, prepare, serving, until
+
+from contentsvc_adapters.ids import RandomIds
+from contentsvc_adapters.memory import MemoryStores, memory_stores
+from contentsvc_adapters.sealing import FernetSealer
+from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql import backlog as backlog_module
+from contentsvc_adapters.sql.backlog import Backlog, backlog, connections, statement
+from contentsvc_core import (
+    Address,
+    Authenticator,
+    Connection,
+    Delivery,
+    Endpoint,
+    Operator,
+    Organization,
+    Receiver,
+    Settled,
+    Settlement,
+    StoreUnavailable,
+)
+from contentsvc_core.testing import ManualClock, push_body, signed
+from contentsvc_http import scrape as scrape_module
+from contentsvc_http.app import Front, Services, create_app
+from contentsvc_http.metrics import MeasuredReceiver, MeasuredRequests, MeasuredStore
+from contentsvc_http.scrape import Scrape, metrics_route
+from contentsvc_http.settings import InvalidSetting, load_settings
+
+SECRET: Final = "a secret of at least 32 characters"
+HERE: Final = ("127.0.0.1", 4711)
+
+
+@final
+@frozen(kw_only=True)
+class Left:
+    pending: int = 0
+    running: int = 0
+    oldest_due_s: float = 0.0
+
+
+class FailingStore:
+    """Raises when it is told to, and asks the real store otherwise."""
+
+    def __init__(self, stores: MemoryStores) -> None:
+        self.stores = stores
+        self.fails: Exception | None = None
+
+    async def endpoint(self, address: Address) -> Endpoint | None:
+        return await self.stores.deliveries.endpoint(address)
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        if self.fails is not None:
+            raise self.fails
+        return await self.stores.deliveries.settle(settlement)
+
+
+class World:
+    """The application with metrics, over stores in memory."""
+
+    def __init__(self, *, local: bool = False) -> None:
+        self.stores = memory_stores(FernetSealer(SECRET))
+        self.clock = ManualClock()
+        self.store = FailingStore(self.stores)
+        self.ids = RandomIds()
+        self.asked = 0
+        self.left: Left | None = Left()
+        self.scrape = Scrape("1.2.3", self.backlog, lambda: (2, 5))
+        metrics = self.scrape.metrics
+        receiver = Receiver(MeasuredStore(self.store, metrics), self.stores.journal, self.clock, self.ids)
+        self.app = create_app(
+            Services(
+                front=Front(
+                    receiver=MeasuredReceiver(receiver, metrics),
+                    authenticator=Authenticator(self.stores.keys, self.clock),
+                    posts=self.stores.posts,
+                ),
+                why_not_ready=self.why_not_ready,
+                for_operators=[metrics_route(self.scrape, local=local)],
+                watched=lambda app: MeasuredRequests(app, metrics),
+            )
+        )
+
+    async def why_not_ready(self) -> str | None:
+        return None
+
+    async def backlog(self) -> Left:
+        self.asked += 1
+        if self.left is None:
+            message = "the database is away"
+            raise StoreUnavailable(message)
+        return self.left
+
+    async def set_up(self) -> "World":
+        operator = Operator(self.stores.directory, self.stores.keys, self.clock, self.ids)
+        organization = await operator.create_organization("Acme")
+        assert isinstance(organization, Organization)
+        made = await operator.connect(
+            organization, full_name="acme/lighthouse", repository_id=1, provider="codehost", branch=None
+        )
+        assert isinstance(made, Connection)
+        self.address = Address(
+            provider="codehost",
+            organization_id=organization.id,
+            integration_id=made.integration.id,
+            repository_id=1,
+        )
+        self.secret = made.secret
+        return self
+
+    def delivery(self, event: str = "push", delivery: str | None = None) -> Delivery:
+        body = push_body("feat: turn the beam") if event == "push" else b"{}"
+        return signed(
+            body, at=self.address, secret=self.secret, event=event, delivery_id=delivery or self.ids.mint("d-")
+        )
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        content: bytes = b"",
+        headers: Any = None,
+        client: tuple[str, int] = HERE,
+    ) -> httpx.Response:
+        transport = httpx.ASGITransport(cast("Any", self.app), raise_app_exceptions=False, client=client)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+            return await http.request(method, path, content=content, headers=headers)
+
+    async def deliver(self, delivery: Delivery) -> int:
+        at = delivery.address
+        path = f"/api/webhooks/{at.provider}/{at.organization_id}/{at.integration_id}/{at.repository_id}"
+        return (await self.request("POST", path, content=delivery.body, headers=list(delivery.headers))).status_code
+
+    async def numbers(self) -> "Numbers":
+        answered = await self.request("GET", "/metrics")
+        assert answered.status_code == 200
+        return Numbers(answered.text)
+
+
+class Numbers:
+    """What stands on the page."""
+
+    def __init__(self, page: str) -> None:
+        self.page = page
+        self.samples = [each for family in text_string_to_metric_families(page) for each in family.samples]
+
+    def get(self, name: str, **labels: str) -> float | None:
+        found = [
+            each.value for each in self.samples if each.name == name and labels.items() <= dict(each.labels).items()
+        ]
+        return sum(found) if found else None
+
+    def labels(self, name: str) -> list[Mapping[str, str]]:
+        return [dict(each.labels) for each in self.samples if each.name == name and each.value]
+
+
+@pytest.fixture
+async def world() -> World:
+    return await World().set_up()
+
+
+async def test_deliveries_are_counted_by_how_they_ended(world: World) -> None:
+    first = world.delivery()
+    assert await world.deliver(first) == 200
+    assert await world.deliver(first) == 200
+    assert await world.deliver(world.delivery("ping")) == 200
+    assert await world.deliver(world.delivery("a kind that somebody made up")) == 200
+    forged = Delivery(address=first.address, headers=first.headers, body=first.body + b" ")
+    assert await world.deliver(forged) == 401
+
+    numbers = await world.numbers()
+
+    def count(**labels: str) -> float | None:
+        return numbers.get("contentsvc_deliveries_total", provider="codehost", **labels)
+
+    assert count(outcome="processed", event="push", status="200") == 1
+    assert count(outcome="duplicate", event="push", status="200") == 1
+    assert count(outcome="pong", event="ping", status="200") == 1
+    assert count(outcome="ignored", event="other", status="200") == 1
+    assert count(outcome="rejected", event="push", status="401") == 1
+    assert count() == 5
+    assert numbers.get("contentsvc_receive_seconds_count") == 5
+    assert numbers.get("contentsvc_settle_seconds_count") == 5
+    assert numbers.get("contentsvc_settle_batch_size_sum") == 5
+    assert numbers.get("contentsvc_settles_in_progress") == 0
+
+
+async def test_a_store_that_is_away_and_a_fault_of_our_own_are_counted_apart(world: World) -> None:
+    assert (await world.numbers()).get("contentsvc_store_unavailable_total", operation="settle") == 0
+    world.store.fails = StoreUnavailable("the database is locked")
+    assert await world.deliver(world.delivery()) == 503
+    world.store.fails = ZeroDivisionError("the lamp went out")
+    assert await world.deliver(world.delivery()) == 500
+
+    numbers = await world.numbers()
+    assert numbers.get("contentsvc_deliveries_total", outcome="unavailable", status="503") == 1
+    assert numbers.get("contentsvc_deliveries_total", outcome="failed", status="500") == 1
+    assert numbers.get("contentsvc_store_unavailable_total", operation="settle") == 1
+    assert numbers.get("contentsvc_settles_in_progress") == 0
+
+
+async def test_requests_are_counted_by_route_and_nothing_that_a_stranger_chose_is_a_label(world: World) -> None:
+    await world.request("GET", "/v1/posts?limit=5")
+    await world.request("GET", "/a/path/of/my/own")
+    await world.request("BREW", "/v1/status")
+    await world.deliver(world.delivery("invented-event"))
+    await world.request("POST", "/api/webhooks/invented-provider/o/i/1")
+
+    numbers = await world.numbers()
+    requests = "contentsvc_http_requests_total"
+    assert numbers.get(requests, method="GET", route="/v1/posts", status="401") == 1
+    assert numbers.get(requests, method="GET", route="other", status="404") == 1
+    assert numbers.get(requests, method="other") == 1
+    webhooks = "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"
+    assert numbers.get(requests, method="POST", route=webhooks, status="200") == 1
+    assert numbers.get(requests, method="POST", route=webhooks, status="400") == 1
+    for foreign in ("invented", "BREW", "my/own", world.address.organization_id, world.address.integration_id):
+        assert foreign not in numbers.page
+    names = {name for labels in numbers.samples for name in labels.labels}
+    assert names <= {
+        *("provider", "event", "outcome", "status", "method", "route", "operation", "le"),
+        "version",
+        "python",
+    }
+
+
+async def test_what_the_database_knows_is_read_when_it_is_asked_for_and_kept_for_a_moment(world: World) -> None:
+    world.left = Left(pending=3, running=2, oldest_due_s=1.5)
+    numbers = await world.numbers()
+    await world.numbers()
+
+    assert world.asked == 1
+    assert numbers.get("contentsvc_store_up") == 1
+    assert numbers.get("contentsvc_runs", status="pending") == 3
+    assert numbers.get("contentsvc_runs", status="running") == 2
+    assert numbers.get("contentsvc_outbox_age_seconds") == 1.5
+    assert numbers.get("contentsvc_store_connections_in_use") == 2
+    assert numbers.get("contentsvc_store_connections_max") == 5
+    assert numbers.get("contentsvc_build_info", version="1.2.3") == 1
+    assert (numbers.get("process_resident_memory_bytes") or 0) > 1_000_000
+
+
+async def test_without_the_database_the_page_says_so_and_shows_the_rest(world: World) -> None:
+    assert await world.deliver(world.delivery()) == 200
+    world.left = None
+    numbers = await world.numbers()
+
+    assert numbers.get("contentsvc_store_up") == 0
+    assert numbers.get("contentsvc_runs") is None
+    assert numbers.get("contentsvc_outbox_age_seconds") is None
+    assert numbers.get("contentsvc_deliveries_total") == 1
+
+
+async def test_a_database_that_hangs_holds_up_no_scrape_and_is_asked_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scrape_module, "_WITHIN_S", 0.05)
+    monkeypatch.setattr(scrape_module, "_FRESH_S", 0.0)
+    free = asyncio.Event()
+    asked = 0
+
+    async def hangs() -> Left:
+        nonlocal asked
+        asked += 1
+        await free.wait()
+        return Left(pending=7)
+
+    monkeypatch.setattr(world.scrape, "_backlog", hangs)
+    for _ in range(3):
+        assert (await world.numbers()).get("contentsvc_store_up") == 0
+    assert asked == 1
+
+    free.set()
+    assert (await world.numbers()).get("contentsvc_runs", status="pending") == 7
+
+
+@pytest.mark.parametrize(
+    ("client", "headers", "status"),
+    [
+        ("127.0.0.1", {}, 200),
+        ("::1", {}, 200),
+        ("::ffff:127.0.0.1", {}, 200),
+        ("192.0.2.7", {}, 403),
+        ("::ffff:192.0.2.7", {}, 403),
+        ("127.0.0.1", {"X-Forwarded-For": "192.0.2.7"}, 403),
+        ("127.0.0.1", {"Forwarded": "for=192.0.2.7"}, 403),
+        ("127.0.0.1", {"Via": "1.1 proxy"}, 403),
+    ],
+)
+async def test_local_is_this_machine_and_no_proxy_on_it(client: str, headers: dict[str, str], status: int) -> None:
+    world = World(local=True)
+
+    answered = await world.request("GET", "/metrics", headers=headers, client=(client, 1))
+
+    assert answered.status_code == status
+    if status == 403:
+        assert answered.json() == {"error": "Metrics are for clients on this machine; CONTENTSVC_METRICS=on opens them"}
+        assert world.asked == 0
+
+
+@pytest.mark.parametrize(("name", "choices"), [("METRICS", "local, on, off"), ("TRACES", "off, otlp")])
+def test_a_choice_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, choices: str) -> None:
+    monkeypatch.setenv(f"CONTENTSVC_{name}", "public")
+
+    with pytest.raises(InvalidSetting, match=f"CONTENTSVC_{name} must be one of {choices}, not 'public'"):
+        load_settings()
+
+
+async def test_on_is_everybody(world: World) -> None:
+    answered = await world.request("GET", "/metrics", client=("192.0.2.7", 1), headers={"Via": "1.1 proxy"})
+
+    assert answered.status_code == 200
+
+
+async def test_the_format_is_what_the_scraper_accepts(world: World) -> None:
+    plain = await world.request("GET", "/metrics")
+    assert plain.headers["Content-Type"].startswith("text/plain; version=")
+    accept = {"Accept": "application/openmetrics-text; version=1.0.0"}
+    newer = await world.request("GET", "/metrics", headers=accept)
+    assert newer.headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0")
+    assert newer.text.endswith("# EOF\n")
+
+
+async def test_names_are_as_prometheus_wants_them(world: World) -> None:
+    for family in text_string_to_metric_families((await world.numbers()).page):
+        assert re.fullmatch(r"(contentsvc|process)_[a-z_]+", family.name)
+        assert family.documentation.endswith("."), family.name
+        assert (family.type == "histogram") == (family.name.endswith(("receive_seconds", "settle_seconds", "_size")))
+
+
+async def test_every_metric_is_documented_and_alerts_name_no_other(world: World) -> None:
+    await world.deliver(world.delivery())
+    page = section(read("docs/operations.md"), "## Metrics")
+    shown = {code(row[0])[0] for row in rows(page) if row[0].startswith("`contentsvc_") and len(row) == 3}
+    there = {
+        f"{family.name}_total" if family.type == "counter" else family.name
+        for family in text_string_to_metric_families((await world.numbers()).page)
+        if family.name.startswith("contentsvc_")
+    }
+
+    assert shown == there
+    for row in rows(section(page, "### What to alert on")):
+        for named in re.findall(r"contentsvc_\w+", code(row[0])[0]):
+            assert {named, *(named.removesuffix(ending) for ending in ("_bucket", "_sum", "_count"))} & there, named
+
+
+@contextlib.asynccontextmanager
+async def sqlite(folder: Path) -> AsyncGenerator[Database]:
+    database = Database(f"sqlite+aiosqlite:///{folder / 'a.db'}")
+    await upgrade(database)
+    yield database
+    await database.dispose()
+
+
+@contextlib.asynccontextmanager
+async def postgresql(_folder: Path) -> AsyncGenerator[Database]:
+    with postgres.database() as url:
+        database = Database(url)
+        yield database
+        await database.dispose()
+
+
+@pytest.mark.parametrize(
+    ("opened", "most", "explain", "indexed"),
+    [
+        (sqlite, 5, "EXPLAIN QUERY PLAN", r"USING (COVERING )?INDEX ix_workflow_runs_(pending|running)"),
+        # Of a table with a handful of rows, PostgreSQL would read the table: it is told not to.
+        (postgresql, 10, "EXPLAIN", r"Index (Only )?Scan using ix_workflow_runs_(pending|running)"),
+    ],
+    ids=["sqlite", "postgresql"],
+)
+async def test_the_backlog_is_read_from_the_indexes_of_what_is_left(
+    opened: Callable[[Path], AbstractAsyncContextManager[Database]],
+    most: int,
+    explain: str,
+    indexed: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with opened(tmp_path) as database:
+        stores = sql_stores(database, FernetSealer(SECRET))
+        clock, ids = ManualClock(), RandomIds()
+        operator = Operator(stores.directory, stores.keys, clock, ids)
+        organization = await operator.create_organization("Acme")
+        assert isinstance(organization, Organization)
+        made = await operator.connect(
+            organization, full_name="acme/lighthouse", repository_id=1, provider="codehost", branch=None
+        )
+        assert isinstance(made, Connection)
+        await operator.create_trigger(organization, repository_ids=(1,))
+        at = Address(
+            provider="codehost",
+            organization_id=organization.id,
+            integration_id=made.integration.id,
+            repository_id=1,
+        )
+        receiver = Receiver(stores.deliveries, stores.journal, clock, ids)
+        assert await backlog(database, clock.now()) == Backlog(pending=0, running=0, oldest_due_s=0)
+        for number in range(3):
+            await receiver.receive(signed(push_body("feat: x"), at=at, secret=made.secret, delivery_id=f"d-{number}"))
+            clock.advance(timedelta(seconds=2))
+
+        assert await backlog(database, clock.now()) == Backlog(pending=3, running=0, oldest_due_s=6)
+        # Not due yet: nothing waits.
+        assert (await backlog(database, clock.now() - timedelta(hours=1))).oldest_due_s == 0
+        assert connections(database) == (0, most)
+
+        def plan(connection: SqlConnection) -> list[str]:
+            asked = statement().compile(connection.engine, compile_kwargs={"literal_binds": True})
+            if explain == "EXPLAIN":
+                connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+            return [str(row[-1]) for row in connection.exec_driver_sql(f"{explain} {asked}")]
+
+        looked = [line for line in await database.read(plan) if "workflow_runs" in line]
+        assert [bool(re.search(indexed, line)) for line in looked] == [True, True], looked
+
+        monkeypatch.setattr(backlog_module, "LOOKED_AT", 2)
+        assert (await backlog(database, clock.now())).pending == 2
+
+
+_COUNTS: Final = """
+import asyncio, pathlib, sys
+from contentsvc_core import Address
+from contentsvc_http.scrape import Scrape
+
+async def nothing():
+    raise OSError
+
+async def main():
+    scrape = Scrape("1", nothing, lambda: (1, 5))
+    metrics = scrape.metrics
+    at = Address(provider="codehost", organization_id="org_1", integration_id="int_1", repository_id=1)
+    metrics.delivered(at, "processed", "push", 200)
+    metrics.settle_seconds.observe(0.002)
+    metrics.settling.inc()
+    page, _ = await scrape.page("")
+    pathlib.Path(sys.argv[1]).write_bytes(page)
+    print("counted", flush=True)
+    # It lives on: the gauges of dead processes are not added.
+    sys.stdin.read()
+
+asyncio.run(main())
+"""
+
+
+def test_several_processes_are_added_up(tmp_path: Path) -> None:
+    counters = tmp_path / "counters"
+    counters.mkdir()
+    page = tmp_path / "page"
+    started: list[subprocess.Popen[str]] = []
+    try:
+        for _ in range(2):
+            process = subprocess.Popen(
+                [sys.executable, "-c", _COUNTS, str(page)],
+                env=os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(counters)},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            started.append(process)
+            assert process.stdout is not None
+            assert process.stdout.readline() == "counted\n"
+    finally:
+        for process in started:
+            process.communicate(timeout=30)
+
+    numbers = Numbers(page.read_text("utf-8"))
+    assert numbers.get("contentsvc_deliveries_total", outcome="processed") == 2
+    assert numbers.get("contentsvc_settle_seconds_count") == 2
+    assert numbers.get("contentsvc_settles_in_progress") == 2
+    assert numbers.get("contentsvc_store_connections_max") == 10
+    # What is the same for all of them is not added up.
+    assert numbers.get("contentsvc_build_info") == 1
+    assert all("pid" not in sample.labels for sample in numbers.samples)
+
+
+def test_a_server_counts_from_the_delivery_to_the_post(tmp_path: Path) -> None:
+    prepared = prepare(tmp_path)
+    body = json.dumps(push_body("feat: turn the beam", repository_id=prepared.hook.repository_id)).encode()
+    with serving(prepared.installation) as server:
+
+        def numbers() -> Numbers:
+            return Numbers(httpx.get(f"{server.url}/metrics", trust_env=False, timeout=30).text)
+
+        def deliver(secret: str, delivery: str) -> int:
+            headers = evolve(prepared.hook, secret=secret).headers(body, delivery)
+            return httpx.post(
+                f"{server.url}{prepared.hook.path}", content=body, headers=headers, trust_env=False, timeout=30
+            ).status_code
+
+        assert deliver(prepared.hook.secret, "d-1") == 200
+        assert deliver("another secret", "d-2") == 401
+        until(lambda: numbers().get("contentsvc_runs_ended_total", status="completed") == 2, "both runs have ended")
+        found = numbers()
+
+    assert found.get("contentsvc_deliveries_total", outcome="processed") == 1
+    assert found.get("contentsvc_deliveries_total", outcome="rejected", status="401") == 1
+    assert found.get("contentsvc_runs_ended_total") == 2
+    assert found.get("contentsvc_runs_in_progress") == 0
+    assert found.get("contentsvc_store_up") == 1
+    assert found.get("contentsvc_store_connections_max") == 5
+    for hidden in (prepared.hook.organization_id, prepared.hook.secret, "lighthouse", "acme"):
+        assert hidden not in found.page
+
+
+def test_the_processes_of_a_node_are_added_up_whichever_answers(tmp_path: Path) -> None:
+    with postgres.database() as url:
+        prepared = prepare(tmp_path, database_url=url)
+        body = json.dumps(push_body("feat: turn the beam", repository_id=prepared.hook.repository_id)).encode()
+        with serving(prepared.installation, "--role", "receiver", "--workers", "2") as server:
+            for number in range(8):
+                # Each on a connection of its own: the kernel chooses the process.
+                headers = prepared.hook.headers(body, f"d-{number}")
+                path = f"{server.url}{prepared.hook.path}"
+                assert httpx.post(path, content=body, headers=headers, trust_env=False, timeout=30).is_success
+            pages = [httpx.get(f"{server.url}/metrics", trust_env=False, timeout=30).text for _ in range(6)]
+
+    for page in pages:
+        numbers = Numbers(page)
+        assert numbers.get("contentsvc_deliveries_total", outcome="processed") == 8
+        assert numbers.get("contentsvc_store_connections_max") == 20
+        # Two triggers match each; without a worker nobody takes them.
+        assert numbers.get("contentsvc_runs", status="pending") == 16
+
+
+def test_switched_off_nothing_is_counted_or_imported(tmp_path: Path) -> None:
+    imported = modules_of_a_server(Installation(tmp_path, metrics="off"), expecting=404)
+    assert "litestar" in imported
+    assert "prometheus_client" not in imported
+
+    assert "prometheus_client" in modules_of_a_server(Installation(tmp_path), expecting=200)

@@ -1,0 +1,65 @@
+"""What `contentsvc` says, and with what it ends, when PostgreSQL is not as it has to be."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from tests import postgres
+
+from server_process import Installation
+
+
+@pytest.fixture
+def empty_url() -> Generator[str]:
+    with postgres.database(migrated=False) as url:
+        yield url
+
+
+@pytest.mark.parametrize("arguments", [("serve", "--port", "0"), ("organization", "create", "Acme")])
+def test_an_empty_database_is_refused_until_it_is_migrated(
+    tmp_path: Path, empty_url: str, arguments: tuple[str, ...]
+) -> None:
+    installation = Installation(tmp_path, database_url=empty_url)
+
+    refused = installation.run(*arguments)
+
+    assert refused.returncode == 1
+    assert "Error: the database has no schema yet" in refused.stderr
+    assert "run 'contentsvc migrate'" in refused.stderr
+    assert postgres.rows(empty_url, "SELECT * FROM pg_tables WHERE schemaname = 'public'") == []
+
+
+def test_migrating_needs_no_key_and_everything_else_does(tmp_path: Path, empty_url: str) -> None:
+    installation = Installation(tmp_path, database_url=empty_url)
+
+    migrated = installation.run("migrate", CONTENTSVC_SECRET_KEY="")
+    keyless = installation.run("organization", "create", "Acme", CONTENTSVC_SECRET_KEY="")
+    made = installation.run("organization", "create", "Acme")
+
+    assert migrated.returncode == 0, migrated.stderr
+    assert keyless.returncode == 1
+    assert "CONTENTSVC_SECRET_KEY is not set" in keyless.stderr
+    assert "openssl rand -base64 32" in keyless.stderr
+    assert made.returncode == 0, made.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_schema_and_a_server_that_is_away_are_one_sentence_each(tmp_path: Path) -> None:
+    with postgres.database() as url:
+        installation = Installation(tmp_path, database_url=url)
+        said: list[str] = []
+        for found in ("0001", "9999"):
+            postgres.rows(url, "UPDATE alembic_version SET version_num = %s", found)
+            refused = installation.run("organization", "list")
+            assert refused.returncode == 1
+            said.append(refused.stderr)
+    away = Installation(tmp_path, database_url="postgresql+asyncpg://ada:hunter2@127.0.0.1:1/contents")
+    unreachable = away.run("organization", "list")
+
+    assert "is at revision 0001" in said[0]
+    assert "run 'contentsvc migrate'" in said[0]
+    assert "a newer version of contentsvc has upgraded it" in said[1]
+    assert unreachable.returncode == 1
+    assert "the database 'contents' at 127.0.0.1 cannot be used" in unreachable.stderr
+    assert "hunter2" not in unreachable.stderr
+    assert [len(each.strip().splitlines()) for each in (*said, unreachable.stderr)] == [1, 1, 1]

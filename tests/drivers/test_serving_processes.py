@@ -1,0 +1,363 @@
+"""Real `contentsvc serve` in parts and in several processes: roles, workers, and what happens when one of them dies."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import uuid
+from collections import Counter
+from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
+from typing import Any, Final, final
+
+import httpx
+import pytest
+from tests.postgres import database, rows
+from tests.server_process import (
+    LOOPBACK,
+    PATIENCE_S,
+    REPOSITORY_ID,
+    Installation,
+    Prepared,
+    ServerProcess,
+    prepare,
+    serving,
+    until,
+)
+
+from contentsvc_core.testing import push_body
+
+#: A database that is never asked: it is no file, so that several processes may try.
+NOWHERE: Final = f"postgresql+asyncpg://nobody@{LOOPBACK}:1/nothing"
+_SENDERS: Final = 8
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Generator[Prepared]:
+    with database() as url:
+        yield prepare(tmp_path_factory.mktemp("postgres"), database_url=url)
+
+
+@pytest.fixture(autouse=True)
+def temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what a killed process leaves behind where pytest clears up."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+
+@pytest.fixture
+def node(prepared: Prepared, request: pytest.FixtureRequest) -> Generator[ServerProcess]:
+    """Give three processes that serve together, with a log of their own."""
+    with ServerProcess(prepared.installation, "--workers", "3", name=request.node.name) as server:
+        server.start()
+        until_all_ready(server)
+        yield server
+
+
+def lines(server: ServerProcess) -> list[dict[str, Any]]:
+    """Give the log's lines; the last one may be half written."""
+    text = server.log()
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines() if line.startswith('{"')]
+
+
+def events(server: ServerProcess) -> list[str]:
+    return [line["event"] for line in lines(server)]
+
+
+def until_all_ready(server: ServerProcess, *, times: int = 1) -> None:
+    def ready() -> bool:
+        assert server.is_alive, f"the server has ended: {server.log()[-2000:]}"
+        return events(server).count("ready") == times
+
+    until(ready, "all are ready")
+
+
+def pids(server: ServerProcess) -> dict[int, int]:
+    """Give each worker's process id: the latest."""
+    return {line["worker"]: line["pid"] for line in lines(server) if line["event"] == "worker ready"}
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether a process does anything still; what nobody has asked after is a zombie."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def get(server: ServerProcess, path: str, **headers: str) -> httpx.Response:
+    """Ask on a connection of its own."""
+    return httpx.get(f"{server.url}{path}", headers=headers, trust_env=False, timeout=PATIENCE_S)
+
+
+def deliver(prepared: Prepared, server: ServerProcess, delivery: str) -> httpx.Response:
+    body = json.dumps(push_body("feat: add a lamp", repository_id=REPOSITORY_ID)).encode()
+    headers = prepared.hook.headers(body, delivery)
+    url = f"{server.url}{prepared.hook.path}"
+    return httpx.post(url, content=body, headers=headers, trust_env=False, timeout=PATIENCE_S)
+
+
+def runs_of(installation: Installation, delivery: str) -> list[str]:
+    """Give how the runs of a delivery stand."""
+    query = "SELECT status FROM workflow_runs JOIN events ON events.id = event_id WHERE delivery_id = ?"
+    return [row["status"] for row in installation.rows(query, delivery)]
+
+
+@final
+class Load:
+    """Senders that go on whatever happens, and remember what was acknowledged."""
+
+    def __init__(self, prepared: Prepared, server: ServerProcess) -> None:
+        self._hook = prepared.hook
+        self._url = f"{server.url}{prepared.hook.path}"
+        self.acknowledged: set[str] = set()
+
+    @contextlib.asynccontextmanager
+    async def sending(self) -> AsyncGenerator[None]:
+        senders = [asyncio.create_task(self._send_on()) for _ in range(_SENDERS)]
+        try:
+            yield
+        finally:
+            for sender in senders:
+                sender.cancel()
+            await asyncio.gather(*senders, return_exceptions=True)
+
+    async def until_acknowledged(self, count: int) -> None:
+        """Wait for so many more than there are."""
+        enough = len(self.acknowledged) + count
+        async with asyncio.timeout(PATIENCE_S):
+            while len(self.acknowledged) < enough:
+                await asyncio.sleep(0.01)
+
+    async def _send_on(self) -> None:
+        body = json.dumps(push_body("feat: add a lamp", repository_id=REPOSITORY_ID)).encode()
+        async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_S) as client:
+            while True:
+                delivery = str(uuid.uuid4())
+                with contextlib.suppress(httpx.TransportError):
+                    answered = await client.post(self._url, content=body, headers=self._hook.headers(body, delivery))
+                    if answered.is_success:
+                        self.acknowledged.add(delivery)
+                # Nobody may be listening any more.
+                await asyncio.sleep(0.005)
+
+    def assert_all_stored(self, prepared: Prepared) -> None:
+        stored = {row["delivery_id"] for row in prepared.installation.rows("SELECT delivery_id FROM events")}
+        assert self.acknowledged - stored == set()
+
+
+# A SQLite file has one serving process.
+
+
+@pytest.mark.parametrize("arguments", [("--workers", "2"), ("--role", "receiver"), ("--role", "worker")])
+def test_a_file_is_not_served_in_parts(tmp_path: Path, arguments: tuple[str, str]) -> None:
+    done = Installation(tmp_path).run("serve", "--port", "0", *arguments)
+
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert f"{' '.join(arguments)} needs PostgreSQL" in done.stderr
+    assert "Set it to postgresql+asyncpg://" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_server_on_a_file_is_told_what_to_do_and_commands_are_not(tmp_path: Path) -> None:
+    installation = Installation(tmp_path)
+    installation.command("organization", "create", "Acme", "--slug", "acme")
+    with serving(installation):
+        done = installation.run("serve", "--port", "0")
+        assert done.returncode == 1
+        assert "another process serves" in done.stderr
+        assert "use PostgreSQL" in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert [row["slug"] for row in installation.command("organization", "list")] == ["acme"]
+        installation.connect("acme", "acme/lighthouse", REPOSITORY_ID)
+
+
+# Roles.
+
+
+def test_what_a_receiver_took_a_worker_performs(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every import is a line in the log.
+    monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
+    installation = prepared.installation
+    with serving(installation, "--role", "receiver", name="receiver") as receiver:
+        delivery = str(uuid.uuid4())
+        assert deliver(prepared, receiver, delivery).status_code == 200
+        assert get(receiver, "/health/live").status_code == 200
+        assert runs_of(installation, delivery) == ["pending", "pending"]
+
+        with serving(installation, "--role", "worker", name="worker") as worker:
+            until(lambda: runs_of(installation, delivery) == ["completed", "completed"], "both runs are performed")
+            assert get(worker, "/health/live").json() == {"status": "live"}
+            refused = deliver(prepared, worker, delivery)
+            assert (refused.status_code, refused.json()) == (404, {"error": "Not Found"})
+            for path in ("/v1/posts", "/v1/status", "/schema/openapi.json", "/"):
+                answered = get(worker, path)
+                assert (answered.status_code, answered.json()) == (404, {"error": "Not Found"})
+
+        posts = get(receiver, "/v1/posts", Authorization=f"Bearer {prepared.key}").json()
+        assert posts["pagination"]["totalItems"] > 0
+        assert "contentsvc_adapters.engine" in worker.log()
+        for engine in ("contentsvc_adapters.engine", "dbos"):
+            assert engine not in receiver.log()
+
+
+# Several processes.
+
+
+def test_three_processes_answer_on_one_port_and_each_gets_its_part(node: ServerProcess) -> None:
+    before = [line for line in lines(node) if line["event"] in {"ready", "worker ready"}]
+    assert [line["event"] for line in before] == [*["worker ready"] * 3, "ready"]
+    assert {line["worker"] for line in before[:-1]} == {1, 2, 3}
+    assert before[-1]["url"] == node.url
+
+    named = uuid.uuid4().hex
+    for number in range(200):
+        assert get(node, "/health/ready", **{"X-Request-Id": f"{named}-{number}"}).json() == {"status": "ready"}
+
+    def counted() -> "Counter[int]":
+        return Counter(line["worker"] for line in lines(node) if named in line.get("request_id", ""))
+
+    until(lambda: counted().total() == 200, "every request is logged")
+    assert set(counted()) == {1, 2, 3}
+
+
+def test_the_address_is_printed_once(prepared: Prepared) -> None:
+    with ServerProcess(prepared.installation, "--workers", "2", "--json", name="json") as server:
+        server.start()
+        until_all_ready(server)
+        server.terminate()
+        assert server.exit_code(within_s=PATIENCE_S) == 0
+        assert server.log().count('"url": ') == 2
+        printed = "".join(line for line in server.log().splitlines() if not line.startswith('{"'))
+        assert json.loads(printed) == {"url": server.url}
+
+
+def test_a_taken_port_is_refused(prepared: Prepared, node: ServerProcess) -> None:
+    for workers in ("1", "2"):
+        done = prepared.installation.run("serve", "--port", str(node.port), "--workers", workers)
+        assert done.returncode == 1
+        assert done.stderr == f"Error: cannot listen on {LOOPBACK} port {node.port}: Address already in use\n"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -9), (signal.SIGTERM, 0)])
+def test_when_one_ends_the_others_answer_and_it_comes_back(
+    prepared: Prepared, node: ServerProcess, number: signal.Signals, code: int
+) -> None:
+    first = pids(node)
+    os.kill(first[2], number)
+    until(lambda: "worker ended" in events(node), "its end is noticed")
+    for _ in range(30):
+        assert get(node, "/health/ready").status_code == 200
+    until(lambda: pids(node)[2] != first[2], "it is started again")
+
+    assert {**pids(node), 2: first[2]} == first
+    assert deliver(prepared, node, str(uuid.uuid4())).status_code == 200
+    assert events(node).count("ready") == 1
+    ended = next(line for line in lines(node) if line["event"] == "worker ended")
+    assert (ended["worker"], ended["pid"], ended["exit"]) == (2, first[2], code)
+
+
+async def test_when_all_are_terminated_under_load_what_was_acknowledged_is_there(
+    prepared: Prepared, node: ServerProcess
+) -> None:
+    load = Load(prepared, node)
+    async with load.sending():
+        await load.until_acknowledged(100)
+        node.terminate()
+        assert await asyncio.to_thread(node.exit_code, within_s=PATIENCE_S) == 0
+
+    load.assert_all_stored(prepared)
+    assert [pid for pid in pids(node).values() if is_running(pid)] == []
+    assert events(node).count("stopping") == 1
+    assert "Traceback" not in node.log()
+
+
+async def test_when_the_first_process_is_killed_the_others_finish_and_end(
+    prepared: Prepared, node: ServerProcess
+) -> None:
+    load = Load(prepared, node)
+    async with load.sending():
+        await load.until_acknowledged(100)
+        node.process.kill()
+        await asyncio.to_thread(node.process.wait)
+        await asyncio.to_thread(
+            until, lambda: not any(is_running(pid) for pid in pids(node).values()), "nobody is left"
+        )
+
+    load.assert_all_stored(prepared)
+    assert "Traceback" not in node.log()
+    node.kill()
+    # And the port is free.
+    node.start()
+    until_all_ready(node, times=2)
+    assert deliver(prepared, node, str(uuid.uuid4())).status_code == 200
+
+
+def test_an_interrupt_from_a_terminal_ends_all_without_a_word_too_many(node: ServerProcess) -> None:
+    os.killpg(node.process.pid, signal.SIGINT)
+
+    assert node.exit_code(within_s=PATIENCE_S) == 0
+    assert [pid for pid in pids(node).values() if is_running(pid)] == []
+    assert events(node).count("stopping") == 1
+    assert "worker ended" not in events(node)
+    assert node.log().splitlines()[-1].startswith("{")
+    for word in ("Traceback", "KeyboardInterrupt", "Aborted"):
+        assert word not in node.log()
+
+
+def test_one_that_does_not_end_is_killed(node: ServerProcess) -> None:
+    os.kill(pids(node)[3], signal.SIGSTOP)
+    node.terminate()
+
+    assert node.exit_code(within_s=PATIENCE_S) == 0
+    assert [pid for pid in pids(node).values() if is_running(pid)] == []
+    assert [line["worker"] for line in lines(node) if line["event"].startswith("worker killed")] == [3]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_they_start_ends_all(prepared: Prepared, number: signal.Signals) -> None:
+    with ServerProcess(prepared.installation, "--workers", "3", name=f"start-{number}") as server:
+        server.start()
+        children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
+        until(lambda: len(children.read_text("ascii").split()) == 3, "all are started")
+        started = [int(pid) for pid in children.read_text("ascii").split()]
+        os.killpg(server.process.pid, number)
+
+        assert server.exit_code(within_s=PATIENCE_S) == 0
+        assert [pid for pid in started if is_running(pid)] == []
+        assert "Traceback" not in server.log()
+
+
+# When they cannot start.
+
+
+@pytest.mark.parametrize("workers", ["1", "3"])
+def test_another_schema_is_said_once_and_in_one_line(tmp_path: Path, workers: str) -> None:
+    with database() as url:
+        rows(url, "UPDATE alembic_version SET version_num = '9999'")
+        done = Installation(tmp_path, database_url=url).run("serve", "--port", "0", "--workers", workers)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ")
+    assert "9999" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_processes_that_die_at_once_without_a_word_are_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Read by every interpreter at its start.
+    tmp_path.joinpath("sitecustomize.py").write_text(
+        "import os, sys\nif 'contentsvc_http.worker_process' in sys.orig_argv: os._exit(3)\n", "utf-8"
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    installation = Installation(tmp_path, database_url=NOWHERE)
+
+    done = installation.run("serve", "--port", "0", "--workers", "2")
+
+    assert done.returncode == 1
+    *log, error = done.stderr.splitlines()
+    assert error.startswith("Error: worker ")
+    assert "ended 5 times before it was ready, with exit code 3" in error
+    pauses = [json.loads(line)["again_in_s"] for line in log if '"worker": 1' in line]
+    assert pauses == sorted(pauses)

@@ -1,0 +1,237 @@
+"""Traces as a collector gets them: a real server, real sockets, and the protocol's own types."""
+
+import contextlib
+import json
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final, final
+
+import httpx
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+from tests.drivers.importing import modules_of_a_server
+from tests.server_process import Installation, Prepared, ServerProcess, prepare, serving, until
+
+from contentsvc_core.testing import push_body
+
+TRACE: Final = "0af7651916cd43dd8448eb211c80319c"
+TRACEPARENT: Final = f"00-{TRACE}-b7ad6b7169203331-01"
+IN_BODY: Final = "nobody's business"
+
+
+@final
+class Collector:
+    """Takes what is sent by OTLP over HTTP."""
+
+    def __init__(self, *, delay_s: float = 0.0) -> None:
+        self.bodies: list[bytes] = []
+        self.headers: list[dict[str, str]] = []
+        collector = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                time.sleep(delay_s)
+                assert self.path == "/v1/traces"
+                collector.bodies.append(body)
+                collector.headers.append(dict(self.headers.items()))
+                with contextlib.suppress(OSError):
+                    self.send_response(200)
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's name
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> "Collector":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def exported(self) -> list[ExportTraceServiceRequest]:
+        return [ExportTraceServiceRequest.FromString(body) for body in list(self.bodies)]
+
+    def spans(self, name: str) -> list[Span]:
+        return [
+            span
+            for request in self.exported
+            for resource in request.resource_spans
+            for scope in resource.scope_spans
+            for span in scope.spans
+            if span.name == name
+        ]
+
+
+def attributes(of: Any) -> dict[str, Any]:
+    return {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in of.attributes}
+
+
+@pytest.fixture(autouse=True)
+def standard(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Send soon, so that no test waits."""
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "50")
+    return monkeypatch
+
+
+def deliver(server: ServerProcess, prepared: Prepared, delivery: str, **headers: str) -> int:
+    body = json.dumps(push_body(f"feat: {IN_BODY}", repository_id=prepared.hook.repository_id)).encode()
+    sent = prepared.hook.headers(body, delivery) | headers
+    return httpx.post(
+        f"{server.url}{prepared.hook.path}", content=body, headers=sent, trust_env=False, timeout=30
+    ).status_code
+
+
+def test_a_delivery_and_its_runs_are_spans_that_hold_ids_and_no_secrets(
+    tmp_path: Path, standard: pytest.MonkeyPatch
+) -> None:
+    prepared = prepare(tmp_path, traces="otlp")
+    hook = prepared.hook
+    with Collector() as collector:
+        standard.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        standard.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=lamp")
+        standard.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
+        with serving(prepared.installation) as server:
+            assert deliver(server, prepared, "d-1", Traceparent=TRACEPARENT) == 200
+            forged = {"X-Hub-Signature-256": f"sha256={'0' * 64}", "Traceparent": TRACEPARENT}
+            assert deliver(server, prepared, "d-2", **forged) == 401
+            until(lambda: len(collector.spans("perform run")) == 2, "both runs are spans")
+            until(lambda: len(collector.spans("receive delivery")) == 2, "both deliveries are spans")
+
+    received, refused = sorted(collector.spans("receive delivery"), key=lambda span: span.start_time_unix_nano)
+    address = {
+        "contentsvc.provider": "codehost",
+        "contentsvc.organization_id": hook.organization_id,
+        "contentsvc.integration_id": hook.integration_id,
+        "contentsvc.repository_id": hook.repository_id,
+    }
+    assert attributes(received) == address | {
+        "contentsvc.outcome": "processed",
+        "contentsvc.delivery_id": "d-1",
+        "http.response.status_code": 200,
+    }
+    assert received.kind == Span.SpanKind.SPAN_KIND_SERVER
+    settle = next(span for span in collector.spans("settle") if span.parent_span_id == received.span_id)
+    assert settle.trace_id == received.trace_id
+    assert attributes(settle) == {"contentsvc.settled": "as_decided", "contentsvc.runs": 2}
+    assert attributes(refused)["contentsvc.outcome"] == "rejected"
+    assert attributes(refused)["http.response.status_code"] == 401
+
+    # A trace that is named by a stranger is no parent; one whose signature is right is linked to, and no more.
+    assert [link.trace_id.hex() for link in received.links] == [TRACE]
+    assert not refused.links
+    assert TRACE not in {
+        span.trace_id.hex() for name in ("receive delivery", "settle", "perform run") for span in collector.spans(name)
+    }
+
+    run = collector.spans("perform run")[0]
+    assert not run.parent_span_id
+    assert run.status.code == Status.StatusCode.STATUS_CODE_UNSET
+    assert attributes(run)["contentsvc.delivery_id"] == "d-1"
+    assert attributes(run)["contentsvc.attempt"] == 1
+    assert {attributes(each)["contentsvc.trigger_id"] for each in collector.spans("perform run")} == {
+        prepared.on_all,
+        prepared.on_push,
+    }
+
+    (resource,) = {json.dumps(attributes(each.resource_spans[0].resource)) for each in collector.exported}
+    told = json.loads(resource)
+    assert told["service.name"] == "contentsvc"
+    assert told["service.version"]
+    assert told["deployment.environment.name"] == "test"
+    assert all(headers["x-tenant"] == "lamp" for headers in collector.headers)
+    everything = b"".join(collector.bodies)
+    for hidden in (IN_BODY, hook.secret, "sha256=", prepared.key, "lighthouse"):
+        assert hidden.encode() not in everything
+
+
+def test_the_operator_names_the_service(tmp_path: Path, standard: pytest.MonkeyPatch) -> None:
+    prepared = prepare(tmp_path, traces="otlp")
+    with Collector() as collector:
+        standard.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        standard.setenv("OTEL_SERVICE_NAME", "beam")
+        # Nothing is sent before the end: the end sends it.
+        standard.setenv("OTEL_BSP_SCHEDULE_DELAY", "600000")
+        with serving(prepared.installation) as server:
+            assert deliver(server, prepared, "d-1") == 200
+            assert not collector.bodies
+            server.terminate()
+            assert server.process.wait(timeout=30) == 0
+        assert attributes(collector.exported[0].resource_spans[0].resource)["service.name"] == "beam"
+        assert collector.spans("receive delivery")
+
+
+def test_a_collector_that_hangs_holds_up_neither_deliveries_nor_a_stop(
+    tmp_path: Path, standard: pytest.MonkeyPatch
+) -> None:
+    prepared = prepare(tmp_path, traces="otlp")
+    with Collector(delay_s=20) as collector:
+        standard.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        with serving(prepared.installation) as server:
+            began = time.monotonic()
+            for number in range(3):
+                assert deliver(server, prepared, f"d-{number}") == 200
+            assert time.monotonic() - began < 10
+            prepared.installation.until_runs_ended()
+            began = time.monotonic()
+            server.terminate()
+            assert server.process.wait(timeout=30) == 0
+            assert time.monotonic() - began < 10
+
+
+_WITHOUT: Final = """
+import sys
+sys.modules["opentelemetry.sdk"] = None
+sys.modules["opentelemetry.exporter"] = None
+from contentsvc_cli.main import main
+main(["serve", "--port", "0"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "more", "said"),
+    [
+        (_WITHOUT, {}, "CONTENTSVC_TRACES=otlp needs packages that are not installed: pip install 'contentsvc[otel]'"),
+        (
+            "from contentsvc_cli.main import main; main(['serve', '--port', '0'])",
+            {"OTEL_BSP_SCHEDULE_DELAY": "-1"},
+            "a variable OTEL_* cannot be used: ",
+        ),
+    ],
+    ids=["without the extra", "with a variable that cannot be used"],
+)
+def test_traces_that_cannot_be_sent_are_refused_in_one_line(
+    tmp_path: Path, script: str, more: dict[str, str], said: str
+) -> None:
+    environment = Installation(tmp_path, traces="otlp").environment | more
+
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"Error: {said}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_switched_off_nothing_of_it_is_imported(tmp_path: Path, standard: pytest.MonkeyPatch) -> None:
+    imported = modules_of_a_server(Installation(tmp_path), expecting=200)
+    assert not {name for name in imported if name.startswith(("opentelemetry.sdk", "opentelemetry.exporter"))}
+
+    with Collector() as collector:
+        standard.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        assert "opentelemetry.sdk" in modules_of_a_server(Installation(tmp_path, traces="otlp"), expecting=200)

