@@ -1,0 +1,169 @@
+"""The model's rules for workflow runs, executors and what steps have given, as the ports' docstrings say them."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from attrs import evolve
+from tests.model.model import Model
+
+from contentsvc_core.content.posts import Post
+from contentsvc_core.content.writing import Draft
+from contentsvc_core.workflows.runs import Completion, Due, RunStatus, WorkflowRun
+
+#: A run whose process was killed this often is a suspect: it runs alone in its process ...
+SUSPECT: Final = 2
+#: ... and when it has waited for this long, it comes first.
+PATIENCE: Final = timedelta(minutes=1)
+#: A run whose process was killed this often has failed.
+TOO_MANY: Final = 20
+
+_UNFINISHED: Final = {RunStatus.PENDING, RunStatus.RUNNING}
+
+
+def pending(
+    model: Model, now: datetime, *, limit: int, per_organization: int, without: Collection[str]
+) -> Sequence[Due]:
+    """Give the runs that may be taken, in their order."""
+    due = [
+        run
+        for run in model.runs.values()
+        if run.status is RunStatus.PENDING and run.due_at <= now and run.organization_id not in without
+    ]
+    due.sort(key=lambda run: (run.kills, run.created_at, run.id))
+    waited = [run for run in due if run.kills >= SUSPECT and run.created_at <= now - PATIENCE]
+    shares = dict.fromkeys(model.organizations, per_organization)
+    given: list[Due] = []
+    for run in [*waited, *(run for run in due if run not in waited)]:
+        if shares[run.organization_id] and len(given) < limit:
+            shares[run.organization_id] -= 1
+            given.append(Due(id=run.id, organization_id=run.organization_id))
+    return given
+
+
+def take(model: Model, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
+    """Set pending runs running; a suspect runs alone."""
+    busy = running(model, executor)
+    if executor not in model.executors or any(run.kills >= SUSPECT for run in busy):
+        return []
+    asked: list[WorkflowRun] = []
+    for id_ in ids:
+        run = model.runs.get(id_)
+        if run is not None and run.status is RunStatus.PENDING and run not in asked:
+            asked.append(run)
+    if asked and asked[0].kills >= SUSPECT:
+        given = [] if busy else asked[:1]
+    else:
+        given = [run for run in asked if run.kills < SUSPECT]
+    taken = [
+        evolve(run, status=RunStatus.RUNNING, attempts=run.attempts + 1, takes=run.takes + 1, executor=executor)
+        for run in given
+    ]
+    for run in taken:
+        model.runs[run.id] = run
+    return taken
+
+
+def running(model: Model, executor: str) -> Sequence[WorkflowRun]:
+    """List what an executor works on."""
+    runs = [run for run in model.runs.values() if run.status is RunStatus.RUNNING and run.executor == executor]
+    return sorted(runs, key=lambda run: run.id)
+
+
+def stands(model: Model, run: WorkflowRun) -> bool:
+    """Tell whether a run is its taker's still."""
+    stored = model.runs[run.id]
+    return stored.status is RunStatus.RUNNING and stored.takes == run.takes
+
+
+def complete(model: Model, run: WorkflowRun, post: Post, once: str | None) -> Completion:
+    """Write a run's post."""
+    if not stands(model, run):
+        return Completion.GONE
+    if once is not None and (run.organization_id, once) in model.reported:
+        end(model, run, RunStatus.SKIPPED, "another run has reported this release")
+        return Completion.ALREADY_REPORTED
+    if once is not None:
+        model.reported[run.organization_id, once] = post.id
+    model.posts[post.id] = post
+    _put(model, evolve(model.runs[run.id], status=RunStatus.COMPLETED, error=None, post_id=post.id))
+    return Completion.COMPLETED
+
+
+def end(model: Model, run: WorkflowRun, status: RunStatus, reason: str) -> None:
+    """End a run without a post."""
+    if stands(model, run):
+        _put(model, evolve(model.runs[run.id], status=status, error=reason))
+
+
+def retry(model: Model, run: WorkflowRun, due_at: datetime, error: str) -> None:
+    """Have a run tried again."""
+    if stands(model, run):
+        _put(model, evolve(model.runs[run.id], status=RunStatus.PENDING, due_at=due_at, error=error))
+
+
+def give_back(model: Model, run: WorkflowRun) -> None:
+    """Put a run back, as if it had not been taken."""
+    if stands(model, run):
+        stored = model.runs[run.id]
+        _put(model, evolve(stored, status=RunStatus.PENDING, attempts=stored.attempts - 1))
+
+
+def cancel(model: Model, organization_id: str, run_id: str, reason: str) -> bool:
+    """End a run, whoever works on it."""
+    run = model.runs.get(run_id)
+    if run is None or run.organization_id != organization_id or run.status not in _UNFINISHED:
+        return False
+    _put(model, evolve(run, status=RunStatus.CANCELLED, error=reason))
+    return True
+
+
+def beat(model: Model, executor: str) -> Mapping[str, int]:
+    """Say that an executor lives."""
+    if executor in model.executors:
+        model.executors[executor] += 1
+    return dict(model.executors)
+
+
+def recover(model: Model, error: str, lost: Mapping[str, int]) -> int:
+    """Give up executors, and take up what they have left."""
+    for executor, beats in lost.items():
+        if model.executors.get(executor) == beats:
+            del model.executors[executor]
+    recovered = 0
+    for run in list(model.runs.values()):
+        if run.status is not RunStatus.RUNNING or run.executor in model.executors:
+            continue
+        killed = evolve(run, attempts=run.attempts - 1, kills=run.kills + 1)
+        if killed.kills >= TOO_MANY:
+            _put(model, evolve(killed, status=RunStatus.FAILED, error=error))
+        else:
+            recovered += 1
+            _put(model, evolve(killed, status=RunStatus.PENDING, due_at=run.created_at))
+    return recovered
+
+
+def keep(model: Model, run: WorkflowRun, step: str, result: str) -> None:
+    """Keep what a step has given."""
+    if stands(model, run):
+        model.steps.setdefault((run.id, step), result)
+
+
+def kept(model: Model, run: WorkflowRun) -> Mapping[str, str]:
+    """Give what a run's steps have given."""
+    return {step: result for (run_id, step), result in model.steps.items() if run_id == run.id}
+
+
+def keep_draft(model: Model, run: WorkflowRun, draft: Draft) -> None:
+    """Keep a draft."""
+    if stands(model, run):
+        model.drafts.setdefault(run.id, draft)
+
+
+def _put(model: Model, run: WorkflowRun) -> None:
+    model.runs[run.id] = run
+    if run.status not in _UNFINISHED:
+        # What steps have given is kept until the run ends.
+        model.drafts.pop(run.id, None)
+        for key in [key for key in model.steps if key[0] == run.id]:
+            del model.steps[key]

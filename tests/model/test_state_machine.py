@@ -1,0 +1,44 @@
+"""One script of operations gives the same answers on memory, SQLite and PostgreSQL: those of a plain model.
+
+How to read a failure: the last lines are the script, shrunk, one call for each step; put it into a test as it stands to
+try it again (``reproduce_failure`` does the same). Above stands the disagreement: which store, which operation, what
+the model expected (``expected``, ``missing``) and what the store gave (``found``, ``strange``). Then ask the text, not
+the code, who is right: the specification, the decisions, the port's docstring. ``acme/a/1`` is repository 1 of
+integration ``int_a`` of organization ``org_acme``; a delivery's label names a body of ``material.BODIES``. An id tells
+its origin: ``00000017-0002-…`` was minted in step 17, by the operation that stood at place 2 of those done at once.
+"No order gives the answers" is said of operations at once: they were not like any order of themselves.
+
+More of it: ``make model COUNT=1000 SEED=7``.
+"""
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from tests.model.bench import Bench
+from tests.model.broken import BUGS, Bug, broken
+from tests.model.machine import machine_on
+from tests.model.sides import Disagreement
+
+_SCRIPTS = settings(max_examples=30, stateful_step_count=30)
+#: The same ones each time, and the first failure will do.
+_UNTIL_CAUGHT = settings(
+    max_examples=600,
+    stateful_step_count=30,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    report_multiple_bugs=False,
+)
+
+
+# A failure is shrunk before it is told.
+@pytest.mark.timeout(600)
+def test_every_store_does_what_the_model_does() -> None:
+    with Bench() as bench:
+        run_state_machine_as_test(machine_on(bench), settings=_SCRIPTS)
+
+
+@pytest.mark.parametrize("bug", BUGS.values(), ids=BUGS)
+def test_a_broken_store_is_caught(bug: Bug) -> None:
+    with Bench({"broken": broken(bug)}) as bench, pytest.raises(Disagreement):
+        run_state_machine_as_test(machine_on(bench), settings=_UNTIL_CAUGHT)
