@@ -7,7 +7,7 @@ goes on, on whatever node, where it was. DBOS is a singleton: a process has one 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Final, final
@@ -15,7 +15,7 @@ from typing import Final, final
 from attrs import Factory, define
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
-from contentsvc_adapters.engine.dbos_limits import engine_options, give_up_in_outages, quieten
+from contentsvc_adapters.engine.dbos_limits import engine_options, give_up_in_outages, quieten, write_ahead
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.timestamps import iso_ms
@@ -91,11 +91,22 @@ class _Steps:
                 raise asyncio.CancelledError from exc
 
         try:
-            return await DBOS.run_step_async({"name": name}, guarded)
+            with _faults_named("the engine could not keep a step"):
+                return await DBOS.run_step_async({"name": name}, guarded)
         except asyncio.CancelledError:
             if failure is None:
                 raise
             raise failure from None
+
+
+@contextlib.contextmanager
+def _faults_named(what: str) -> Generator[None]:
+    """Say in a few words what DBOS says in statements and parameters."""
+    try:
+        yield
+    except Exception as exc:
+        message = f"{what}: {type(exc).__name__}"
+        raise StoreUnavailable(message) from exc
 
 
 @final
@@ -148,6 +159,8 @@ class DbosExecution:
             log_level="WARNING",
         )
         try:
+            if self._url.startswith("sqlite"):
+                write_ahead(self._url)
             instance = DBOS(config=config)
             DBOS.listen_queues([self._queue])
             DBOS.launch()
@@ -163,7 +176,8 @@ class DbosExecution:
         """Perform a run as a workflow of its id."""
         performance = _TAKEN[run.id] = _Performance(run, workflow, self._ledger)
         try:
-            await self._begin(performance)
+            with _faults_named("the engine could not begin the run"):
+                await self._begin(performance)
             assert performance.task is not None
             await asyncio.wait({performance.task})
         except asyncio.CancelledError:

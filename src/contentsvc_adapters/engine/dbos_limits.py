@@ -1,16 +1,33 @@
 """What DBOS is held to: how long it waits, and how much it says."""
 
+import contextlib
 import logging
+import sqlite3
 from time import monotonic
 from typing import Any, Final, final
 
 from dbos import DBOS
+from sqlalchemy.engine import make_url
 
 #: How long DBOS waits for a connection, in seconds, and for a statement, in milliseconds.
 _CONNECT_S: Final = 3
 _STATEMENT_MS: Final = 10_000
+#: The last one: a process that stands still in the middle must not hold what others resume its runs with.
+_LIMITS: Final = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 #: Of what DBOS reports, so many seconds pass between two lines: during an outage it would fill disks.
 _QUIET_S: Final = 5.0
+
+
+def write_ahead(url: str) -> None:
+    """Have a SQLite file keep its changes apart until they are moved in: the file remembers it.
+
+    Raises:
+        sqlite3.Error: The file cannot be used.
+    """
+    file = make_url(url).database
+    assert file is not None
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
 
 
 def engine_options(url: str) -> dict[str, Any]:
@@ -20,7 +37,7 @@ def engine_options(url: str) -> dict[str, Any]:
     arguments = {
         "application_name": "contentsvc engine",
         "connect_timeout": _CONNECT_S,
-        "options": f"-c statement_timeout={_STATEMENT_MS} -c lock_timeout={_STATEMENT_MS}",
+        "options": " ".join(f"-c {limit}={_STATEMENT_MS}" for limit in _LIMITS),
     }
     return {"connect_args": arguments, "pool_timeout": _CONNECT_S}
 

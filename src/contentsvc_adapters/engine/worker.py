@@ -18,7 +18,7 @@ from contentsvc_core.usecases.relay import Relay
 from contentsvc_core.workflows.runs import Due, RunGone, WorkflowRun
 
 #: How long a free slot waits for more of them, in seconds: one transaction takes for all of them.
-_GATHER_S: Final = 0.02
+_GATHER_S: Final = 0.005
 #: How long a task that was cancelled may take to clean up, in seconds.
 _LAST_S: Final = 1.0
 
@@ -232,7 +232,9 @@ class Worker:
 
     async def _end_of(self, run: WorkflowRun) -> None:
         """Perform a run, or see to it that it is tried again, whatever happens."""
-        cancelling = self._cancelling()
+        task = asyncio.current_task()
+        assert task is not None
+        cancelling = task.cancelling()
         try:
             async with asyncio.timeout(self._pace.deadline_s):
                 await self._execution.perform(run, self._workflow)
@@ -241,17 +243,12 @@ class Worker:
         except TimeoutError:
             await self._fail(run, TimeoutError(f"the run took longer than {self._pace.deadline_s:g} s"))
         except asyncio.CancelledError:
-            if self._cancelling() > cancelling:
+            if task.cancelling() > cancelling:
                 raise
             # Nobody here cancelled it: something inside the writer did, as time limits and HTTP clients do.
             await self._fail(run, RuntimeError("the writer was cancelled"))
         except Exception as exc:  # noqa: BLE001  # whatever it is, the run has to say so
             await self._fail(run, exc)
-
-    @staticmethod
-    def _cancelling() -> int:
-        task = asyncio.current_task()
-        return 0 if task is None else task.cancelling()
 
     async def _fail(self, run: WorkflowRun, exc: Exception) -> None:
         await self._insist(lambda: self._workflow.failed(run, exc))

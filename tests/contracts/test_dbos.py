@@ -1,16 +1,21 @@
-"""What the durable engine does while its database is away: nothing hangs, and nothing is done for good."""
+"""What DBOS alone has to be watched for: outages, its file, and what it remembers."""
 
 import asyncio
+import contextlib
+import sqlite3
 import threading
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+import pytest
 from contract_values import RotatingSealer, tenant
 from engine_processes import Process, Script, run_of, started, until, until_status
 from tests import postgres
 
 from contentsvc_adapters.engine.dbos import DbosExecution, migrate_engine
 from contentsvc_adapters.memory import memory_stores
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.workflows.runs import RunStatus
 
@@ -21,7 +26,7 @@ async def test_while_the_engines_database_is_away_runs_wait_and_a_stop_is_no_lon
     acme = await tenant(stores, "acme", triggers=1)
     script = Script(stores.ledger, clock, "one", "two")
     script.gates["one"] = asyncio.Event()
-    with postgres.PrivateServer(durable=False) as server:
+    with postgres.PrivateServer() as server:
         url = server.url.replace("+asyncpg", "")
         await asyncio.to_thread(migrate_engine, url)
         process = await Process(
@@ -37,6 +42,7 @@ async def test_while_the_engines_database_is_away_runs_wait_and_a_stop_is_no_lon
         await asyncio.to_thread(server.stop)
         script.gates["one"].set()
         await until(lambda: _is(bool(script.failures)), "the step could not be kept")
+        assert script.failures == ["the engine could not keep a step: OperationalError"]
         run = await until_status(acme, id_, RunStatus.PENDING)
         assert (run.attempts, run.kills) == (1, 0)
         await asyncio.to_thread(server.start)
@@ -65,3 +71,38 @@ async def test_while_the_engines_database_is_away_runs_wait_and_a_stop_is_no_lon
 
 async def _is(what: bool) -> bool:
     return what
+
+
+async def test_a_file_that_cannot_be_used_is_told_at_once(tmp_path: Path) -> None:
+    ledger = memory_stores(RotatingSealer()).ledger
+    nowhere = f"sqlite:///{tmp_path / 'nowhere' / 'engine.db'}"
+    with pytest.raises(StoreUnavailable, match="the engine cannot use its tables"):
+        await DbosExecution(nowhere, ledger, ManualClock(), executor="dbos_nowhere", migrates=True).open()
+
+
+async def test_a_file_of_the_engines_keeps_changes_apart(tmp_path: Path) -> None:
+    file = tmp_path / "engine.db"
+    ledger = memory_stores(RotatingSealer()).ledger
+    execution = DbosExecution(f"sqlite:///{file}", ledger, ManualClock(), executor="dbos_wal", migrates=True)
+    await execution.open()
+    await execution.close()
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+async def test_what_is_remembered_is_swept_when_it_is_old(tmp_path: Path) -> None:
+    stores, clock = memory_stores(RotatingSealer()), ManualClock(START + timedelta(hours=1))
+    acme = await tenant(stores, "acme", triggers=1)
+    wall = ManualClock(datetime.now(UTC))
+    execution = DbosExecution(f"sqlite:///{tmp_path / 'engine.db'}", stores.ledger, wall, executor="e", migrates=True)
+    script = Script(stores.ledger, clock, "one")
+    process = await Process(stores, lambda _ledger, _memory: execution, clock, workflow=script).launch()
+    (id_,) = await started(acme)
+    await until_status(acme, id_, RunStatus.SKIPPED)
+    await until(lambda: _is(not process.worker.at_work), "DBOS has noted it")
+
+    assert await execution.sweep() == 0
+    wall.advance(timedelta(days=1, minutes=1))
+    assert await execution.sweep() == 1
+    assert await execution.sweep() == 0
+    await process.close()
