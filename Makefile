@@ -7,7 +7,7 @@ UV := VIRTUAL_ENV=.venv .venv/uv/bin/uv
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock check format test demo serve crash model clean
+.PHONY: help install lock check format test demo serve crash model nodes clean
 
 help:  ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ crash: install  ## kill -9 the server while deliveries stream in: COUNT=50 SEED=
 
 model: install  ## the same random scripts on every store, against a plain model: COUNT=200 SEED=1
 	$(BIN)/python -m tests.model --count $(or $(COUNT),200) --seed $(or $(SEED),1)
+
+nodes: install  ## kill -9 nodes on one PostgreSQL, stop it, cut its connections: COUNT=30 SEED=1
+	$(BIN)/python -m tests.nodes --count $(or $(COUNT),30) --seed $(or $(SEED),1)
 
 clean:  ## remove what the targets made
 	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache

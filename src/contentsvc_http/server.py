@@ -2,11 +2,16 @@
 
 import asyncio
 import contextlib
+import logging
+import os
 import signal
 import socket
+import threading
+import time
 from collections.abc import Callable
 from typing import Final, final
 
+import structlog
 import uvicorn
 import uvloop
 
@@ -18,6 +23,9 @@ from contentsvc_http.wiring import open_services
 
 #: How long a stop waits for requests that are being answered, in seconds; with the engine's share it stays under 10.
 _REQUEST_GRACE_S: Final = 4
+#: How long the rest of a stop may take, in seconds.
+_REST_S: Final = 5.0
+_LOG: Final = structlog.get_logger("contentsvc")
 
 
 def serve(
@@ -109,6 +117,18 @@ async def _serve(
         )
         await _Server(config, started).serve(sockets=[bound])
         on_stopping()
+        threading.Thread(target=_end_in_any_case, name="last resort", daemon=True).start()
+
+
+def _end_in_any_case() -> None:
+    """End the process when the rest of the stop hangs: on a database that does not answer, in threads nobody can end.
+
+    What was acknowledged is stored, and what is still under way others take up.
+    """
+    time.sleep(_REST_S)
+    _LOG.warning("stopped without waiting any longer")
+    logging.shutdown()
+    os._exit(0)
 
 
 @final

@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Final
+from time import monotonic
+from typing import TYPE_CHECKING, Final, final
 
 import structlog
 
@@ -30,13 +31,15 @@ from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.usecases.receive import Receiver
+from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.app import Front, Services
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
 from contentsvc_http.watching import Watch, watching
 
 if TYPE_CHECKING:
-    from contentsvc_adapters.engine.worker import Execution, Worker
+    from contentsvc_adapters.engine.execution import Execution
+    from contentsvc_adapters.engine.worker import Worker
 
 #: How long a stop waits for runs that are being worked on, in seconds.
 _ENGINE_GRACE_S: Final = 2.0
@@ -48,6 +51,8 @@ _NO_KEY: Final = (
     "CONTENTSVC_SECRET_KEY is not set, and PostgreSQL keeps no key: make one with 'openssl rand -base64 32', keep it "
     "well, and set it for every node"
 )
+#: During an outage, so many seconds pass between two lines that say the same.
+_QUIET_S: Final = 5.0
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
@@ -171,8 +176,16 @@ async def _engine(
 ) -> "AsyncGenerator[Worker]":
     """Perform runs; in the end, finish what was begun or give it back."""
     # Here and not above: a process that only receives does not pay for it.
+    from contentsvc_adapters.engine.execution import Pace  # noqa: PLC0415
     from contentsvc_adapters.engine.membership import Membership  # noqa: PLC0415
-    from contentsvc_adapters.engine.worker import Pace, Worker  # noqa: PLC0415  # as above
+    from contentsvc_adapters.engine.worker import Worker  # noqa: PLC0415
+
+    def note(event: str, /, **details: object) -> None:
+        # Those that fail with their process never come to tell.
+        failed = details.get("failed")
+        for _ in range(failed if isinstance(failed, int) else 0):
+            watch.ended(RunStatus.FAILED)
+        _LOG.warning(event, **details)
 
     worker = Worker(
         _execution(settings, stores, clock, ids),
@@ -193,6 +206,7 @@ async def _engine(
         ledger=stores.ledger,
         clock=clock,
         on_fault=_log_fault,
+        on_note=note,
         pace=Pace(
             concurrency=settings.run_concurrency,
             per_organization=min(settings.run_concurrency_per_organization, settings.run_concurrency),
@@ -248,8 +262,25 @@ async def _sweep(sweeper: Sweeper) -> None:
         await asyncio.sleep(_SWEEP_EVERY_S)
 
 
-def _log_fault(exc: Exception) -> None:
-    if isinstance(exc, StoreUnavailable):
-        _LOG.warning("store unavailable", reason=str(exc))
-    else:
-        _LOG.error("fault", exc_info=exc)
+@final
+class _Faults:
+    """Logs faults; what is said again and again, now and then, and how often."""
+
+    def __init__(self) -> None:
+        self._reason = ""
+        self._since = 0.0
+        self._more = 0
+
+    def __call__(self, exc: Exception) -> None:
+        if not isinstance(exc, StoreUnavailable):
+            _LOG.error("fault", exc_info=exc)
+            return
+        now = monotonic()
+        if str(exc) == self._reason and now - self._since < _QUIET_S:
+            self._more += 1
+            return
+        _LOG.warning("store unavailable", reason=str(exc), **({"more_before": self._more} if self._more else {}))
+        self._reason, self._since, self._more = str(exc), now, 0
+
+
+_log_fault: Final = _Faults()

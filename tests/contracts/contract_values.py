@@ -74,7 +74,8 @@ async def due(stores: Stores, now: datetime, *, limit: int = 99, per_organizatio
 
 async def killed(stores: Stores, error: str = "killed") -> int:
     """Find every executor dead; give how many runs are pending again."""
-    return await stores.executors.recover(error, lost=await stores.executors.beat("nobody"))
+    recovered = await stores.executors.recover(error, lost=await stores.executors.beat("nobody"))
+    return recovered.pending
 
 
 @final

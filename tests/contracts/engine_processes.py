@@ -8,8 +8,9 @@ from typing import Any, Final, cast, final
 
 from contract_values import Stores, Tenant, later, take
 
+from contentsvc_adapters.engine.execution import Execution, Pace
 from contentsvc_adapters.engine.membership import Membership
-from contentsvc_adapters.engine.worker import Execution, Pace, Worker
+from contentsvc_adapters.engine.worker import Worker
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Executors, RunLedger, RunMemory, Steps, Workflow
 from contentsvc_core.testing import ManualClock
@@ -108,6 +109,7 @@ class Process:
         ledger, executors, memory = self._ports
         self.execution = execution(cast("RunLedger", ledger), cast("RunMemory", memory))
         self.faults: list[Exception] = []
+        self.notes: list[tuple[str, dict[str, object]]] = []
         self.worker = Worker(
             self.execution,
             workflow(cast("RunLedger", ledger), cast("RunMemory", memory)) if callable(workflow) else workflow,
@@ -115,13 +117,17 @@ class Process:
             ledger=cast("RunLedger", ledger),
             clock=clock,
             on_fault=self.faults.append,
-            pace=Pace(poll_s=0.05, beat_s=0.05, **cast("dict[str, Any]", pace)),
+            on_note=self._noted,
+            pace=Pace(poll_s=0.05, beat_s=0.05, pause_s=0.1, **cast("dict[str, Any]", pace)),
         )
         self._ended = False
 
     async def launch(self) -> "Process":
         await self.worker.launch()
         return self
+
+    def _noted(self, event: str, /, **details: object) -> None:
+        self.notes.append((event, details))
 
     def cut_off(self, *, away: bool) -> None:
         """Have the stores be away for this process, or be back."""

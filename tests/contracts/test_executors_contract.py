@@ -8,7 +8,16 @@ from contract_values import Stores, Tenant, a_post, due, killed, later, take, te
 
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.testing import START
-from contentsvc_core.workflows.runs import SUSPECT_KILLS, Completion, Due, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import (
+    MAX_KILLS,
+    SUSPECT_KILLS,
+    Completion,
+    Due,
+    Recovered,
+    RunStatus,
+    Taken,
+    WorkflowRun,
+)
 
 DRAFT = Draft(title="Lighthouse 2.0", markdown="# ⚓")
 
@@ -55,7 +64,7 @@ async def test_who_was_given_up_stays_so_however_it_beats(stores: Stores) -> Non
     await executors.join("exe_a")
     await executors.join("exe_b")
 
-    assert await executors.recover("silent", lost={"exe_a": 0}) == 0
+    assert await executors.recover("silent", lost={"exe_a": 0}) == Recovered()
 
     assert await executors.beat("exe_a") == {"exe_b": 0}
     assert await executors.beat("exe_a") == {"exe_b": 0}
@@ -67,7 +76,7 @@ async def test_who_has_beaten_since_is_not_given_up(single: Tenant) -> None:
     beats = await stores.executors.beat("nobody")
     await stores.executors.beat(str(run.executor))
 
-    assert await stores.executors.recover("silent", lost=beats) == 0
+    assert await stores.executors.recover("silent", lost=beats) == Recovered()
 
     assert await _stored(single, run) == run
 
@@ -78,7 +87,7 @@ async def test_what_the_dead_were_working_on_is_pending_again_and_nothing_else(s
     (theirs,) = await take(stores, [first], "exe_dead")
     (ours,) = await take(stores, [second], "exe_alive")
 
-    assert await stores.executors.recover("silent", lost={"exe_dead": 0}) == 1
+    assert await stores.executors.recover("silent", lost={"exe_dead": 0}) == Recovered(pending=1)
 
     recovered = evolve(theirs, status=RunStatus.PENDING, attempts=0, kills=1)
     assert await _stored(single, theirs) == recovered
@@ -107,7 +116,7 @@ async def test_what_somebody_leaves_behind_is_recovered(single: Tenant) -> None:
     await stores.executors.leave(str(run.executor))
 
     assert await stores.executors.beat("nobody") == {}
-    assert await stores.executors.recover("left", lost={}) == 1
+    assert await stores.executors.recover("left", lost={}) == Recovered(pending=1)
 
     assert (await _stored(single, run)).kills == 1
 
@@ -119,8 +128,34 @@ async def test_an_executors_runs_are_listed_and_nobody_elses(single: Tenant) -> 
     (three,) = await take(single.stores, [third], "exe_a")
     await single.stores.ledger.end(three, RunStatus.SKIPPED, "done")
 
-    assert list(await single.stores.executors.running("exe_a")) == [one]
+    held = Taken(id=one.id, organization_id=single.id, takes=1)
+    assert list(await single.stores.executors.running("exe_a")) == [held]
     assert list(await single.stores.executors.running("exe_c")) == []
+
+
+async def test_what_is_listed_as_running_can_be_given_back(single: Tenant) -> None:
+    run = await single.taken()
+    (held,) = await single.stores.executors.running(str(run.executor))
+
+    await single.stores.ledger.give_back(held)
+
+    stored = await _stored(single, run)
+    assert (stored.status, stored.attempts, stored.kills) == (RunStatus.PENDING, 0, 0)
+    await single.stores.ledger.give_back(held)
+    assert await _stored(single, run) == stored
+
+
+async def test_a_run_that_has_seen_too_many_kills_is_counted_apart(single: Tenant) -> None:
+    poison, other = await _started(single, 2)
+    for _ in range(MAX_KILLS - 1):
+        await take(single.stores, [poison])
+        await killed(single.stores)
+    await take(single.stores, [poison], "exe_a")
+    await take(single.stores, [other], "exe_b")
+
+    assert await single.stores.executors.recover("killed", lost={"exe_a": 0, "exe_b": 0}) == Recovered(
+        pending=1, failed=1
+    )
 
 
 async def test_a_suspect_stops_its_own_process_and_no_other(single: Tenant) -> None:
@@ -247,5 +282,5 @@ async def test_of_many_that_recover_at_once_each_run_is_recovered_once(single: T
 
     recovered = await asyncio.gather(*(stores.executors.recover("silent", lost=beats) for _ in range(6)))
 
-    assert sum(recovered) == 6
+    assert sum(each.pending for each in recovered) == 6
     assert {run.kills for run in await stores.ledger.runs(single.id)} == {1}

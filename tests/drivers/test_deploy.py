@@ -53,7 +53,7 @@ def calls() -> list[list[str]]:
     (entry,), (default,) = instructions("ENTRYPOINT"), instructions("CMD")
     assert json.loads(entry) == ["contentsvc"]
     service = unit()["Service"]
-    in_unit = [shlex.split(service[key]) for key in ("execstartpre", "execstart")]
+    in_unit = [shlex.split(service["execstart"])]
     assert {words[0].rpartition("/")[2] for words in in_unit} == {"contentsvc"}
     in_compose = [each["command"] for each in SERVICES.values() if each["image"] == "contentsvc" and "command" in each]
     lines = "\n".join(fence.text for fence in fences(README, "sh")).splitlines()

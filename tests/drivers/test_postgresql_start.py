@@ -1,12 +1,11 @@
-"""What `contentsvc` says, and with what it ends, when PostgreSQL is not as it has to be."""
+"""What `contentsvc` says, and how it ends, when PostgreSQL is not as it has to be."""
 
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from tests import postgres
-
-from server_process import Installation
+from tests.server_process import Installation, serving, until
 
 
 @pytest.fixture
@@ -63,3 +62,50 @@ def test_another_schema_and_a_server_that_is_away_are_one_sentence_each(tmp_path
     assert "the database 'contents' at 127.0.0.1 cannot be used" in unreachable.stderr
     assert "hunter2" not in unreachable.stderr
     assert [len(each.strip().splitlines()) for each in (*said, unreachable.stderr)] == [1, 1, 1]
+
+
+def test_the_engines_tables_are_asked_for_by_name(tmp_path: Path, empty_url: str) -> None:
+    installation = Installation(tmp_path, database_url=empty_url)
+    assert installation.run("migrate").returncode == 0
+    postgres.rows(empty_url, "DROP SCHEMA dbos CASCADE")
+
+    refused = installation.run("serve", "--port", "0")
+
+    assert refused.returncode == 1
+    assert "Error: the engine's tables are not there, or are old: run 'contentsvc migrate'" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+@pytest.fixture
+def server() -> Generator[postgres.PrivateServer]:
+    with postgres.PrivateServer(durable=False) as made:
+        yield made
+
+
+def test_a_node_ends_in_time_however_its_database_hangs(tmp_path: Path, server: postgres.PrivateServer) -> None:
+    installation = Installation(tmp_path, database_url=server.url)
+    assert installation.run("migrate").returncode == 0
+    with serving(installation) as node:
+        server.pause()
+        node.terminate()
+        ended = node.exit_code(within_s=20)
+        server.resume()
+
+    assert ended == 0
+    assert "Traceback" not in node.log()
+
+
+def test_an_engine_that_lost_its_database_says_so_and_takes_no_runs_until_it_is_back(
+    tmp_path: Path, server: postgres.PrivateServer
+) -> None:
+    installation = Installation(tmp_path, database_url=server.url)
+    assert installation.run("migrate").returncode == 0
+    with serving(installation) as node:
+        server.stop()
+        until(lambda: not node.is_ready(), "it is not ready")
+        until(lambda: "engine unavailable: taking no runs" in node.log(), "it has said so")
+        server.start()
+        until(node.is_ready, "it is ready again")
+        until(lambda: "engine available again" in node.log(), "it has said so")
+
+    assert "Traceback" not in node.log()

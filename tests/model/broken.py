@@ -21,7 +21,7 @@ from contentsvc_adapters.memory.stores import MemoryStores
 from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.posts import Post
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement
-from contentsvc_core.workflows.runs import Completion, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import Completion, Recovered, RunStatus, WorkflowRun
 
 _MS: Final = timedelta(milliseconds=1)
 
@@ -177,7 +177,7 @@ def _unfair(broken: Broken) -> None:
 def _recovering_the_living(broken: Broken) -> None:
     recover = broken.stores.executors.recover
 
-    async def recovered(error: str, *, lost: Mapping[str, int]) -> int:
+    async def recovered(error: str, *, lost: Mapping[str, int]) -> Recovered:
         beats = broken.state.executors
         return await recover(error, lost={id_: beats.get(id_, seen) for id_, seen in lost.items()})
 

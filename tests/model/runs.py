@@ -9,7 +9,7 @@ from tests.model.model import Model
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.writing import Draft
-from contentsvc_core.workflows.runs import Completion, Due, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import Completion, Due, Recovered, RunStatus, WorkflowRun
 
 #: A run whose process was killed this often is a suspect: it runs alone in its process ...
 SUSPECT: Final = 2
@@ -125,22 +125,23 @@ def beat(model: Model, executor: str) -> Mapping[str, int]:
     return dict(model.executors)
 
 
-def recover(model: Model, error: str, lost: Mapping[str, int]) -> int:
+def recover(model: Model, error: str, lost: Mapping[str, int]) -> Recovered:
     """Give up executors, and take up what they have left."""
     for executor, beats in lost.items():
         if model.executors.get(executor) == beats:
             del model.executors[executor]
-    recovered = 0
+    pending = failed = 0
     for run in list(model.runs.values()):
         if run.status is not RunStatus.RUNNING or run.executor in model.executors:
             continue
         killed = evolve(run, attempts=run.attempts - 1, kills=run.kills + 1)
         if killed.kills >= TOO_MANY:
+            failed += 1
             _put(model, evolve(killed, status=RunStatus.FAILED, error=error))
         else:
-            recovered += 1
+            pending += 1
             _put(model, evolve(killed, status=RunStatus.PENDING, due_at=run.created_at))
-    return recovered
+    return Recovered(pending=pending, failed=failed)
 
 
 def keep(model: Model, run: WorkflowRun, step: str, result: str) -> None:

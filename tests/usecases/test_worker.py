@@ -9,9 +9,10 @@ import pytest
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import FailingWriter, performer_with, pushed, taken
 
+from contentsvc_adapters.engine.execution import Pace
 from contentsvc_adapters.engine.inline import InlineExecution
 from contentsvc_adapters.engine.membership import Membership
-from contentsvc_adapters.engine.worker import Pace, Worker
+from contentsvc_adapters.engine.worker import Worker
 from contentsvc_core import Brief, Draft, RunStatus, WorkflowRun
 from contentsvc_core.ports import RunLedger
 from contentsvc_core.usecases.perform import Performer
@@ -42,6 +43,7 @@ def worker_of(
         ledger=cast("RunLedger", ledger or world.stores.ledger),
         clock=world.clock,
         on_fault=on_fault,
+        on_note=lambda _event, **_details: None,
         pace=Pace(poll_s=0.02, beat_s=0.05, deadline_s=deadline_s),
     )
 

@@ -7,7 +7,8 @@ goes on, on whatever node, where it was. DBOS is a singleton: a process has one 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Generator
+import threading
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Final, final
@@ -15,7 +16,14 @@ from typing import Final, final
 from attrs import Factory, define
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
-from contentsvc_adapters.engine.dbos_limits import engine_options, give_up_in_outages, quieten, write_ahead
+from contentsvc_adapters.engine.dbos_limits import (
+    engine_options,
+    faults_named,
+    give_up_in_outages,
+    quieten,
+    why_not,
+    write_ahead,
+)
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.timestamps import iso_ms
@@ -28,8 +36,14 @@ _NAME: Final = "contentsvc"
 _QUEUE_POLL_S: Final = 0.2
 #: How long a workflow that was started may take until it runs, in seconds; then it was known before.
 _BEGIN_S: Final = 2.0
+#: How long DBOS may take to answer, in seconds: a little more than its own limits.
+_PATIENCE_S: Final = 12.0
+#: How long its end may take, in seconds.
+_END_S: Final = 2.0
 #: How long DBOS remembers runs; what an ended run's steps gave is of no use.
 _RETENTION: Final = timedelta(days=1)
+_LONG_RETENTION: Final = timedelta(days=30)
+_ENDED: Final = ["SUCCESS", "ERROR"]
 _SWEEP_EVERY_S: Final = 3600.0
 _SWEEP_BATCH: Final = 500
 
@@ -56,8 +70,8 @@ _TAKEN: Final[dict[str, _Performance]] = {}
 async def _perform_run(run_id: str) -> str:
     performance = _TAKEN.get(run_id)
     if performance is None or performance.begun.is_set():
-        # Whoever takes it next begins anew: the ledger says whether it is still to be done.
-        return "not taken here"
+        # Another copy is at work, or nobody: no outcome, which would be for good.
+        raise asyncio.CancelledError
     performance.task = asyncio.current_task()
     performance.begun.set()
     try:
@@ -91,22 +105,12 @@ class _Steps:
                 raise asyncio.CancelledError from exc
 
         try:
-            with _faults_named("the engine could not keep a step"):
+            with faults_named("the engine could not keep a step"):
                 return await DBOS.run_step_async({"name": name}, guarded)
         except asyncio.CancelledError:
             if failure is None:
                 raise
             raise failure from None
-
-
-@contextlib.contextmanager
-def _faults_named(what: str) -> Generator[None]:
-    """Say in a few words what DBOS says in statements and parameters."""
-    try:
-        yield
-    except Exception as exc:
-        message = f"{what}: {type(exc).__name__}"
-        raise StoreUnavailable(message) from exc
 
 
 @final
@@ -166,18 +170,20 @@ class DbosExecution:
             DBOS.launch()
             give_up_in_outages(instance)
             await DBOS.register_queue_async(self._queue, polling_interval_sec=_QUEUE_POLL_S)
-        except Exception as exc:
-            DBOS.destroy()
-            message = f"the engine cannot use its tables ({type(exc).__name__}): has 'contentsvc migrate' been run?"
-            raise StoreUnavailable(message) from exc
+        except BaseException as exc:
+            await self._destroy()
+            if not isinstance(exc, Exception):
+                raise
+            raise StoreUnavailable(why_not(exc)) from exc
         self._sweeping = asyncio.create_task(self._sweep_for_ever(), name="engine sweep")
 
     async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
         """Perform a run as a workflow of its id."""
         performance = _TAKEN[run.id] = _Performance(run, workflow, self._ledger)
         try:
-            with _faults_named("the engine could not begin the run"):
-                await self._begin(performance)
+            with faults_named("the engine could not begin the run"):
+                async with asyncio.timeout(_PATIENCE_S):
+                    await self._begin(performance)
             assert performance.task is not None
             await asyncio.wait({performance.task})
         except asyncio.CancelledError:
@@ -194,6 +200,12 @@ class DbosExecution:
             exc = None if performance.task.cancelled() else performance.task.exception()
             message = f"the engine ended the run: {type(exc).__name__}"
             raise StoreUnavailable(message) from exc
+
+    async def check(self) -> None:
+        """Ask DBOS's tables something: connections may have fallen silent that nobody has closed."""
+        with faults_named("the engine cannot reach its tables"):
+            async with asyncio.timeout(_PATIENCE_S):
+                await DBOS.list_workflows_async(limit=1, load_input=False, load_output=False)
 
     async def _begin(self, performance: _Performance) -> None:
         run_id = performance.run.id
@@ -226,9 +238,24 @@ class DbosExecution:
         with contextlib.suppress(Exception):
             # One that is left is a row, and no harm.
             await asyncio.wait_for(DBOS.delete_queue_async(self._queue), 1.0)
-        DBOS.destroy()
-        # DBOS had put its own in place, and has closed it.
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+        await self._destroy()
+
+    async def _destroy(self) -> None:
+        """End DBOS, however long its threads hang on a database that does not answer: they are left behind then."""
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
+
+        def end() -> None:
+            DBOS.destroy()
+            with contextlib.suppress(RuntimeError):
+                # The loop may have ended before.
+                loop.call_soon_threadsafe(ended.set)
+
+        threading.Thread(target=end, name="engine's end", daemon=True).start()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(ended.wait(), _END_S)
+        # DBOS had put its own in place, and closes it.
+        loop.set_default_executor(ThreadPoolExecutor())
 
     async def _sweep_for_ever(self) -> None:
         log = logging.getLogger(__name__)
@@ -241,11 +268,20 @@ class DbosExecution:
             await asyncio.sleep(_SWEEP_EVERY_S)
 
     async def sweep(self) -> int:
-        """Have DBOS forget a batch of old runs, ended or not; give how many. One that is still open starts anew."""
-        old = await DBOS.list_workflows_async(
-            end_time=iso_ms(self._clock.now() - _RETENTION), limit=_SWEEP_BATCH, load_input=False, load_output=False
-        )
-        ids = [each.workflow_id for each in old if each.workflow_id not in _TAKEN]
+        """Have DBOS forget a batch of old runs, and give how many.
+
+        Those that it holds for unfinished are kept longer, since they may be; one that is still open starts anew then.
+        """
+        ids: list[str] = []
+        for statuses, age in ((_ENDED, _RETENTION), (None, _LONG_RETENTION)):
+            old = await DBOS.list_workflows_async(
+                status=statuses,
+                end_time=iso_ms(self._clock.now() - age),
+                limit=_SWEEP_BATCH,
+                load_input=False,
+                load_output=False,
+            )
+            ids.extend(each.workflow_id for each in old if each.workflow_id not in _TAKEN)
         if ids:
             await DBOS.delete_workflows_async(ids)
         return len(ids)
@@ -261,5 +297,4 @@ def migrate_engine(url: str) -> None:
     try:
         DBOS.migrate(url)
     except Exception as exc:
-        message = f"the engine's database cannot be used: {type(exc).__name__}"
-        raise StoreUnavailable(message) from exc
+        raise StoreUnavailable(why_not(exc)) from exc

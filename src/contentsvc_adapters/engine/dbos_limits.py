@@ -1,17 +1,23 @@
-"""What DBOS is held to: how long it waits, and how much it says."""
+"""What DBOS is held to: how long it waits, how much it says, and in which words."""
 
 import contextlib
 import logging
 import sqlite3
+from collections.abc import Generator
 from time import monotonic
 from typing import Any, Final, final
 
-from dbos import DBOS
+from dbos import DBOS, error
 from sqlalchemy.engine import make_url
+
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.text import one_line
 
 #: How long DBOS waits for a connection, in seconds, and for a statement, in milliseconds.
 _CONNECT_S: Final = 3
 _STATEMENT_MS: Final = 10_000
+#: How long what was sent may go unacknowledged, in milliseconds.
+_SILENCE_MS: Final = 10_000
 #: The last one: a process that stands still in the middle must not hold what others resume its runs with.
 _LIMITS: Final = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 #: Of what DBOS reports, so many seconds pass between two lines: during an outage it would fill disks.
@@ -37,6 +43,11 @@ def engine_options(url: str) -> dict[str, Any]:
     arguments = {
         "application_name": "contentsvc engine",
         "connect_timeout": _CONNECT_S,
+        # A peer that is gone without a word is noticed within some ten seconds.
+        "tcp_user_timeout": _SILENCE_MS,
+        "keepalives_idle": 5,
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
         "options": " ".join(f"-c {limit}={_STATEMENT_MS}" for limit in _LIMITS),
     }
     return {"connect_args": arguments, "pool_timeout": _CONNECT_S}
@@ -49,6 +60,25 @@ def give_up_in_outages(instance: DBOS) -> None:
     switch for that: a test stops the database, and would notice that this one has no effect any more.
     """
     instance._sys_db._retry_connection_errors = False  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+
+@contextlib.contextmanager
+def faults_named(what: str) -> Generator[None]:
+    """Say in a few words what DBOS says in statements and parameters."""
+    try:
+        yield
+    except Exception as exc:
+        message = f"{what}: {type(exc).__name__}"
+        raise StoreUnavailable(message) from exc
+
+
+def why_not(exc: Exception) -> str:
+    """Say in a line why the engine cannot start."""
+    if isinstance(exc, error.DBOSInitializationError):
+        return "the engine's tables are not there, or are old: run 'contentsvc migrate'"
+    # The driver's own words, without the statement that the error of the layer above repeats.
+    said = str(getattr(exc, "orig", None) or exc) or type(exc).__name__
+    return f"the engine cannot use its tables: {one_line(said, 200)}"
 
 
 @final
@@ -65,6 +95,8 @@ class _Sparing(logging.Filter):
         if now - self._last < _QUIET_S or str(record.msg).startswith("Asyncio task cancelled"):
             return False
         self._last = now
+        # Some tracebacks stand in the message itself.
+        record.msg, record.args = one_line(record.getMessage().partition("\n")[0], 300), ()
         record.exc_info = record.exc_text = record.stack_info = None
         return True
 

@@ -23,6 +23,9 @@ class InlineExecution:
         """Perform a run."""
         await workflow.perform(run, _Steps(run, self._ledger, self._memory))
 
+    async def check(self) -> None:
+        """Do nothing: where the stores are away, nothing can be taken."""
+
     async def close(self) -> None:
         """Do nothing, as above."""
 

@@ -9,10 +9,24 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Final, final
 
+from attrs import field, frozen
+
 from contentsvc_core.ports import Executors, IdSource
-from contentsvc_core.workflows.runs import WorkflowRun
+from contentsvc_core.workflows.runs import Recovered, Taken
 
 _KILLED: Final = "the process ended while the run was running"
+
+
+@final
+@frozen(kw_only=True)
+class Turn:
+    """What a look at the executors came to."""
+
+    #: Whether others have given this process up.
+    given_up: bool = False
+    #: Those that this process has given up.
+    lost: tuple[str, ...] = ()
+    recovered: Recovered = field(factory=Recovered)
 
 
 @final
@@ -25,7 +39,7 @@ class Membership:
         ids: IdSource,
         *,
         alone: bool,
-        patience_s: float = 6.0,
+        patience_s: float = 10.0,
         now: Callable[[], float] = monotonic,
     ) -> None:
         """Take the ports.
@@ -49,10 +63,11 @@ class Membership:
         #: The name, while it is registered.
         self.name: str | None = None
 
-    async def turn(self) -> bool:
-        """Beat, watch the others, and recover the runs of the dead; False: others have given this one up.
+    async def turn(self) -> Turn:
+        """Beat, watch the others, and recover the runs of the dead.
 
-        Then it has to let go of its runs; the next turn registers it under another name.
+        When others have given this process up, it has to let go of its runs; the next turn registers it under another
+        name.
 
         Raises:
             StoreUnavailable: Nobody can be judged now.
@@ -64,11 +79,12 @@ class Membership:
         beats = await self._executors.beat(self.name)
         if self.name not in beats:
             self.name = None
-            return False
-        await self._executors.recover(_KILLED, lost=self._lost(beats))
-        return True
+            return Turn(given_up=True)
+        lost = self._lost(beats)
+        recovered = await self._executors.recover(_KILLED, lost=lost)
+        return Turn(lost=tuple(lost), recovered=recovered)
 
-    async def running(self) -> Sequence[WorkflowRun]:
+    async def running(self) -> Sequence[Taken]:
         """List the runs that are running in this process's name."""
         return () if self.name is None else await self._executors.running(self.name)
 
@@ -85,8 +101,9 @@ class Membership:
             return others
         now = self._now()
         # When the database was away, or this process stood still, whoever seems silent may only not have been heard:
-        # so a long pause counts for no more than half of the patience. It does count: turns take long under load, too.
-        watched = min(now - self._last, self._patience_s / 2)
+        # so a long pause counts for no more than a quarter of the patience, which leaves them time for an attempt that
+        # hangs. It does count: turns take long under load, too.
+        watched = min(now - self._last, self._patience_s / 4)
         self._last = now
         seen, self._seen = self._seen, {}
         for id_, count in others.items():

@@ -1,62 +1,28 @@
 """The worker: takes runs from the ledger and has them performed, in every process that has an engine.
 
-It is the same for all engines; an engine (:class:`Execution`) only keeps what finished steps have given. The ledger's
-rows say what is to be done and who does it, so that nothing is lost when an engine forgets.
+It is the same for all engines; an engine (:mod:`contentsvc_adapters.engine.execution`) only keeps what finished steps
+have given. The ledger's rows say what is to be done and who does it: nothing is lost when an engine forgets.
 """
 
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Final, Protocol, final
+from typing import Final, final
 
-from attrs import frozen
-
+from contentsvc_adapters.engine.attempts import Attempts
+from contentsvc_adapters.engine.execution import Execution, Note, Pace
 from contentsvc_adapters.engine.membership import Membership
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.usecases.relay import Relay
-from contentsvc_core.workflows.runs import Due, RunGone, WorkflowRun
+from contentsvc_core.workflows.runs import Due, WorkflowRun
 
 #: How long a free slot waits for more of them, in seconds: one transaction takes for all of them.
 _GATHER_S: Final = 0.005
+#: A look at the ledger that takes longer than this is followed by a pause as long, in seconds.
+_LONG_S: Final = 0.05
 #: How long a task that was cancelled may take to clean up, in seconds.
 _LAST_S: Final = 1.0
-
-
-class Execution(Protocol):
-    """How an engine performs runs that were taken: with steps that last."""
-
-    async def open(self) -> None:
-        """Get ready, before anything is performed."""
-        ...
-
-    async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
-        """Perform a run, resuming it when it was begun before; raise what it raises.
-
-        Cancelled, it leaves the run so that it can be resumed.
-        """
-        ...
-
-    async def close(self) -> None:
-        """End, after everything that was being performed."""
-        ...
-
-
-@final
-@frozen(kw_only=True)
-class Pace:
-    """How much is done at a time, and how often is looked."""
-
-    #: How many runs are worked on at a time.
-    concurrency: int = 16
-    #: Of one organization. The rest is for the others, who must not wait for its slowest runs.
-    per_organization: int = 12
-    #: Nobody has to nudge: this often the ledger is looked at all the same, in seconds.
-    poll_s: float = 0.5
-    #: How often an executor says that it lives, in seconds.
-    beat_s: float = 2.0
-    #: How long a run may take, in seconds; then it has failed this time. A writer that hangs must not hold a slot.
-    deadline_s: float = 300.0
 
 
 @final
@@ -72,6 +38,7 @@ class Worker:
         ledger: RunLedger,
         clock: Clock,
         on_fault: Callable[[Exception], None],
+        on_note: Note,
         pace: Pace | None = None,
     ) -> None:
         """Take the ports.
@@ -83,13 +50,18 @@ class Worker:
             ledger: Where the runs are.
             clock: Tells which runs are due.
             on_fault: Told of every fault of the store's; work goes on when it is back.
+            on_note: Told when processes are given up, and when runs fail.
             pace: How much is done at a time.
         """
         self._execution = execution
-        self._workflow = workflow
         self._ledger = ledger
         self._on_fault = on_fault
+        self._note = on_note
         self._pace = pace or Pace()
+        self._stopping = asyncio.Event()
+        self._attempts = Attempts(
+            execution, workflow, ledger, self._pace, on_fault=on_fault, on_note=on_note, stopping=self._stopping
+        )
         self._membership = membership
         self._relay = Relay(ledger, self, clock, per_organization=self._pace.per_organization)
         self._nudged = asyncio.Event()
@@ -100,12 +72,13 @@ class Worker:
         self._strays: set[tuple[str, int]] = set()
         #: Whether the last turn left something that may be taken once a run has ended.
         self._held_up = False
-        self._stopping = asyncio.Event()
+        #: Whether the engine can perform anything.
+        self._able = True
 
     @property
     def is_running(self) -> bool:
         """Tell whether it takes work."""
-        return bool(self._loops) and not any(loop.done() for loop in self._loops)
+        return self._able and bool(self._loops) and not any(loop.done() for loop in self._loops)
 
     @property
     def at_work(self) -> int:
@@ -122,6 +95,7 @@ class Worker:
         self._loops = {
             asyncio.create_task(self._watching(), name="executor"),
             asyncio.create_task(self._relaying(), name="relay"),
+            asyncio.create_task(self._checking(), name="engine check"),
         }
 
     async def close(self, *, within_s: float) -> None:
@@ -144,6 +118,8 @@ class Worker:
 
     def room(self) -> tuple[int, Collection[str]]:
         """Tell how many more runs may be worked on now, and of which organizations none."""
+        if not self._able:
+            return 0, ()
         full = [id_ for id_, number in self._busy.items() if number >= self._pace.per_organization]
         return self._pace.concurrency - len(self._tasks), full
 
@@ -164,7 +140,7 @@ class Worker:
             raise
         for run in taken:
             self._busy[run.organization_id] += 1
-            task = asyncio.create_task(self._perform(run), name=f"run {run.id}")
+            task = asyncio.create_task(self._attempts.attempt(run), name=f"run {run.id}")
             self._tasks[run.id] = task
             task.add_done_callback(lambda task, run=run: self._finished(run, task))
         self._held_up = len(taken) < len(due)
@@ -185,11 +161,16 @@ class Worker:
         while not self._stopping.is_set():
             self._nudged.clear()
             self._held_up = more = False
+            began = asyncio.get_running_loop().time()
             try:
                 if self._membership.name is not None:
                     more = await self._relay.turn()
             except Exception as exc:  # noqa: BLE001  # the relay must outlive whatever the store does
                 self._on_fault(exc)
+            took = asyncio.get_running_loop().time() - began
+            if took > _LONG_S:
+                # With many organizations and nodes, the question alone must not keep the database busy.
+                await _within(self._stopping.wait(), min(took, self._pace.poll_s))
             free, full = self.room()
             if more and free:
                 continue
@@ -202,16 +183,40 @@ class Worker:
         """Stay registered, take up what the dead have left, and what nobody works on in this process's own name."""
         while not self._stopping.is_set():
             try:
-                if await self._membership.turn():
-                    await self._reconcile()
-                else:
-                    # Others have taken over: whatever this process goes on with would be refused.
-                    for task in self._tasks.values():
-                        task.cancel()
+                await self._take_turn()
                 self._nudged.set()
             except Exception as exc:  # noqa: BLE001  # as above
                 self._on_fault(exc)
             await _within(self._stopping.wait(), self._pace.beat_s)
+
+    async def _checking(self) -> None:
+        """Take nothing while the engine can do nothing with it: others may."""
+        while not self._stopping.is_set():
+            try:
+                await self._execution.check()
+            except StoreUnavailable as exc:
+                if self._able:
+                    self._note("engine unavailable: taking no runs", reason=str(exc))
+                self._able = False
+            else:
+                if not self._able:
+                    self._note("engine available again")
+                    self._nudged.set()
+                self._able = True
+            await _within(self._stopping.wait(), self._pace.check_s)
+
+    async def _take_turn(self) -> None:
+        turn = await self._membership.turn()
+        if turn.lost or turn.recovered.pending or turn.recovered.failed:
+            recovered = turn.recovered
+            self._note("runs taken over", given_up=turn.lost, pending=recovered.pending, failed=recovered.failed)
+        if turn.given_up:
+            self._note("given up by others: it was silent for too long", runs=len(self._tasks))
+            # Others have taken over: whatever this process goes on with would be refused.
+            for task in self._tasks.values():
+                task.cancel()
+            return
+        await self._reconcile()
 
     async def _reconcile(self) -> None:
         """Give back what was taken and is not worked on: the answer to a ``take`` may have been lost on its way."""
@@ -221,50 +226,6 @@ class Worker:
         for key in self._strays & strays.keys():
             await self._ledger.give_back(strays[key])
         self._strays = set(strays)
-
-    async def _perform(self, run: WorkflowRun) -> None:
-        try:
-            await self._end_of(run)
-        except asyncio.CancelledError:
-            # A stop: the run did nothing wrong, and the attempt does not count.
-            await self._ledger.give_back(run)
-            raise
-
-    async def _end_of(self, run: WorkflowRun) -> None:
-        """Perform a run, or see to it that it is tried again, whatever happens."""
-        task = asyncio.current_task()
-        assert task is not None
-        cancelling = task.cancelling()
-        try:
-            async with asyncio.timeout(self._pace.deadline_s):
-                await self._execution.perform(run, self._workflow)
-        except RunGone:
-            return
-        except TimeoutError:
-            await self._fail(run, TimeoutError(f"the run took longer than {self._pace.deadline_s:g} s"))
-        except asyncio.CancelledError:
-            if task.cancelling() > cancelling:
-                raise
-            # Nobody here cancelled it: something inside the writer did, as time limits and HTTP clients do.
-            await self._fail(run, RuntimeError("the writer was cancelled"))
-        except Exception as exc:  # noqa: BLE001  # whatever it is, the run has to say so
-            await self._fail(run, exc)
-
-    async def _fail(self, run: WorkflowRun, exc: Exception) -> None:
-        await self._insist(lambda: self._workflow.failed(run, exc))
-
-    async def _insist(self, store: Callable[[], Awaitable[None]]) -> None:
-        """Store how a run stands as soon as the store is back."""
-        while True:
-            try:
-                await store()
-            except Exception as exc:  # noqa: BLE001  # as above
-                self._on_fault(exc)
-            else:
-                return
-            if self._stopping.is_set():
-                return
-            await asyncio.sleep(self._pace.poll_s)
 
     def _finished(self, run: WorkflowRun, task: asyncio.Task[None]) -> None:
         del self._tasks[run.id]

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.state import State, refuse_unstorable
 from contentsvc_core.content.writing import Draft
-from contentsvc_core.workflows.runs import MAX_KILLS, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunStatus, Taken, WorkflowRun
 
 
 @final
@@ -28,27 +28,32 @@ class MemoryExecutors:
             self._state.executors[executor] += 1
         return dict(self._state.executors)
 
-    async def running(self, executor: str) -> Sequence[WorkflowRun]:
+    async def running(self, executor: str) -> Sequence[Taken]:
         """List an executor's runs."""
-        return [run for run in self._state.work_left(RunStatus.RUNNING) if run.executor == executor]
+        return [
+            Taken(id=run.id, organization_id=run.organization_id, takes=run.takes)
+            for run in self._state.work_left(RunStatus.RUNNING)
+            if run.executor == executor
+        ]
 
-    async def recover(self, error: str, *, lost: Mapping[str, int]) -> int:
+    async def recover(self, error: str, *, lost: Mapping[str, int]) -> Recovered:
         """Remove lost executors, and set the runs of those that are not there pending again, or failed."""
         refuse_unstorable(error)
         for id_, beats in lost.items():
             if self._state.executors.get(id_) == beats:
                 del self._state.executors[id_]
-        recovered = 0
+        pending = failed = 0
         for run in self._state.work_left(RunStatus.RUNNING):
             if run.executor in self._state.executors:
                 continue
             killed = evolve(run, attempts=run.attempts - 1, kills=run.kills + 1)
             if killed.kills >= MAX_KILLS:
                 self._state.put_run(evolve(killed, status=RunStatus.FAILED, error=error))
+                failed += 1
             else:
                 self._state.put_run(evolve(killed, status=RunStatus.PENDING, due_at=run.created_at))
-                recovered += 1
-        return recovered
+                pending += 1
+        return Recovered(pending=pending, failed=failed)
 
     async def leave(self, executor: str) -> None:
         """Remove an executor."""

@@ -16,6 +16,7 @@ from contentsvc_core.workflows.runs import (
     Completion,
     Due,
     RunStatus,
+    Taken,
     WorkflowRun,
 )
 
@@ -103,7 +104,7 @@ class MemoryRunLedger:
         if running is not None:
             self._state.put_run(evolve(running, status=RunStatus.PENDING, due_at=due_at, error=error))
 
-    async def give_back(self, run: WorkflowRun) -> None:
+    async def give_back(self, run: WorkflowRun | Taken) -> None:
         """Set a run pending again, as if it had not been taken."""
         running = self._state.held(run)
         if running is not None:

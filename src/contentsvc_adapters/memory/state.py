@@ -14,7 +14,7 @@ from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogEntry
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.workflows.context import ContextRecord
-from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import RunStatus, Taken, WorkflowRun
 from contentsvc_core.workflows.triggers import Trigger
 
 
@@ -73,7 +73,7 @@ class State:
         """List the runs that are pending, or those that are running."""
         return [run for id_ in self.unfinished if (run := self.runs[id_]).status is status]
 
-    def held(self, run: WorkflowRun) -> WorkflowRun | None:
+    def held(self, run: WorkflowRun | Taken) -> WorkflowRun | None:
         """Give a run as it stands, while it is running in the name of who took it as ``run``."""
         stored = self.runs.get(run.id)
         if (

@@ -1,16 +1,15 @@
 """Who works on runs, and what finished steps have given."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import final
 
 from sqlalchemy import Connection, and_, delete, false, or_, select, update
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.runs import RUNS, forget, held, readable, stands_at
+from contentsvc_adapters.sql.runs import forget, held, stands_at
 from contentsvc_adapters.sql.schema import executors, run_drafts, run_steps, workflow_runs
 from contentsvc_core.content.writing import Draft
-from contentsvc_core.workflows.runs import MAX_KILLS, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunStatus, Taken, WorkflowRun
 
 
 @final
@@ -37,14 +36,15 @@ class SqlExecutors:
 
         return await self._database.write(beat)
 
-    async def running(self, executor: str) -> Sequence[WorkflowRun]:
-        """Read an executor's runs."""
-        query = RUNS.where(stands_at(RunStatus.RUNNING), workflow_runs.c.executor == executor)
+    async def running(self, executor: str) -> Sequence[Taken]:
+        """Read which runs are an executor's."""
+        query = select(workflow_runs.c.id, workflow_runs.c.organization_id, workflow_runs.c.takes).where(
+            stands_at(RunStatus.RUNNING), workflow_runs.c.executor == executor
+        )
         found = await self._database.read(lambda connection: connection.execute(query).all())
-        runs, _ = await asyncio.to_thread(readable, found)
-        return runs
+        return [Taken(id=row.id, organization_id=row.organization_id, takes=row.takes) for row in found]
 
-    async def recover(self, error: str, *, lost: Mapping[str, int]) -> int:
+    async def recover(self, error: str, *, lost: Mapping[str, int]) -> Recovered:
         """Delete lost executors, and set the runs of those that are not there pending again, or failed."""
         dead = or_(false(), *(and_(executors.c.id == id_, executors.c.beats == beats) for id_, beats in lost.items()))
         registered = select(executors.c.id)
@@ -54,15 +54,16 @@ class SqlExecutors:
         )
         killed = {"attempts": workflow_runs.c.attempts - 1, "kills": workflow_runs.c.kills + 1}
 
-        def recover(connection: Connection) -> int:
+        def recover(connection: Connection) -> Recovered:
             if lost:
                 connection.execute(delete(executors).where(dead))
             spent = orphan.where(workflow_runs.c.kills + 1 >= MAX_KILLS)
             failed = spent.values(status=RunStatus.FAILED.value, error=error, **killed)
-            forget(connection, connection.scalars(failed.returning(workflow_runs.c.id)).all())
+            given_up = connection.scalars(failed.returning(workflow_runs.c.id)).all()
+            forget(connection, given_up)
             # Created is surely past: what was taken before it was due is due now, too.
             again = orphan.values(status=RunStatus.PENDING.value, due_at=workflow_runs.c.created_at, **killed)
-            return connection.execute(again).rowcount
+            return Recovered(pending=connection.execute(again).rowcount, failed=len(given_up))
 
         return await self._database.write(recover)
 

@@ -24,6 +24,7 @@ from contentsvc_core.workflows.runs import (
     Completion,
     Due,
     RunStatus,
+    Taken,
     WorkflowRun,
 )
 
@@ -158,7 +159,7 @@ class SqlRunLedger:
         again = changing(run).values(status=RunStatus.PENDING.value, due_at=to_ms(due_at), error=error)
         await self._database.write(_executing(again))
 
-    async def give_back(self, run: WorkflowRun) -> None:
+    async def give_back(self, run: WorkflowRun | Taken) -> None:
         """Set a run pending again, as if it had not been taken."""
         back = changing(run).values(status=RunStatus.PENDING.value, attempts=workflow_runs.c.attempts - 1)
         await self._database.write(_executing(back))

@@ -9,7 +9,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.schema import events, run_drafts, run_steps, workflow_runs
 from contentsvc_core.errors import UnreadableRow
-from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import RunStatus, Taken, WorkflowRun
 
 #: Runs with the events that they were started by.
 RUNS: Final[Select[*tuple[Any, ...]]] = select(
@@ -29,7 +29,7 @@ def stands_at(status: RunStatus, runs: FromClause = workflow_runs) -> ColumnElem
     return runs.c.status == literal_column(f"'{status.value}'")
 
 
-def held(run: WorkflowRun) -> ColumnElement[bool]:
+def held(run: WorkflowRun | Taken) -> ColumnElement[bool]:
     """Give the condition that a run is running in the name of who took it as ``run``."""
     return (
         (workflow_runs.c.id == run.id)
@@ -39,7 +39,7 @@ def held(run: WorkflowRun) -> ColumnElement[bool]:
     )
 
 
-def changing(run: WorkflowRun) -> Update:
+def changing(run: WorkflowRun | Taken) -> Update:
     """Begin the change of a run by who took it."""
     return update(workflow_runs).where(held(run))
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.writing import Draft
-from contentsvc_core.workflows.runs import Completion, Due, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import Completion, Due, Recovered, RunStatus, Taken, WorkflowRun
 
 
 class RunLedger(Protocol):
@@ -59,7 +59,7 @@ class RunLedger(Protocol):
         """Set a run pending again, to be taken from ``due_at`` on."""
         ...
 
-    async def give_back(self, run: WorkflowRun) -> None:
+    async def give_back(self, run: WorkflowRun | Taken) -> None:
         """Set a run pending again, due as before, as if it had not been taken."""
         ...
 
@@ -86,17 +86,16 @@ class Executors(Protocol):
         """
         ...
 
-    async def running(self, executor: str) -> Sequence[WorkflowRun]:
-        """List the runs that are running in the name of an executor; those that cannot be read are left out."""
+    async def running(self, executor: str) -> Sequence[Taken]:
+        """List the runs that are running in the name of an executor."""
         ...
 
-    async def recover(self, error: str, *, lost: Mapping[str, int]) -> int:
+    async def recover(self, error: str, *, lost: Mapping[str, int]) -> Recovered:
         """Give up executors, and set every running run that belongs to no registered one pending again, due at once.
 
         ``lost`` has the last number of beats that was seen of each; one that has beaten since stays. The attempt of a
         recovered run does not count, the kill does. A run that has seen too many
-        (:data:`~contentsvc_core.workflows.runs.MAX_KILLS`) fails with ``error`` instead. Gives how many are pending
-        again.
+        (:data:`~contentsvc_core.workflows.runs.MAX_KILLS`) fails with ``error`` instead.
         """
         ...
 

@@ -81,6 +81,27 @@ class Due:
     organization_id: str
 
 
+@final
+@frozen(kw_only=True)
+class Taken:
+    """A run that is running in somebody's name: what is needed to give it back."""
+
+    id: str
+    organization_id: str
+    takes: int
+
+
+@final
+@frozen(kw_only=True)
+class Recovered:
+    """What became of the runs of processes that are dead."""
+
+    #: How many are pending again.
+    pending: int = 0
+    #: How many have seen too many kills, and have failed.
+    failed: int = 0
+
+
 class RunGone(Exception):
     """A run was cancelled, or is another process's now: whoever works on it stops, and changes nothing more."""
 

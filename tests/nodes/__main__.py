@@ -1,0 +1,78 @@
+"""`python -m tests.nodes --count 30 --seed 1`."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from tests import postgres
+from tests.nodes.cuts import run_cuts
+from tests.nodes.kills import run_kills
+from tests.nodes.load import PER_S
+from tests.nodes.outage import run_outage
+from tests.nodes.reckoning import Report
+
+_SHOWN: Final = 20
+_PARTS: Final = ("kills", "outage", "cuts")
+
+
+@click.command()
+@click.option("--count", default=30, show_default=True, type=click.IntRange(min=1), help="How many kills.")
+@click.option("--seed", default=1, show_default=True, help="Decides what is sent, and who is killed when.")
+@click.option("--away", default=10.0, show_default=True, help="How long the database is away, in seconds.")
+@click.option("--cuts", default=50, show_default=True, help="How many cuts before a COMMIT, and how many after it.")
+@click.option("--per-second", default=PER_S, show_default=True, help="How many new deliveries a second.")
+@click.option("--only", default=_PARTS, multiple=True, type=click.Choice(_PARTS), help="Leave the others out.")
+@click.option("--keep", is_flag=True, help="Keep the folder although all is well.")
+def nodes(
+    count: int, seed: int, away: float, cuts: int, per_second: float, only: tuple[str, ...], *, keep: bool
+) -> None:
+    """Kill nodes, stop their database, and cut their connections while deliveries stream in; look at what is left.
+
+    Exit code 0 when nothing is lost, doubled, partial, invented or unexpected.
+    """
+    click.echo(f"nodes: count={count} seed={seed} away={away:g} cuts={cuts} per_second={per_second:g}")
+    folder = Path(tempfile.mkdtemp(prefix="contentsvc-nodes-"))
+
+    def kills(place: Path, advance: Callable[[], None]) -> Report:
+        with postgres.database(migrated=False) as url:
+            return run_kills(place, url, count=count, seed=seed, per_s=per_second, on_kill=advance)
+
+    def outage(place: Path, advance: Callable[[], None]) -> Report:
+        return run_outage(place, seed=seed, away_s=away, per_s=per_second, on_stage=advance)
+
+    def cutting(place: Path, advance: Callable[[], None]) -> Report:
+        return run_cuts(place, rounds=cuts, seed=seed, on_cut=advance)
+
+    parts = (("kills", kills, count), ("outage", outage, 2), ("cuts", cutting, 2 * cuts))
+    reports: list[Report] = []
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    run = postgres.begin_run()
+    try:
+        with Progress(*columns, console=Console(stderr=True)) as progress:
+            for name, part, total in parts:
+                if name in only:
+                    task = progress.add_task(name, total=total)
+                    place = folder / name
+                    place.mkdir()
+                    reports.append(part(place, lambda task=task: progress.advance(task)))
+    finally:
+        postgres.end_run(run)
+    faults = [f"{report.name}: {fault}" for report in reports for fault in report.verdict.faults]
+    for fault in faults[:_SHOWN]:
+        click.echo(fault, err=True)
+    if faults or keep:
+        click.echo(f"The ledgers and the nodes' logs are in {folder}", err=True)
+    else:
+        shutil.rmtree(folder)
+    for report in reports:
+        click.echo(report.line)
+    sys.exit(1 if faults else 0)
+
+
+nodes(prog_name="python -m tests.nodes")

@@ -1,0 +1,161 @@
+"""Several `contentsvc serve` on one PostgreSQL, each on a port of its own."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import time
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from pathlib import Path
+from typing import Any, Final, final
+
+import httpx
+from tests.server_process import PATIENCE_S, Installation, Prepared, ServerProcess, prepare
+
+LOOK_S: Final = 0.05
+#: Refusals are counted row by row: no flood bound.
+_SETTINGS: Final = {"failed_log_rows_per_minute": "1000000"}
+_STOP_S: Final = 15.0
+
+
+@final
+class Node:
+    """One of them."""
+
+    def __init__(self, server: ServerProcess) -> None:
+        self._server = server
+        self.url = server.url
+        #: Stopped in the middle of whatever it was doing: it takes requests and answers none.
+        self.stands_still = False
+
+    def start(self) -> None:
+        self._server.start()
+
+    def kill(self) -> None:
+        self._server.kill()
+
+    def stop(self) -> None:
+        """Let it stand still, as a laptop's lid does."""
+        self.stands_still = True
+        os.killpg(self._server.process.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        os.killpg(self._server.process.pid, signal.SIGCONT)
+        self.stands_still = False
+
+    def terminate(self) -> None:
+        """Have it end in order."""
+        self._server.terminate()
+
+    def exit_code(self) -> int:
+        return self._server.exit_code(within_s=_STOP_S)
+
+    async def until_ready(self, client: httpx.AsyncClient) -> None:
+        """Wait until it can do its work."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not await self._is_ready(client):
+            assert self._server.is_alive, f"a node has ended, and nobody killed it: {self.log()[-2000:]}"
+            assert time.monotonic() < deadline, f"a node is not ready: {self.log()[-2000:]}"
+            await asyncio.sleep(LOOK_S)
+
+    async def _is_ready(self, client: httpx.AsyncClient) -> bool:
+        with contextlib.suppress(httpx.TransportError):
+            return (await client.get(f"{self.url}/health/ready")).is_success
+        return False
+
+    def log(self, *, since: int = 0) -> str:
+        """Give what it has written, from a byte on."""
+        return self._server.stderr.read_bytes()[since:].decode("utf-8", "backslashreplace")
+
+    @property
+    def log_size(self) -> int:
+        return self._server.stderr.stat().st_size
+
+
+@final
+class Cluster:
+    """Nodes, and what they share."""
+
+    def __init__(self, prepared: Prepared, nodes: Sequence[Node]) -> None:
+        self.prepared = prepared
+        self.nodes = nodes
+        #: For each event type the triggers that match.
+        self.triggers = {"push": (prepared.on_all, prepared.on_push), "release": (prepared.on_all,)}
+
+    async def rows(self, query: str, *parameters: object) -> list[dict[str, Any]]:
+        return await asyncio.to_thread(self.prepared.installation.rows, query, *parameters)
+
+    async def executors(self) -> set[str]:
+        """Give the names under which nodes work on runs."""
+        return {str(row["id"]) for row in await self.rows("SELECT id FROM executors")}
+
+    async def unended_runs(self) -> int:
+        return await asyncio.to_thread(self.prepared.installation.unended_runs)
+
+    def faults(self) -> list[str]:
+        """End every node in order; tell what is wrong with how it ends, and with what it has written."""
+        faults: list[str] = []
+        for node in self.nodes:
+            node.terminate()
+        for number, node in enumerate(self.nodes):
+            code = node.exit_code()
+            if code:
+                faults.append(f"node {number} ended with exit code {code}")
+            faults.extend(f"node {number} wrote {line[:300]!r}" for line in unreadable(node.log()))
+        return faults
+
+
+@contextlib.contextmanager
+def cluster(folder: Path, url: str, *, through: Sequence[str]) -> Generator[Cluster]:
+    """Prepare a database and make nodes on it, without starting them; in the end none is left running.
+
+    Args:
+        folder: An empty one; the nodes' logs stay in it.
+        url: The database, without a schema.
+        through: For each node the database's address as this node shall know it.
+    """
+    prepared = prepare(folder, database_url=url, **_SETTINGS)
+    with contextlib.ExitStack() as stack:
+        nodes = [
+            Node(
+                stack.enter_context(
+                    ServerProcess(Installation(folder, database_url=own, **_SETTINGS), name=f"node-{number}")
+                )
+            )
+            for number, own in enumerate(through)
+        ]
+        yield Cluster(prepared, nodes)
+
+
+@contextlib.asynccontextmanager
+async def asking(*, connections: int = 10, within_s: float = PATIENCE_S) -> AsyncGenerator[httpx.AsyncClient]:
+    """Give a client for all nodes.
+
+    It opens a connection for each request: one that is kept may be closed, by either side, just when it is used again,
+    and no answer comes then that anybody promised.
+    """
+    limits = httpx.Limits(max_connections=connections)
+    headers = {"Connection": "close"}
+    async with httpx.AsyncClient(limits=limits, headers=headers, trust_env=False, timeout=within_s) as client:
+        yield client
+
+
+def unreadable(log: str) -> list[str]:
+    """Give the lines of a node's log that are no line of its form, and those that carry a traceback."""
+    return [line for line in log.splitlines() if not _is_readable(line)]
+
+
+def _is_readable(line: str) -> bool:
+    try:
+        return "Traceback" not in line and "event" in json.loads(line)
+    except ValueError:
+        return False
+
+
+async def until(holds: Callable[[], Any], what: str, *, within_s: float = PATIENCE_S) -> None:
+    """Wait for something that is sure to come; AssertionError when it does not."""
+    deadline = time.monotonic() + within_s
+    while not await holds():
+        assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
+        await asyncio.sleep(LOOK_S)

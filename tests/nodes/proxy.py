@@ -1,0 +1,196 @@
+"""A proxy before PostgreSQL that cuts a connection at a COMMIT: before it arrives, or before its answer comes back.
+
+It reads what clients send, as far as it has to: the frames of messages, and the statements in `Query`, `Parse` and
+`Bind`. What the server sends is passed on unread.
+"""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+from enum import Enum
+from typing import Final, Self, final
+
+from attrs import define, field, frozen
+from tests.server_process import LOOPBACK
+
+#: Requests for encryption stand before the startup message, and have no type either.
+_ENCRYPTION: Final = {80877103, 80877104}
+_CHUNK: Final = 65536
+
+
+class Cut(Enum):
+    """Where a connection is cut."""
+
+    #: The server never hears of the COMMIT, and undoes the transaction.
+    BEFORE = "before"
+    #: The server has committed, and nobody hears of it.
+    AFTER = "after"
+
+
+@final
+@frozen(eq=False)
+class Trap:
+    """Cuts the first connection that commits a transaction with a certain statement."""
+
+    cut: Cut
+    #: A part of the statement.
+    statement: str
+    sprung: asyncio.Event = field(factory=asyncio.Event, init=False)
+
+
+@final
+class Proxy:
+    """Listens from its making on, and passes on while its context is entered."""
+
+    def __init__(self, port: int) -> None:
+        self._upstream = port
+        self._listening = socket.create_server((LOOPBACK, 0))
+        self.port = int(self._listening.getsockname()[1])
+        self.trap: Trap | None = None
+        self._server: asyncio.Server | None = None
+        self._passing: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, sock=self._listening)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        for each in self._passing:
+            each.cancel()
+        if self._passing:
+            await asyncio.wait(self._passing)
+
+    def set(self, trap: Trap) -> Trap:
+        """Set a trap; there is one at a time."""
+        self.trap = trap
+        return trap
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._passing.add(task)
+        try:
+            theirs = await asyncio.open_connection(LOOPBACK, self._upstream)
+        except OSError:
+            writer.transport.abort()
+        else:
+            await _Passage(self, reader, writer, *theirs).run()
+        finally:
+            self._passing.discard(task)
+
+
+@final
+class _Passage:
+    """One connection through the proxy."""
+
+    def __init__(
+        self,
+        proxy: Proxy,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        server_reader: asyncio.StreamReader,
+        server_writer: asyncio.StreamWriter,
+    ) -> None:
+        self._proxy = proxy
+        self._reader = reader
+        self._writer = writer
+        self._server_reader = server_reader
+        self._server_writer = server_writer
+        self._conversation = Conversation()
+        #: Waits for the answer to a COMMIT, which is not passed on.
+        self._trap: Trap | None = None
+
+    async def run(self) -> None:
+        directions = {asyncio.create_task(self._forth()), asyncio.create_task(self._back())}
+        try:
+            await asyncio.wait(directions, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in directions:
+                each.cancel()
+            # Without the rest, and in both directions: a cut, not an end.
+            self._writer.transport.abort()
+            self._server_writer.transport.abort()
+            await asyncio.wait(directions)
+
+    async def _forth(self) -> None:
+        with contextlib.suppress(OSError):
+            while chunk := await self._reader.read(_CHUNK):
+                for message in self._conversation.messages(chunk):
+                    if self._conversation.commits and self._springs() is Cut.BEFORE:
+                        return
+                    self._server_writer.write(message)
+                await self._server_writer.drain()
+
+    def _springs(self) -> Cut | None:
+        trap = self._proxy.trap
+        if trap is None or not any(trap.statement in statement for statement in self._conversation.statements):
+            return None
+        self._proxy.trap = None
+        if trap.cut is Cut.BEFORE:
+            trap.sprung.set()
+        else:
+            self._trap = trap
+        return trap.cut
+
+    async def _back(self) -> None:
+        with contextlib.suppress(OSError):
+            while chunk := await self._server_reader.read(_CHUNK):
+                if self._trap is not None:
+                    self._trap.sprung.set()
+                    return
+                self._writer.write(chunk)
+                await self._writer.drain()
+
+
+@final
+@define
+class Conversation:
+    """What a client has said on a connection."""
+
+    #: What the current transaction has executed.
+    statements: list[str] = field(factory=list[str])
+    #: Whether the latest message commits.
+    commits: bool = False
+    _rest: bytes = b""
+    _started: bool = False
+    _prepared: dict[bytes, str] = field(factory=dict[bytes, str])
+
+    def messages(self, chunk: bytes) -> Iterator[bytes]:
+        """Take what has arrived; give each message that is whole, after noting what it says."""
+        self._rest += chunk
+        while True:
+            head = 1 if self._started else 0
+            size = head + int.from_bytes(self._rest[head : head + 4])
+            if len(self._rest) < head + 4 or len(self._rest) < size:
+                return
+            message, self._rest = self._rest[:size], self._rest[size:]
+            self.commits = False
+            if self._started:
+                self._note(message[:1], message[5:])
+            else:
+                self._started = int.from_bytes(message[4:8]) not in _ENCRYPTION
+            yield message
+
+    def _note(self, kind: bytes, body: bytes) -> None:
+        match kind:
+            case b"Q":
+                self._executes(body.partition(b"\0")[0].decode())
+            case b"P":
+                name, statement, _ = body.split(b"\0", 2)
+                self._prepared[name] = statement.decode()
+            case b"B":
+                _portal, name, _ = body.split(b"\0", 2)
+                self._executes(self._prepared.get(name, ""))
+            case _:
+                pass
+
+    def _executes(self, statement: str) -> None:
+        words = statement.strip(" ;\n").upper().split()
+        self.commits = words == ["COMMIT"]
+        if words == ["ROLLBACK"] or words[:1] == ["BEGIN"]:
+            self.statements.clear()
+        elif not self.commits:
+            self.statements.append(statement)

@@ -1,0 +1,99 @@
+"""The reckoning: what was sent and answered on one side, what PostgreSQL holds on the other."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
+
+import psycopg
+from attrs import field, frozen
+from tests.crash.stored import Stored, differences, read_postgres
+from tests.crash.traffic import Attempt, unacknowledged
+from tests.crash.verdict import Verdict, judge
+from tests.nodes.cluster import LOOK_S, Cluster
+from tests.nodes.load import Load
+
+#: No run may be pending or running so long after the last kill, in seconds.
+MINUTE_S: Final = 60.0
+
+
+@final
+@frozen(kw_only=True)
+class Report:
+    """How a campaign went."""
+
+    name: str
+    verdict: Verdict
+    #: In the order in which they are printed.
+    figures: Mapping[str, object]
+    attempts: list[Attempt] = field(repr=False)
+    #: For each event type the triggers that match.
+    triggers: Mapping[str, Sequence[str]]
+
+    @property
+    def line(self) -> str:
+        return f"nodes, {self.name}: " + " ".join(f"{name}={value}" for name, value in self.figures.items())
+
+
+async def runs_ended(cluster: Cluster, load: Load, *, since: float) -> float:
+    """Wait until no run is left to be done, a minute since a moment; give how long it took, and fault what is left."""
+    while await cluster.unended_runs():
+        if time.monotonic() > since + MINUTE_S:
+            left = Counter(row["status"] for row in await cluster.rows("SELECT status FROM workflow_runs"))
+            load.faults.append(f"runs have not ended after {MINUTE_S:g} s: {dict(left)}")
+            break
+        await asyncio.sleep(LOOK_S)
+    return time.monotonic() - since
+
+
+async def reckon(name: str, cluster: Cluster, load: Load, *, lists: bool = False, **figures: object) -> Report:
+    """Judge, and end the nodes; with `lists`, what the operator's commands list is compared, too."""
+    return await asyncio.to_thread(_reckon, name, cluster, load, lists, figures)
+
+
+def _reckon(name: str, cluster: Cluster, load: Load, lists: bool, figures: Mapping[str, object]) -> Report:
+    attempts = load.attempts
+    address = cluster.prepared.installation.postgres
+    assert address is not None
+    stored = stored_in(address)
+    verdict = judge(attempts, stored, cluster.triggers)
+    verdict.unexpected.extend(load.faults)
+    if lists:
+        verdict.unexpected.extend(differences(cluster.prepared, stored))
+    verdict.unexpected.extend(f"never acknowledged: {sending}" for sending in unacknowledged(attempts))
+    verdict.unexpected.extend(cluster.faults())
+    answers = Counter(attempt.answer for attempt in attempts)
+    statuses = Counter(attempt.status for attempt in attempts)
+    return Report(
+        name=name,
+        verdict=verdict,
+        attempts=attempts,
+        triggers=cluster.triggers,
+        figures={
+            "sent": len(attempts),
+            "deliveries": len({attempt.sending.delivery for attempt in attempts}),
+            "acknowledged": sum(attempt.is_acknowledged for attempt in attempts),
+            "processed": answers["processed"],
+            "duplicates": answers["duplicate"],
+            "not_now": statuses[503],
+            "unanswered": statuses[None],
+            "redelivered": load.redelivered,
+            "runs": len(stored.runs),
+            "posts": len(stored.posts),
+            "takeovers": sum(run["kills"] > 0 for run in stored.runs),
+            **figures,
+            **verdict.figures,
+        },
+    )
+
+
+def stored_in(address: str, *changes: tuple[str, Any]) -> Stored:
+    """Read what is stored; with changes, what would be stored after them, each a statement about one victim."""
+    with psycopg.connect(address) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        for statement, victim in changes:
+            assert connection.execute(statement.encode(), [victim]).rowcount > 0, statement
+        stored = read_postgres(connection)
+        connection.rollback()
+        return stored
