@@ -9,7 +9,7 @@ from tests.model.model import Model
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.writing import Draft
-from contentsvc_core.workflows.runs import Completion, Due, Recovered, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import Completion, Due, Recovered, RunStatus, Taken, WorkflowRun
 
 #: A run whose process was killed this often is a suspect: it runs alone in its process ...
 SUSPECT: Final = 2
@@ -43,7 +43,7 @@ def pending(
 
 def take(model: Model, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
     """Set pending runs running; a suspect runs alone."""
-    busy = running(model, executor)
+    busy = [model.runs[held.id] for held in running(model, executor)]
     if executor not in model.executors or any(run.kills >= SUSPECT for run in busy):
         return []
     asked: list[WorkflowRun] = []
@@ -64,10 +64,11 @@ def take(model: Model, ids: Sequence[str], executor: str) -> Sequence[WorkflowRu
     return taken
 
 
-def running(model: Model, executor: str) -> Sequence[WorkflowRun]:
+def running(model: Model, executor: str) -> Sequence[Taken]:
     """List what an executor works on."""
     runs = [run for run in model.runs.values() if run.status is RunStatus.RUNNING and run.executor == executor]
-    return sorted(runs, key=lambda run: run.id)
+    held = [Taken(id=run.id, organization_id=run.organization_id, takes=run.takes) for run in runs]
+    return sorted(held, key=lambda run: run.id)
 
 
 def stands(model: Model, run: WorkflowRun) -> bool:
