@@ -255,5 +255,5 @@ async def _end(tasks: "set[asyncio.Task[None]]", deadline: float) -> None:
     for task in late:
         task.cancel()
     if late:
-        # Giving a run back may have to wait for a lock: what does not succeed by then is recovered at the next start.
+        # Giving a run back may have to wait for a lock: what does not succeed by then is recovered later.
         await asyncio.wait(late, timeout=_LAST_S)
