@@ -7,7 +7,7 @@ UV := VIRTUAL_ENV=.venv .venv/uv/bin/uv
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock check format test demo serve crash model nodes clean
+.PHONY: help install lock check format test demo serve crash model nodes limits clean
 
 help:  ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ model: install  ## the same random scripts on every store, against a plain model
 
 nodes: install  ## kill -9 nodes on one PostgreSQL, stop it, cut its connections: COUNT=30 SEED=1
 	$(BIN)/python -m tests.nodes --count $(or $(COUNT),30) --seed $(or $(SEED),1)
+
+limits: install  ## ask a server at 0, 59.9 and 60.1 s, and after Retry-After: what must pass passes (2 minutes)
+	$(BIN)/python -m tests.limits
 
 clean:  ## remove what the targets made
 	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache

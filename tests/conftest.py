@@ -12,7 +12,10 @@ _RUN = pytest.StashKey[int]()
 
 
 #: What takes long, a campaign or many scripts: each worker of a run begins with some of it, so that none ends with it.
-_LONG = ("test_nodes_short.py", "test_crash_short.py", "test_state_machine.py", "test_deploy.py")
+_LONG = (
+    *("test_nodes_short.py", "test_crash_short.py", "test_state_machine.py", "test_deploy.py"),
+    *("test_schedules_on_nodes.py", "test_limits_processes.py", "test_document.py", "test_wire.py"),
+)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

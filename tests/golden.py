@@ -8,6 +8,8 @@ from attrs import frozen
 
 from contentsvc_core.testing import address, signed
 from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.workflows.causes import Delivered
+from contentsvc_core.workflows.runs import WorkflowRun
 
 FOLDER: Final = Path(__file__).parent / "deliveries"
 #: The repository that the golden deliveries are of.
@@ -15,6 +17,12 @@ REPOSITORY_ID: Final = 4242
 REPOSITORY: Final = "acme/lighthouse"
 #: The delivery id that their answers name.
 DELIVERY_ID: Final = "11111111-2222-4333-8444-555555555555"
+
+
+def delivered(run: WorkflowRun) -> Delivered:
+    """Give the delivery that a run was started by."""
+    assert isinstance(run.cause, Delivered)
+    return run.cause
 
 
 @final

@@ -41,5 +41,7 @@ class SafeMarkdown:
             tags=set(_TAGS),
             attributes=_ATTRIBUTES,
             url_schemes={"http", "https"},
+            # A post is read in many places: what is relative to none of them leads nowhere.
+            url_relative="deny",
             link_rel="nofollow noopener noreferrer",
         )

@@ -21,7 +21,6 @@ from rich.table import Table
 from rich.text import Text
 
 from contentsvc_cli.demo_history import DemoHistory, demo_history, release_without_notes
-from contentsvc_cli.integrations import webhook_url
 from contentsvc_cli.local_server import free_port, start, stop, until_ready
 from contentsvc_cli.output import show
 from contentsvc_cli.recordings import RecordedDelivery, headers_for
@@ -29,6 +28,7 @@ from contentsvc_cli.sample import other_kinds
 from contentsvc_cli.sending import Answer, send_recorded
 from contentsvc_cli.wiring import accepted, open_desk
 from contentsvc_core.journal import LogEntry
+from contentsvc_core.organizations import webhook_url
 from contentsvc_core.ports import RunLedger
 from contentsvc_core.usecases.operate import Connection
 from contentsvc_core.webhooks.providers import CODEHOST
@@ -115,8 +115,8 @@ async def _tell(settings: Settings, folder: Path, console: Console, told: _Told)
         )
         url = webhook_url(settings.base_url, connection.integration, history.repository_id)
         trigger = accepted(
-            await desk.operator.create_trigger(
-                organization, repository_ids=[history.repository_id], auto_publish=True, name="changelog"
+            await desk.triggers.create(
+                organization.id, repository_ids=[history.repository_id], auto_publish=True, name="changelog"
             )
         )
         _print_pairs(

@@ -1,19 +1,31 @@
 """``integration``: connections to code hosts."""
 
+import sys
+from typing import Final
+
 import click
 
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.webhooks import owner_of, reconcile, rotate_secret, unknown
 from contentsvc_cli.wiring import Desk, accepted, at_desk
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
-from contentsvc_core.organizations import Integration
+from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.usecases.connect import Disconnected, HookEnd
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_http.settings import Settings, load_settings
+
+#: Where a token is read from that stands in no command.
+TOKEN_VARIABLE: Final = "CONTENTSVC_CODEHOST_TOKEN"  # noqa: S105  # its name
 
 
 @click.group()
 def integration() -> None:
-    """Connect repositories, list them, and switch them on and off."""
+    """Connect repositories, list them, switch them on and off, and look after their webhooks."""
+
+
+integration.add_command(rotate_secret)
+integration.add_command(reconcile)
 
 
 @integration.command()
@@ -21,9 +33,8 @@ def integration() -> None:
 @ORGANIZATION
 @click.option(
     "--repository-id",
-    required=True,
     type=click.IntRange(1, MAX_REPOSITORY_ID),
-    help="The repository's id at the code host.",
+    help="The repository's id at the code host.  [default: the code host is asked]",
 )
 @click.option(
     "--provider",
@@ -32,27 +43,55 @@ def integration() -> None:
     show_default=True,
     help="The code host's dialect; github also serves Forgejo and Gitea.",
 )
-@click.option("--branch", help="The branch that content is generated from on demand.")
+@click.option(
+    "--branch",
+    help="The branch that content is generated from on demand.  [default: the code host's, if it is asked]",
+)
+@click.option(
+    "--token",
+    envvar=TOKEN_VARIABLE,
+    show_envvar=True,
+    metavar="TOKEN|-",
+    help="Have the webhook created at the code host; '-' reads standard input. Stored, sealed, and shown nowhere.",
+)
 @JSON
 def connect(
-    repository: str, organization: str, repository_id: int, provider: str, branch: str | None, *, as_json: bool
+    repository: str,
+    organization: str,
+    repository_id: int | None,
+    provider: str,
+    branch: str | None,
+    token: str | None,
+    *,
+    as_json: bool,
 ) -> None:
-    """Connect a repository; print the webhook's address and its secret, which is shown here, once."""
+    """Connect a repository.
+
+    Without a token, the webhook's address and its secret are printed, here and once, to be entered at the code host.
+    """
+    read = _read_token(token)
 
     async def work(desk: Desk) -> dict[str, object]:
         owner = await desk.organization(organization)
-        connection = accepted(
-            await desk.operator.connect(
-                owner, full_name=repository, repository_id=repository_id, provider=provider, branch=branch
+        connected = accepted(
+            await desk.connector.connect(
+                owner.id,
+                full_name=repository,
+                provider=provider,
+                repository_id=repository_id,
+                branch=branch,
+                token=read,
             )
         )
-        made = connection.integration
+        made = connected.integration
         return {
             "organizationId": owner.id,
             "integrationId": made.id,
-            "repositoryId": str(repository_id),
-            "webhookUrl": webhook_url(desk.settings.base_url, made, repository_id),
-            "webhookSecret": connection.secret,
+            "repositoryId": str(made.repositories[0].id),
+            "branch": made.repositories[0].branch,
+            "webhookUrl": connected.url,
+            "webhookSecret": None if connected.created_at_host else connected.secret,
+            "createdAtHost": connected.created_at_host,
         }
 
     show(at_desk(work), as_json=as_json)
@@ -99,24 +138,55 @@ def disable(integration_id: str, *, as_json: bool) -> None:
 
 def _switch(integration_id: str, *, enabled: bool, as_json: bool) -> None:
     async def work(desk: Desk) -> bool:
-        owner = await desk.stores.directory.owner_of(integration_id)
-        return owner is not None and await desk.stores.directory.enable_integration(
-            owner, integration_id, enabled=enabled
-        )
+        owner = await owner_of(desk, integration_id)
+        return await desk.stores.directory.enable_integration(owner, integration_id, enabled=enabled)
 
     if not at_desk(work):
-        message = f"there is no integration '{integration_id}'"
-        raise click.ClickException(message)
+        raise unknown(integration_id)
     show({"integrationId": integration_id, "enabled": enabled}, as_json=as_json)
 
 
-def webhook_url(base_url: str, made: Integration, repository_id: int) -> str:
-    """Give the address that a code host sends a repository's deliveries to."""
-    return f"{base_url}/api/webhooks/{made.provider}/{made.organization_id}/{made.id}/{repository_id}"
+@integration.command()
+@click.argument("integration_id")
+@JSON
+def delete(integration_id: str, *, as_json: bool) -> None:
+    """Delete an integration and its webhook, and switch off the triggers and schedules that used it.
+
+    Log entries, context records and posts stay.
+    """
+
+    async def work(desk: Desk) -> Disconnected:
+        gone = await desk.connector.disconnect(await owner_of(desk, integration_id), integration_id)
+        if gone is None:
+            raise unknown(integration_id)
+        return gone
+
+    gone = at_desk(work)
+    body = {
+        "id": gone.id,
+        "disabledSchedules": list(gone.removed.disabled_schedules),
+        "disabledEvents": list(gone.removed.disabled_events),
+        "webhook": gone.hook.value,
+    }
+    show(body, as_json=as_json)
+    if gone.hook is HookEnd.BY_HAND:
+        click.echo("Its webhook was entered by hand: remove it at the code host, too.", err=True)
+    elif gone.refusal is not None:
+        click.echo(f"Its webhook is left at the code host, remove it there: {gone.refusal.reason}", err=True)
+
+
+def _read_token(given: str | None) -> str | None:
+    if given != "-":
+        return given
+    token = sys.stdin.readline().strip()
+    if not token:
+        message = "standard input holds no token"
+        raise click.ClickException(message)
+    return token
 
 
 def _body(found: Integration, base_url: str) -> dict[str, object]:
-    # So far each integration has one repository; the first one stands for it.
+    # What is connected here has one repository; where there are more, the first one stands for them.
     repository = found.repositories[0]
     return {
         "id": found.id,

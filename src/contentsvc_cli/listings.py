@@ -1,4 +1,4 @@
-"""``log``, ``run``, ``context`` and ``post``: what has happened."""
+"""``log``, ``run`` and ``context``: what has happened."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -7,8 +7,8 @@ import click
 
 from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import Desk, at_desk
-from contentsvc_core.content.posts import post_body
 from contentsvc_core.journal import log_body
+from contentsvc_core.usecases.replay import Replayed, ReplayFault
 from contentsvc_core.workflows.context import context_body
 from contentsvc_core.workflows.runs import CANCELLED, RunStatus, run_body
 
@@ -29,7 +29,28 @@ def list_log(organization: str, limit: int | None, *, as_json: bool) -> None:
         entries = await desk.stores.journal.entries(owner, limit=limit)
         return [{**log_body(entry), "reason": entry.reason} for entry in entries]
 
-    _list(organization, rows, ("createdAt", "status", "statusCode", "title", "referenceId", "reason"), as_json=as_json)
+    columns = ("createdAt", "id", "status", "statusCode", "title", "referenceId", "reason")
+    show_list(organization, rows, columns, as_json=as_json)
+
+
+@log.command()
+@click.argument("log_id")
+@JSON
+def replay(log_id: str, *, as_json: bool) -> None:
+    """Process the event of a processed delivery once more, as a delivery of its own, on what is set up now."""
+
+    async def work(desk: Desk) -> Replayed | ReplayFault:
+        owner = await desk.stores.directory.owner_of(log_id)
+        return ReplayFault.UNKNOWN if owner is None else await desk.replayer.replay(owner, log_id)
+
+    match at_desk(work):
+        case ReplayFault.UNKNOWN:
+            message = f"there is no log entry '{log_id}' of a processed delivery"
+            raise click.ClickException(message)
+        case ReplayFault() as fault:
+            raise click.ClickException(fault.value)
+        case replayed:
+            show({"logId": log_id, "deliveryId": replayed.delivery_id, "runs": replayed.runs}, as_json=as_json)
 
 
 @click.group()
@@ -48,7 +69,7 @@ def list_runs(organization: str, limit: int | None, *, as_json: bool) -> None:
         return [run_body(found) for found in await desk.stores.ledger.runs(owner, limit=limit)]
 
     columns = ("createdAt", "id", "eventType", "deliveryId", "status", "attempts", "postId", "error")
-    _list(organization, rows, columns, as_json=as_json)
+    show_list(organization, rows, columns, as_json=as_json)
 
 
 @run.command()
@@ -69,6 +90,24 @@ def cancel(run_id: str, *, as_json: bool) -> None:
     show({"runId": run_id, "status": RunStatus.CANCELLED.value}, as_json=as_json)
 
 
+@run.command()
+@click.argument("run_id")
+@JSON
+def retry(run_id: str, *, as_json: bool) -> None:
+    """Start a run once more that has ended without a post, as if it had never been tried."""
+
+    async def work(desk: Desk) -> str | None:
+        owner = await desk.stores.directory.owner_of(run_id)
+        if owner is None:
+            return f"there is no run '{run_id}'"
+        restarted = await desk.stores.ledger.restart(owner, run_id, due_at=desk.clock.now())
+        return None if restarted else f"the run '{run_id}' has not ended, or has its post"
+
+    if (refused := at_desk(work)) is not None:
+        raise click.ClickException(refused)
+    show({"runId": run_id, "status": RunStatus.PENDING.value}, as_json=as_json)
+
+
 @click.group()
 def context() -> None:
     """The context records for AI agents."""
@@ -84,34 +123,18 @@ def list_context(organization: str, limit: int | None, *, as_json: bool) -> None
     async def rows(desk: Desk, owner: str) -> list[dict[str, Any]]:
         return [context_body(record) for record in await desk.stores.contexts.records(owner, limit=limit)]
 
-    _list(organization, rows, ("createdAt", "customId", "content"), as_json=as_json)
+    show_list(organization, rows, ("createdAt", "customId", "content"), as_json=as_json)
 
 
-@click.group()
-def post() -> None:
-    """The posts."""
-
-
-@post.command("list")
-@ORGANIZATION
-@LIMIT
-@JSON
-def list_posts(organization: str, limit: int | None, *, as_json: bool) -> None:
-    """List posts, newest first."""
-
-    async def rows(desk: Desk, owner: str) -> list[dict[str, Any]]:
-        return [post_body(found) for found in await desk.stores.posts.posts(owner, limit=limit)]
-
-    _list(organization, rows, ("createdAt", "id", "contentType", "status", "title"), as_json=as_json)
-
-
-def _list(
+def show_list(
     organization: str,
     rows: Callable[[Desk, str], Awaitable[list[dict[str, Any]]]],
     columns: Sequence[str],
     *,
     as_json: bool,
 ) -> None:
+    """Show what an organization has of something."""
+
     async def work(desk: Desk) -> list[dict[str, Any]]:
         return await rows(desk, (await desk.organization(organization)).id)
 

@@ -34,7 +34,7 @@ def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
 
     async def work(desk: Desk) -> None:
         found = await _integration(desk, integration_id)
-        secrets = await desk.stores.directory.secrets(found.organization_id, found.id)
+        secrets = await desk.stores.directory.secrets(found.organization_id, found.id, desk.clock.now())
         provider = provider_named(found.provider)
         if provider is None or not secrets:
             message = f"the integration '{integration_id}' cannot receive"

@@ -62,7 +62,7 @@ def serve(host: str, port: int, role: str, workers: int, *, as_json: bool) -> No
 @JSON
 def migrate(*, as_json: bool) -> None:
     """Bring the database's schema up to date; make the database if it is not there yet."""
-    from contentsvc_http.wiring import migrate as bring_up_to_date  # noqa: PLC0415  # opens no database for --help
+    from contentsvc_http.wiring.stores import migrate as bring_up_to_date  # noqa: PLC0415  # opens no database for --help
 
     revision = asyncio.run(bring_up_to_date(load_settings()))
     show({"revision": revision}, as_json=as_json)

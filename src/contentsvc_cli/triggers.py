@@ -1,5 +1,7 @@
 """``trigger``: what an event starts."""
 
+from typing import TYPE_CHECKING, Final, cast
+
 import click
 
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
@@ -7,15 +9,20 @@ from contentsvc_cli.wiring import Desk, accepted, at_desk
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.webhooks.providers import PROVIDERS
-from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, trigger_body
+from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerFault, trigger_body
 
-#: What can be written today.
-_OUTPUTS = (ContentType.CHANGELOG.value,)
+if TYPE_CHECKING:
+    from contentsvc_core.usecases.triggers import TriggerChanges
+
+_OUTPUTS: Final = click.Choice([kind.value for kind in ContentType])
+_EVENTS: Final = click.Choice(EVENT_TYPES)
+_PROVIDERS: Final = click.Choice([provider.slug for provider in PROVIDERS])
+_REPOSITORY_ID: Final = click.IntRange(1, MAX_REPOSITORY_ID)
 
 
 @click.group()
 def trigger() -> None:
-    """Create, list and switch event triggers."""
+    """Create, list, change and switch event triggers."""
 
 
 @trigger.command()
@@ -25,30 +32,30 @@ def trigger() -> None:
     "repository_ids",
     required=True,
     multiple=True,
-    type=click.IntRange(1, MAX_REPOSITORY_ID),
+    type=_REPOSITORY_ID,
     help="A connected repository that it applies to; may be repeated.",
 )
 @click.option(
     "--event",
     "events",
     multiple=True,
-    type=click.Choice(EVENT_TYPES),
+    type=_EVENTS,
     help="What starts it; may be repeated.  [default: every event]",
 )
-@click.option("--output", type=click.Choice(_OUTPUTS), default=_OUTPUTS[0], show_default=True, help="What is written.")
+@click.option(
+    "--output", type=_OUTPUTS, default=ContentType.CHANGELOG.value, show_default=True, help="What is written."
+)
+@click.option("--brand", metavar="ID", help="The brand identity that speaks.  [default: the default one]")
 @click.option("--auto-publish", is_flag=True, help="Publish at once.  [default: posts are drafts]")
 @click.option("--name", default="", help="For people.")
-@click.option(
-    "--provider",
-    type=click.Choice([provider.slug for provider in PROVIDERS]),
-    help="Whose repositories.  [default: where they are connected]",
-)
+@click.option("--provider", type=_PROVIDERS, help="Whose repositories.  [default: where they are connected]")
 @JSON
-def create(  # one parameter an option
+def create(  # noqa: PLR0913, PLR0917  # one parameter an option
     organization: str,
     repository_ids: tuple[int, ...],
     events: tuple[str, ...],
     output: str,
+    brand: str | None,
     name: str,
     provider: str | None,
     *,
@@ -60,11 +67,12 @@ def create(  # one parameter an option
     async def work(desk: Desk) -> Trigger:
         owner = await desk.organization(organization)
         return accepted(
-            await desk.operator.create_trigger(
-                owner,
+            await desk.triggers.create(
+                owner.id,
                 repository_ids=repository_ids,
                 event_types=events,
                 output_type=ContentType(output),
+                brand_identity_id=brand,
                 auto_publish=auto_publish,
                 name=name,
                 provider=provider,
@@ -91,6 +99,83 @@ def list_triggers(organization: str, *, as_json: bool) -> None:
 
 @trigger.command()
 @click.argument("trigger_id")
+@click.option("--name", help="For people.")
+@click.option(
+    "--repository-id",
+    "repository_ids",
+    multiple=True,
+    type=_REPOSITORY_ID,
+    help="A connected repository that it applies to, instead of those that it has; may be repeated.",
+)
+@click.option("--event", "events", multiple=True, type=_EVENTS, help="What starts it now; may be repeated.")
+@click.option("--every-event", is_flag=True, help="Every event starts it.")
+@click.option("--output", type=_OUTPUTS, help="What is written.")
+@click.option("--brand", metavar="ID", help="The brand identity that speaks, or 'default'.")
+@click.option("--auto-publish/--no-auto-publish", default=None, help="Whether posts are published at once.")
+@click.option("--provider", type=_PROVIDERS, help="Whose repositories.")
+@JSON
+def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
+    trigger_id: str,
+    name: str | None,
+    repository_ids: tuple[int, ...],
+    events: tuple[str, ...],
+    output: str | None,
+    brand: str | None,
+    provider: str | None,
+    *,
+    every_event: bool,
+    auto_publish: bool | None,
+    as_json: bool,
+) -> None:
+    """Change a trigger; what is not named stays. It counts from the next delivery on."""
+    if events and every_event:
+        message = "--event and --every-event exclude each other"
+        raise click.UsageError(message)
+    given = {
+        "name": name,
+        "repository_ids": repository_ids or None,
+        "event_types": events if events or every_event else None,
+        "output_type": None if output is None else ContentType(output),
+        "auto_publish": auto_publish,
+        "provider": provider,
+    }
+    changes = cast("TriggerChanges", {field: value for field, value in given.items() if value is not None})
+    if brand is not None:
+        changes["brand_identity_id"] = None if brand == "default" else brand
+    if not changes:
+        message = "there is nothing to change: name at least one option"
+        raise click.UsageError(message)
+
+    async def work(desk: Desk) -> Trigger | TriggerFault:
+        owner = await desk.stores.directory.owner_of(trigger_id)
+        if owner is None:
+            return TriggerFault.UNKNOWN
+        changed = await desk.triggers.change(owner, trigger_id, **changes)
+        return changed if changed is TriggerFault.UNKNOWN else accepted(changed)
+
+    changed = at_desk(work)
+    if isinstance(changed, TriggerFault):
+        raise _unknown(trigger_id)
+    show(trigger_body(changed), as_json=as_json)
+
+
+@trigger.command()
+@click.argument("trigger_id")
+@JSON
+def delete(trigger_id: str, *, as_json: bool) -> None:
+    """Delete a trigger; its posts stay, and runs of it that wait end as skipped."""
+
+    async def work(desk: Desk) -> bool:
+        owner = await desk.stores.directory.owner_of(trigger_id)
+        return owner is not None and await desk.stores.directory.remove_trigger(owner, trigger_id)
+
+    if not at_desk(work):
+        raise _unknown(trigger_id)
+    show({"triggerId": trigger_id, "deleted": True}, as_json=as_json)
+
+
+@trigger.command()
+@click.argument("trigger_id")
 @JSON
 def enable(trigger_id: str, *, as_json: bool) -> None:
     """Switch a trigger on."""
@@ -108,9 +193,18 @@ def disable(trigger_id: str, *, as_json: bool) -> None:
 def _switch(trigger_id: str, *, enabled: bool, as_json: bool) -> None:
     async def work(desk: Desk) -> bool:
         owner = await desk.stores.directory.owner_of(trigger_id)
-        return owner is not None and await desk.stores.directory.enable_trigger(owner, trigger_id, enabled=enabled)
+        if owner is None:
+            return False
+        if not enabled:
+            return await desk.stores.directory.enable_trigger(owner, trigger_id, enabled=False)
+        # It may have been switched off because what it names was gone: that is looked at.
+        changed = await desk.triggers.change(owner, trigger_id, enabled=True)
+        return changed is not TriggerFault.UNKNOWN and accepted(changed).enabled
 
     if not at_desk(work):
-        message = f"there is no trigger '{trigger_id}'"
-        raise click.ClickException(message)
+        raise _unknown(trigger_id)
     show({"triggerId": trigger_id, "enabled": enabled}, as_json=as_json)
+
+
+def _unknown(trigger_id: str) -> click.ClickException:
+    return click.ClickException(f"there is no trigger '{trigger_id}'")

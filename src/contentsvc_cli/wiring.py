@@ -10,12 +10,28 @@ from attrs import frozen
 
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
+from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.sql import SqlStores
+from contentsvc_core.content.brand_changes import BadChange, BrandFault
+from contentsvc_core.content.site_addresses import read_site_hosts
+from contentsvc_core.hosts import HostRefusal
 from contentsvc_core.organizations import Organization
+from contentsvc_core.usecases.connect import Connector
+from contentsvc_core.usecases.edit import PostEditor
+from contentsvc_core.usecases.generate import Generator, JobStarter
 from contentsvc_core.usecases.operate import Operator, Refusal
+from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.usecases.read_site import BrandEditor, BrandGenerator
 from contentsvc_core.usecases.receive import Receiver
+from contentsvc_core.usecases.reconcile import Reconciler
+from contentsvc_core.usecases.replay import Replayer
+from contentsvc_core.usecases.rotate import Rotator
+from contentsvc_core.usecases.triggers import TriggerEditor
+from contentsvc_core.workflows.schedules import DUPLICATE, DuplicateSchedule
+from contentsvc_core.workflows.triggers import TriggerFault
 from contentsvc_http.settings import Settings, load_settings
-from contentsvc_http.wiring import open_stores
+from contentsvc_http.wiring.code_hosts import host_calls, open_code_hosts
+from contentsvc_http.wiring.stores import open_stores
 
 _T = TypeVar("_T")
 
@@ -28,8 +44,18 @@ class Desk:
     settings: Settings
     stores: SqlStores
     operator: Operator
+    connector: Connector
+    rotator: Rotator
+    reconciler: Reconciler
     clock: SystemClock
     receiver: Receiver
+    generator: Generator
+    triggers: TriggerEditor
+    posts: PostEditor
+    replayer: Replayer
+    planner: Planner
+    brand_editor: BrandEditor
+    brand_generator: BrandGenerator
 
     async def organization(self, slug: str) -> Organization:
         """Find an organization.
@@ -47,13 +73,18 @@ class Desk:
 @contextlib.asynccontextmanager
 async def open_desk(settings: Settings) -> AsyncGenerator[Desk]:
     """Open the stores for an operator."""
-    async with open_stores(settings) as stores:
+    async with open_stores(settings) as stores, open_code_hosts(settings) as hosts:
         clock = SystemClock()
         ids = RandomIds()
+        opened = read_site_hosts(settings.site_hosts)
+        calls = host_calls(settings, stores, clock, ids, hosts)
         yield Desk(
             settings=settings,
             stores=stores,
             operator=Operator(stores.directory, stores.keys, clock, ids),
+            connector=Connector(stores.directory, stores.hooks, calls, clock, ids),
+            rotator=Rotator(stores.directory, stores.hooks, calls, clock, ids),
+            reconciler=Reconciler(stores.directory, stores.journal, calls, clock),
             clock=clock,
             receiver=Receiver(
                 stores.deliveries,
@@ -62,6 +93,14 @@ async def open_desk(settings: Settings) -> AsyncGenerator[Desk]:
                 ids,
                 failed_rows_per_minute=settings.failed_log_rows_per_minute,
             ),
+            # Nobody to nudge: the servers look by themselves.
+            generator=Generator(JobStarter(stores.jobs, clock, ids), stores.directory, stores.brands, clock),
+            triggers=TriggerEditor(stores.directory, stores.brands, clock, ids),
+            posts=PostEditor(stores.posts, SafeMarkdown(), clock),
+            planner=Planner(stores.schedules, stores.directory, stores.brands, clock, ids),
+            brand_editor=BrandEditor(stores.brands, clock, opened=opened),
+            brand_generator=BrandGenerator(JobStarter(stores.jobs, clock, ids), stores.brands, opened=opened),
+            replayer=Replayer(stores.deliveries, stores.journal, stores.contexts, clock, ids),
         )
 
 
@@ -90,12 +129,20 @@ def at_desk(work: Callable[[Desk], Awaitable[_T]], *, may_make: bool = False) ->
     return asyncio.run(run())
 
 
-def accepted(value: _T | Refusal) -> _T:
+def accepted(
+    value: _T | Refusal | HostRefusal | TriggerFault | DuplicateSchedule | BrandFault | BadChange,
+) -> _T:
     """Give what was done.
 
     Raises:
         ClickException: It was refused; the message is the reason.
     """
-    if isinstance(value, Refusal):
-        raise click.ClickException(value.reason)
-    return value
+    match value:
+        case Refusal() | HostRefusal() | BadChange():
+            raise click.ClickException(value.reason)
+        case TriggerFault() | BrandFault():
+            raise click.ClickException(value.value)
+        case DuplicateSchedule():
+            raise click.ClickException(DUPLICATE)
+        case _:
+            return value

@@ -7,6 +7,8 @@ clock: it decides, and a driver and a store that you choose do the rest. ``conte
 """
 
 from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.rates import Bucket, Rate, rate_of
+from contentsvc_core.access.window import Verdict, rate_headers, refusal_body, refusal_headers
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
 from contentsvc_core.content.writing import Brief, Draft
@@ -18,15 +20,20 @@ from contentsvc_core.errors import (
     StoreUnavailable,
     UnreadableRow,
     Unstorable,
+    WriterUnavailable,
 )
 from contentsvc_core.journal import Direction, LogEntry, LogStatus, log_body
 from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.expire import Sweeper
+from contentsvc_core.usecases.limit import RateLimiter
 from contentsvc_core.usecases.operate import Connection, IssuedKey, Operator, Refusal
 from contentsvc_core.usecases.perform import Performer
+from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.usecases.relay import Relay
+from contentsvc_core.usecases.schedule import Scheduler
+from contentsvc_core.usecases.triggers import TriggerEditor
 from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, admit, decide, locate, preflight
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
 from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
@@ -46,7 +53,9 @@ from contentsvc_core.webhooks.settlement import Claim, ClaimKey, Settled, Settle
 from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign, verify
 from contentsvc_core.workflows.context import ContextRecord, context_body
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun, run_body
-from contentsvc_core.workflows.triggers import Trigger, matching, trigger_body
+from contentsvc_core.workflows.schedules import DuplicateSchedule, Schedule, schedule_body
+from contentsvc_core.workflows.slots import Cron, Frequency
+from contentsvc_core.workflows.triggers import Trigger, TriggerFault, matching, trigger_body
 
 __all__ = [
     "BODY_TOO_LARGE",
@@ -59,6 +68,7 @@ __all__ = [
     "Author",
     "Belonging",
     "Brief",
+    "Bucket",
     "Claim",
     "ClaimKey",
     "Commit",
@@ -66,14 +76,17 @@ __all__ = [
     "ContentServiceError",
     "ContentType",
     "ContextRecord",
+    "Cron",
     "Delivery",
     "Direction",
     "Draft",
     "Duplicate",
+    "DuplicateSchedule",
     "Endpoint",
     "Event",
     "Fault",
     "Filtered",
+    "Frequency",
     "HeadCommit",
     "Ignored",
     "Integration",
@@ -87,12 +100,15 @@ __all__ = [
     "PageRequest",
     "Pagination",
     "Performer",
+    "Planner",
     "Pong",
     "Post",
     "PostStatus",
     "Processed",
     "Provider",
     "Push",
+    "Rate",
+    "RateLimiter",
     "Receiver",
     "ReceivingFailed",
     "Refusal",
@@ -101,6 +117,8 @@ __all__ = [
     "Release",
     "Repository",
     "RunStatus",
+    "Schedule",
+    "Scheduler",
     "SchemaMismatch",
     "Scope",
     "SecretUnreadable",
@@ -109,10 +127,14 @@ __all__ = [
     "StoreUnavailable",
     "Sweeper",
     "Trigger",
+    "TriggerEditor",
+    "TriggerFault",
     "UnreadableRow",
     "Unstorable",
+    "Verdict",
     "VerifiedDelivery",
     "WorkflowRun",
+    "WriterUnavailable",
     "admit",
     "answer",
     "context_body",
@@ -123,7 +145,12 @@ __all__ = [
     "paginate",
     "post_body",
     "preflight",
+    "rate_headers",
+    "rate_of",
+    "refusal_body",
+    "refusal_headers",
     "run_body",
+    "schedule_body",
     "settlement",
     "sign",
     "trigger_body",

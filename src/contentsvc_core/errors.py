@@ -40,3 +40,11 @@ class UnreadableRow(ContentServiceError):
 @final
 class SchemaMismatch(ContentServiceError):
     """The database's schema is not the one that this code was written for."""
+
+
+@final
+class WriterUnavailable(ContentServiceError):
+    """Who writes content does not answer, refuses, or answers what cannot be used.
+
+    The message names the fault, and holds neither a key nor anything of what was sent or written.
+    """

@@ -10,7 +10,9 @@ _REPOSITORY_ID: Final = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 _DELIVERY_ID: Final = re.compile(r"[!-~]{1,255}")
 _OWN_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?", re.ASCII)
-_FULL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}", re.ASCII)
+#: Neither part may be a step in a path.
+_FULL_NAME: Final = re.compile(r"(?!\.\.?/)[A-Za-z0-9_.-]{1,100}/(?!\.\.?\Z)[A-Za-z0-9_.-]{1,100}", re.ASCII)
+_TOKEN: Final = re.compile(r"[!-~]{1,1000}")
 _NOT_SLUG: Final = re.compile(r"[^a-z0-9]+")
 
 
@@ -43,6 +45,11 @@ def is_slug(text: str) -> bool:
 def is_full_name(text: str) -> bool:
     """Tell whether ``text`` is a repository's name in the form ``owner/name``."""
     return _FULL_NAME.fullmatch(text) is not None
+
+
+def is_token(text: str) -> bool:
+    """Tell whether ``text`` can be a code host's token: visible ASCII characters, fit for a header's value."""
+    return _TOKEN.fullmatch(text) is not None
 
 
 def slugify(name: str) -> str:

@@ -5,8 +5,11 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Final, final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
+from contentsvc_core.content.queries import InvalidQuery, choices, listed
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.events import Event, Push, Release
 from contentsvc_core.wire import event_body
@@ -85,6 +88,32 @@ def log_body(entry: LogEntry) -> dict[str, Any]:
         "payload": entry.payload,
         "createdAt": iso_ms(entry.created_at),
     }
+
+
+@final
+@frozen(kw_only=True)
+class LogQuery:
+    """Which entries of a log."""
+
+    #: Only these integrations', by id; one that was removed has its entries still. Empty: all.
+    integration_ids: tuple[str, ...] = field(converter=tuple, factory=tuple)
+    #: Only these; empty: all.
+    statuses: tuple[LogStatus, ...] = field(converter=tuple, factory=tuple)
+
+
+def read_log_query(parameters: Mapping[str, str]) -> LogQuery | InvalidQuery:
+    """Read the comma lists ``integrationId`` and ``status``; an empty one means all.
+
+    An integration that is not there is no error: its entries outlive it. What can be no id at all is one.
+    """
+    statuses = choices("status", parameters.get("status", ""), LogStatus)
+    if isinstance(statuses, InvalidQuery):
+        return statuses
+    integration_ids = listed(parameters.get("integrationId", ""))
+    for id_ in integration_ids:
+        if not is_own_id(id_):
+            return InvalidQuery(error=f"Invalid integrationId: '{one_line(id_, 64)}' is unknown")
+    return LogQuery(integration_ids=integration_ids, statuses=statuses)
 
 
 def retention_cutoff(retention_days: int, now: datetime) -> datetime:

@@ -1,5 +1,6 @@
 """Who uses the service, and what they have connected."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import final
 
@@ -12,6 +13,10 @@ def _a_plan(_organization: object, _attribute: object, value: int) -> None:
     if value not in RETENTION_DAYS:
         message = f"log retention is {' or '.join(map(str, RETENTION_DAYS))} days, by plan; not {value}"
         raise ValueError(message)
+
+
+def _ascending(ids: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(ids))
 
 
 @final
@@ -53,3 +58,24 @@ class Integration:
     enabled: bool = True
     repositories: tuple[Repository, ...] = field(converter=tuple)
     created_at: datetime
+
+
+@final
+@frozen(kw_only=True)
+class Removed:
+    """What went with an integration that was removed: what only it made possible is switched off, not deleted."""
+
+    #: The ids of the triggers that were on until then, in ascending order.
+    disabled_events: tuple[str, ...] = field(converter=_ascending)
+    #: The ids of the schedules.
+    disabled_schedules: tuple[str, ...] = field(converter=_ascending)
+
+
+def webhook_path(integration: Integration, repository_id: int) -> str:
+    """Give the path that a code host sends a repository's deliveries to (specification 4.1)."""
+    return f"/api/webhooks/{integration.provider}/{integration.organization_id}/{integration.id}/{repository_id}"
+
+
+def webhook_url(base_url: str, integration: Integration, repository_id: int) -> str:
+    """Give the whole address; ``base_url`` has no slash at its end."""
+    return f"{base_url}{webhook_path(integration, repository_id)}"

@@ -17,6 +17,11 @@ def storable(text: str) -> str:
     return _UNSTORABLE.sub(_REPLACEMENT, text)
 
 
+def has_controls(text: str) -> bool:
+    """Tell whether ``text`` has characters that break a line, control a terminal or reorder what is read."""
+    return _CONTROLS.search(text) is not None
+
+
 def one_line(text: str, limit: int) -> str:
     """Give ``text`` as one line of at most ``limit`` characters, without control characters, fit for a title or a log.
 

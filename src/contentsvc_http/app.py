@@ -7,16 +7,14 @@ from typing import final
 from attrs import frozen
 from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
-from litestar.openapi import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.types import ASGIApp
 
-from contentsvc_core.ports import PostLibrary
-from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import refuse
 from contentsvc_http.health import health_routes, status_route
 from contentsvc_http.logs import RequestLog
-from contentsvc_http.v1.posts import post_list_route
+from contentsvc_http.rate_limiting import RateLimitHeaders
+from contentsvc_http.v1.routes import Api, api_routes
 from contentsvc_http.webhooks import Receiving, webhook_route
 
 #: The largest body that ``/v1`` takes, in bytes.
@@ -33,8 +31,7 @@ class Front:
     """What serves others: code hosts and clients of ``/v1``."""
 
     receiver: Receiving
-    authenticator: Authenticator
-    posts: PostLibrary
+    api: Api
 
 
 @final
@@ -64,26 +61,18 @@ def create_app(services: Services) -> ASGIApp:
         ],
         exception_handlers={Exception: refuse},
         request_max_body_size=_MAX_API_BODY,
-        openapi_config=None if front is None else _openapi(running),
+        openapi_config=None if front is None else openapi(running),
         # Our own configuration of logging stands (logs.py).
         logging_config=None,
     )
-    return services.watched(RequestLog(application))
+    # Outermost of what answers: the log itself does, when the server stops in the middle of a request.
+    return services.watched(RateLimitHeaders(RequestLog(application)))
 
 
 def _front_routes(front: Front, running: str) -> list[HTTPRouteHandler]:
     return [
         webhook_route(front.receiver),
-        post_list_route(front.posts, front.authenticator),
+        *api_routes(front.api),
         status_route(running),
+        asset_route(),
     ]
-
-
-def _openapi(running: str) -> OpenAPIConfig:
-    return OpenAPIConfig(
-        title="contentsvc",
-        version=running,
-        path="/schema",
-        # The documentation pages that ship with the framework load their scripts from elsewhere.
-        render_plugins=[JsonRenderPlugin(path="/openapi.json")],
-    )

@@ -1,7 +1,8 @@
 """Who calls ``/v1`` (specification 5.1)."""
 
 import asyncio
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, cast
 
 import structlog
 from litestar import Request
@@ -12,6 +13,8 @@ from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_http.errors import Refused
 
 _LOG: Final = structlog.get_logger("contentsvc.http")
+#: Under what the key of a request stands in its state.
+_KEY: Final = "contentsvc.key"
 _CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
 
 
@@ -21,14 +24,9 @@ async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, 
     Raises:
         Refused: 401 or 403.
     """
-    headers = request.headers.getall("Authorization", [])
-    if not headers:
+    if "Authorization" not in request.headers:
         raise Refused(401, {"error": "Missing API key"}, _CHALLENGE)
-    # RFC 9110, section 11.1: the scheme's case does not matter.
-    scheme, _, presented = headers[0].partition(" ")
-    key = None
-    if len(headers) == 1 and scheme.lower() == "bearer":
-        key = await authenticator.authenticate(presented.strip(" "))
+    key = await presented_key(request, authenticator)
     if key is None:
         raise Refused(401, {"error": "Invalid API key"}, _CHALLENGE)
     if scope not in key.scopes:
@@ -37,6 +35,22 @@ async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, 
     if key.prefix not in _NOTING:
         _NOTING[key.prefix] = asyncio.create_task(_note_use(authenticator, key))
     return key
+
+
+async def presented_key(request: Request[Any, Any, Any], authenticator: Authenticator) -> ApiKey | None:
+    """Give the key that the request carries, if it opens; it is looked up once, however often a request asks."""
+    state = request.scope["state"]
+    if _KEY not in state:
+        state[_KEY] = await _look_up(request.headers.getall("Authorization", []), authenticator)
+    return cast("ApiKey | None", state[_KEY])
+
+
+async def _look_up(headers: Sequence[str], authenticator: Authenticator) -> ApiKey | None:
+    if len(headers) != 1:
+        return None
+    # RFC 9110, section 11.1: the scheme's case does not matter.
+    scheme, _, presented = headers[0].partition(" ")
+    return await authenticator.authenticate(presented.strip(" ")) if scheme.lower() == "bearer" else None
 
 
 #: One for each key at a time; the loop itself keeps only weak references to its tasks.

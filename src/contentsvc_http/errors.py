@@ -7,7 +7,7 @@ import structlog
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
-from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
+from contentsvc_core.errors import ReceivingFailed, StoreUnavailable, Unstorable
 
 #: How long to wait when the store is away, in seconds.
 RETRY_AFTER_S: Final = 1
@@ -36,6 +36,10 @@ def refuse(_request: Request[Any, Any, Any], exc: Exception) -> Response[Mapping
             _LOG.warning("store unavailable", reason=str(exc))
             headers = {"Retry-After": str(RETRY_AFTER_S)}
             return Response({"error": "Service temporarily unavailable"}, status_code=503, headers=headers)
+        case Unstorable():
+            # Looked up or written: no store can hold it, whoever asks.
+            _LOG.warning("unstorable", reason=str(exc))
+            return Response({"error": "Invalid request: a value cannot be stored"}, status_code=400)
         case ReceivingFailed():
             _LOG.error("receiving failed", exc_info=exc)
             return Response({"error": str(exc)}, status_code=_SERVER_ERROR)

@@ -4,6 +4,7 @@ Imported only where it is switched on: the library takes its time, and decides w
 processes are added up (``PROMETHEUS_MULTIPROC_DIR``).
 """
 
+from datetime import datetime
 from time import perf_counter
 from typing import Final, assert_never, final
 
@@ -169,10 +170,10 @@ class MeasuredStore:
         self._store = store
         self._metrics = metrics
 
-    async def endpoint(self, address: Address) -> Endpoint | None:
+    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
         """Give what is known at an address."""
         try:
-            return await self._store.endpoint(address)
+            return await self._store.endpoint(address, now)
         except StoreUnavailable:
             self._metrics.unavailable("endpoint")
             raise

@@ -19,7 +19,7 @@ from contentsvc_http.app import create_app
 from contentsvc_http.protocol import BoundedHttp
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring import open_services
+from contentsvc_http.wiring.process import open_services
 
 #: How long a stop waits for requests that are being answered, in seconds; with the engine's share it stays under 10.
 _REQUEST_GRACE_S: Final = 4

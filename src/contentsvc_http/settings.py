@@ -1,96 +1,22 @@
 """Settings: environment variables ``CONTENTSVC_*``, checked once at start."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, cast, final
-from urllib.parse import urlsplit
+from typing import Final, cast, final
 
 import typed_settings as ts
-from attrs import Attribute, field, frozen
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from attrs import field, frozen
+from sqlalchemy.engine import make_url
 from typed_settings.exceptions import TsError
 
-ENV_PREFIX: Final = "CONTENTSVC_"
+from contentsvc_http import settings_checks as checks
+from contentsvc_http.settings_checks import ENV_PREFIX, InvalidSetting, variable
+
+__all__ = ["ENV_PREFIX", "InvalidSetting", "Settings", "load_settings", "variable"]
+
 _SAID: Final = re.compile(r"^- InvalidSetting: (.*)$", re.MULTILINE)
 #: What the loader says of a value that has not the setting's type; numbers are the only ones that can fail.
 _UNREADABLE: Final = re.compile(r"Could not convert value .* for option '(?P<name>\w+)'", re.DOTALL)
-_SQLITE: Final = "sqlite+aiosqlite"
-_POSTGRESQL: Final = "postgresql+asyncpg"
-_POSTGRESQL_EXAMPLE: Final = f"{_POSTGRESQL}://USER:PASSWORD@HOST/DATABASE"
-_POSTGRESQL_OPTIONS: Final = frozenset({"host", "port", "ssl", "sslmode"})
-
-
-class InvalidSetting(ValueError):
-    """A setting that cannot be used; the message names it and says what is expected."""
-
-
-def _database_url(_settings: object, _attribute: object, value: str) -> None:
-    # No message repeats the address: it may hold a password.
-    try:
-        url = make_url(value)
-    except (ArgumentError, ValueError) as exc:
-        message = f"CONTENTSVC_DATABASE_URL is no database URL: use {_SQLITE}:///FILE or {_POSTGRESQL_EXAMPLE}"
-        raise InvalidSetting(message) from exc
-    if url.drivername in {_SQLITE, "sqlite"}:
-        fault = _sqlite_fault(url)
-    elif url.drivername in {_POSTGRESQL, "postgresql"}:
-        fault = _postgresql_fault(url)
-    else:
-        fault = f": '{url.drivername}' is not supported: use {_SQLITE}:///FILE or {_POSTGRESQL_EXAMPLE}"
-    if fault:
-        message = f"CONTENTSVC_DATABASE_URL{fault}"
-        raise InvalidSetting(message)
-
-
-def _sqlite_fault(url: URL) -> str | None:
-    if not url.database or url.database == ":memory:":
-        return f" names no file: use {_SQLITE}:///FILE"
-    return f" takes no options after the file: use {_SQLITE}:///FILE" if url.query else None
-
-
-def _postgresql_fault(url: URL) -> str | None:
-    if not url.database:
-        return f" names no database: use {_POSTGRESQL_EXAMPLE}"
-    if url.query.keys() - _POSTGRESQL_OPTIONS:
-        return f" takes no options but {', '.join(sorted(_POSTGRESQL_OPTIONS))}"
-    if not all(isinstance(value, str) for value in url.query.values()) or not str(url.query.get("port", 1)).isdecimal():
-        return " has an option twice, or a port that is no number"
-    return None
-
-
-def _base_url(_settings: object, _attribute: object, value: str) -> None:
-    try:
-        parts = urlsplit(value)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
-        # Reading the port checks it.
-        usable = usable and (parts.port is None or parts.port > 0) and not re.search(r"\s", value)
-    except ValueError:
-        usable = False
-    if not usable:
-        message = "CONTENTSVC_BASE_URL must be an address such as https://example.org, without a query"
-        raise InvalidSetting(message)
-
-
-def _positive(_settings: object, attribute: "Attribute[Any]", value: float) -> None:
-    if value <= 0:
-        message = f"{variable(attribute.name)} must be above 0, not {value}"
-        raise InvalidSetting(message)
-
-
-def _one_of(*choices: str) -> Callable[[object, "Attribute[Any]", str], None]:
-    def check(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
-        if value not in choices:
-            message = f"{variable(attribute.name)} must be one of {', '.join(choices)}, not '{value}'"
-            raise InvalidSetting(message)
-
-    return check
-
-
-def variable(name: str) -> str:
-    """Give the environment variable of a setting."""
-    return f"{ENV_PREFIX}{name.upper()}"
 
 
 @final
@@ -99,29 +25,56 @@ class Settings:
     """Everything that can be set. Nothing reads the environment but :func:`load_settings`."""
 
     #: Where data is kept.
-    database_url: str = field(default=f"{_SQLITE}:///contentsvc.db", validator=_database_url)
+    database_url: str = field(default="sqlite+aiosqlite:///contentsvc.db", validator=checks.database_url)
     #: How many connections a process has to PostgreSQL at most.
-    database_pool_size: int = field(default=10, validator=_positive)
+    database_pool_size: int = field(default=10, validator=checks.positive)
     #: The address at which code hosts reach this service; webhook addresses begin with it.
-    base_url: str = field(default="http://127.0.0.1:8000", converter=lambda text: text.rstrip("/"), validator=_base_url)
+    base_url: str = field(
+        default="http://127.0.0.1:8000", converter=lambda text: text.rstrip("/"), validator=checks.base_url
+    )
+    #: Where the code hosts' APIs are, by provider; empty: their repositories are described, and their hooks entered, by
+    #: hand. An address that ends with ``/api/v1`` is that of Forgejo or Gitea.
+    codehost_api_url: str = field(default="", converter=lambda text: text.rstrip("/"), validator=checks.api_url)
+    github_api_url: str = field(
+        default="https://api.github.com", converter=lambda text: text.rstrip("/"), validator=checks.api_url
+    )
     #: What stored secrets are encrypted with: Fernet keys or long secrets, separated by commas, the newest first.
     #: Empty with SQLite: a key file beside the database, made when there is none. PostgreSQL needs it.
     secret_key: ts.SecretStr = field(default=ts.SecretStr(""))
     #: How many refused deliveries a repository's log takes in a minute.
-    failed_log_rows_per_minute: int = field(default=1000, validator=_positive)
+    failed_log_rows_per_minute: int = field(default=1000, validator=checks.positive)
     #: ``auto``: for people on a terminal, JSON elsewhere.
-    log_format: str = field(default="auto", validator=_one_of("auto", "json", "console"))
-    log_level: str = field(default="info", converter=str.lower, validator=_one_of("debug", "info", "warning", "error"))
+    log_format: str = field(default="auto", validator=checks.one_of("auto", "json", "console"))
+    log_level: str = field(
+        default="info", converter=str.lower, validator=checks.one_of("debug", "info", "warning", "error")
+    )
 
     #: What keeps the steps of runs: ``auto`` is ``dbos`` with PostgreSQL and ``inline`` with SQLite.
-    engine: str = field(default="auto", converter=str.lower, validator=_one_of("auto", "inline", "dbos"))
+    engine: str = field(default="auto", converter=str.lower, validator=checks.one_of("auto", "inline", "dbos"))
     #: How many runs a process works on at a time, and how many of them may be of one organization.
-    run_concurrency: int = field(default=16, validator=_positive)
-    run_concurrency_per_organization: int = field(default=12, validator=_positive)
+    run_concurrency: int = field(default=16, validator=checks.positive)
+    run_concurrency_per_organization: int = field(default=12, validator=checks.positive)
+    #: Whether answers of ``/v1`` carry what a client of the hosted product insists on.
+    hosted_client: str = field(default="off", converter=str.lower, validator=checks.one_of("on", "off"))
+    #: The proxies whose ``X-Forwarded-For`` counts: addresses and networks, separated by commas; none unless named.
+    trusted_proxies: str = field(default="", validator=checks.trusted_proxies)
+    #: Hosts that brand identities may be read from though they are not public: ``host`` or ``host:port``, by commas.
+    site_hosts: str = field(default="", validator=checks.site_hosts)
+    #: Where a language model is asked to write, up to ``/chat/completions``; empty: posts are written by rules.
+    writer_url: str = field(default="", converter=lambda text: text.rstrip("/"), validator=checks.writer_url)
+    writer_model: str = field(default="", converter=str.strip, validator=checks.writer_model)
+    #: Empty: none is sent, as servers of one's own may want it.
+    writer_key: ts.SecretStr = field(default=ts.SecretStr(""), validator=checks.header_value)
+    #: How long one piece of content may take, with everything that is tried again, in seconds.
+    writer_timeout_s: int = field(default=120, validator=checks.between(1, 270, ": a run is given up after 300"))
+    #: How long an answer may be, in the model's tokens.
+    writer_max_tokens: int = field(default=4096, validator=checks.between(100, 1_000_000, ""))
+    #: How much the model is told of what happened, in characters.
+    writer_context_chars: int = field(default=40_000, validator=checks.between(4_000, 1_000_000, ""))
     #: Who may read ``/metrics``: clients on this machine, everybody, nobody.
-    metrics: str = field(default="local", converter=str.lower, validator=_one_of("local", "on", "off"))
+    metrics: str = field(default="local", converter=str.lower, validator=checks.one_of("local", "on", "off"))
     #: Where traces go: nowhere, or by OTLP to where the standard variables ``OTEL_*`` say.
-    traces: str = field(default="off", converter=str.lower, validator=_one_of("off", "otlp"))
+    traces: str = field(default="off", converter=str.lower, validator=checks.one_of("off", "otlp"))
 
     @property
     def database_file(self) -> Path:
@@ -157,6 +110,8 @@ class Settings:
             "database_url": make_url(self.database_url).render_as_string(hide_password=True),
             "database_pool_size": self.database_pool_size,
             "base_url": re.sub(r"//[^/@]*@", "//***@", self.base_url),
+            "codehost_api_url": self.codehost_api_url,
+            "github_api_url": self.github_api_url,
             "secret_key": "***" if self.secret_key else "",
             "failed_log_rows_per_minute": self.failed_log_rows_per_minute,
             "log_format": self.log_format,
@@ -164,6 +119,15 @@ class Settings:
             "engine": self.engine,
             "run_concurrency": self.run_concurrency,
             "run_concurrency_per_organization": self.run_concurrency_per_organization,
+            "hosted_client": self.hosted_client,
+            "trusted_proxies": self.trusted_proxies,
+            "site_hosts": self.site_hosts,
+            "writer_url": self.writer_url,
+            "writer_model": self.writer_model,
+            "writer_key": "***" if self.writer_key else "",
+            "writer_timeout_s": self.writer_timeout_s,
+            "writer_max_tokens": self.writer_max_tokens,
+            "writer_context_chars": self.writer_context_chars,
             "metrics": self.metrics,
             "traces": self.traces,
         }

@@ -7,6 +7,7 @@ import asyncio
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Final, final
 
 from opentelemetry.context import Context
@@ -21,6 +22,7 @@ from contentsvc_core.ports import DeliveryStore, Steps, Workflow
 from contentsvc_core.webhooks.delivery import Address, Delivery, Endpoint
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected
 from contentsvc_core.webhooks.settlement import Settled, Settlement
+from contentsvc_core.workflows.causes import Cause, Delivered
 from contentsvc_core.workflows.runs import RunGone, WorkflowRun
 from contentsvc_http.webhooks import Receiving
 
@@ -112,9 +114,9 @@ class TracedStore:
         self._store = store
         self._tracer = tracer
 
-    async def endpoint(self, address: Address) -> Endpoint | None:
+    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
         """Give what is known at an address."""
-        return await self._store.endpoint(address)
+        return await self._store.endpoint(address, now)
 
     async def settle(self, settlement: Settlement) -> Settled:
         """Settle."""
@@ -141,12 +143,9 @@ class TracedWorkflow:
         attributes = {
             "contentsvc.run_id": run.id,
             "contentsvc.organization_id": run.organization_id,
-            "contentsvc.trigger_id": run.trigger_id,
-            "contentsvc.provider": run.provider,
-            "contentsvc.repository_id": run.repository_id,
-            "contentsvc.delivery_id": run.delivery_id,
-            "contentsvc.event": run.event.type,
+            "contentsvc.started_by": run.cause.started_by,
             "contentsvc.attempt": run.attempts,
+            **_delivered(run.cause),
         }
         with (
             self._tracer.start_as_current_span(
@@ -197,3 +196,16 @@ def _describe(span: Span, delivery: Delivery, outcome: Outcome) -> None:
         linked = get_current_span(theirs).get_span_context()
         if linked.is_valid:
             span.add_link(linked)
+
+
+def _delivered(cause: Cause) -> dict[str, str | int]:
+    """Give what leads from a run to the delivery that it is for."""
+    if not isinstance(cause, Delivered):
+        return {}
+    return {
+        "contentsvc.trigger_id": cause.trigger_id,
+        "contentsvc.provider": cause.provider,
+        "contentsvc.repository_id": cause.repository_id,
+        "contentsvc.delivery_id": cause.delivery_id,
+        "contentsvc.event": cause.event.type,
+    }

@@ -36,7 +36,10 @@ def test_drivers_name_adapters_in_their_wiring_alone() -> None:
         if importer.split(".")[0] in {"contentsvc_http", "contentsvc_cli"}
     }
 
-    assert importers == {"contentsvc_http.wiring", "contentsvc_cli.wiring"}
+    assert {re.sub(r"\.wiring\..*", ".wiring", name) for name in importers} == {
+        "contentsvc_http.wiring",
+        "contentsvc_cli.wiring",
+    }
 
 
 def test_only_admit_makes_a_verified_delivery() -> None:

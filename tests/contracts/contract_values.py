@@ -12,14 +12,19 @@ from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.ports import (
     ApiKeys,
+    BrandIdentities,
     ContextLibrary,
     DeliveryStore,
     Directory,
     Executors,
+    Hooks,
+    Jobs,
     Journal,
     PostLibrary,
+    RateLimitStore,
     RunLedger,
     RunMemory,
+    Schedules,
 )
 from contentsvc_core.testing import START, CountingIds
 from contentsvc_core.webhooks.delivery import Address, Endpoint
@@ -49,11 +54,21 @@ class Stores(Protocol):
     @property
     def directory(self) -> Directory: ...
     @property
+    def hooks(self) -> Hooks: ...
+    @property
+    def schedules(self) -> Schedules: ...
+    @property
+    def brands(self) -> BrandIdentities: ...
+    @property
     def keys(self) -> ApiKeys: ...
+    @property
+    def rate_limits(self) -> RateLimitStore: ...
     @property
     def executors(self) -> Executors: ...
     @property
     def run_memory(self) -> RunMemory: ...
+    @property
+    def jobs(self) -> Jobs: ...
     async def close(self) -> None: ...
 
 
@@ -157,8 +172,8 @@ class Tenant:
             repository_id=self.repository.id,
         )
 
-    async def endpoint(self) -> Endpoint:
-        endpoint = await self.stores.deliveries.endpoint(self.address)
+    async def endpoint(self, now: datetime = START) -> Endpoint:
+        endpoint = await self.stores.deliveries.endpoint(self.address, now)
         assert endpoint is not None
         return endpoint
 
@@ -251,6 +266,7 @@ def a_trigger(
     event_types: Sequence[str] = (),
     at: datetime = START,
 ) -> Trigger:
+    """Give a trigger that does what no other one does: each is another brand's."""
     return Trigger(
         id=IDS.mint("trg_"),
         organization_id=organization_id,
@@ -259,6 +275,7 @@ def a_trigger(
         repository_ids=repository_ids,
         event_types=tuple(event_types),
         output_type=ContentType.CHANGELOG,
+        brand_identity_id=IDS.mint("brand_"),
         created_at=at,
     )
 

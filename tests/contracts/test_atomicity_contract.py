@@ -10,6 +10,7 @@ from contract_values import (
     Tenant,
     later,
 )
+from tests.golden import delivered
 
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.webhooks.settlement import Settled
@@ -29,7 +30,8 @@ async def test_what_cannot_be_stored_leaves_nothing(acme: Tenant, bad: str) -> N
         case "context":
             broken_context = evolve(settling.context, id=surrogate)
         case "second run":
-            broken_runs = (settling.runs[0], evolve(settling.runs[1], trigger_id=surrogate))
+            cause = evolve(delivered(settling.runs[1]), trigger_id=surrogate)
+            broken_runs = (settling.runs[0], evolve(settling.runs[1], cause=cause))
         case _:
             broken_log = evolve(settling.log, repository_id=2**70)
 

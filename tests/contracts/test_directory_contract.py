@@ -14,7 +14,7 @@ from contentsvc_core.webhooks.settlement import Settled
 
 
 async def test_an_endpoint_is_all_that_a_delivery_is_decided_on(acme: Tenant) -> None:
-    endpoint = await acme.stores.deliveries.endpoint(acme.address)
+    endpoint = await acme.stores.deliveries.endpoint(acme.address, START)
 
     assert endpoint is not None
     assert endpoint == Endpoint(
@@ -33,7 +33,7 @@ async def test_nothing_is_known_elsewhere(acme: Tenant, part: str) -> None:
     others = {"organization_id": zenith.id, "integration_id": zenith.integration.id, "provider": "github"}
 
     for value in (others[part], "unknown", ""):
-        assert await acme.stores.deliveries.endpoint(evolve(acme.address, **{part: value})) is None
+        assert await acme.stores.deliveries.endpoint(evolve(acme.address, **{part: value}), START) is None
 
 
 async def test_a_repository_belongs_to_the_integration_that_connected_it(acme: Tenant) -> None:
@@ -43,7 +43,7 @@ async def test_a_repository_belongs_to_the_integration_that_connected_it(acme: T
     assert await directory.add_integration(an_integration(acme.id, (3, "acme/mast"), provider="github"), "third")
 
     known = {
-        id_: await acme.stores.deliveries.endpoint(evolve(acme.address, repository_id=id_))
+        id_: await acme.stores.deliveries.endpoint(evolve(acme.address, repository_id=id_), START)
         for id_ in (1, 2, 3, 4, 2**63 - 1)
     }
 
@@ -150,7 +150,7 @@ async def test_a_repository_is_connected_once(
     assert await acme.stores.directory.add_integration(integration, "other") is added
 
     assert await acme.stores.directory.integrations(acme.id) == [acme.integration, *([integration] if added else [])]
-    assert await acme.stores.directory.secrets(acme.id, integration.id) == (("other",) if added else ())
+    assert await acme.stores.directory.secrets(acme.id, integration.id, START) == (("other",) if added else ())
     assert await acme.stores.directory.owner_of(integration.id) == (acme.id if added else None)
 
 
@@ -171,7 +171,7 @@ async def test_of_concurrent_connections_of_one_repository_one_is_made(acme: Ten
     assert await acme.stores.directory.integrations(acme.id) == [acme.integration, winner]
     # Once more, after an unknown outcome: neither refused nor doubled.
     assert await acme.stores.directory.add_integration(winner, "secret")
-    assert await acme.stores.directory.secrets(acme.id, winner.id) == ("secret",)
+    assert await acme.stores.directory.secrets(acme.id, winner.id, START) == ("secret",)
 
 
 async def test_one_integration_does_not_connect_a_repository_twice(acme: Tenant) -> None:
@@ -217,7 +217,7 @@ async def test_nothing_of_another_organization_is_seen(acme: Tenant) -> None:
     directory = acme.stores.directory
 
     assert await directory.trigger(zenith.id, acme.triggers[0].id) is None
-    assert await directory.secrets(zenith.id, acme.integration.id) == ()
+    assert await directory.secrets(zenith.id, acme.integration.id, START) == ()
     assert await directory.triggers(zenith.id) == list(zenith.triggers)
     assert await directory.integrations("org_unknown") == []
 
@@ -230,7 +230,7 @@ async def test_an_id_is_not_given_away_twice(acme: Tenant) -> None:
     with pytest.raises(Unstorable):
         await acme.stores.directory.add_integration(evolve(acme.integration, organization_id=zenith.id), "secret")
     assert await acme.stores.directory.owner_of(acme.triggers[0].id) == acme.id
-    assert await acme.stores.directory.secrets(acme.id, acme.integration.id) == (SECRET,)
+    assert await acme.stores.directory.secrets(acme.id, acme.integration.id, START) == (SECRET,)
 
 
 async def test_nothing_belongs_to_an_organization_that_is_not_there(stores: Stores) -> None:

@@ -13,6 +13,7 @@ from contract_values import IDS, RotatingSealer, Stores, Tenant, killed, tenant
 from engine_processes import Process, Script, kills, run_of, started, until, until_status
 from tests import postgres
 from tests.contracts.conftest import FAMILIES
+from tests.performing import performer_over
 
 from contentsvc_adapters.engine.dbos import DbosExecution, migrate_engine
 from contentsvc_adapters.engine.execution import Execution
@@ -352,15 +353,8 @@ def _performer(
     stores: Stores, clock: ManualClock, writer: CostlyWriter, renderer: object
 ) -> Callable[[RunLedger, RunMemory], Workflow]:
     def make(ledger: RunLedger, memory: RunMemory) -> Performer:
-        return Performer(
-            ledger=ledger,
-            memory=memory,
-            library=stores.contexts,
-            directory=stores.directory,
-            writer=writer,
-            renderer=cast("SafeMarkdown", renderer),
-            clock=clock,
-            ids=IDS,
+        return performer_over(
+            stores, clock, IDS, writer, renderer=cast("SafeMarkdown", renderer), ledger=ledger, memory=memory
         )
 
     return make

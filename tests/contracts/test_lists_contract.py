@@ -138,11 +138,11 @@ async def test_what_arrived_before_a_record_is_listed_newest_first(acme: Tenant)
     one, two, three, four, five = await _records(acme, 0, 1, 1, 1, 2)
     before = acme.stores.contexts.before
 
-    assert await before(five, limit=9) == [four, three, two, one]
-    assert await before(five, limit=2) == [four, three]
+    assert await before(five, limit=9, max_bytes=10**9) == [four, three, two, one]
+    assert await before(five, limit=2, max_bytes=10**9) == [four, three]
     # Of one instant, but in an order.
-    assert await before(three, limit=9) == [two, one]
-    assert await before(one, limit=9) == []
+    assert await before(three, limit=9, max_bytes=10**9) == [two, one]
+    assert await before(one, limit=9, max_bytes=10**9) == []
 
 
 async def test_a_repository_is_one_of_an_organization_and_a_provider(stores: Stores) -> None:
@@ -158,7 +158,7 @@ async def test_a_repository_is_one_of_an_organization_and_a_provider(stores: Sto
 
     (last,) = await _records(acme, 1)
 
-    (before,) = await stores.contexts.before(last, limit=9)
+    (before,) = await stores.contexts.before(last, limit=9, max_bytes=10**9)
     assert (before.organization_id, before.provider, before.repository_id) == (acme.id, "codehost", 1)
 
 

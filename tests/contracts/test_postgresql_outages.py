@@ -7,12 +7,18 @@ from itertools import count
 from typing import Any
 
 import pytest
-from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, ending, tenant
+from attrs import evolve
+from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, a_trigger, ending, tenant
 from sqlalchemy import Connection, text
+from test_brands_contract import a_brand
+from test_schedules_contract import a_schedule
 from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.brand_changes import BrandFault
 from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.organizations import Removed
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import Settled
 
@@ -123,28 +129,90 @@ async def test_a_table_that_is_changed_while_it_is_used_is_read_anew_on_a_new_co
     assert await postgresql.read(connection_id) != before
 
 
-@pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=ending)
-async def test_a_connection_that_is_cut_right_after_the_commit_leaves_one_set_of_effects(
-    acme: Tenant, postgresql: Database, postgres_url: str, outcome: Outcome | None
-) -> None:
-    settling = await (acme.processed("d") if outcome is None else acme.decided(outcome))
-    dialect = postgresql._writer.sync_engine.dialect  # pyright: ignore[reportPrivateUsage]
+def _cut_after_the_next_commit(database: Database, url: str) -> "count[int]":
+    """Lose the answer to one commit; give what counts commits."""
+    dialect = database._writer.sync_engine.dialect  # pyright: ignore[reportPrivateUsage]
     commit = dialect.do_commit
     cuts = count()
 
     def cut_after(dbapi_connection: Any) -> None:
         commit(dbapi_connection)
         if next(cuts) == 0:
-            postgres.rows(postgres_url, _CUT)
+            postgres.rows(url, _CUT)
             # What a client sees whose connection breaks while it waits for the answer.
             raise ConnectionResetError
 
     dialect.do_commit = cut_after
+    return cuts
+
+
+async def test_a_deletion_whose_commit_was_not_heard_of_still_says_what_went_with_it(
+    acme: Tenant, postgresql: Database, postgres_url: str
+) -> None:
+    directory = acme.stores.directory
+    cuts = _cut_after_the_next_commit(postgresql, postgres_url)
+
+    removed = await directory.remove_integration(acme.id, acme.integration.id)
+
+    assert removed == Removed(disabled_events=[trigger.id for trigger in acme.triggers], disabled_schedules=[])
+    # The second turn found nothing to commit.
+    assert next(cuts) == 1
+    assert await directory.integrations(acme.id) == []
+    assert await directory.remove_integration(acme.id, acme.integration.id) is None
+
+
+@pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=ending)
+async def test_a_connection_that_is_cut_right_after_the_commit_leaves_one_set_of_effects(
+    acme: Tenant, postgresql: Database, postgres_url: str, outcome: Outcome | None
+) -> None:
+    settling = await (acme.processed("d") if outcome is None else acme.decided(outcome))
+    cuts = _cut_after_the_next_commit(postgresql, postgres_url)
 
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
 
     assert next(cuts) == 2
     assert (await acme.left()).counts == ((1, 2, 1) if outcome is None else (0, 0, 1))
+
+
+async def test_what_is_removed_is_told_though_the_answer_of_the_commit_was_lost(
+    acme: Tenant, postgresql: Database
+) -> None:
+    stores = acme.stores
+    brands = [await stores.brands.add(a_brand(acme.id, name)) for name in ("default", "other")]
+    brand = brands[1]
+    assert isinstance(brand, BrandIdentity)
+    trigger = evolve(a_trigger(acme.id, 2), brand_identity_id=brand.id)
+    assert await stores.directory.add_trigger(trigger)
+    schedules = [a_schedule(acme.id, brand_identity_id=each) for each in (brand.id, None)]
+    for schedule in schedules:
+        assert await stores.schedules.add(schedule)
+    run = await acme.taken()
+    dialect = postgresql._writer.sync_engine.dialect  # pyright: ignore[reportPrivateUsage]
+    commit = dialect.do_commit
+    lost = 0
+
+    def lose_every_other(dbapi_connection: Any) -> None:
+        nonlocal lost
+        commit(dbapi_connection)
+        lost += 1
+        if lost % 2:
+            raise ConnectionResetError
+
+    dialect.do_commit = lose_every_other
+
+    removed = await stores.brands.remove(acme.id, brand.id)
+    assert removed == Removed(disabled_schedules=[schedules[0].id], disabled_events=[trigger.id])
+    assert lost == 2
+    assert await stores.schedules.remove(acme.id, schedules[1].id)
+    assert lost == 4
+    made = await stores.brands.complete(run, a_brand(acme.id, "made"))
+    assert lost == 6
+    assert isinstance(made, BrandIdentity)
+    assert not await stores.ledger.stands(run)
+    # What was not there before is not there: nothing is made up.
+    assert await stores.brands.remove(acme.id, brand.id) is BrandFault.UNKNOWN
+    assert not await stores.schedules.remove(acme.id, schedules[1].id)
+    assert await stores.brands.complete(run, a_brand(acme.id, "again")) is None
 
 
 @pytest.mark.parametrize("by_socket", [False, True], ids=["tcp", "socket"])

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from attrs import evolve
 from contract_values import EXECUTOR, Tenant, a_post, due, killed, later, push, release, take, tenant
+from tests.golden import delivered
 
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.runs import (
@@ -284,5 +285,6 @@ async def test_runs_are_listed_newest_first(single: Tenant) -> None:
 async def test_a_run_knows_its_event_when_it_is_taken(acme: Tenant) -> None:
     run = await acme.taken(push("feat: ⚓", "fix: مرحبا"))
 
-    assert run.event == push("feat: ⚓", "fix: مرحبا")
-    assert (run.repository, run.repository_id, run.provider) == ("acme/lighthouse", 1, "codehost")
+    cause = delivered(run)
+    assert cause.event == push("feat: ⚓", "fix: مرحبا")
+    assert (cause.repository, cause.repository_id, cause.provider) == ("acme/lighthouse", 1, "codehost")

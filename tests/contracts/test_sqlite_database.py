@@ -84,7 +84,7 @@ async def test_an_unreadable_secret_is_an_error_of_its_own(database: Database, a
     await database.write(lambda connection: connection.execute(text("UPDATE webhook_secrets SET sealed = 'x:y'")))
 
     with pytest.raises(SecretUnreadable):
-        await acme.stores.deliveries.endpoint(acme.address)
+        await acme.stores.deliveries.endpoint(acme.address, START)
 
 
 async def test_a_full_disk_is_unavailable_and_leaves_nothing(database: Database, acme: Tenant) -> None:
@@ -200,7 +200,7 @@ async def test_an_index_serves(database: Database, acme: Tenant, question: str) 
         case "posts":
             await stores.posts.posts(run.organization_id, limit=5)
         case "before":
-            await stores.contexts.before(record, limit=5)
+            await stores.contexts.before(record, limit=5, max_bytes=10**9)
         case "records":
             await stores.contexts.records(acme.id, limit=5)
         case "runs":

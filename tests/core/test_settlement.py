@@ -4,6 +4,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.golden import delivered
 
 from contentsvc_core import (
     Belonging,
@@ -68,8 +69,8 @@ def test_a_processed_delivery_takes_the_claim_and_leaves_everything_at_once() ->
     assert made.version == 7
     assert made.context is not None
     assert made.context.custom_id == "codehost:1:d-1"
-    assert [run.trigger_id for run in made.runs] == ["trg_1", "trg_2"]
-    assert {run.delivery_id for run in made.runs} == {"d-1"}
+    assert [run.cause.started_by for run in made.runs] == ["trg_1", "trg_2"]
+    assert {delivered(run).delivery_id for run in made.runs} == {"d-1"}
     assert made.log.status is LogStatus.SUCCESS
     assert made.log.reason == "2 workflow runs started"
 
@@ -77,7 +78,7 @@ def test_a_processed_delivery_takes_the_claim_and_leaves_everything_at_once() ->
 def test_a_release_starts_its_own_triggers() -> None:
     made = settled(signed(release_body(), at=AT, secret="secret", event="release"))
 
-    assert [run.trigger_id for run in made.runs] == ["trg_1", "trg_3"]
+    assert [run.cause.started_by for run in made.runs] == ["trg_1", "trg_3"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from contentsvc_core import strategies as ours
 from contentsvc_core.access.keys import ApiKey, Scope, digest, key_prefix, opens
 from contentsvc_core.content.queries import InvalidQuery, PostQuery, read_post_query
 from contentsvc_core.identifiers import is_slug, slugify
-from contentsvc_core.journal import FailureBudget, retention_cutoff
+from contentsvc_core.journal import FailureBudget, LogQuery, LogStatus, read_log_query, retention_cutoff
 from contentsvc_core.organizations import Organization
 from contentsvc_core.testing import START
 from contentsvc_core.text import one_line, storable
@@ -201,15 +201,21 @@ class TestQueries:
     def test_lists_are_read_and_an_empty_one_means_all(self) -> None:
         assert read_post_query({}) == PostQuery()
         assert read_post_query({"sort": "", "status": "", "contentType": " , "}) == PostQuery()
-        assert read_post_query({"sort": "asc", "status": "draft, published", "contentType": "changelog"}) == PostQuery(
+        asked = {"status": "draft, published,draft", "contentType": "changelog", "brandIdentityId": " bi_1,,bi_2,bi_1"}
+        assert read_post_query({"sort": "asc", **asked}) == PostQuery(
             ascending=True,
             statuses=(PostStatus.DRAFT, PostStatus.PUBLISHED),
             content_types=(ContentType.CHANGELOG,),
+            brand_identity_ids=("bi_1", "bi_2"),
+        )
+        assert read_log_query({}) == read_log_query({"status": ",", "integrationId": " "}) == LogQuery()
+        assert read_log_query({"status": "failed,pending", "integrationId": "int_1,int_2"}) == LogQuery(
+            integration_ids=("int_1", "int_2"), statuses=(LogStatus.FAILED, LogStatus.PENDING)
         )
 
     @pytest.mark.parametrize(
         ("name", "value"),
-        [("sort", "DESC"), ("status", "draft,gone"), ("contentType", "changelog;x"), ("brandIdentityId", "bi_1")],
+        [("sort", "DESC"), ("status", "draft,gone"), ("contentType", "changelog;x")],
     )
     def test_an_unknown_value_is_named(self, name: str, value: str) -> None:
         refused = read_post_query({name: value})

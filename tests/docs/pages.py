@@ -118,7 +118,8 @@ def command_at(words: list[str]) -> tuple[click.Command, list[str]]:
 
 
 def options_of(command: click.Command) -> set[str]:
-    return {name for option in command.params if isinstance(option, click.Option) for name in option.opts}
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    return {name for option in options for name in (*option.opts, *option.secondary_opts)}
 
 
 def leaves() -> list[tuple[str, click.Command]]:

@@ -30,6 +30,7 @@ from tests.docs.pages import (
     without_fences,
 )
 
+from contentsvc_cli.integrations import TOKEN_VARIABLE
 from contentsvc_cli.main import main
 from contentsvc_cli.send import send
 from contentsvc_core import MAX_BODY, ports
@@ -105,8 +106,16 @@ def test_the_command_line_page_shows_no_other_command() -> None:
     assert sorted(shown) == sorted(name for name, _ in leaves())
 
 
+#: A server has to have made it; ``tests/drivers/test_brand_command.py`` runs these.
+_NEEDS_A_BRAND: Final = {"brand list", "brand show", "brand edit", "brand delete"}
+#: A run has to have written it; ``tests/drivers/test_post_command.py`` runs these.
+_NEEDS_A_POST: Final = {"post show", "post edit", "post publish", "post unpublish", "post delete"}
+#: They need a code host, or another integration; ``tests/drivers/test_hooks.py`` runs these.
+_NEEDS_A_CODE_HOST: Final = {"integration reconcile", "integration delete"}
 #: What needs a server, another repository, or an engine that has done its work.
-NOT_RUN: Final = frozenset({"serve", "history", "send", "post list", "demo"})
+NOT_RUN: Final = frozenset(
+    {"serve", "history", "send", "post list", "demo", *_NEEDS_A_BRAND, *_NEEDS_A_POST, *_NEEDS_A_CODE_HOST}
+)
 
 
 def keys_of(value: Any) -> dict[str, list[str] | None]:
@@ -139,8 +148,10 @@ def test_the_json_on_the_command_line_page_has_the_keys_that_are_printed(
         assert keys_of(printed) == keys_of(json.loads(shown.text)), name
         values = list(cast("dict[str, Any]", printed).values()) if isinstance(printed, dict) else []
         for value in values:
-            if isinstance(value, str) and (found := re.match(r"((?:int|trg|csk)_)[A-Za-z0-9-]+", value)):
+            if isinstance(value, str) and (found := re.match(r"((?:int|trg|sch|csk)_)[A-Za-z0-9-]+", value)):
                 made[found[1]] = found[0]
+        if name == "log list":
+            made["log_"] = cast("list[dict[str, Any]]", printed)[0]["id"]
         if name == "run list":
             # The ids of runs have no prefix that tells them.
             made[json.loads(shown.text)[0]["id"]] = cast("list[dict[str, Any]]", printed)[0]["id"]
@@ -181,7 +192,7 @@ def test_the_settings_page_has_every_setting_with_its_default() -> None:
 def test_every_variable_that_is_named_is_one(page: Path) -> None:
     known = {variable(field.name) for field in attrs.fields(Settings)}
     known |= {str(option.envvar) for option in send.params if isinstance(option, click.Option) and option.envvar}
-    known.add(postgres.VARIABLE)
+    known |= {postgres.VARIABLE, TOKEN_VARIABLE}
 
     assert set(re.findall(r"\bCONTENTSVC_[A-Z_]*[A-Z]", page.read_text("utf-8"))) <= known
 

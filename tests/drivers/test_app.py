@@ -5,6 +5,7 @@ import io
 import logging
 import sys
 from collections.abc import Generator
+from datetime import datetime
 from typing import Any, cast
 
 import httpx
@@ -15,7 +16,6 @@ from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_core import (
     Address,
-    Authenticator,
     Connection,
     Delivery,
     Endpoint,
@@ -31,6 +31,8 @@ from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_http.app import Front, Services, create_app
 from contentsvc_http.logs import RequestLog, configure_logging
+from contentsvc_http.settings import Settings
+from contentsvc_http.wiring.api import open_api
 
 SECRET_IN_BODY = "the body is nobody's business"
 
@@ -43,10 +45,10 @@ class FailingStore:
         self.in_endpoint: Exception | None = None
         self.in_settle: Exception | None = None
 
-    async def endpoint(self, address: Address) -> Endpoint | None:
+    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
         if self.in_endpoint is not None:
             raise self.in_endpoint
-        return await self.store.endpoint(address)
+        return await self.store.endpoint(address, now)
 
     async def settle(self, settlement: Settlement) -> Settled:
         if self.in_settle is not None:
@@ -65,8 +67,7 @@ class World:
             Services(
                 front=Front(
                     receiver=Receiver(self.store, stores.journal, self.clock, self.ids),
-                    authenticator=Authenticator(stores.keys, self.clock),
-                    posts=stores.posts,
+                    api=open_api(Settings(), stores, self.clock, self.ids, nudge=lambda: None),
                 ),
                 why_not_ready=self.why_not_ready,
             )
@@ -225,13 +226,18 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
 
     assert document["openapi"].startswith("3.1")
     assert set(document["paths"]) == {
-        "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}",
-        "/v1/posts",
-        "/v1/status",
-        "/health/live",
-        "/health/ready",
+        "/api/webhooks/{provider}/{organizationId}/{integrationId}/{repositoryId}",
+        *("/v1/posts", "/v1/posts/{postId}", "/v1/posts/generate", "/v1/posts/generate/{jobId}"),
+        *("/v1/brand-identities", "/v1/brand-identities/{brandIdentityId}"),
+        *("/v1/brand-identities/generate", "/v1/brand-identities/generate/{jobId}"),
+        *("/v1/integrations", "/v1/integrations/codehost", "/v1/integrations/github"),
+        "/v1/integrations/{integrationId}",
+        *("/v1/schedules", "/v1/schedules/{scheduleId}"),
+        *("/v1/event-triggers", "/v1/event-triggers/{triggerId}"),
+        *("/v1/webhook-logs", "/v1/webhook-logs/{logId}/replay"),
+        *("/v1/status", "/health/live", "/health/ready"),
     }
-    receiver = document["paths"]["/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"]["post"]
+    receiver = document["paths"]["/api/webhooks/{provider}/{organizationId}/{integrationId}/{repositoryId}"]["post"]
     assert {"200", "400", "401", "403", "404", "413", "415", "500", "503"} <= set(receiver["responses"])
     listing = document["paths"]["/v1/posts"]["get"]
     assert {parameter["name"] for parameter in listing["parameters"]} == {

@@ -127,7 +127,10 @@ def test_a_key_is_shown_once_and_stored_nowhere_in_clear(folder: Path) -> None:
 def test_a_repository_is_connected_and_its_secret_is_sealed(folder: Path, acme: dict[str, Any]) -> None:
     made = connected()
 
-    assert set(made) == {"organizationId", "integrationId", "repositoryId", "webhookUrl", "webhookSecret"}
+    assert set(made) == {
+        *("organizationId", "integrationId", "repositoryId", "branch"),
+        *("webhookUrl", "webhookSecret", "createdAtHost"),
+    }
     assert made["webhookUrl"] == (
         f"http://127.0.0.1:8000/api/webhooks/codehost/{acme['id']}/{made['integrationId']}/4242"
     )
@@ -173,7 +176,7 @@ def test_a_trigger_is_created_for_what_is_connected() -> None:
     assert command("trigger", "list", "--organization", "acme") == [made]
     assert command("trigger", "disable", made["id"])["enabled"] is False
     assert command("trigger", "list", "--organization", "acme")[0]["enabled"] is False
-    assert error(*create, "1") == "repository 1 is not connected: connect it first"
+    assert error(*create, "1") == "Unknown repository: 1 is not connected"
     assert error("trigger", "disable", "trg_nobody") == "there is no trigger 'trg_nobody'"
     assert invoke(*create, "4242", "--event", "ping").exit_code == 2
 
@@ -204,6 +207,7 @@ def test_what_was_received_is_listed_newest_first(folder: Path) -> None:
     (run,) = command("run", "list", "--organization", "acme")
     assert set(run) == {
         *("id", "triggerId", "eventType", "eventAction", "eventData", "repositoryId", "deliveryId"),
+        *("scheduleId", "jobId"),
         *("status", "attempts", "kills", "error", "postId", "createdAt"),
     }
     assert (run["status"], run["attempts"], run["deliveryId"]) == ("pending", 0, "d-1")

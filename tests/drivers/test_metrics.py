@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, cast, final
 
@@ -31,7 +31,6 @@ from contentsvc_adapters.sql import backlog as backlog_module
 from contentsvc_adapters.sql.backlog import Backlog, backlog, connections, statement
 from contentsvc_core import (
     Address,
-    Authenticator,
     Connection,
     Delivery,
     Endpoint,
@@ -41,13 +40,15 @@ from contentsvc_core import (
     Settled,
     Settlement,
     StoreUnavailable,
+    TriggerEditor,
 )
 from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_http import scrape as scrape_module
 from contentsvc_http.app import Front, Services, create_app
 from contentsvc_http.metrics import MeasuredReceiver, MeasuredRequests, MeasuredStore
 from contentsvc_http.scrape import Scrape, metrics_route
-from contentsvc_http.settings import InvalidSetting, load_settings
+from contentsvc_http.settings import InvalidSetting, Settings, load_settings
+from contentsvc_http.wiring.api import open_api
 
 SECRET: Final = "a secret of at least 32 characters"
 HERE: Final = ("127.0.0.1", 4711)
@@ -68,8 +69,8 @@ class FailingStore:
         self.stores = stores
         self.fails: Exception | None = None
 
-    async def endpoint(self, address: Address) -> Endpoint | None:
-        return await self.stores.deliveries.endpoint(address)
+    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
+        return await self.stores.deliveries.endpoint(address, now)
 
     async def settle(self, settlement: Settlement) -> Settled:
         if self.fails is not None:
@@ -94,8 +95,7 @@ class World:
             Services(
                 front=Front(
                     receiver=MeasuredReceiver(receiver, metrics),
-                    authenticator=Authenticator(self.stores.keys, self.clock),
-                    posts=self.stores.posts,
+                    api=open_api(Settings(), self.stores, self.clock, RandomIds(), nudge=lambda: None),
                 ),
                 why_not_ready=self.why_not_ready,
                 for_operators=[metrics_route(self.scrape, local=local)],
@@ -410,7 +410,7 @@ async def test_the_backlog_is_read_from_the_indexes_of_what_is_left(
             organization, full_name="acme/lighthouse", repository_id=1, provider="codehost", branch=None
         )
         assert isinstance(made, Connection)
-        await operator.create_trigger(organization, repository_ids=(1,))
+        await TriggerEditor(stores.directory, stores.brands, clock, ids).create(organization.id, repository_ids=(1,))
         at = Address(
             provider="codehost",
             organization_id=organization.id,

@@ -15,7 +15,17 @@ from tests.server_process import Installation, prepare, serving
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_core import Address, Connection, Operator, Organization, Receiver, Refusal, answer, log_body
+from contentsvc_core import (
+    Address,
+    Connection,
+    Operator,
+    Organization,
+    Receiver,
+    Trigger,
+    TriggerEditor,
+    answer,
+    log_body,
+)
 from contentsvc_core.testing import ManualClock
 from contentsvc_core.workflows.context import context_body
 from contentsvc_core.workflows.runs import run_body
@@ -47,10 +57,10 @@ async def through_the_library(_folder: Path) -> Told:
     )
     assert isinstance(made, Connection)
     for events in ((), ("push",)):
-        trigger = await operator.create_trigger(
-            organization, repository_ids=[REPOSITORY_ID], event_types=events, auto_publish=True
+        trigger = await TriggerEditor(stores.directory, stores.brands, clock, ids).create(
+            organization.id, repository_ids=[REPOSITORY_ID], event_types=events, auto_publish=True
         )
-        assert not isinstance(trigger, Refusal)
+        assert isinstance(trigger, Trigger)
     receiver = Receiver(stores.deliveries, stores.journal, clock, ids)
     at = Address(
         provider="codehost",

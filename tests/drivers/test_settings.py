@@ -41,6 +41,17 @@ def test_without_an_environment_everything_has_a_default() -> None:
         ("FAILED_LOG_ROWS_PER_MINUTE", "0", "CONTENTSVC_FAILED_LOG_ROWS_PER_MINUTE must be above 0"),
         ("LOG_FORMAT", "xml", "CONTENTSVC_LOG_FORMAT must be one of auto, json, console"),
         ("LOG_LEVEL", "loud", "CONTENTSVC_LOG_LEVEL must be one of"),
+        ("WRITER_URL", "ftp://x/v1", "CONTENTSVC_WRITER_URL must be what stands before /chat/completions"),
+        ("WRITER_URL", "https://ada:hunter2@x.example/v1", "the key goes into CONTENTSVC_WRITER_KEY"),
+        ("WRITER_URL", "https://x.example/v1?key=hunter2", "without a user name or a query"),
+        ("WRITER_URL", "https://x.example/v1/chat/completions", "what stands before /chat/completions"),
+        ("WRITER_URL", "https://x.example/v1", "CONTENTSVC_WRITER_MODEL must name the model"),
+        ("WRITER_MODEL", "a\nb", "CONTENTSVC_WRITER_MODEL must be a name in one line"),
+        ("WRITER_KEY", "hunter2 hunter2", "CONTENTSVC_WRITER_KEY must be visible ASCII characters without spaces"),
+        ("WRITER_TIMEOUT_S", "271", "CONTENTSVC_WRITER_TIMEOUT_S must be 1 to 270, not 271: a run"),
+        ("WRITER_TIMEOUT_S", "soon", "CONTENTSVC_WRITER_TIMEOUT_S cannot be read"),
+        ("WRITER_MAX_TOKENS", "99", "CONTENTSVC_WRITER_MAX_TOKENS must be 100 to"),
+        ("WRITER_CONTEXT_CHARS", "3999", "CONTENTSVC_WRITER_CONTEXT_CHARS must be 4000 to"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_named(
@@ -78,11 +89,15 @@ def test_a_postgresql_url_is_taken_and_shown_without_its_password(monkeypatch: p
 def test_what_is_shown_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "correct horse battery staple and again")
     monkeypatch.setenv("CONTENTSVC_BASE_URL", "https://user:hunter2@x.example/")
+    monkeypatch.setenv("CONTENTSVC_WRITER_KEY", "sk-hunter2")
     settings = load_settings()
 
+    assert settings.masked()["CONTENTSVC_WRITER_KEY"] == "***"
+    assert "hunter2" not in str(settings.masked())
     assert settings.masked()["CONTENTSVC_SECRET_KEY"] == "***"
     assert settings.masked()["CONTENTSVC_BASE_URL"] == "https://***@x.example"
     assert "horse" not in repr(settings)
+    assert "sk-hunter2" not in repr(settings)
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,8 @@ from tests.contracts.contract_values import RotatingSealer
 from tests.model.bench import Opening
 from tests.model.sides import Stores
 
-from contentsvc_adapters.memory.deliveries import MemoryDeliveryStore
-from contentsvc_adapters.memory.directory import MemoryApiKeys, MemoryDirectory
-from contentsvc_adapters.memory.executors import MemoryExecutors, MemoryRunMemory
-from contentsvc_adapters.memory.journal import MemoryJournal
-from contentsvc_adapters.memory.ledger import MemoryRunLedger
-from contentsvc_adapters.memory.library import MemoryContextLibrary, MemoryPostLibrary
 from contentsvc_adapters.memory.state import State
-from contentsvc_adapters.memory.stores import MemoryStores
+from contentsvc_adapters.memory.stores import MemoryStores, memory_stores
 from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.posts import Post
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement
@@ -254,17 +248,7 @@ def broken(bug: Bug) -> Opening:
     async def opening(_stack: object) -> Callable[[], Awaitable[Stores]]:
         async def fresh() -> Stores:
             state, sealer = State(), RotatingSealer()
-            stores = MemoryStores(
-                deliveries=MemoryDeliveryStore(state, sealer),
-                ledger=MemoryRunLedger(state),
-                executors=MemoryExecutors(state),
-                run_memory=MemoryRunMemory(state),
-                contexts=MemoryContextLibrary(state),
-                posts=MemoryPostLibrary(state),
-                journal=MemoryJournal(state),
-                directory=MemoryDirectory(state, sealer),
-                keys=MemoryApiKeys(state),
-            )
+            stores = memory_stores(sealer, state)
             bug(Broken(state=state, stores=stores))
             return stores
 

@@ -135,8 +135,20 @@ class Creating:
     kinds: tuple[str, ...]
 
 
+@final
+@frozen(kw_only=True)
+class Retargeting:
+    """A trigger, by its place, is changed, or removed."""
+
+    owner: str
+    which: int
+    #: ``None``: it is removed.
+    repositories: tuple[int, ...] | None
+    kinds: tuple[str, ...]
+
+
 Doing = Completing | Ending | Retrying | Remembering | GivingBack | Cancelling
-Change = Switching | Creating | Integration | Organization
+Change = Switching | Creating | Retargeting | Integration | Organization
 Move = Sending | Switching | Settling | Taking | Completing
 
 
@@ -177,15 +189,18 @@ def switchings() -> st.SearchStrategy[Switching]:
 
 def changes() -> st.SearchStrategy[Change]:
     """Give what organizations change."""
+    repositories = st.lists(st.integers(1, 4), min_size=1, max_size=2).map(tuple)
+    kinds = st.sampled_from([(), ("push",), ("release",), ("push", "release")])
     return st.one_of(
         switchings(),
         st.builds(
             Creating,
             owner=OWNERS,
-            repositories=st.lists(st.integers(1, 4), min_size=1, max_size=2).map(tuple),
+            repositories=repositories,
             provider=st.sampled_from(["codehost", "github"]),
-            kinds=st.sampled_from([(), ("push",), ("release",), ("push", "release")]),
+            kinds=kinds,
         ),
+        st.builds(Retargeting, owner=OWNERS, which=WHICH, repositories=repositories | st.none(), kinds=kinds),
         st.sampled_from(NEWCOMERS),
         st.sampled_from(FOUNDED),
     )

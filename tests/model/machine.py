@@ -94,6 +94,10 @@ class StoresMachine(Script):
     def set_up(self, change: Change) -> None:
         self.change(change)
 
+    @rule(which=WHICH, owner=OWNERS | st.none(), stale=st.booleans())
+    def edit(self, which: int, owner: str | None, *, stale: bool) -> None:
+        self.edit_post(which, owner, stale=stale)
+
     @rule(which=WHICH, owner=OWNERS, back=SPANS, revoked=st.booleans())
     def use_keys(self, which: int, owner: str, back: timedelta, *, revoked: bool) -> None:
         now = self.clock.now()

@@ -18,6 +18,7 @@ from contentsvc_core.content.writing import Draft
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.webhooks.events import Event
+from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.runs import WorkflowRun
 from contentsvc_core.workflows.triggers import Trigger
@@ -210,12 +211,14 @@ class Model:
             run = WorkflowRun(
                 id=minted("", arrival.step, arrival.lane, number),
                 organization_id=hook.organization_id,
-                trigger_id=trigger.id,
-                provider=hook.provider,
-                event=event,
-                repository_id=hook.repository_id,
-                repository=repository,
-                delivery_id=delivery_id,
+                cause=Delivered(
+                    trigger_id=trigger.id,
+                    provider=hook.provider,
+                    event=event,
+                    repository_id=hook.repository_id,
+                    repository=repository,
+                    delivery_id=delivery_id,
+                ),
                 created_at=at,
                 due_at=at,
             )

@@ -14,8 +14,8 @@ from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
 from contentsvc_core.organizations import Integration, Organization
+from contentsvc_core.testing import START
 from contentsvc_core.webhooks.outcomes import answer
-from contentsvc_core.workflows.triggers import Trigger
 
 
 def receive(side: Side, arrival: Arrival) -> Step:
@@ -115,15 +115,6 @@ def switch_back(stores: Stores, sending: Sending) -> Step:
     return switch_integration(stores, hook.organization_id, hook.integration_id, enabled=True)
 
 
-def add_trigger(stores: Stores, trigger: Trigger) -> Step:
-    """Add a trigger; the same one once more changes nothing."""
-    return Step(
-        what=f"add {trigger}",
-        perform=lambda: stores.directory.add_trigger(trigger),
-        predict=lambda model: _none(model.triggers.setdefault(trigger.id, trigger)),
-    )
-
-
 def switch_trigger(stores: Stores, organization_id: str, trigger_id: str, *, enabled: bool) -> Step:
     """Switch a trigger on or off, of the organization that is named or of another."""
 
@@ -148,7 +139,7 @@ def find(stores: Stores, organization_id: str, id_: str, prefix: str) -> Step:
         directory = stores.directory
         return (
             await directory.trigger(organization_id, id_),
-            await directory.secrets(organization_id, id_),
+            await directory.secrets(organization_id, id_, START),
             await directory.owner_of(id_),
             await stores.keys.key(prefix),
         )
@@ -242,7 +233,7 @@ def read_before(side: Side, which: int, limit: int) -> Step | None:
 
     async def perform() -> object:
         contexts = side.stores.contexts
-        before = list(await contexts.before(asked, limit=limit))
+        before = list(await contexts.before(asked, limit=limit, max_bytes=10**9))
         return before, await contexts.record(asked.organization_id, custom_id)
 
     def predict(model: Model) -> object:

@@ -6,7 +6,8 @@ from datetime import datetime  # noqa: TC003
 from typing import Any, ClassVar
 
 from hypothesis.stateful import RuleBasedStateMachine
-from tests.model import operations, runs, work
+from tests.golden import delivered
+from tests.model import editing, operations, runs, work
 from tests.model.bench import Bench
 from tests.model.choices import (
     Cancelling,
@@ -18,6 +19,7 @@ from tests.model.choices import (
     GivingBack,
     Move,
     Remembering,
+    Retargeting,
     Retrying,
     Settling,
     Switching,
@@ -144,7 +146,9 @@ class Script(RuleBasedStateMachine):
                     trigger = self.trigger(
                         change.owner, change.repositories, provider=change.provider, event_types=change.kinds
                     )
-                    return operations.add_trigger(side.stores, trigger)
+                    return editing.add_trigger(side.stores, trigger)
+                case Retargeting():
+                    return self.retarget(side, change)
                 case Organization():
                     return operations.add_organization(side.stores, change)
                 case Integration():
@@ -201,7 +205,7 @@ class Script(RuleBasedStateMachine):
 
     def add(self, trigger: Trigger) -> None:
         """Add a trigger."""
-        self.each(lambda side: operations.add_trigger(side.stores, trigger))
+        self.each(lambda side: editing.add_trigger(side.stores, trigger))
 
     def trigger(
         self, owner: str, repository_ids: Sequence[int], *, provider: str = "codehost", event_types: Sequence[str] = ()
@@ -223,11 +227,11 @@ class Script(RuleBasedStateMachine):
         return Post(
             id=f"post_{self.number:08d}-{lane}",
             organization_id=run.organization_id,
-            title=run.event.type,
+            title=delivered(run).event.type,
             content="<p>A lamp.</p>",
             markdown="A lamp.",
             content_type=[*ContentType][self.number % 2],
-            source_metadata={"repositories": [run.repository]} if self.number % 3 else None,
+            source_metadata={"repositories": [delivered(run).repository]} if self.number % 3 else None,
             status=PostStatus.PUBLISHED if published else PostStatus.DRAFT,
             created_at=now,
             updated_at=now,
@@ -240,6 +244,22 @@ class Script(RuleBasedStateMachine):
             return operations.switch_integration(side.stores, move.owner, move.integration, enabled=move.enabled)
         trigger_id = triggers[move.trigger % len(triggers)]
         return operations.switch_trigger(side.stores, move.owner, trigger_id, enabled=move.enabled)
+
+    def retarget(self, side: Side, change: Retargeting) -> Step:
+        """Make the step that changes a trigger, or removes it; the last one stays."""
+        triggers = sorted(side.model.triggers)
+        trigger_id = triggers[change.which % len(triggers)] if len(triggers) > 1 else "trg_unknown"
+        if change.repositories is None:
+            return editing.remove_trigger(side.stores, change.owner, trigger_id)
+        return editing.change_trigger(side.stores, change.owner, trigger_id, change.repositories, change.kinds)
+
+    def edit_post(self, which: int, owner: str | None, *, stale: bool) -> None:
+        """Change a post, or have an owner remove it."""
+        now = self.clock.now()
+        if owner is None:
+            self.each(lambda side: editing.change_post(side, which, now, stale=stale))
+        else:
+            self.each(lambda side: editing.remove_post(side, owner, which))
 
     def _move(self, side: Side, move: Move, lane: int) -> Step | None:
         match move:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from itertools import permutations
 from pprint import pformat
 from typing import Any, Final, Protocol, final
@@ -18,12 +19,14 @@ from contentsvc_core.ports import (
     DeliveryStore,
     Directory,
     Executors,
+    Hooks,
     Journal,
     PostLibrary,
+    RateLimitStore,
     RunLedger,
     RunMemory,
 )
-from contentsvc_core.testing import ManualClock
+from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.webhooks.delivery import Address, Endpoint
@@ -51,7 +54,11 @@ class Stores(Protocol):
     @property
     def directory(self) -> Directory: ...
     @property
+    def hooks(self) -> Hooks: ...
+    @property
     def keys(self) -> ApiKeys: ...
+    @property
+    def rate_limits(self) -> RateLimitStore: ...
     async def close(self) -> None: ...
 
 
@@ -80,7 +87,7 @@ class _Watched:
         #: What was settled, and the first answer to it.
         self.settled: Final[list[tuple[Settlement, Settled]]] = []
 
-    async def endpoint(self, address: Address) -> Endpoint | None:
+    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
         lane = LANE.get()
         # A delivery that is decided anew mints the same ids again: so they can be foretold. What is stale has written
         # nothing, or its ids stand in the way now.
@@ -88,7 +95,7 @@ class _Watched:
         if lane.fault is Fault.BROKEN:
             message = "the row cannot be read"
             raise ValueError(message)
-        endpoint = await self._store.endpoint(address)
+        endpoint = await self._store.endpoint(address, now)
         # Of deliveries at once all read before one settles, even where no store takes its time.
         await asyncio.sleep(0)
         return endpoint
@@ -124,7 +131,7 @@ class Side:
         self.taken: list[WorkflowRun] = []
         self._watched: Final = _Watched(stores.deliveries, stores.directory)
         self.receiver: Final = Receiver(self._watched, stores.journal, clock, LaneIds())
-        self.sweeper: Final = Sweeper(stores.journal, stores.directory, clock)
+        self.sweeper: Final = Sweeper(stores.journal, stores.directory, stores.rate_limits, stores.hooks, clock)
 
     @property
     def settled(self) -> Sequence[tuple[Settlement, Settled]]:
@@ -207,7 +214,7 @@ async def _seen_of(stores: Stores, organization_id: str) -> Visible:
         stores.posts.posts(organization_id),
         stores.journal.entries(organization_id),
     )
-    secrets = await asyncio.gather(*(directory.secrets(organization_id, each.id) for each in integrations))
+    secrets = await asyncio.gather(*(directory.secrets(organization_id, each.id, START) for each in integrations))
     return {
         f"{organization_id} keys": list(keys),
         f"{organization_id} integrations": list(integrations),

@@ -3,12 +3,12 @@
 import pytest
 from attrs import frozen
 from tests.golden import REPOSITORY, REPOSITORY_ID
+from tests.performing import performer_over
 
-from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
-from contentsvc_core import Address, Connection, Operator, Organization, Receiver, Refusal, Trigger
+from contentsvc_core import Address, Connection, Operator, Organization, Receiver, Trigger, TriggerEditor
 from contentsvc_core.testing import CountingIds, ManualClock
 from contentsvc_core.usecases.perform import Performer
 
@@ -19,6 +19,7 @@ class World:
     clock: ManualClock
     ids: CountingIds
     operator: Operator
+    triggers: TriggerEditor
     receiver: Receiver
     performer: Performer
     organization: Organization
@@ -51,24 +52,17 @@ async def world() -> World:
         organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch=None
     )
     assert isinstance(connection, Connection)
-    trigger = await operator.create_trigger(organization, repository_ids=[REPOSITORY_ID], auto_publish=True)
-    assert not isinstance(trigger, Refusal)
+    triggers = TriggerEditor(stores.directory, stores.brands, clock, ids)
+    trigger = await triggers.create(organization.id, repository_ids=[REPOSITORY_ID], auto_publish=True)
+    assert isinstance(trigger, Trigger)
     return World(
         stores=stores,
         clock=clock,
         ids=ids,
         operator=operator,
+        triggers=triggers,
         receiver=Receiver(stores.deliveries, stores.journal, clock, ids, failed_rows_per_minute=3),
-        performer=Performer(
-            ledger=stores.ledger,
-            memory=stores.run_memory,
-            library=stores.contexts,
-            directory=stores.directory,
-            writer=DeterministicWriter(),
-            renderer=SafeMarkdown(),
-            clock=clock,
-            ids=ids,
-        ),
+        performer=performer_over(stores, clock, ids, DeterministicWriter()),
         organization=organization,
         connection=connection,
         trigger=trigger,

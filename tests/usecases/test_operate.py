@@ -60,6 +60,9 @@ async def test_another_organization_may_connect_the_same_repository(world: World
     [
         ("acme", 1, "codehost", "OWNER/NAME"),
         ("acme/a b", 1, "codehost", "OWNER/NAME"),
+        # A step in a path is no name.
+        ("acme/..", 1, "codehost", "OWNER/NAME"),
+        ("./a", 1, "codehost", "OWNER/NAME"),
         ("a/b", 0, "codehost", "repository id"),
         ("a/b", 2**63, "codehost", "repository id"),
         ("a/b", 1, "gitlab", "unknown provider"),
@@ -81,14 +84,14 @@ async def test_a_trigger_takes_its_provider_from_its_repositories(world: World) 
         world.organization, full_name="acme/forge", repository_id=7, provider="github", branch=None
     )
 
-    made = await world.operator.create_trigger(world.organization, repository_ids=[7], event_types=["push"])
-    mixed = await world.operator.create_trigger(world.organization, repository_ids=[7, REPOSITORY_ID])
-    unknown = await world.operator.create_trigger(world.organization, repository_ids=[8])
+    made = await world.triggers.create(world.organization.id, repository_ids=[7], event_types=["push"])
+    mixed = await world.triggers.create(world.organization.id, repository_ids=[7, REPOSITORY_ID])
+    unknown = await world.triggers.create(world.organization.id, repository_ids=[8])
 
     assert isinstance(made, Trigger)
     assert made.source_type == "github_webhook"
     assert isinstance(mixed, Refusal)
-    assert unknown == Refusal(reason="repository 8 is not connected: connect it first")
+    assert unknown == Refusal(reason="Unknown repository: 8 is not connected")
 
 
 async def test_a_repository_at_two_providers_needs_the_provider_said(world: World) -> None:
@@ -96,8 +99,8 @@ async def test_a_repository_at_two_providers_needs_the_provider_said(world: Worl
         world.organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="github", branch=None
     )
 
-    unsaid = await world.operator.create_trigger(world.organization, repository_ids=[REPOSITORY_ID])
-    said = await world.operator.create_trigger(world.organization, repository_ids=[REPOSITORY_ID], provider="github")
+    unsaid = await world.triggers.create(world.organization.id, repository_ids=[REPOSITORY_ID])
+    said = await world.triggers.create(world.organization.id, repository_ids=[REPOSITORY_ID], provider="github")
 
     assert isinstance(unsaid, Refusal)
     assert isinstance(said, Trigger)
@@ -163,7 +166,8 @@ async def test_a_sweep_goes_by_each_organizations_plan_and_frees_old_claims(worl
             )
             await world.stores.journal.append(entry)
 
-    swept = await Sweeper(world.stores.journal, world.stores.directory, world.clock).sweep()
+    stores = world.stores
+    swept = await Sweeper(stores.journal, stores.directory, stores.rate_limits, stores.hooks, world.clock).sweep()
 
     assert swept.log_entries == 3
     assert len(await world.stores.journal.entries(world.organization.id)) == 2

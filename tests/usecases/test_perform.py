@@ -1,9 +1,9 @@
 from datetime import timedelta
 
 from tests.golden import REPOSITORY_ID
+from tests.performing import performer_over
 from tests.usecases.conftest import World
 
-from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core import Brief, Draft, PostStatus, Processed, RunStatus, WorkflowRun
 from contentsvc_core.ports import ContentWriter
 from contentsvc_core.testing import PlainSteps, push_body, release_body, signed
@@ -79,8 +79,7 @@ async def test_a_run_writes_one_post_and_says_where_it_came_from(world: World) -
 
 
 async def test_without_auto_publish_the_post_is_a_draft(world: World) -> None:
-    await world.stores.directory.enable_trigger(world.organization.id, world.trigger.id, enabled=False)
-    await world.operator.create_trigger(world.organization, repository_ids=[REPOSITORY_ID], auto_publish=False)
+    await world.triggers.change(world.organization.id, world.trigger.id, auto_publish=False)
     await pushed(world, "d-1", "feat: a lamp")
 
     await perform_all(world)
@@ -197,16 +196,7 @@ class FailingWriter:
 
 
 def performer_with(world: World, writer: ContentWriter) -> Performer:
-    return Performer(
-        ledger=world.stores.ledger,
-        memory=world.stores.run_memory,
-        library=world.stores.contexts,
-        directory=world.stores.directory,
-        writer=writer,
-        renderer=SafeMarkdown(),
-        clock=world.clock,
-        ids=world.ids,
-    )
+    return performer_over(world.stores, world.clock, world.ids, writer)
 
 
 async def test_a_failing_run_waits_longer_each_time_and_completes_in_the_end(world: World) -> None:

@@ -1,9 +1,9 @@
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from attrs import evolve
-from tests.golden import REPOSITORY_ID
+from tests.golden import REPOSITORY_ID, delivered
 from tests.usecases.conftest import World
 
 from contentsvc_core import (
@@ -42,7 +42,7 @@ async def test_a_delivery_leaves_its_context_its_run_and_its_entry(world: World)
     (run,) = await world.stores.ledger.runs(world.organization.id)
     (entry,) = await entries(world)
     assert record.custom_id == f"codehost:{REPOSITORY_ID}:d-1"
-    assert (run.trigger_id, run.delivery_id) == (world.trigger.id, "d-1")
+    assert (delivered(run).trigger_id, delivered(run).delivery_id) == (world.trigger.id, "d-1")
     assert entry.title == "Processed push event"
 
 
@@ -111,8 +111,8 @@ class ChangingStore:
         self.left = times
         self.settled: list[Settlement] = []
 
-    async def endpoint(self, address: Address) -> Endpoint | None:
-        return await self.store.endpoint(address)
+    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
+        return await self.store.endpoint(address, now)
 
     async def settle(self, settlement: Settlement) -> Settled:
         self.settled.append(settlement)
@@ -217,8 +217,8 @@ async def test_a_count_that_could_not_be_told_is_told_by_the_next_row(world: Wor
 
 async def test_a_fault_before_the_body_is_read_is_named_like_any_other(world: World) -> None:
     class BrokenStore(ChangingStore):
-        async def endpoint(self, address: Address) -> Endpoint | None:
-            raise ZeroDivisionError(address)
+        async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
+            raise ZeroDivisionError(address, now)
 
     receiver = Receiver(BrokenStore(world.stores.deliveries, times=0), world.stores.journal, world.clock, world.ids)
 

@@ -1,5 +1,6 @@
 """Where deliveries are decided on and settled."""
 
+from datetime import datetime
 from typing import final
 
 from attrs import evolve
@@ -21,7 +22,7 @@ class MemoryDeliveryStore:
         self._state = state
         self._sealer = sealer
 
-    async def endpoint(self, address: Address) -> Endpoint | None:
+    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
         """Read what is known at an address."""
         state = self._state
         integration = state.integrations.get(address.integration_id)
@@ -34,7 +35,7 @@ class MemoryDeliveryStore:
         return Endpoint(
             address=address,
             enabled=integration.enabled,
-            secrets=(self._sealer.open(state.secrets[integration.id]),),
+            secrets=[self._sealer.open(each.sealed) for each in state.secrets[integration.id] if each.verifies(now)],
             repository=self._belonging(address),
             triggers=[
                 trigger

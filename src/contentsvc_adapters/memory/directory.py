@@ -6,12 +6,15 @@ from typing import TypeVar, final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
+from contentsvc_adapters.memory.schedules import disable_schedules
+from contentsvc_adapters.memory.state import Secret, State, of_organization, refuse_unstorable
 from contentsvc_core.access.keys import ApiKey
+from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import Integration, Organization
+from contentsvc_core.organizations import Integration, Organization, Removed
 from contentsvc_core.ports import SecretSealer
-from contentsvc_core.workflows.triggers import Trigger
+from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.workflows.triggers import Trigger, TriggerChange, TriggerFault, source_type
 
 _Value = TypeVar("_Value", Organization, Integration, Trigger)
 
@@ -41,13 +44,17 @@ class MemoryDirectory:
         """Find an organization."""
         return next((each for each in self._state.organizations.values() if each.slug == slug), None)
 
+    async def organization_of(self, organization_id: str) -> Organization | None:
+        """Find an organization by its id."""
+        return self._state.organizations.get(organization_id)
+
     async def organizations(self) -> Sequence[Organization]:
         """List all organizations."""
         return sorted(self._state.organizations.values(), key=lambda organization: organization.slug)
 
-    async def add_integration(self, integration: Integration, secret: str) -> bool:
+    async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
         """Add an integration."""
-        refuse_unstorable(integration)
+        refuse_unstorable(integration, secret, token)
         self._state.refuse_stranger(integration.organization_id)
         if _refuse_another(self._state.integrations, integration):
             return True
@@ -56,7 +63,9 @@ class MemoryDirectory:
             connected & _connected(other) for other in self._state.integrations.values()
         ):
             return False
-        self._state.secrets[integration.id] = self._sealer.seal(secret)
+        self._state.secrets[integration.id] = [Secret(sealed=self._sealer.seal(secret))]
+        if token is not None:
+            self._state.tokens[integration.id] = self._sealer.seal(token)
         self._state.integrations[integration.id] = integration
         self._raise_version(integration.organization_id)
         return True
@@ -65,12 +74,45 @@ class MemoryDirectory:
         """List an organization's integrations."""
         return of_organization(self._state.integrations.values(), organization_id, newest_first=False)
 
-    async def secrets(self, organization_id: str, integration_id: str) -> tuple[str, ...]:
-        """Open an integration's secret."""
+    async def integration(self, organization_id: str, integration_id: str) -> Integration | None:
+        """Find an integration."""
         integration = self._state.integrations.get(integration_id)
-        if integration is None or integration.organization_id != organization_id:
+        return integration if integration is not None and integration.organization_id == organization_id else None
+
+    async def remove_integration(self, organization_id: str, integration_id: str) -> Removed | None:
+        """Remove an integration and switch off what used it."""
+        integration = await self.integration(organization_id, integration_id)
+        if integration is None:
+            return None
+        for kept in (self._state.integrations, self._state.secrets, self._state.hooks, self._state.tokens):
+            kept.pop(integration_id, None)
+        gone = {repository.id for repository in integration.repositories}
+        used = [
+            trigger
+            for trigger in await self.triggers(organization_id)
+            if trigger.enabled
+            and trigger.source_type == source_type(integration.provider)
+            and not gone.isdisjoint(trigger.repository_ids)
+        ]
+        for trigger in used:
+            self._state.triggers[trigger.id] = evolve(trigger, enabled=False)
+        # A schedule names no provider.
+        nowhere = gone.difference(
+            repository.id for each in await self.integrations(organization_id) for repository in each.repositories
+        )
+        schedules = disable_schedules(
+            self._state, organization_id, lambda schedule: not nowhere.isdisjoint(schedule.repository_ids)
+        )
+        self._raise_version(organization_id)
+        return Removed(disabled_events=[trigger.id for trigger in used], disabled_schedules=schedules)
+
+    async def secrets(self, organization_id: str, integration_id: str, now: datetime) -> tuple[str, ...]:
+        """Open an integration's secrets."""
+        if await self.integration(organization_id, integration_id) is None:
             return ()
-        return (self._sealer.open(self._state.secrets[integration_id]),)
+        return tuple(
+            self._sealer.open(each.sealed) for each in self._state.secrets[integration_id] if each.verifies(now)
+        )
 
     async def enable_integration(self, organization_id: str, integration_id: str, *, enabled: bool) -> bool:
         """Switch an integration."""
@@ -81,13 +123,49 @@ class MemoryDirectory:
         self._raise_version(organization_id)
         return True
 
-    async def add_trigger(self, trigger: Trigger) -> None:
-        """Add a trigger."""
+    async def add_trigger(self, trigger: Trigger, *, checks_brand: bool = False) -> bool | UnknownBrand:
+        """Add a trigger, unless another one does the same."""
         refuse_unstorable(trigger)
         self._state.refuse_stranger(trigger.organization_id)
-        if not _refuse_another(self._state.triggers, trigger):
-            self._state.triggers[trigger.id] = trigger
-            self._raise_version(trigger.organization_id)
+        if _refuse_another(self._state.triggers, trigger):
+            return True
+        if any(trigger.does_the_same_as(other) for other in await self.triggers(trigger.organization_id)):
+            return False
+        unknown = self._state.unknown_brand(trigger.organization_id, trigger.brand_identity_id)
+        if checks_brand and unknown is not None:
+            return unknown
+        self._state.triggers[trigger.id] = trigger
+        self._raise_version(trigger.organization_id)
+        return True
+
+    async def change_trigger(
+        self, organization_id: str, trigger_id: str, change: TriggerChange, *, checks_brand: bool = False
+    ) -> Trigger | TriggerFault | UnknownBrand:
+        """Change a trigger as it stands."""
+        standing = await self.trigger(organization_id, trigger_id)
+        if standing is None:
+            return TriggerFault.UNKNOWN
+        changed = change(standing)
+        if isinstance(changed, TriggerFault):
+            return changed
+        refuse_unstorable(changed)
+        others = await self.triggers(organization_id)
+        if not changed.does_the_same_as(standing) and any(changed.does_the_same_as(other) for other in others):
+            return TriggerFault.DOUBLE
+        unknown = self._state.unknown_brand(organization_id, changed.brand_identity_id)
+        if checks_brand and unknown is not None:
+            return unknown
+        self._state.triggers[trigger_id] = changed
+        self._raise_version(organization_id)
+        return changed
+
+    async def remove_trigger(self, organization_id: str, trigger_id: str) -> bool:
+        """Delete a trigger."""
+        if await self.trigger(organization_id, trigger_id) is None:
+            return False
+        del self._state.triggers[trigger_id]
+        self._raise_version(organization_id)
+        return True
 
     async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None:
         """Find a trigger."""
@@ -108,9 +186,12 @@ class MemoryDirectory:
         return True
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the port's word
-        """Find which organization an integration, trigger or run belongs to."""
-        found = self._state.integrations.get(id) or self._state.triggers.get(id) or self._state.runs.get(id)
-        return None if found is None else found.organization_id
+        """Find which organization something belongs to."""
+        state = self._state
+        processed = {entry.id: entry for entry in state.log.values() if isinstance(entry.detail, Push | Release)}
+        places = (state.integrations, state.triggers, state.schedules, state.brands, state.runs, state.posts, processed)
+        found = (place[id].organization_id for place in places if id in place)
+        return next(found, None)
 
     def _raise_version(self, organization_id: str) -> None:
         self._state.versions[organization_id] += 1

@@ -1,11 +1,14 @@
 """The webhook log, and the claims that have expired."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import final
 
+from attrs import evolve
+
 from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
-from contentsvc_core.journal import LogEntry
+from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
+from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus
 
 
 @final
@@ -22,9 +25,55 @@ class MemoryJournal:
         refuse_unstorable(entry)
         self._state.log.setdefault((entry.organization_id, entry.id), entry)
 
+    async def finish(self, entry: LogEntry) -> None:
+        """Replace an entry's ending."""
+        refuse_unstorable(entry)
+        standing = self._state.log.get((entry.organization_id, entry.id))
+        if standing is not None:
+            self._state.log[entry.organization_id, entry.id] = evolve(
+                standing,
+                status=entry.status,
+                status_code=entry.status_code,
+                error_message=entry.error_message,
+                reason=entry.reason,
+            )
+
+    async def answered(
+        self, organization_id: str, integration_id: str, delivery_ids: Collection[str], *, since: datetime
+    ) -> set[str]:
+        """Look for deliveries in the log."""
+        answered = {
+            entry.reference_id
+            for entry in self._state.log.values()
+            if (entry.organization_id, entry.integration_id) == (organization_id, integration_id)
+            and entry.created_at >= since
+            and entry.direction is Direction.INCOMING
+            and entry.status is LogStatus.SUCCESS
+        }
+        return {delivery_id for delivery_id in delivery_ids if delivery_id in answered}
+
     async def entries(self, organization_id: str, *, limit: int | None = None) -> Sequence[LogEntry]:
         """List an organization's entries."""
         return of_organization(self._state.log.values(), organization_id, limit=limit)
+
+    async def page(
+        self, organization_id: str, query: LogQuery, request: PageRequest
+    ) -> tuple[Sequence[LogEntry], Pagination] | InvalidPage:
+        """Count the entries and give one page of them."""
+        found = [
+            entry
+            for entry in of_organization(self._state.log.values(), organization_id)
+            if (not query.integration_ids or entry.integration_id in query.integration_ids)
+            and (not query.statuses or entry.status in query.statuses)
+        ]
+        pagination = paginate(request, len(found))
+        if isinstance(pagination, InvalidPage):
+            return pagination
+        return found[request.offset : request.offset + request.limit], pagination
+
+    async def entry(self, organization_id: str, log_id: str) -> LogEntry | None:
+        """Find an entry."""
+        return self._state.log.get((organization_id, log_id))
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         """Delete the oldest entries."""

@@ -11,6 +11,7 @@ from contentsvc_adapters.memory.state import State, of_organization, place, refu
 from contentsvc_core.content.posts import Post
 from contentsvc_core.workflows.runs import (
     ALREADY_REPORTED,
+    RESTARTABLE,
     SUSPECT_KILLS,
     SUSPECT_PATIENCE,
     Completion,
@@ -90,7 +91,7 @@ class MemoryRunLedger:
             self._state.once.add(key)
         return Completion.COMPLETED
 
-    async def end(self, run: WorkflowRun, status: RunStatus, reason: str) -> None:
+    async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
         """End a run."""
         refuse_unstorable(reason)
         running = self._state.held(run)
@@ -117,6 +118,20 @@ class MemoryRunLedger:
         if run is None or run.organization_id != organization_id or run.id not in self._state.unfinished:
             return False
         self._state.put_run(evolve(run, status=RunStatus.CANCELLED, error=reason))
+        return True
+
+    async def restart(self, organization_id: str, run_id: str, *, due_at: datetime) -> bool:
+        """Set an ended run pending."""
+        run = self._state.runs.get(run_id)
+        if (
+            run is None
+            or run.organization_id != organization_id
+            or run.status not in RESTARTABLE
+            or run.post_id is not None
+        ):
+            return False
+        again = evolve(run, status=RunStatus.PENDING, attempts=0, kills=0, error=None, due_at=due_at)
+        self._state.put_run(again)
         return True
 
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:

@@ -1,13 +1,18 @@
 """Posts and context records."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import final
 
-from contentsvc_adapters.memory.state import State, of_organization, place
+from attrs import evolve
+
+from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
-from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.content.windows import Window
+from contentsvc_core.wire import event_to_json
+from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
 
 @final
@@ -22,7 +27,7 @@ class MemoryContextLibrary:
         """Read one record."""
         return self._state.contexts.get((organization_id, custom_id))
 
-    async def before(self, record: ContextRecord, *, limit: int) -> Sequence[ContextRecord]:
+    async def before(self, record: ContextRecord, *, limit: int, max_bytes: int) -> Sequence[ContextRecord]:
         """List the records of one repository that are older than ``record``."""
         older = [
             other
@@ -30,7 +35,20 @@ class MemoryContextLibrary:
             if (other.provider, other.repository_id) == (record.provider, record.repository_id)
             and place(other) < place(record)
         ]
-        return older[:limit]
+        return _bounded(older, limit, max_bytes)
+
+    async def within(
+        self, organization_id: str, *, provider: str, repository_id: int, window: Window, limit: int, max_bytes: int
+    ) -> tuple[Sequence[ContextRecord], int]:
+        """List the records of one repository that arrived in a window."""
+        mine = [
+            record
+            for record in of_organization(self._state.contexts.values(), organization_id)
+            if (record.provider, record.repository_id) == (provider, repository_id)
+            and window.since <= record.created_at < window.until
+        ]
+        found = _bounded(mine, limit, max_bytes)
+        return found, len(mine) - len(found)
 
     async def records(self, organization_id: str, *, limit: int | None = None) -> Sequence[ContextRecord]:
         """List an organization's records."""
@@ -54,6 +72,7 @@ class MemoryPostLibrary:
             for post in of_organization(self._state.posts.values(), organization_id, newest_first=not query.ascending)
             if (not query.statuses or post.status in query.statuses)
             and (not query.content_types or post.content_type in query.content_types)
+            and (not query.brand_identity_ids or _brand(post) in query.brand_identity_ids)
         ]
         pagination = paginate(request, len(found))
         if isinstance(pagination, InvalidPage):
@@ -63,3 +82,41 @@ class MemoryPostLibrary:
     async def posts(self, organization_id: str, *, limit: int | None = None) -> Sequence[Post]:
         """List an organization's posts."""
         return of_organization(self._state.posts.values(), organization_id, limit=limit)
+
+    async def post(self, organization_id: str, post_id: str) -> Post | None:
+        """Find a post."""
+        post = self._state.posts.get(post_id)
+        return post if post is not None and post.organization_id == organization_id else None
+
+    async def change(self, post: Post, *, seen: datetime) -> bool:
+        """Replace a post that nobody has changed since."""
+        refuse_unstorable(post)
+        standing = await self.post(post.organization_id, post.id)
+        if standing is None or standing.updated_at != seen or post.updated_at <= seen:
+            return False
+        self._state.posts[post.id] = evolve(
+            standing,
+            title=post.title,
+            content=post.content,
+            markdown=post.markdown,
+            status=post.status,
+            updated_at=post.updated_at,
+        )
+        return True
+
+    async def remove(self, organization_id: str, post_id: str, *, seen: datetime | None = None) -> bool:
+        """Delete a post; what it told once stays told."""
+        standing = await self.post(organization_id, post_id)
+        if standing is None or seen not in {None, standing.updated_at}:
+            return False
+        del self._state.posts[post_id]
+        return True
+
+
+def _brand(post: Post) -> str | None:
+    return (post.source_metadata or {}).get("brandIdentityId")
+
+
+def _bounded(records: list[ContextRecord], limit: int, max_bytes: int) -> list[ContextRecord]:
+    sizes = (len(event_to_json(record.event)) for record in records[:limit])
+    return records[: how_many_fit(sizes, max_bytes)]

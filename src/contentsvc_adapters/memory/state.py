@@ -5,9 +5,12 @@ from datetime import datetime
 from typing import Protocol, TypeVar, cast, final
 
 import msgspec
-from attrs import Factory, define, fields, has
+from attrs import Factory, define, fields, frozen, has
 
 from contentsvc_core.access.keys import ApiKey
+from contentsvc_core.access.window import Window
+from contentsvc_core.content.brand import BrandIdentity, UnknownBrand
+from contentsvc_core.content.jobs import Job
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.errors import Unstorable
@@ -15,7 +18,22 @@ from contentsvc_core.journal import LogEntry
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.runs import RunStatus, Taken, WorkflowRun
+from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger
+
+
+@final
+@frozen(kw_only=True)
+class Secret:
+    """A webhook secret as it is kept."""
+
+    sealed: str
+    #: For one that was rotated out: from then on it verifies nothing.
+    expires_at: datetime | None = None
+
+    def verifies(self, now: datetime) -> bool:
+        """Tell whether it verifies at ``now``."""
+        return self.expires_at is None or self.expires_at > now
 
 
 @final
@@ -32,12 +50,21 @@ class State:
     versions: dict[str, int] = Factory(dict[str, int])
     #: By id.
     integrations: dict[str, Integration] = Factory(dict[str, Integration])
-    #: Sealed, by the integration's id.
-    secrets: dict[str, str] = Factory(dict[str, str])
+    #: The newest first, by the integration's id.
+    secrets: dict[str, list[Secret]] = Factory(dict[str, list[Secret]])
+    #: What code hosts call integrations' hooks, and what they are reached with, sealed; by the integration's id.
+    hooks: dict[str, str] = Factory(dict[str, str])
+    tokens: dict[str, str] = Factory(dict[str, str])
     #: By id.
     triggers: dict[str, Trigger] = Factory(dict[str, Trigger])
+    #: By id.
+    brands: dict[str, BrandIdentity] = Factory(dict[str, BrandIdentity])
+    #: By id.
+    schedules: dict[str, Schedule] = Factory(dict[str, Schedule])
     #: By prefix.
     keys: dict[str, ApiKey] = Factory(dict[str, ApiKey])
+    #: By the bucket's name.
+    windows: dict[str, Window] = Factory(dict[str, Window])
     #: When it was taken, by the digest of the claim's key.
     claims: dict[bytes, datetime] = Factory(dict[bytes, datetime])
     #: By organization and custom id.
@@ -52,6 +79,8 @@ class State:
     steps: dict[str, dict[str, str]] = Factory(dict[str, dict[str, str]])
     #: By the run's id.
     drafts: dict[str, Draft] = Factory(dict[str, Draft])
+    #: By id; their runs stand among the others.
+    jobs: dict[str, Job] = Factory(dict[str, Job])
     #: By id.
     posts: dict[str, Post] = Factory(dict[str, Post])
     #: Organization and key of the posts that there may be one of.
@@ -84,6 +113,12 @@ class State:
         ):
             return None
         return stored
+
+    def unknown_brand(self, organization_id: str, brand_id: str | None) -> UnknownBrand | None:
+        """Tell that an identity which is named is not there."""
+        found = None if brand_id is None else self.brands.get(brand_id)
+        is_there = found is not None and found.organization_id == organization_id
+        return None if brand_id is None or is_there else UnknownBrand(brand_id)
 
     def refuse_stranger(self, organization_id: str) -> None:
         """Refuse what belongs to no organization, as a database does.

@@ -4,23 +4,33 @@ from typing import final
 
 from attrs import frozen
 
+from contentsvc_adapters.memory.brands import MemoryBrandIdentities
 from contentsvc_adapters.memory.deliveries import MemoryDeliveryStore
 from contentsvc_adapters.memory.directory import MemoryApiKeys, MemoryDirectory
 from contentsvc_adapters.memory.executors import MemoryExecutors, MemoryRunMemory
+from contentsvc_adapters.memory.hooks import MemoryHooks
+from contentsvc_adapters.memory.jobs import MemoryJobs
 from contentsvc_adapters.memory.journal import MemoryJournal
 from contentsvc_adapters.memory.ledger import MemoryRunLedger
 from contentsvc_adapters.memory.library import MemoryContextLibrary, MemoryPostLibrary
+from contentsvc_adapters.memory.limits import MemoryRateLimitStore
+from contentsvc_adapters.memory.schedules import MemorySchedules
 from contentsvc_adapters.memory.state import State
 from contentsvc_core.ports import (
     ApiKeys,
+    BrandIdentities,
     ContextLibrary,
     DeliveryStore,
     Directory,
     Executors,
+    Hooks,
+    Jobs,
     Journal,
     PostLibrary,
+    RateLimitStore,
     RunLedger,
     RunMemory,
+    Schedules,
     SecretSealer,
 )
 
@@ -34,27 +44,37 @@ class MemoryStores:
     ledger: RunLedger
     executors: Executors
     run_memory: RunMemory
+    jobs: Jobs
     contexts: ContextLibrary
     posts: PostLibrary
     journal: Journal
     directory: Directory
+    hooks: Hooks
+    brands: BrandIdentities
+    schedules: Schedules
     keys: ApiKeys
+    rate_limits: RateLimitStore
 
     async def close(self) -> None:
         """Do nothing: there is nothing to be closed."""
 
 
-def memory_stores(sealer: SecretSealer) -> MemoryStores:
-    """Build stores that are empty."""
-    state = State()
+def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemoryStores:
+    """Build stores; they are empty unless they are given a state that others have left."""
+    state = State() if state is None else state
     return MemoryStores(
         deliveries=MemoryDeliveryStore(state, sealer),
         ledger=MemoryRunLedger(state),
         executors=MemoryExecutors(state),
         run_memory=MemoryRunMemory(state),
+        jobs=MemoryJobs(state),
         contexts=MemoryContextLibrary(state),
         posts=MemoryPostLibrary(state),
         journal=MemoryJournal(state),
         directory=MemoryDirectory(state, sealer),
+        hooks=MemoryHooks(state, sealer),
+        schedules=MemorySchedules(state),
+        brands=MemoryBrandIdentities(state),
         keys=MemoryApiKeys(state),
+        rate_limits=MemoryRateLimitStore(state),
     )

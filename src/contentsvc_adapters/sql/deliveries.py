@@ -1,5 +1,6 @@
 """Where deliveries are decided on and settled."""
 
+from datetime import datetime
 from functools import partial
 from typing import Any, Final, final
 
@@ -11,6 +12,7 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import integrations, organizations, repositories, triggers, webhook_secrets
 from contentsvc_adapters.sql.settle import SettlementWriter
 from contentsvc_core.ports import SecretSealer
+from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.delivery import Address, Belonging, Endpoint
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_core.workflows.triggers import source_type
@@ -43,8 +45,13 @@ _INTEGRATION: Final[Select[*tuple[Any, ...]]] = (
 )
 SECRETS: Final = (
     select(webhook_secrets.c.sealed)
-    .where(_is(webhook_secrets.c.integration_id, "integration"), webhook_secrets.c.expires_at.is_(None))
-    .order_by(webhook_secrets.c.id)
+    .where(
+        _is(webhook_secrets.c.integration_id, "integration"),
+        # As the port says: exactly when it expires, it verifies no longer.
+        webhook_secrets.c.expires_at.is_(None)
+        | (webhook_secrets.c.expires_at > bindparam("now", type_=webhook_secrets.c.expires_at.type)),
+    )
+    .order_by(webhook_secrets.c.id.desc())
 )
 _TRIGGERS: Final[Select[*tuple[Any, ...]]] = (
     select(triggers)
@@ -67,9 +74,9 @@ class SqlDeliveryStore:
         self._sealer = sealer
         self._writer = SettlementWriter(database)
 
-    async def endpoint(self, address: Address) -> Endpoint | None:
+    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
         """Read what is known at an address, in one transaction."""
-        found = await self._database.read(partial(_read, address))
+        found = await self._database.read(partial(_read, address, to_ms(now)))
         if found is None:
             return None
         integration, sealed, triggered = found
@@ -91,7 +98,9 @@ class SqlDeliveryStore:
         return await self._writer.settle(settlement)
 
 
-def _read(address: Address, connection: Connection) -> tuple[rows.AnyRow, list[str], list[rows.AnyRow]] | None:
+def _read(
+    address: Address, now_ms: int, connection: Connection
+) -> tuple[rows.AnyRow, list[str], list[rows.AnyRow]] | None:
     integration = connection.execute(
         _INTEGRATION,
         {
@@ -103,7 +112,7 @@ def _read(address: Address, connection: Connection) -> tuple[rows.AnyRow, list[s
     ).first()
     if integration is None:
         return None
-    sealed = connection.scalars(SECRETS, {"integration": address.integration_id})
+    sealed = connection.scalars(SECRETS, {"integration": address.integration_id, "now": now_ms})
     triggered = connection.execute(
         _TRIGGERS, {"organization": address.organization_id, "source_type": source_type(address.provider)}
     )

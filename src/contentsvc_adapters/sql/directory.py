@@ -1,39 +1,44 @@
 """Organizations and what they have connected."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final, final
 
-from sqlalchemy import ColumnElement, Connection, Select, Update, insert, select, union_all, update
+from sqlalchemy import ColumnElement, Connection, Select, Update, and_, delete, insert, select, union_all, update
 
 from contentsvc_adapters.sql import directory_rows, rows
+from contentsvc_adapters.sql import triggers as triggers_of
+from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.deliveries import SECRETS
+from contentsvc_adapters.sql.schedules import disable_schedules
 from contentsvc_adapters.sql.schema import (
+    brand_identities,
+    events,
     integrations,
     organizations,
+    posts,
     repositories,
+    schedules,
     triggers,
     webhook_secrets,
     workflow_runs,
 )
+from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import Integration, Organization
+from contentsvc_core.organizations import Integration, Organization, Removed
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.workflows.triggers import Trigger
+from contentsvc_core.workflows.triggers import Trigger, TriggerChange, TriggerFault, source_type
 
 _FIRST_VERSION: Final = 1
 
 
 class _Taken(Exception):
     """Undoes an addition: what it needs is somebody else's already."""
-
-
-class _Unchanged(Exception):
-    """Undoes a change that has changed nothing: the version stays as well."""
 
 
 @final
@@ -75,22 +80,32 @@ class SqlDirectory:
         found = await self._first(query)
         return None if found is None else directory_rows.organization_of(found)
 
+    async def organization_of(self, organization_id: str) -> Organization | None:
+        """Read an organization by its id."""
+        found = await self._first(select(organizations).where(organizations.c.id == organization_id))
+        return None if found is None else directory_rows.organization_of(found)
+
     async def organizations(self) -> Sequence[Organization]:
         """Read all organizations."""
         query = select(organizations).order_by(organizations.c.slug)
         return [directory_rows.organization_of(row) for row in await self._all(query)]
 
-    async def add_integration(self, integration: Integration, secret: str) -> bool:
+    async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
         """Add an integration; the unique repositories decide."""
         try:
-            await self._change(
-                integration.organization_id, partial(self._add_integration, integration, self._sealer.seal(secret))
+            sealed_token = None if token is None else self._sealer.seal(token)
+            await change_configuration(
+                self._database,
+                integration.organization_id,
+                partial(self._add_integration, integration, self._sealer.seal(secret), sealed_token),
             )
         except _Taken:
             return False
         return True
 
-    def _add_integration(self, integration: Integration, sealed: str, connection: Connection) -> bool:
+    def _add_integration(
+        self, integration: Integration, sealed: str, sealed_token: str | None, connection: Connection
+    ) -> bool:
         created_at = to_ms(integration.created_at)
         addition = self._database.dialect.insert(integrations).values(
             id=integration.id,
@@ -98,6 +113,7 @@ class SqlDirectory:
             provider=integration.provider,
             enabled=integration.enabled,
             created_at=created_at,
+            sealed_token=sealed_token,
         )
         new = addition.on_conflict_do_nothing(index_elements=["id"]).returning(integrations.c.id)
         if connection.execute(new).first() is None:
@@ -120,36 +136,57 @@ class SqlDirectory:
         mine = integrations.c.organization_id == organization_id
         return await self._database.read(lambda connection: _integrations(connection, mine))
 
-    async def secrets(self, organization_id: str, integration_id: str) -> tuple[str, ...]:
+    async def integration(self, organization_id: str, integration_id: str) -> Integration | None:
+        """Read an integration."""
+        mine = _is(organization_id, integration_id)
+        found = await self._database.read(lambda connection: _integrations(connection, mine))
+        return found[0] if found else None
+
+    async def remove_integration(self, organization_id: str, integration_id: str) -> Removed | None:
+        """Delete an integration and switch off what used it."""
+        removed: list[Removed] = []
+
+        def remove(connection: Connection) -> bool:
+            gone = _remove(connection, organization_id, integration_id)
+            # Begun again after an unknown outcome, it may be gone already: what the first turn found went with it.
+            removed[:] = gone or removed
+            return bool(gone)
+
+        await change_configuration(self._database, organization_id, remove)
+        return removed[0] if removed else None
+
+    async def secrets(self, organization_id: str, integration_id: str, now: datetime) -> tuple[str, ...]:
         """Read and open an integration's secrets."""
         query = SECRETS.join(integrations, integrations.c.id == webhook_secrets.c.integration_id).where(
             integrations.c.organization_id == organization_id
         )
         sealed = await self._database.read(
-            lambda connection: connection.scalars(query, {"integration": integration_id}).all()
+            lambda connection: connection.scalars(query, {"integration": integration_id, "now": to_ms(now)}).all()
         )
         return tuple(self._sealer.open(each) for each in sealed)
 
     async def enable_integration(self, organization_id: str, integration_id: str, *, enabled: bool) -> bool:
         """Switch an integration."""
-        switch = update(integrations).where(
-            integrations.c.organization_id == organization_id, integrations.c.id == integration_id
+        switch = update(integrations).where(_is(organization_id, integration_id))
+        return await change_configuration(
+            self._database, organization_id, _has_an_effect(switch.values(enabled=enabled))
         )
-        return await self._change(organization_id, _has_an_effect(switch.values(enabled=enabled)))
 
-    async def add_trigger(self, trigger: Trigger) -> None:
-        """Add a trigger."""
-        addition = self._database.dialect.insert(triggers).values(directory_rows.trigger_row(trigger))
-        new = addition.on_conflict_do_nothing(index_elements=["id"]).returning(triggers.c.id)
+    async def add_trigger(self, trigger: Trigger, *, checks_brand: bool = False) -> bool | UnknownBrand:
+        """Add a trigger, unless another one does the same."""
+        return await triggers_of.add_trigger(self._database, trigger, checks_brand=checks_brand)
 
-        def add(connection: Connection) -> bool:
-            if connection.execute(new).first() is not None:
-                return True
-            standing = connection.execute(select(triggers).where(triggers.c.id == trigger.id))
-            _same([directory_rows.trigger_of(row) for row in standing], trigger)
-            return False
+    async def change_trigger(
+        self, organization_id: str, trigger_id: str, change: TriggerChange, *, checks_brand: bool = False
+    ) -> Trigger | TriggerFault | UnknownBrand:
+        """Change a trigger as it stands."""
+        return await triggers_of.change_trigger(
+            self._database, organization_id, trigger_id, change, checks_brand=checks_brand
+        )
 
-        await self._change(trigger.organization_id, add)
+    async def remove_trigger(self, organization_id: str, trigger_id: str) -> bool:
+        """Delete a trigger."""
+        return await triggers_of.remove_trigger(self._database, organization_id, trigger_id)
 
     async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None:
         """Read a trigger."""
@@ -169,15 +206,22 @@ class SqlDirectory:
     async def enable_trigger(self, organization_id: str, trigger_id: str, *, enabled: bool) -> bool:
         """Switch a trigger."""
         switch = update(triggers).where(triggers.c.organization_id == organization_id, triggers.c.id == trigger_id)
-        return await self._change(organization_id, _has_an_effect(switch.values(enabled=enabled)))
+        return await change_configuration(
+            self._database, organization_id, _has_an_effect(switch.values(enabled=enabled))
+        )
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the port's word
-        """Read which organization an integration, trigger or run belongs to."""
+        """Read which organization something belongs to."""
         found = await self._first(
             union_all(
                 select(integrations.c.organization_id).where(integrations.c.id == id),
                 select(triggers.c.organization_id).where(triggers.c.id == id),
+                select(schedules.c.organization_id).where(schedules.c.id == id),
+                select(brand_identities.c.organization_id).where(brand_identities.c.id == id),
                 select(workflow_runs.c.organization_id).where(workflow_runs.c.id == id),
+                select(posts.c.organization_id).where(posts.c.id == id),
+                # A processed delivery's log entry has the id of its event.
+                select(events.c.organization_id).where(events.c.id == id),
             )
             .subquery()
             .select()
@@ -190,31 +234,43 @@ class SqlDirectory:
     async def _first(self, query: Select[*tuple[Any, ...]]) -> rows.AnyRow | None:
         return await self._database.read(lambda connection: connection.execute(query).first())
 
-    async def _change(self, organization_id: str, change: Callable[[Connection], bool]) -> bool:
-        """Change what deliveries are decided on, and raise the version; tell whether there was anything to change.
 
-        The version comes first: its row is what changes of one organization wait for, one after the other, so that
-        none waits for a second thing that another one holds.
-        """
-        raising = update(organizations).where(organizations.c.id == organization_id)
+def _is(organization_id: str, integration_id: str) -> ColumnElement[bool]:
+    return and_(integrations.c.organization_id == organization_id, integrations.c.id == integration_id)
 
-        def run(connection: Connection) -> None:
-            connection.execute(raising.values(version=organizations.c.version + 1))
-            if not change(connection):
-                raise _Unchanged
 
-        try:
-            await self._database.write(run)
-        except _Unchanged:
-            return False
-        return True
+def _remove(connection: Connection, organization_id: str, integration_id: str) -> list[Removed]:
+    """Give what went with it; nothing where there is no such integration."""
+    found = _integrations(connection, _is(organization_id, integration_id))
+    if not found:
+        return []
+    (integration,) = found
+    for table in (webhook_secrets, repositories):
+        connection.execute(delete(table).where(table.c.integration_id == integration_id))
+    connection.execute(delete(integrations).where(integrations.c.id == integration_id))
+    gone = {repository.id for repository in integration.repositories}
+    at_its_provider = select(triggers).where(
+        triggers.c.organization_id == organization_id,
+        triggers.c.source_type == source_type(integration.provider),
+        triggers.c.enabled,
+    )
+    enabled = [directory_rows.trigger_of(row) for row in connection.execute(at_its_provider)]
+    events = [trigger.id for trigger in enabled if not gone.isdisjoint(trigger.repository_ids)]
+    connection.execute(update(triggers).where(triggers.c.id.in_(events)).values(enabled=False))
+    # A schedule names no provider.
+    left = select(repositories.c.repository_id).where(repositories.c.organization_id == organization_id)
+    nowhere = gone.difference(connection.scalars(left))
+    schedules = disable_schedules(
+        connection, organization_id, lambda schedule: not nowhere.isdisjoint(schedule.repository_ids)
+    )
+    return [Removed(disabled_events=events, disabled_schedules=schedules)]
 
 
 def _has_an_effect(change: Update) -> Callable[[Connection], bool]:
     return lambda connection: connection.execute(change).rowcount > 0
 
 
-def _same(standing: Sequence[object], value: Integration | Trigger) -> None:
+def _same(standing: Sequence[Integration], value: Integration) -> None:
     """Let a value pass that was added before, after an unknown outcome; refuse another one of the same id."""
     if value not in standing:
         raise Unstorable(_anothers(value.id))

@@ -67,6 +67,7 @@ def trigger_row(trigger: Trigger) -> dict[str, Any]:
         "repository_ids": json_of(trigger.repository_ids),
         "event_types": json_of(trigger.event_types),
         "output_type": trigger.output_type.value,
+        "brand_identity_id": trigger.brand_identity_id,
         "auto_publish": trigger.auto_publish,
         "created_at": to_ms(trigger.created_at),
     }
@@ -83,6 +84,7 @@ def trigger_of(row: AnyRow) -> Trigger:
         repository_ids=msgspec.json.decode(row.repository_ids),
         event_types=msgspec.json.decode(row.event_types),
         output_type=ContentType(row.output_type),
+        brand_identity_id=row.brand_identity_id,
         auto_publish=row.auto_publish,
         created_at=from_ms(row.created_at),
     )

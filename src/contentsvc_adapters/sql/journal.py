@@ -1,19 +1,25 @@
 """The webhook log, and the claims that have expired."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, final
+from typing import Any, Final, final
 
-from sqlalchemy import Connection, Select, delete, select, tuple_
+from sqlalchemy import Connection, Select, delete, func, select, tuple_, update
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import claims, events, log_entries
-from contentsvc_core.journal import LogEntry
+from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
+from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.events import Push, Release
+
+_ENTRIES: Final[Select[*tuple[Any, ...]]] = select(
+    log_entries, events.c.type.label("event_type"), events.c.data.label("event_data")
+).outerjoin(events, events.c.id == log_entries.c.event_id)
+_NEWEST_FIRST: Final = (log_entries.c.created_at.desc(), log_entries.c.id.desc())
 
 
 @final
@@ -36,17 +42,80 @@ class SqlJournal:
         once = log.on_conflict_do_nothing(index_elements=["organization_id", "created_at", "id"])
         connection.execute(once, rows.log_row(entry))
 
+    async def finish(self, entry: LogEntry) -> None:
+        """Update an entry."""
+        place = (entry.organization_id, to_ms(entry.created_at), entry.id)
+        ending = {name: rows.log_row(entry)[name] for name in ("status", "status_code", "error_message", "reason")}
+        finishing = update(log_entries).where(
+            log_entries.c.organization_id == place[0],
+            log_entries.c.created_at == place[1],
+            log_entries.c.id == place[2],
+        )
+        await self._database.write(lambda connection: connection.execute(finishing.values(ending)))
+
+    async def answered(
+        self, organization_id: str, integration_id: str, delivery_ids: Collection[str], *, since: datetime
+    ) -> set[str]:
+        """Look for deliveries in the part of the log that may hold them."""
+        query = select(log_entries.c.reference_id).where(
+            log_entries.c.organization_id == organization_id,
+            log_entries.c.created_at >= to_ms(since),
+            log_entries.c.integration_id == integration_id,
+            log_entries.c.direction == Direction.INCOMING.value,
+            log_entries.c.status == LogStatus.SUCCESS.value,
+            log_entries.c.reference_id.is_not(None),
+        )
+        # All that were answered, and not those alone: there may be more ids than a statement takes parameters.
+        found = await self._database.read(lambda connection: connection.scalars(query.distinct()).all())
+        return set(delivery_ids).intersection(found)
+
     async def entries(self, organization_id: str, *, limit: int | None = None) -> Sequence[LogEntry]:
         """Read an organization's entries."""
-        query = (
-            select(log_entries, events.c.type.label("event_type"), events.c.data.label("event_data"))
-            .outerjoin(events, events.c.id == log_entries.c.event_id)
-            .where(log_entries.c.organization_id == organization_id)
-            .order_by(log_entries.c.created_at.desc(), log_entries.c.id.desc())
-            .limit(limit)
+        mine = _ENTRIES.where(log_entries.c.organization_id == organization_id)
+        found = await self._database.read(
+            lambda connection: connection.execute(mine.order_by(*_NEWEST_FIRST).limit(limit)).all()
         )
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        return await asyncio.to_thread(lambda: [rows.log_entry(row) for row in found])
+        return await _entries(found)
+
+    async def page(
+        self, organization_id: str, query: LogQuery, request: PageRequest
+    ) -> tuple[Sequence[LogEntry], Pagination] | InvalidPage:
+        """Count the entries and read one page of them, in one snapshot."""
+        conditions = [log_entries.c.organization_id == organization_id]
+        if query.integration_ids:
+            conditions.append(log_entries.c.integration_id.in_(query.integration_ids))
+        if query.statuses:
+            conditions.append(log_entries.c.status.in_([status.value for status in query.statuses]))
+        counting = select(func.count()).select_from(log_entries).where(*conditions)
+        reading = _ENTRIES.where(*conditions).order_by(*_NEWEST_FIRST).limit(request.limit)
+
+        def page(connection: Connection) -> tuple[Sequence[rows.AnyRow], Pagination] | InvalidPage:
+            pagination = paginate(request, connection.scalar(counting) or 0)
+            if isinstance(pagination, InvalidPage):
+                return pagination
+            return connection.execute(reading.offset(request.offset)).all(), pagination
+
+        found = await self._database.read(page)
+        if isinstance(found, InvalidPage):
+            return found
+        read, pagination = found
+        return await _entries(read), pagination
+
+    async def entry(self, organization_id: str, log_id: str) -> LogEntry | None:
+        """Read an entry.
+
+        Ids alone lead to no entry: an index would cost every delivery something. The event that an entry came with has
+        its id, and its time; only one without an event is looked for among all of its organization.
+        """
+        mine = _ENTRIES.where(log_entries.c.organization_id == organization_id, log_entries.c.id == log_id)
+        arrived = select(events.c.created_at).where(events.c.organization_id == organization_id, events.c.id == log_id)
+
+        def read(connection: Connection) -> Sequence[rows.AnyRow]:
+            at = connection.scalar(arrived)
+            return connection.execute(mine if at is None else mine.where(log_entries.c.created_at == at)).all()
+
+        found = await _entries(await self._database.read(read))
+        return found[0] if found else None
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         """Delete the oldest entries. Their events stay: context records and runs tell of them."""
@@ -71,3 +140,8 @@ class SqlJournal:
         again.
         """
         return select(self._database.dialect.locking(oldest).cte("oldest", nesting=True))
+
+
+async def _entries(found: Sequence[rows.AnyRow]) -> list[LogEntry]:
+    # Not on the loop: a hundred entries may hold two hundred thousand commits.
+    return await asyncio.to_thread(lambda: [rows.log_entry(row) for row in found])

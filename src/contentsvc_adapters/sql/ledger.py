@@ -8,17 +8,18 @@ from datetime import datetime
 from functools import partial
 from typing import Any, final
 
-from sqlalchemy import CTE, Connection, Select, Update, exists, func, select, update
+from sqlalchemy import CTE, Connection, Select, Update, delete, exists, func, select, update
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.runs import RUNS, changing, forget, held, readable, stands_at
-from contentsvc_adapters.sql.schema import executors, posts, workflow_runs
+from contentsvc_adapters.sql.schema import executors, posts, told_once, workflow_runs
 from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import (
     ALREADY_REPORTED,
+    RESTARTABLE,
     SUSPECT_KILLS,
     SUSPECT_PATIENCE,
     Completion,
@@ -136,7 +137,12 @@ class SqlRunLedger:
             if not connection.execute(completed).rowcount:
                 return Completion.GONE
             forget(connection, [run.id])
-            if connection.execute(reported.returning(posts.c.id)).first() is not None:
+            written = connection.execute(reported.returning(posts.c.id)).first() is not None
+            # Asked behind the writing, which waits for a deletion that is under way.
+            if written and _told(connection, post.organization_id, once):
+                connection.execute(delete(posts).where(posts.c.id == post.id))
+                written = False
+            if written:
                 return Completion.COMPLETED
             skipped = update(workflow_runs).where(workflow_runs.c.id == run.id)
             connection.execute(skipped.values(status=RunStatus.SKIPPED.value, error=ALREADY_REPORTED, post_id=None))
@@ -144,7 +150,7 @@ class SqlRunLedger:
 
         return await self._database.write(complete)
 
-    async def end(self, run: WorkflowRun, status: RunStatus, reason: str) -> None:
+    async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
         """End a run."""
         ended = changing(run).values(status=status.value, error=reason)
 
@@ -183,6 +189,20 @@ class SqlRunLedger:
             return True
 
         return await self._database.write(cancel)
+
+    async def restart(self, organization_id: str, run_id: str, *, due_at: datetime) -> bool:
+        """Set an ended run pending."""
+        restarted = (
+            update(workflow_runs)
+            .where(
+                workflow_runs.c.organization_id == organization_id,
+                workflow_runs.c.id == run_id,
+                workflow_runs.c.status.in_([status.value for status in RESTARTABLE]),
+                workflow_runs.c.post_id.is_(None),
+            )
+            .values(status=RunStatus.PENDING.value, attempts=0, kills=0, error=None, due_at=to_ms(due_at))
+        )
+        return await self._database.write(lambda connection: connection.execute(restarted).rowcount > 0)
 
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:
         """Read an organization's runs."""
@@ -224,6 +244,14 @@ def _chosen(asked: list[tuple[str, int]], running: int | None) -> list[str]:
     if asked and asked[0][1] >= SUSPECT_KILLS:
         return [asked[0][0]] if running is None else []
     return [id_ for id_, kills in asked if kills < SUSPECT_KILLS]
+
+
+def _told(connection: Connection, organization_id: str, once: str | None) -> bool:
+    """Tell whether a post that was deleted carried a key."""
+    if once is None:
+        return False
+    mine = told_once.c.organization_id == organization_id, told_once.c.once_key == rows.once_digest(once)
+    return bool(connection.scalar(select(exists().where(*mine))))
 
 
 def _executing(statement: Update) -> Callable[[Connection], object]:

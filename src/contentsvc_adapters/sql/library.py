@@ -2,18 +2,20 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final, final
 
-from sqlalchemy import Connection, Select, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, select, tuple_, update
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import context_records, events, posts
+from contentsvc_adapters.sql.schema import context_records, events, posts, told_once
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.content.windows import Window
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
 _RECORDS: Final[Select[*tuple[Any, ...]]] = select(
     context_records, events.c.repository, events.c.delivery_id, events.c.type, events.c.data
@@ -38,19 +40,54 @@ class SqlContextLibrary:
         )
         return found[0] if found else None
 
-    async def before(self, record: ContextRecord, *, limit: int) -> Sequence[ContextRecord]:
+    async def before(self, record: ContextRecord, *, limit: int, max_bytes: int) -> Sequence[ContextRecord]:
         """Read the records of one repository that are older than ``record``."""
-        return await self._read(
-            _RECORDS.where(
-                context_records.c.organization_id == record.organization_id,
-                context_records.c.provider == record.provider,
-                context_records.c.repository_id == record.repository_id,
-                tuple_(context_records.c.created_at, context_records.c.id)
-                < tuple_(to_ms(record.created_at), record.id),
-            )
+        mine = (
+            context_records.c.organization_id == record.organization_id,
+            context_records.c.provider == record.provider,
+            context_records.c.repository_id == record.repository_id,
+            tuple_(context_records.c.created_at, context_records.c.id) < tuple_(to_ms(record.created_at), record.id),
+        )
+        return (await self._bounded(mine, limit, max_bytes))[0]
+
+    async def within(
+        self, organization_id: str, *, provider: str, repository_id: int, window: Window, limit: int, max_bytes: int
+    ) -> tuple[Sequence[ContextRecord], int]:
+        """Read the records of one repository that arrived in a window."""
+        mine = (
+            context_records.c.organization_id == organization_id,
+            context_records.c.provider == provider,
+            context_records.c.repository_id == repository_id,
+            context_records.c.created_at >= to_ms(window.since),
+            context_records.c.created_at < to_ms(window.until),
+        )
+        counting = select(func.count()).select_from(context_records).where(*mine)
+        return await self._bounded(mine, limit, max_bytes, counting)
+
+    async def _bounded(
+        self,
+        mine: Sequence[ColumnElement[bool]],
+        limit: int,
+        max_bytes: int,
+        counting: Select[int] | None = None,
+    ) -> tuple[Sequence[ContextRecord], int]:
+        """Read no more than fits: the sizes are asked for first, since one event may have 25 MiB."""
+        sizes = (
+            select(self._database.dialect.size_of(events.c.data))
+            .select_from(context_records)
+            .join(events, events.c.id == context_records.c.event_id)
+            .where(*mine)
             .order_by(*_NEWEST_FIRST)
             .limit(limit)
         )
+
+        def read(connection: Connection) -> tuple[Sequence[rows.AnyRow], int]:
+            fitting = how_many_fit(connection.scalars(sizes), max_bytes)
+            found = connection.execute(_RECORDS.where(*mine).order_by(*_NEWEST_FIRST).limit(fitting)).all()
+            return found, 0 if counting is None else (connection.scalar(counting) or 0) - len(found)
+
+        found, left_out = await self._database.read(read)
+        return await _records(found), left_out
 
     async def records(self, organization_id: str, *, limit: int | None = None) -> Sequence[ContextRecord]:
         """Read an organization's records."""
@@ -58,9 +95,12 @@ class SqlContextLibrary:
         return await self._read(mine.order_by(*_NEWEST_FIRST).limit(limit))
 
     async def _read(self, query: Select[*tuple[Any, ...]]) -> list[ContextRecord]:
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        # Not on the loop: a hundred records may hold two hundred thousand commits.
-        return await asyncio.to_thread(lambda: [rows.context_record(row) for row in found])
+        return await _records(await self._database.read(lambda connection: connection.execute(query).all()))
+
+
+async def _records(found: Sequence[rows.AnyRow]) -> list[ContextRecord]:
+    # Not on the loop: a hundred records may hold two hundred thousand commits.
+    return await asyncio.to_thread(lambda: [rows.context_record(row) for row in found])
 
 
 @final
@@ -80,6 +120,8 @@ class SqlPostLibrary:
             conditions.append(posts.c.status.in_([status.value for status in query.statuses]))
         if query.content_types:
             conditions.append(posts.c.content_type.in_([kind.value for kind in query.content_types]))
+        if query.brand_identity_ids:
+            conditions.append(posts.c.brand_identity_id.in_(query.brand_identity_ids))
         order = (posts.c.created_at, posts.c.id)
 
         def page(connection: Connection) -> tuple[Sequence[Post], Pagination] | InvalidPage:
@@ -108,3 +150,58 @@ class SqlPostLibrary:
         )
         found = await self._database.read(lambda connection: connection.execute(query).all())
         return [rows.post_of(row) for row in found]
+
+    async def post(self, organization_id: str, post_id: str) -> Post | None:
+        """Read a post."""
+        query = select(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
+        found = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if found is None else rows.post_of(found)
+
+    async def change(self, post: Post, *, seen: datetime) -> bool:
+        """Update a post; its last change is the question, so that of several that have seen it one wins."""
+        mine = (posts.c.organization_id == post.organization_id, posts.c.id == post.id)
+        values = {
+            "title": post.title,
+            "content": post.content,
+            "markdown": post.markdown,
+            "status": post.status.value,
+            "updated_at": to_ms(post.updated_at),
+        }
+        changing = (
+            update(posts)
+            .where(*mine, posts.c.updated_at == to_ms(seen), posts.c.updated_at < to_ms(post.updated_at))
+            .values(values)
+        )
+        standing = select(*(posts.c[name] for name in values)).where(*mine)
+        done = False
+
+        def change(connection: Connection) -> bool:
+            nonlocal done
+            if connection.execute(changing).rowcount:
+                done = True
+                return True
+            # Begun again after an unknown outcome: what stands there may be what was written before.
+            found = connection.execute(standing).mappings().first() if done else None
+            return found is not None and dict(found) == values
+
+        return await self._database.write(change)
+
+    async def remove(self, organization_id: str, post_id: str, *, seen: datetime | None = None) -> bool:
+        """Delete a post; what it told once stays told."""
+        removing = delete(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
+        if seen is not None:
+            removing = removing.where(posts.c.updated_at == to_ms(seen))
+        told = self._database.dialect.insert(told_once).on_conflict_do_nothing()
+        done = False
+
+        def remove(connection: Connection) -> bool:
+            nonlocal done
+            removed = connection.execute(removing.returning(posts.c.once_key)).first()
+            if removed is not None:
+                if removed.once_key is not None:
+                    connection.execute(told, {"organization_id": organization_id, "once_key": removed.once_key})
+                done = True
+            # True also when it is begun again after an unknown outcome, and was committed the first time.
+            return done
+
+        return await self._database.write(remove)

@@ -12,13 +12,15 @@ from contentsvc_core.journal import Direction, LogEntry, LogStatus
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.webhooks.events import Event, Push, Release
 from contentsvc_core.wire import event_from_json, event_to_json
+from contentsvc_core.workflows.asked import ASKED_KINDS, asked_from_json, asked_to_json
+from contentsvc_core.workflows.causes import Cause, Delivered, Generation, SiteReading
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 
 
-def event_row(log: LogEntry, event: Event, *, of: ContextRecord | WorkflowRun | None) -> dict[str, Any]:
+def event_row(log: LogEntry, event: Event, *, of: ContextRecord | Delivered | None) -> dict[str, Any]:
     """Give the row of an event that came with ``log``; ``of`` knows the repository's name, when it is known."""
     return {
         "id": log.id,
@@ -89,6 +91,40 @@ def _event(id_: str, kind: str, data: str) -> Event:
         raise UnreadableRow(message) from exc
 
 
+def asked_row(run: WorkflowRun, asked: Generation | SiteReading) -> dict[str, Any]:
+    """Give the row that stands in an event's place when no delivery has started a run; it has the run's id."""
+    return {
+        "id": run.id,
+        "organization_id": run.organization_id,
+        "provider": "",
+        "repository_id": 0,
+        "repository": None,
+        "delivery_id": None,
+        "type": asked.kind,
+        "data": asked_to_json(asked),
+        "created_at": to_ms(run.created_at),
+    }
+
+
+def _cause(row: AnyRow) -> Cause:
+    if row.type in ASKED_KINDS:
+        try:
+            return asked_from_json(row.type, row.data)
+        except Exception as exc:
+            # As with events.
+            message = f"what the run {row.id} was asked for cannot be read: {type(exc).__name__}"
+            raise UnreadableRow(message) from exc
+    return Delivered(
+        trigger_id=row.trigger_id,
+        provider=row.provider,
+        event=_event(row.event_id, row.type, row.data),
+        repository_id=row.repository_id,
+        repository=row.repository,
+        delivery_id=row.delivery_id,
+        replayed=row.replayed,
+    )
+
+
 def context_row(record: ContextRecord, *, event_id: str) -> dict[str, Any]:
     """Give the row of a context record."""
     return {
@@ -121,8 +157,9 @@ def run_row(run: WorkflowRun, *, event_id: str) -> dict[str, Any]:
     return {
         "id": run.id,
         "organization_id": run.organization_id,
-        "trigger_id": run.trigger_id,
+        "trigger_id": run.cause.started_by,
         "event_id": event_id,
+        "replayed": isinstance(run.cause, Delivered) and run.cause.replayed,
         "status": run.status.value,
         "attempts": run.attempts,
         "kills": run.kills,
@@ -140,12 +177,7 @@ def workflow_run(row: AnyRow) -> WorkflowRun:
     return WorkflowRun(
         id=row.id,
         organization_id=row.organization_id,
-        trigger_id=row.trigger_id,
-        provider=row.provider,
-        event=_event(row.event_id, row.type, row.data),
-        repository_id=row.repository_id,
-        repository=row.repository,
-        delivery_id=row.delivery_id,
+        cause=_cause(row),
         status=RunStatus(row.status),
         attempts=row.attempts,
         kills=row.kills,
@@ -164,16 +196,22 @@ def post_row(post: Post, *, run_id: str, once: str | None) -> dict[str, Any]:
         "id": post.id,
         "organization_id": post.organization_id,
         "run_id": run_id,
-        "once_key": None if once is None else blake2b(once.encode(), digest_size=16).digest(),
+        "once_key": None if once is None else once_digest(once),
         "title": post.title,
         "content": post.content,
         "markdown": post.markdown,
         "content_type": post.content_type.value,
         "source_metadata": None if post.source_metadata is None else json_of(dict(post.source_metadata)),
+        "brand_identity_id": (post.source_metadata or {}).get("brandIdentityId"),
         "status": post.status.value,
         "created_at": to_ms(post.created_at),
         "updated_at": to_ms(post.updated_at),
     }
+
+
+def once_digest(once: str) -> bytes:
+    """Give what stands for a key that at most one post carries."""
+    return blake2b(once.encode(), digest_size=16).digest()
 
 
 def post_of(row: AnyRow) -> Post:

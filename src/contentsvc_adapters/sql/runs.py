@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, FromClause, Select, Update, delete, literal_column, select, update
+from sqlalchemy import Connection, FromClause, Select, Update, delete, insert, literal_column, select, update
 from sqlalchemy.sql.elements import ColumnElement
 
 from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.dialects.dialect import Dialect
 from contentsvc_adapters.sql.schema import events, run_drafts, run_steps, workflow_runs
 from contentsvc_core.errors import UnreadableRow
+from contentsvc_core.workflows.causes import Generation, SiteReading
 from contentsvc_core.workflows.runs import RunStatus, Taken, WorkflowRun
 
 #: Runs with the events that they were started by.
@@ -48,6 +50,17 @@ def forget(connection: Connection, ids: Sequence[str]) -> None:
     """Delete what the steps of runs have kept: they have ended."""
     connection.execute(delete(run_steps).where(run_steps.c.run_id.in_(ids)))
     connection.execute(delete(run_drafts).where(run_drafts.c.run_id.in_(ids)))
+
+
+def start(connection: Connection, dialect: Dialect, run: WorkflowRun) -> bool:
+    """Store a run that no delivery has started, and what was asked for; False: it is there already."""
+    asked = run.cause
+    assert isinstance(asked, Generation | SiteReading)  # what deliveries start is settled with them
+    asking = dialect.insert(events).on_conflict_do_nothing(index_elements=["id"]).returning(events.c.id)
+    if connection.execute(asking, rows.asked_row(run, asked)).first() is None:
+        return False
+    connection.execute(insert(workflow_runs), rows.run_row(run, event_id=run.id))
+    return True
 
 
 def readable(found: Sequence[rows.AnyRow]) -> tuple[list[WorkflowRun], dict[str, str]]:

@@ -15,6 +15,7 @@ from contentsvc_core.journal import LogEntry
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.webhooks.events import Event, Push, Release
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, Settlement, claim_is_held
+from contentsvc_core.workflows.causes import Delivered
 
 #: The second look finds what overtook the first, unless it was deleted meanwhile.
 _LOOKS: Final = 4
@@ -134,7 +135,8 @@ class SettlementWriter:
 def _event(settlement: Settlement) -> dict[str, Any] | None:
     """Give the one row that context record, runs and log entry refer to."""
     log = settlement.log
-    carriers = settlement.runs if settlement.context is None else (settlement.context, *settlement.runs)
+    causes = [run.cause for run in settlement.runs if isinstance(run.cause, Delivered)]
+    carriers = causes if settlement.context is None else [settlement.context, *causes]
     told: list[Event] = [carrier.event for carrier in carriers]
     if isinstance(log.detail, Push | Release):
         told.append(log.detail)

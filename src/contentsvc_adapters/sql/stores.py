@@ -4,24 +4,34 @@ from typing import final
 
 from attrs import frozen
 
+from contentsvc_adapters.sql.brands import SqlBrandIdentities
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.deliveries import SqlDeliveryStore
 from contentsvc_adapters.sql.directory import SqlDirectory
 from contentsvc_adapters.sql.executors import SqlExecutors, SqlRunMemory
+from contentsvc_adapters.sql.hooks import SqlHooks
+from contentsvc_adapters.sql.jobs import SqlJobs
 from contentsvc_adapters.sql.journal import SqlJournal
 from contentsvc_adapters.sql.keys import SqlApiKeys
 from contentsvc_adapters.sql.ledger import SqlRunLedger
 from contentsvc_adapters.sql.library import SqlContextLibrary, SqlPostLibrary
+from contentsvc_adapters.sql.limits import SqlRateLimitStore
+from contentsvc_adapters.sql.schedules import SqlSchedules
 from contentsvc_core.ports import (
     ApiKeys,
+    BrandIdentities,
     ContextLibrary,
     DeliveryStore,
     Directory,
     Executors,
+    Hooks,
+    Jobs,
     Journal,
     PostLibrary,
+    RateLimitStore,
     RunLedger,
     RunMemory,
+    Schedules,
     SecretSealer,
 )
 
@@ -36,11 +46,16 @@ class SqlStores:
     ledger: RunLedger
     executors: Executors
     run_memory: RunMemory
+    jobs: Jobs
     contexts: ContextLibrary
     posts: PostLibrary
     journal: Journal
     directory: Directory
+    hooks: Hooks
+    brands: BrandIdentities
+    schedules: Schedules
     keys: ApiKeys
+    rate_limits: RateLimitStore
 
     async def close(self) -> None:
         """Finish what is under way and close the database."""
@@ -55,9 +70,14 @@ def sql_stores(database: Database, sealer: SecretSealer) -> SqlStores:
         ledger=SqlRunLedger(database),
         executors=SqlExecutors(database),
         run_memory=SqlRunMemory(database),
+        jobs=SqlJobs(database),
         contexts=SqlContextLibrary(database),
         posts=SqlPostLibrary(database),
         journal=SqlJournal(database),
         directory=SqlDirectory(database, sealer),
+        hooks=SqlHooks(database, sealer),
+        schedules=SqlSchedules(database),
+        brands=SqlBrandIdentities(database),
         keys=SqlApiKeys(database),
+        rate_limits=SqlRateLimitStore(database),
     )

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final, final
 
-from contentsvc_core.content.changelog import write_changelog
+from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.writing import Brief, Draft
 from contentsvc_core.webhooks.events import Push
 
@@ -13,7 +13,7 @@ _MANY_COMMITS: Final = 200
 
 @final
 class DeterministicWriter:
-    """Writes changelogs by rule: the same input gives the same bytes."""
+    """Writes every content type by rule: the same input gives the same bytes."""
 
     name: str = "deterministic"
     costly: bool = False
@@ -22,5 +22,5 @@ class DeterministicWriter:
         """Write from a brief; ``None``: there is nothing to report."""
         commits = sum(len(event.commits) for event in brief.events if isinstance(event, Push))
         if commits < _MANY_COMMITS:
-            return write_changelog(brief)
-        return await asyncio.to_thread(write_changelog, brief)
+            return write_content(brief)
+        return await asyncio.to_thread(write_content, brief)

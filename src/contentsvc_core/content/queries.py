@@ -23,6 +23,8 @@ class PostQuery:
     statuses: tuple[PostStatus, ...] = field(converter=tuple, factory=tuple)
     #: Only these; empty: all.
     content_types: tuple[ContentType, ...] = field(converter=tuple, factory=tuple)
+    #: Only those in whose name one of these speaks, by id; empty: all.
+    brand_identity_ids: tuple[str, ...] = field(converter=tuple, factory=tuple)
 
 
 @final
@@ -34,27 +36,42 @@ class InvalidQuery:
 
 
 def read_post_query(parameters: Mapping[str, str]) -> PostQuery | InvalidQuery:
-    """Read ``sort``, and the comma lists ``status``, ``contentType``, ``brandIdentityId``; an empty one means all."""
+    """Read ``sort``, and the comma lists ``status``, ``contentType``, ``brandIdentityId``; an empty one means all.
+
+    Whether there are such brand identities is for the caller to find out: :func:`unknown_brand` says that one is not.
+    """
     sort = parameters.get("sort", "")
     if sort not in {"", "asc", "desc"}:
         return InvalidQuery(error=f"Invalid sort: '{one_line(sort, 64)}' is not one of asc, desc")
-    statuses = _choices("status", parameters.get("status", ""), PostStatus)
+    statuses = choices("status", parameters.get("status", ""), PostStatus)
     if isinstance(statuses, InvalidQuery):
         return statuses
-    content_types = _choices("contentType", parameters.get("contentType", ""), ContentType)
+    content_types = choices("contentType", parameters.get("contentType", ""), ContentType)
     if isinstance(content_types, InvalidQuery):
         return content_types
-    brand = parameters.get("brandIdentityId", "").strip(" ,")
-    if brand:
-        # There are no brand identities so far: a filter that is passed over would give what was not asked for.
-        return InvalidQuery(error=f"Invalid brandIdentityId: '{one_line(brand, 64)}' is unknown")
-    return PostQuery(ascending=sort == "asc", statuses=statuses, content_types=content_types)
+    return PostQuery(
+        ascending=sort == "asc",
+        statuses=statuses,
+        content_types=content_types,
+        brand_identity_ids=listed(parameters.get("brandIdentityId", "")),
+    )
 
 
-def _choices(name: str, text: str, kind: type[_Choice]) -> tuple[_Choice, ...] | InvalidQuery:
+def unknown_brand(brand_identity_id: str) -> InvalidQuery:
+    """Say that the list was asked for by a brand identity that is not there."""
+    return InvalidQuery(error=f"Invalid brandIdentityId: '{one_line(brand_identity_id, 64)}' is unknown")
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Read a comma list: without the space around its parts, without empty ones and repeats."""
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def choices(name: str, text: str, kind: type[_Choice]) -> tuple[_Choice, ...] | InvalidQuery:
+    """Read a comma list of what the parameter ``name`` allows."""
     known = {choice.value: choice for choice in kind}
-    asked = [part.strip() for part in text.split(",") if part.strip()]
+    asked = listed(text)
     for value in asked:
         if value not in known:
             return InvalidQuery(error=f"Invalid {name}: '{one_line(value, 64)}' is not one of {', '.join(known)}")
-    return tuple(dict.fromkeys(known[value] for value in asked))
+    return tuple(known[value] for value in asked)

@@ -4,7 +4,21 @@ from typing import final
 
 from attrs import field, frozen
 
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import Window
 from contentsvc_core.webhooks.events import Event, Release
+
+
+@final
+@frozen(kw_only=True)
+class Chapter:
+    """What happened in one repository."""
+
+    #: ``owner/name``, as the code host spells it.
+    repository: str
+    #: The events to report, oldest first: one push, or all of a window.
+    events: tuple[Event, ...] = field(converter=tuple)
 
 
 @final
@@ -12,14 +26,29 @@ from contentsvc_core.webhooks.events import Event, Release
 class Brief:
     """Everything that one piece of content is written from."""
 
-    #: ``owner/name``, as the code host spells it.
-    repository: str
-    #: The events to report, oldest first: one push, or all of a window.
-    events: tuple[Event, ...] = field(converter=tuple)
-    #: The release that the content announces; it is not repeated in ``events``.
+    content_type: ContentType = ContentType.CHANGELOG
+    #: One for each repository that something happened in; one at least.
+    chapters: tuple[Chapter, ...] = field(converter=tuple)
+    #: The release that the content announces; it is not repeated in the events, and there is one chapter.
     release: Release | None = None
     #: The tag of the release before ``release``, when one is known.
     previous_tag: str | None = None
+    #: How many earlier events of the window were too much to be read; what is written says so.
+    left_out: int = 0
+    #: The stretch of time that is reported, when it was asked for so.
+    window: Window | None = None
+    #: Who speaks; ``None``: nobody in particular.
+    brand: BrandIdentity | None = None
+
+    @property
+    def repository(self) -> str:
+        """Give the names of the repositories, e.g. for a title."""
+        return ", ".join(chapter.repository for chapter in self.chapters)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Give the events of all chapters."""
+        return tuple(event for chapter in self.chapters for event in chapter.events)
 
 
 @final

@@ -6,9 +6,13 @@ may one that writes unless it says otherwise. Tenant-scoped methods take the org
 of another one.
 """
 
+from contentsvc_core.ports.brands import BrandIdentities, SiteReader
 from contentsvc_core.ports.content import ContentWriter, ContextLibrary, MarkupRenderer, PostLibrary
 from contentsvc_core.ports.deliveries import DeliveryStore, Journal, LogWriter
 from contentsvc_core.ports.directory import ApiKeys, Directory, SecretSealer
+from contentsvc_core.ports.hosts import CodeHost, Hooks
+from contentsvc_core.ports.jobs import Jobs
+from contentsvc_core.ports.limits import RateLimitStore
 from contentsvc_core.ports.outside import Clock, IdSource
 from contentsvc_core.ports.runs import (
     Executors,
@@ -19,23 +23,31 @@ from contentsvc_core.ports.runs import (
     WorkflowHost,
     WorkflowStarter,
 )
+from contentsvc_core.ports.schedules import Schedules
 
 __all__ = [
     "ApiKeys",
+    "BrandIdentities",
     "Clock",
+    "CodeHost",
     "ContentWriter",
     "ContextLibrary",
     "DeliveryStore",
     "Directory",
     "Executors",
+    "Hooks",
     "IdSource",
+    "Jobs",
     "Journal",
     "LogWriter",
     "MarkupRenderer",
     "PostLibrary",
+    "RateLimitStore",
     "RunLedger",
     "RunMemory",
+    "Schedules",
     "SecretSealer",
+    "SiteReader",
     "Steps",
     "Workflow",
     "WorkflowHost",

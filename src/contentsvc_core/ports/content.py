@@ -1,11 +1,13 @@
 """What is read and written: context records, posts, and what turns one into the other."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.content.windows import Window
 from contentsvc_core.content.writing import Brief, Draft
 from contentsvc_core.workflows.context import ContextRecord
 
@@ -17,8 +19,21 @@ class ContextLibrary(Protocol):
         """Give one record."""
         ...
 
-    async def before(self, record: ContextRecord, *, limit: int) -> Sequence[ContextRecord]:
-        """List at most ``limit`` records of the same repository that arrived before ``record``, newest first."""
+    async def before(self, record: ContextRecord, *, limit: int, max_bytes: int) -> Sequence[ContextRecord]:
+        """List records of the same repository that arrived before ``record``, newest first.
+
+        At most ``limit``, and no more than their events have ``max_bytes`` together as they are stored, about; the
+        first one is given whatever its size.
+        """
+        ...
+
+    async def within(
+        self, organization_id: str, *, provider: str, repository_id: int, window: Window, limit: int, max_bytes: int
+    ) -> tuple[Sequence[ContextRecord], int]:
+        """List the records of a repository that arrived in a window, newest first, and count those that are left out.
+
+        As with :meth:`before`, at most ``limit``, and no more than ``max_bytes`` hold.
+        """
         ...
 
     async def records(self, organization_id: str, *, limit: int | None = None) -> Sequence[ContextRecord]:
@@ -33,6 +48,27 @@ class PostLibrary(Protocol):
         self, organization_id: str, query: PostQuery, request: PageRequest
     ) -> tuple[Sequence[Post], Pagination] | InvalidPage:
         """Give one page, ordered by creation time and then id; count and page are of one moment."""
+        ...
+
+    async def post(self, organization_id: str, post_id: str) -> Post | None:
+        """Find a post."""
+        ...
+
+    async def change(self, post: Post, *, seen: datetime) -> bool:
+        """Store a post as it is after a change, if its last change was at ``seen``, and is earlier than this one.
+
+        Title, content, Markdown, status and the time of the change are written. False: it is gone, or was changed
+        since; nothing was written. Of any number of changes of one version, one is written; it is not to be written
+        again, since it has itself changed the post.
+        """
+        ...
+
+    async def remove(self, organization_id: str, post_id: str, *, seen: datetime | None = None) -> bool:
+        """Delete a post, if its last change was at ``seen`` or that does not matter; False: it is not so, or gone.
+
+        Its run stays as it ended, and no other run writes what this post had told once
+        (:meth:`~contentsvc_core.ports.RunLedger.complete`).
+        """
         ...
 
     async def posts(self, organization_id: str, *, limit: int | None = None) -> Sequence[Post]:

@@ -1,10 +1,11 @@
 """Where deliveries are settled, and the log of what became of each."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from contentsvc_core.journal import LogEntry
+from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
+from contentsvc_core.journal import LogEntry, LogQuery
 from contentsvc_core.webhooks.delivery import Address, Endpoint
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 
@@ -12,10 +13,11 @@ from contentsvc_core.webhooks.settlement import Settled, Settlement
 class DeliveryStore(Protocol):
     """Where deliveries are settled (specification 4.1, steps 2 and 6)."""
 
-    async def endpoint(self, address: Address) -> Endpoint | None:
-        """Give what is known at an address, as it is now; ``None``: no such integration there.
+    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
+        """Give what is known at an address; ``None``: no such integration there.
 
-        Integration, repository, secrets, triggers and version are of one moment.
+        Integration, repository, secrets, triggers and version are of one moment. The secrets are those that verify at
+        ``now``: one that was rotated out verifies until its time has come, and exactly then no more.
         """
         ...
 
@@ -46,8 +48,31 @@ class LogWriter(Protocol):
 class Journal(LogWriter, Protocol):
     """The webhook log (specification 2.3)."""
 
+    async def finish(self, entry: LogEntry) -> None:
+        """Write how an entry that was pending has ended: its status, status code, error and reason.
+
+        Everything else stays as it was appended; an entry that was swept meanwhile stays away.
+        """
+        ...
+
+    async def answered(
+        self, organization_id: str, integration_id: str, delivery_ids: Collection[str], *, since: datetime
+    ) -> set[str]:
+        """Give those of some delivery ids that the integration has answered with success since a point in time."""
+        ...
+
     async def entries(self, organization_id: str, *, limit: int | None = None) -> Sequence[LogEntry]:
         """List entries, newest first; all of them without a limit."""
+        ...
+
+    async def page(
+        self, organization_id: str, query: LogQuery, request: PageRequest
+    ) -> tuple[Sequence[LogEntry], Pagination] | InvalidPage:
+        """Give one page, newest first; count and page are of one moment."""
+        ...
+
+    async def entry(self, organization_id: str, log_id: str) -> LogEntry | None:
+        """Find an entry."""
         ...
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:

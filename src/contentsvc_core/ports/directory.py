@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Protocol
 
 from contentsvc_core.access.keys import ApiKey
-from contentsvc_core.organizations import Integration, Organization
-from contentsvc_core.workflows.triggers import Trigger
+from contentsvc_core.content.brand import UnknownBrand
+from contentsvc_core.organizations import Integration, Organization, Removed
+from contentsvc_core.workflows.triggers import Trigger, TriggerChange, TriggerFault
 
 
 class Directory(Protocol):
@@ -20,12 +21,18 @@ class Directory(Protocol):
         """Find an organization by its slug."""
         ...
 
+    async def organization_of(self, organization_id: str) -> Organization | None:
+        """Find an organization by its id."""
+        ...
+
     async def organizations(self) -> Sequence[Organization]:
         """List all organizations, by slug."""
         ...
 
-    async def add_integration(self, integration: Integration, secret: str) -> bool:
-        """Add an integration, its repositories and its webhook secret; sealed, the secret is nowhere in clear.
+    async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
+        """Add an integration, its repositories and its webhook secret, and the token that its hook is reached with.
+
+        Secret and token are sealed: they are nowhere in clear.
 
         False: the organization has connected one of the repositories of that provider already, by id or by name
         (case-insensitively); nothing was written.
@@ -36,16 +43,49 @@ class Directory(Protocol):
         """List an organization's integrations, oldest first."""
         ...
 
-    async def secrets(self, organization_id: str, integration_id: str) -> tuple[str, ...]:
-        """Give the webhook secrets of an integration that verify now; empty when it is unknown."""
+    async def integration(self, organization_id: str, integration_id: str) -> Integration | None:
+        """Find an integration."""
+        ...
+
+    async def secrets(self, organization_id: str, integration_id: str, now: datetime) -> tuple[str, ...]:
+        """Give the webhook secrets of an integration that verify at ``now``, the newest first; empty: it is unknown."""
+        ...
+
+    async def remove_integration(self, organization_id: str, integration_id: str) -> Removed | None:
+        """Delete an integration, its repositories, secrets and token; ``None``: it is unknown.
+
+        In the same transaction, the triggers that name one of its repositories at its provider are switched off, and
+        so are the schedules that name one which the organization has connected nowhere else. Log entries, context
+        records, runs and posts stay.
+        """
         ...
 
     async def enable_integration(self, organization_id: str, integration_id: str, *, enabled: bool) -> bool:
         """Switch an integration on or off; False: it is unknown."""
         ...
 
-    async def add_trigger(self, trigger: Trigger) -> None:
-        """Add a trigger."""
+    async def add_trigger(self, trigger: Trigger, *, checks_brand: bool = False) -> bool | UnknownBrand:
+        """Add a trigger; False: another one does the same, nothing was written. The same once more changes nothing.
+
+        Of any number of triggers that do the same
+        (:meth:`~contentsvc_core.workflows.triggers.Trigger.does_the_same_as`), added at once, one is added.
+        ``checks_brand``: the identity that it names must be there, while nobody removes it; else nothing is written.
+        """
+        ...
+
+    async def change_trigger(
+        self, organization_id: str, trigger_id: str, change: TriggerChange, *, checks_brand: bool = False
+    ) -> Trigger | TriggerFault | UnknownBrand:
+        """Change a trigger as it stands and give it as it is then.
+
+        No other change comes between what ``change`` is given and what is written. It is a pure function, may be called
+        several times, and leaves the ids. ``DOUBLE``, ``UNKNOWN``, and what ``change`` itself refuses: nothing was
+        written. ``checks_brand``: nor when it names an identity then that is not there; nobody removes that meanwhile.
+        """
+        ...
+
+    async def remove_trigger(self, organization_id: str, trigger_id: str) -> bool:
+        """Delete a trigger; False: it is unknown. Its runs stay; those that have not begun end as skipped."""
         ...
 
     async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None:
@@ -61,7 +101,10 @@ class Directory(Protocol):
         ...
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the field's word
-        """Find the organization that an integration, trigger or run belongs to: for operators, who name ids alone."""
+        """Find the organization that something belongs to: for operators, who name ids alone.
+
+        It is an integration, trigger, schedule, brand identity, run, post, or the log entry of a processed delivery.
+        """
         ...
 
 

@@ -47,12 +47,13 @@ class RunLedger(Protocol):
     async def complete(self, run: WorkflowRun, post: Post, *, once: str | None) -> Completion:
         """Store a run's post and end the run, in one transaction. A run has at most one post.
 
-        ``once`` is a key that at most one post of the organization carries; ``None``: it is not limited so.
+        ``once`` is a key that at most one post of the organization carries; ``None``: it is not limited so. The key of
+        a post that was deleted is not free again.
         """
         ...
 
-    async def end(self, run: WorkflowRun, status: RunStatus, reason: str) -> None:
-        """End a run without a post."""
+    async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
+        """End a run without a post; ``reason`` says why, unless all is well."""
         ...
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None:
@@ -65,6 +66,13 @@ class RunLedger(Protocol):
 
     async def cancel(self, organization_id: str, run_id: str, reason: str) -> bool:
         """End a run that has not ended yet, whoever works on it; False: it is unknown, or has ended."""
+        ...
+
+    async def restart(self, organization_id: str, run_id: str, *, due_at: datetime) -> bool:
+        """Set a run pending that has ended without a post, due at ``due_at``, as if it had never been tried.
+
+        False: it is unknown, has not ended, or has its post.
+        """
         ...
 
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:

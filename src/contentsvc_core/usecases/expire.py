@@ -1,14 +1,17 @@
 """Expiry: what has been kept long enough is deleted (specification 8.2)."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final, final
 
 from attrs import frozen
 
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import retention_cutoff
-from contentsvc_core.ports import Clock, Directory, Journal
+from contentsvc_core.ports import Clock, Directory, Hooks, Journal, RateLimitStore
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 
-#: Rows a transaction: small enough that a delivery never waits long behind one.
+#: Rows a transaction: about 20 ms on SQLite, which is what a delivery may have to wait for.
 _BATCH: Final = 500
 
 
@@ -19,27 +22,83 @@ class Swept:
 
     log_entries: int
     claims: int
+    windows: int
+    secrets: int
+
+
+async def _no_pause() -> None:
+    pass
 
 
 @final
 class Sweeper:
-    """Deletes log entries by each organization's plan as it is now, and claims that no longer hold."""
+    """Deletes log entries by each organization's plan as it is now, and claims, windows and secrets that are over.
 
-    def __init__(self, journal: Journal, directory: Directory, clock: Clock) -> None:
-        """Take the ports."""
+    Context records, runs and posts are content: they are kept, and the events that they tell of with them.
+    """
+
+    def __init__(  # its ports, and how it goes about it
+        self,
+        journal: Journal,
+        directory: Directory,
+        limits: RateLimitStore,
+        hooks: Hooks,
+        clock: Clock,
+        *,
+        pause: Callable[[], Awaitable[None]] = _no_pause,
+        on_fault: Callable[[Exception], None] | None = None,
+    ) -> None:
+        """Take the ports.
+
+        Args:
+            journal: Whose entries and claims are deleted.
+            directory: Tells each organization's plan.
+            limits: Whose windows are deleted.
+            hooks: Whose secrets are deleted.
+            clock: The time.
+            pause: Awaited after each batch: whoever else wants to write comes first.
+            on_fault: Told what went wrong with a part, e.g. with one organization's log; the other parts are swept all
+                the same. Without it, a fault ends the sweep.
+        """
         self._journal = journal
         self._directory = directory
+        self._limits = limits
+        self._hooks = hooks
         self._clock = clock
+        self._pause = pause
+        self._on_fault = on_fault
 
     async def sweep(self) -> Swept:
-        """Delete in small batches, each a transaction of its own: a sweep that is cut short has lost nothing."""
+        """Delete in small batches, each a transaction of its own: a sweep that is cut short has lost nothing.
+
+        Raises:
+            StoreUnavailable: The store is away: the next sweep takes what this one left.
+        """
         now = self._clock.now()
         entries = 0
         for organization in await self._directory.organizations():
             cutoff = retention_cutoff(organization.retention_days, now)
-            while batch := await self._journal.sweep(organization.id, before=cutoff, limit=_BATCH):
-                entries += batch
-        claims = 0
-        while batch := await self._journal.sweep_claims(before=now - DEDUPE_WINDOW, limit=_BATCH):
-            claims += batch
-        return Swept(log_entries=entries, claims=claims)
+            entries += await self._all(partial(self._journal.sweep, organization.id, before=cutoff, limit=_BATCH))
+        # They are few: somebody has rotated each of them.
+        secrets = partial(self._hooks.sweep_secrets, now)
+        return Swept(
+            log_entries=entries,
+            claims=await self._all(partial(self._journal.sweep_claims, before=now - DEDUPE_WINDOW, limit=_BATCH)),
+            windows=await self._all(partial(self._limits.sweep, before=now, limit=_BATCH)),
+            secrets=await self._all(secrets),
+        )
+
+    async def _all(self, sweep: Callable[[], Awaitable[int]]) -> int:
+        swept = 0
+        try:
+            while batch := await sweep():
+                swept += batch
+                await self._pause()
+        except StoreUnavailable:
+            # For the other parts, too.
+            raise
+        except Exception as exc:
+            if self._on_fault is None:
+                raise
+            self._on_fault(exc)
+        return swept

@@ -1,19 +1,17 @@
-"""What an operator sets up: organizations, keys, integrations, triggers."""
+"""What an operator sets up: organizations, keys, integrations."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import final
+from typing import Final, final
 
 from attrs import frozen
 
 from contentsvc_core.access.keys import ApiKey, Scope, digest
-from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name, is_slug, slugify
 from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.ports import ApiKeys, Clock, Directory, IdSource
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers import PROVIDERS, provider_named
-from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, source_type
 
 _NAME_LENGTH = 100
 
@@ -24,6 +22,10 @@ class Refusal:
     """Why something was not done; nothing was changed."""
 
     reason: str
+
+
+#: An organization connects a repository of a provider once, by id and by name.
+ALREADY_CONNECTED: Final = Refusal(reason="Repository already connected")
 
 
 @final
@@ -42,6 +44,23 @@ class Connection:
 
     integration: Integration
     secret: str
+
+
+def connection_fault(full_name: str, repository_id: int | None, provider: str) -> Refusal | None:
+    """Tell why a repository cannot be connected under these names; ``None``: it can, as far as they tell."""
+    if provider_named(provider) is None:
+        slugs = ", ".join(known.slug for known in PROVIDERS)
+        return Refusal(reason=f"unknown provider '{one_line(provider, 64)}': {slugs}")
+    if not is_full_name(full_name):
+        return Refusal(reason=f"'{one_line(full_name, 100)}' is not of the form OWNER/NAME")
+    if repository_id is not None and not 1 <= repository_id <= MAX_REPOSITORY_ID:
+        return Refusal(reason=f"the repository id must be from 1 to {MAX_REPOSITORY_ID}")
+    return None
+
+
+def new_secret(ids: IdSource) -> str:
+    """Make a webhook secret."""
+    return f"whsec_{ids.token(40)}"
 
 
 @final
@@ -106,13 +125,9 @@ class Operator:
     async def connect(
         self, organization: Organization, *, full_name: str, repository_id: int, provider: str, branch: str | None
     ) -> Connection | Refusal:
-        """Connect a repository: an integration of its own, with a new webhook secret."""
-        if provider_named(provider) is None:
-            return Refusal(reason=f"unknown provider '{provider}': {', '.join(known.slug for known in PROVIDERS)}")
-        if not is_full_name(full_name):
-            return Refusal(reason=f"'{one_line(full_name, 100)}' is not of the form OWNER/NAME")
-        if not 1 <= repository_id <= MAX_REPOSITORY_ID:
-            return Refusal(reason=f"the repository id must be from 1 to {MAX_REPOSITORY_ID}")
+        """Connect a repository whose hook is entered by hand: an integration of its own, with a new webhook secret."""
+        if (fault := connection_fault(full_name, repository_id, provider)) is not None:
+            return fault
         integration = Integration(
             id=self._ids.mint("int_"),
             organization_id=organization.id,
@@ -120,52 +135,7 @@ class Operator:
             repositories=(Repository(id=repository_id, full_name=full_name, branch=branch),),
             created_at=self._clock.now(),
         )
-        secret = f"whsec_{self._ids.token(40)}"
+        secret = new_secret(self._ids)
         if not await self._directory.add_integration(integration, secret):
-            return Refusal(reason="Repository already connected")
+            return ALREADY_CONNECTED
         return Connection(integration=integration, secret=secret)
-
-    async def create_trigger(
-        self,
-        organization: Organization,
-        *,
-        repository_ids: Sequence[int],
-        event_types: Sequence[str] = (),
-        output_type: ContentType = ContentType.CHANGELOG,
-        auto_publish: bool = False,
-        name: str = "",
-        provider: str | None = None,
-    ) -> Trigger | Refusal:
-        """Create an event trigger; the provider is that of the repositories, unless it is given."""
-        if not repository_ids:
-            return Refusal(reason="a trigger needs a repository")
-        unknown = [kind for kind in event_types if kind not in EVENT_TYPES]
-        if unknown:
-            return Refusal(reason=f"unknown event type '{one_line(unknown[0], 64)}': {', '.join(EVENT_TYPES)}")
-        connected = {
-            (integration.provider, repository.id)
-            for integration in await self._directory.integrations(organization.id)
-            for repository in integration.repositories
-        }
-        able = [known.slug for known in PROVIDERS if all((known.slug, id_) in connected for id_ in repository_ids)]
-        if provider is not None:
-            able = [slug for slug in able if slug == provider]
-        if not able:
-            listed = ", ".join(map(str, repository_ids))
-            where = "" if provider is None else f" at {provider}"
-            return Refusal(reason=f"repository {listed} is not connected{where}: connect it first")
-        if len(able) > 1:
-            return Refusal(reason=f"the repository is connected at {' and '.join(able)}: say which provider")
-        trigger = Trigger(
-            id=self._ids.mint("trg_"),
-            organization_id=organization.id,
-            name=one_line(name, _NAME_LENGTH),
-            source_type=source_type(able[0]),
-            repository_ids=repository_ids,
-            event_types=event_types,
-            output_type=output_type,
-            auto_publish=auto_publish,
-            created_at=self._clock.now(),
-        )
-        await self._directory.add_trigger(trigger)
-        return trigger

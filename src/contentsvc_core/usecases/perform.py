@@ -1,26 +1,34 @@
-"""Performing a workflow run: from the event that started it to its post."""
+"""Performing a workflow run: from what started it to what it makes."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final, final
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Final, Protocol, assert_never, final
 
-from contentsvc_core.content.posts import Post, PostStatus
-from contentsvc_core.content.writing import Brief, Draft
+from attrs import frozen
+
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.jobs import JobEventType, job_event
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.writing import Draft
+from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.ports import (
     Clock,
     ContentWriter,
-    ContextLibrary,
     Directory,
     IdSource,
+    Jobs,
     MarkupRenderer,
     RunLedger,
     RunMemory,
+    Schedules,
     Steps,
 )
 from contentsvc_core.text import one_line
-from contentsvc_core.webhooks.events import Push, Release
-from contentsvc_core.workflows.context import ContextRecord, custom_id
+from contentsvc_core.usecases.briefs import Briefs, Gathered
+from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading
 from contentsvc_core.workflows.runs import (
     NOTHING_TO_REPORT,
+    SCHEDULE_DISABLED,
     TRIGGER_DISABLED,
     Completion,
     RunGone,
@@ -28,19 +36,48 @@ from contentsvc_core.workflows.runs import (
     WorkflowRun,
     retry_delay,
 )
-from contentsvc_core.workflows.triggers import Trigger
 
-#: How far a release looks back for pushes, in context records; read in steps.
-_LOOK_BACK: Final = 2000
-_STEP: Final = 100
 _ERROR_LENGTH: Final = 500
 #: What the step "write" gives: the draft itself stays in the stores.
 _WRITTEN: Final = "written"
 _NOTHING: Final = "nothing"
+_NO_SITES: Final = "websites are not read here"
+#: So many attempts a costly writer has; then the fallback writes, so that a post comes whatever has become of it.
+COSTLY_ATTEMPTS: Final = 3
 
 
 def _nobody_told(_status: RunStatus) -> None:
     pass
+
+
+class ReadsSites(Protocol):
+    """Performs the runs that make a brand identity from a website."""
+
+    async def perform(self, run: WorkflowRun, cause: SiteReading, steps: Steps) -> RunStatus | None:
+        """Perform a run and end it in the ledger; give how it ended, ``None`` when it was another's by then."""
+        ...
+
+
+@final
+@frozen(kw_only=True)
+class _Order:
+    """What a run is to write, once it is known that it may."""
+
+    content_type: ContentType
+    publish: bool
+    brand: BrandIdentity | None
+    once: str | None
+    gather: Callable[[], Awaitable[Gathered | None]]
+
+
+@final
+@frozen(kw_only=True)
+class _Written:
+    """A draft, who wrote it, and from which deliveries."""
+
+    draft: Draft
+    writer: str
+    gathered: Gathered
 
 
 @final
@@ -52,20 +89,44 @@ class Performer:
         *,
         ledger: RunLedger,
         memory: RunMemory,
-        library: ContextLibrary,
+        jobs: Jobs,
+        briefs: Briefs,
         directory: Directory,
+        schedules: Schedules,
+        sites: ReadsSites | None = None,
         writer: ContentWriter,
+        fallback: ContentWriter | None = None,
         renderer: MarkupRenderer,
         clock: Clock,
         ids: IdSource,
         ended: Callable[[RunStatus], None] = _nobody_told,
     ) -> None:
-        """Take the ports; ``ended`` is told how each run ends."""
+        """Take the ports.
+
+        Args:
+            ledger: Where runs end.
+            memory: Where drafts that cost something are kept until then.
+            jobs: Who follows a run is told there how it goes.
+            briefs: What content is written from.
+            directory: The triggers, as they are now.
+            schedules: The schedules, as they are now.
+            sites: Who performs the runs that read a website; ``None``: such runs fail here.
+            writer: Who writes.
+            fallback: Who writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times.
+            renderer: What makes Markdown safe HTML.
+            clock: The time.
+            ids: Makes the ids of posts.
+            ended: Is told how each run ends.
+        """
         self._ledger = ledger
         self._memory = memory
-        self._library = library
+        self._jobs = jobs
+        self._briefs = briefs
         self._directory = directory
+        self._schedules = schedules
+        self._sites = sites
         self._writer = writer
+        self._fallback = fallback
         self._renderer = renderer
         self._clock = clock
         self._ids = ids
@@ -79,49 +140,89 @@ class Performer:
         Raises:
             Exception: Whatever the writer or a store says; the run is running still, and is to be tried again.
         """
-        trigger = await self._directory.trigger(run.organization_id, run.trigger_id)
-        if trigger is None or not trigger.enabled:
+        await self._note(run, JobEventType.RUNNING, "The work has begun")
+        match run.cause:
+            case Delivered():
+                order = await self._order_of_trigger(run, run.cause)
+            case Generation():
+                order = await self._order_of_request(run, run.cause)
+            case SiteReading():
+                if self._sites is None:
+                    await self._end(run, RunStatus.FAILED, _NO_SITES)
+                elif (ended := await self._sites.perform(run, run.cause, steps)) is not None:
+                    self._ended(ended)
+                return
+            case _:
+                assert_never(run.cause)
+        if isinstance(order, str):
             # It was switched off between match and run: what its owner wants now counts.
-            await self._end(run, RunStatus.SKIPPED, TRIGGER_DISABLED)
+            await self._end(run, RunStatus.SKIPPED, order)
             return
-        draft = await self._draft(run, steps)
-        if draft is None:
+        written = await self._write(run, order, steps)
+        if written is None:
             await self._end(run, RunStatus.SKIPPED, NOTHING_TO_REPORT)
             return
-        now = self._clock.now()
-        post = Post(
-            id=self._ids.mint("post_"),
-            organization_id=run.organization_id,
-            title=draft.title,
-            content=await self._renderer.render(draft.markdown),
-            markdown=draft.markdown,
+        await self._complete(run, order, written)
+
+    async def failed(self, run: WorkflowRun, exc: Exception) -> None:
+        """Have a run tried again after ``exc``, or end it when it was tried often enough."""
+        error = one_line(f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__, _ERROR_LENGTH)
+        delay = retry_delay(run.attempts)
+        if delay is None:
+            await self._end(run, RunStatus.FAILED, error)
+        else:
+            await self._ledger.retry(run, due_at=self._clock.now() + delay, error=error)
+
+    async def _order_of_trigger(self, run: WorkflowRun, cause: Delivered) -> _Order | str:
+        trigger = await self._directory.trigger(run.organization_id, cause.trigger_id)
+        if trigger is None or not trigger.enabled:
+            return TRIGGER_DISABLED
+        brand = await self._briefs.brand(run.organization_id, trigger.brand_identity_id)
+        return _Order(
             content_type=trigger.output_type,
-            source_metadata=self._metadata(run),
-            status=_status(trigger),
-            created_at=now,
-            updated_at=now,
+            publish=trigger.auto_publish,
+            brand=brand,
+            once=cause.once_key,
+            gather=lambda: self._briefs.of_delivery(run.organization_id, cause, trigger.output_type, brand),
         )
-        match await self._ledger.complete(run, post, once=once_key(run)):
-            case Completion.COMPLETED:
-                self._ended(RunStatus.COMPLETED)
-            case Completion.ALREADY_REPORTED:
-                self._ended(RunStatus.SKIPPED)
-            case Completion.GONE:
-                pass
 
-    async def _end(self, run: WorkflowRun, status: RunStatus, reason: str) -> None:
-        await self._ledger.end(run, status, reason)
-        self._ended(status)
+    async def _order_of_request(self, run: WorkflowRun, cause: Generation) -> _Order | str:
+        if cause.schedule_id is not None:
+            schedule = await self._schedules.schedule(run.organization_id, cause.schedule_id)
+            if schedule is None or not schedule.enabled:
+                return SCHEDULE_DISABLED
+        brand = await self._briefs.brand(run.organization_id, cause.brand_identity_id)
 
-    async def _draft(self, run: WorkflowRun, steps: Steps) -> Draft | None:
-        if not self._writer.costly:
-            # Writing it again is cheaper than keeping it, and gives the same.
-            return await self._writer.write(await self._brief(run))
+        async def gather() -> Gathered | None:
+            await self._note(run, JobEventType.FETCHING_REPOSITORIES, "Reading what has happened in the repositories")
+            gathered = await self._briefs.of_window(run.organization_id, cause, brand)
+            await self._note(run, JobEventType.GENERATING_CONTENT, "Writing")
+            return gathered
 
+        return _Order(
+            content_type=cause.content_type, publish=cause.auto_publish, brand=brand, once=None, gather=gather
+        )
+
+    async def _write(self, run: WorkflowRun, order: _Order, steps: Steps) -> _Written | None:
+        gathered = await order.gather()
+        if gathered is None:
+            return None
+        brief = gathered.brief
+        writer, name = self._writer, self._writer.name
+        if self._fallback is not None and writer.costly and run.attempts > COSTLY_ATTEMPTS:
+            kept = await self._memory.draft(run)
+            if kept is None:
+                # Said in the post: who reads it can tell that it is not what was ordered.
+                writer, name = self._fallback, f"{self._fallback.name}, since {self._writer.name} failed"
+        # What costs nothing is written again rather than kept, and comes out the same.
+        draft = await (self._kept(run, writer, gathered, steps) if writer.costly else writer.write(brief))
+        return None if draft is None else _Written(draft=draft, writer=name, gathered=gathered)
+
+    async def _kept(self, run: WorkflowRun, writer: ContentWriter, gathered: Gathered, steps: Steps) -> Draft | None:
         async def write() -> str:
             # A kill may have come between keeping the draft and the end of the step: nobody pays for it twice.
             if await self._memory.draft(run) is None:
-                draft = await self._writer.write(await self._brief(run))
+                draft = await writer.write(gathered.brief)
                 if draft is None:
                     return _NOTHING
                 await self._memory.keep_draft(run, draft)
@@ -135,68 +236,65 @@ class Performer:
             raise RunGone
         return draft
 
-    async def failed(self, run: WorkflowRun, exc: Exception) -> None:
-        """Have a run tried again after ``exc``, or end it when it was tried often enough."""
-        error = one_line(f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__, _ERROR_LENGTH)
-        delay = retry_delay(run.attempts)
-        if delay is None:
-            await self._end(run, RunStatus.FAILED, error)
-        else:
-            await self._ledger.retry(run, due_at=self._clock.now() + delay, error=error)
+    async def _complete(self, run: WorkflowRun, order: _Order, written: _Written) -> None:
+        now = self._clock.now()
+        draft = written.draft
+        post = Post(
+            id=self._ids.mint("post_"),
+            organization_id=run.organization_id,
+            title=draft.title,
+            content=await self._renderer.render(draft.markdown),
+            markdown=draft.markdown,
+            content_type=order.content_type,
+            source_metadata=_metadata(run, order, written),
+            status=PostStatus.PUBLISHED if order.publish else PostStatus.DRAFT,
+            created_at=now,
+            updated_at=now,
+        )
+        match await self._ledger.complete(run, post, once=order.once):
+            case Completion.COMPLETED:
+                self._ended(RunStatus.COMPLETED)
+                with suppress(ContentServiceError):
+                    # The run has ended: whoever follows it sees that anyway.
+                    told = {"postId": post.id}
+                    await self._note(run, JobEventType.POST_CREATED, f"The post '{post.title}' was created", told)
+                    await self._note(run, JobEventType.COMPLETED, "Done", told)
+            case Completion.ALREADY_REPORTED:
+                self._ended(RunStatus.SKIPPED)
+            case Completion.GONE:
+                pass
 
-    async def _brief(self, run: WorkflowRun) -> Brief:
-        match run.event:
-            case Push():
-                return Brief(repository=run.repository, events=(run.event,))
-            case Release():
-                return await self._release_brief(run, run.event)
+    async def _end(self, run: WorkflowRun, status: RunStatus, reason: str) -> None:
+        await self._ledger.end(run, status, reason)
+        self._ended(status)
+        with suppress(ContentServiceError):
+            await self._note(run, JobEventType(status.value), reason)
 
-    async def _release_brief(self, run: WorkflowRun, release: Release) -> Brief:
-        """Gather the pushes that were stored since the release before this one."""
-        key = custom_id(run.provider, run.repository_id, run.delivery_id)
-        record = await self._library.record(run.organization_id, key)
-        pushes: list[Push] = []
-        previous: str | None = None
-        oldest = record
-        seen = 0
-        while oldest is not None and previous is None and seen < _LOOK_BACK:
-            step = await self._library.before(oldest, limit=_STEP)
-            previous = _gather(step, release, pushes)
-            seen += len(step)
-            oldest = step[-1] if len(step) == _STEP else None
-        return Brief(repository=run.repository, events=tuple(reversed(pushes)), release=release, previous_tag=previous)
-
-    def _metadata(self, run: WorkflowRun) -> dict[str, Any]:
-        return {
-            "triggerId": run.trigger_id,
-            "runId": run.id,
-            "repositories": [run.repository],
-            "deliveryIds": [run.delivery_id],
-            "eventTypes": [run.event.type],
-            "writer": self._writer.name,
-        }
-
-
-def _gather(records: Sequence[ContextRecord], release: Release, pushes: list[Push]) -> str | None:
-    """Add the pushes of ``records``, newest first, until the previous release; give its tag when it is among them."""
-    for record in records:
-        event = record.event
-        if isinstance(event, Push):
-            pushes.append(event)
-        elif event.tag_name != release.tag_name and (release.prerelease or not event.prerelease):
-            # A final release reports what its own pre-releases did: their readers are not the same.
-            return event.tag_name
-    return None
+    async def _note(
+        self, run: WorkflowRun, kind: JobEventType, message: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        event = job_event(run, kind, message, at=self._clock.now(), metadata=metadata)
+        if event is not None:
+            await self._jobs.note([event])
 
 
-def once_key(run: WorkflowRun) -> str | None:
-    """Give the key that one release's post carries: the code host announces some releases twice (decisions)."""
-    event = run.event
-    if not isinstance(event, Release) or event.published_at is None:
-        return None
-    # The free text last and the rest without slashes: no two keys share a spelling.
-    return f"{run.trigger_id}/{run.repository_id}/{event.published_at.replace('/', '%2F')}/{event.tag_name}"
-
-
-def _status(trigger: Trigger) -> PostStatus:
-    return PostStatus.PUBLISHED if trigger.auto_publish else PostStatus.DRAFT
+def _metadata(run: WorkflowRun, order: _Order, written: _Written) -> dict[str, Any]:
+    """Give where a post came from (decisions, ``sourceMetadata``): what applies."""
+    cause = run.cause
+    brief = written.gathered.brief
+    events = brief.events if brief.release is None else (*brief.events, brief.release)
+    started = {
+        "triggerId": cause.trigger_id if isinstance(cause, Delivered) else None,
+        "jobId": cause.job_id if isinstance(cause, Generation) else None,
+        "scheduleId": cause.schedule_id if isinstance(cause, Generation) else None,
+    }
+    kinds = [cause.event.type] if isinstance(cause, Delivered) else sorted({event.type for event in events})
+    return {
+        **{name: value for name, value in started.items() if value is not None},
+        "runId": run.id,
+        "repositories": [chapter.repository for chapter in brief.chapters],
+        "deliveryIds": list(written.gathered.delivery_ids),
+        "eventTypes": kinds,
+        "writer": written.writer,
+        **({} if order.brand is None else {"brandIdentityId": order.brand.id}),
+    }

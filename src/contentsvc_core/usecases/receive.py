@@ -65,7 +65,7 @@ class Receiver:
             ReceivingFailed: Answer 500.
         """
         with _faults_named():
-            return preflight(delivery, await self._store.endpoint(delivery.address))
+            return preflight(delivery, await self._store.endpoint(delivery.address, self._clock.now()))
 
     async def receive(self, delivery: Delivery) -> Outcome:
         """Decide a delivery and make the decision durable; return only then (specification 4.1).
@@ -83,7 +83,7 @@ class Receiver:
 
     async def _receive(self, delivery: Delivery) -> Outcome:
         for _ in range(_TURNS):
-            endpoint = await self._store.endpoint(delivery.address)
+            endpoint = await self._store.endpoint(delivery.address, self._clock.now())
             admission = admit(delivery, endpoint)
             outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
             if endpoint is None:

@@ -12,6 +12,7 @@ from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.webhooks.delivery import Endpoint
 from contentsvc_core.webhooks.events import Event
 from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
+from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.runs import WorkflowRun
 from contentsvc_core.workflows.triggers import matching, source_type
@@ -98,7 +99,13 @@ def claim_is_held(claimed_at: datetime, at: datetime) -> bool:
 
 
 def settlement(
-    outcome: Outcome, endpoint: Endpoint, *, at: datetime, mint: Callable[[str], str], note: str | None = None
+    outcome: Outcome,
+    endpoint: Endpoint,
+    *,
+    at: datetime,
+    mint: Callable[[str], str],
+    note: str | None = None,
+    replayed: bool = False,
 ) -> Settlement | None:
     """Give what ``outcome`` leaves behind at ``endpoint``; ``None``: nothing.
 
@@ -108,6 +115,7 @@ def settlement(
         at: When; claims and records carry it.
         mint: Makes an id that begins with the given prefix.
         note: Added to the log entry's reason.
+        replayed: The delivery is a replay: its runs may report what was reported already.
     """
     address = endpoint.address
 
@@ -157,7 +165,7 @@ def settlement(
     match outcome:
         case Processed():
             event = outcome.event
-            runs = _runs(outcome, endpoint, at=at, mint=mint)
+            runs = _runs(outcome, endpoint, at=at, mint=mint, replayed=replayed)
             reason = f"{len(runs)} workflow {'run' if len(runs) == 1 else 'runs'} started"
             entry = log(f"Processed {event.type} event", detail=event, reason=reason)
             return settled(Claim.TAKE, event.type, entry, _context(outcome, endpoint, at=at, mint=mint), runs)
@@ -212,7 +220,7 @@ def _context(outcome: Processed, endpoint: Endpoint, *, at: datetime, mint: Call
 
 
 def _runs(
-    outcome: Processed, endpoint: Endpoint, *, at: datetime, mint: Callable[[str], str]
+    outcome: Processed, endpoint: Endpoint, *, at: datetime, mint: Callable[[str], str], replayed: bool
 ) -> tuple[WorkflowRun, ...]:
     address = endpoint.address
     matched = matching(
@@ -226,12 +234,15 @@ def _runs(
         WorkflowRun(
             id=mint(""),
             organization_id=address.organization_id,
-            trigger_id=trigger.id,
-            provider=address.provider,
-            event=outcome.event,
-            repository_id=outcome.repository_id,
-            repository=outcome.repository,
-            delivery_id=outcome.delivery_id,
+            cause=Delivered(
+                trigger_id=trigger.id,
+                provider=address.provider,
+                event=outcome.event,
+                repository_id=outcome.repository_id,
+                repository=outcome.repository,
+                delivery_id=outcome.delivery_id,
+                replayed=replayed,
+            ),
             created_at=at,
             due_at=at,
         )

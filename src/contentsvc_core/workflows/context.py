@@ -1,5 +1,6 @@
 """Context records: what AI agents read about past events (specification 2.5)."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, final
 
@@ -56,6 +57,17 @@ class ContextRecord:
 def custom_id(provider: str, repository_id: int, delivery_id: str) -> str:
     """Give the custom id of the context record that a delivery leaves."""
     return f"{provider}:{repository_id}:{delivery_id}"
+
+
+def how_many_fit(sizes: Iterable[int], room: int) -> int:
+    """Give how many of the first things fit into ``room``; of any, one always does."""
+    fitting = 0
+    for size in sizes:
+        room -= size
+        if room < 0 and fitting:
+            break
+        fitting += 1
+    return fitting
 
 
 def context_body(record: ContextRecord) -> dict[str, Any]:

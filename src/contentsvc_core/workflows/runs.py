@@ -1,6 +1,6 @@
-"""Workflow runs: one for each match of a trigger, from ``pending`` to an end (specification 6.4, step 2).
+"""Workflow runs: one for each match of a trigger (specification 6.4, step 2), each job and each slot of a schedule.
 
-A run is a row that is written with the delivery's other effects; work is started by that row, never by a call.
+A run is a row that is written with the other effects of what starts it; work is started by that row, never by a call.
 
 ::
 
@@ -8,18 +8,19 @@ A run is a row that is written with the delivery's other effects; work is starte
        ▲                 │  ├───▶ skipped     there was nothing to report, or it was reported already
        └──backoff, kill──┘  └───▶ failed      after MAX_ATTEMPTS or MAX_KILLS, with the reason
 
-An operator may cancel a run that is pending or running: it is ``cancelled``, and the step under way is its last.
+An operator may cancel a run that is pending or running: it is ``cancelled``, and the step under way is its last. One
+that has ended without a post may be started once more: it is ``pending`` as if it had never been tried.
 """
 
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Any, Final, final
+from typing import Any, Final, assert_never, final
 
 from attrs import frozen
 
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.webhooks.events import Event
 from contentsvc_core.wire import event_data
+from contentsvc_core.workflows.causes import Cause, Delivered, Generation, SiteReading
 
 
 class RunStatus(Enum):
@@ -42,19 +43,13 @@ class RunStatus(Enum):
 @final
 @frozen(kw_only=True)
 class WorkflowRun:
-    """One run of what a trigger starts."""
+    """One run of what a trigger, a client or a schedule starts."""
 
     #: A UUIDv7; minted, never derived: after 24 hours the same delivery may rightly start another run.
     id: str
     organization_id: str
-    trigger_id: str
-    #: The provider's slug.
-    provider: str
-    event: Event
-    repository_id: int
-    #: ``owner/name``.
-    repository: str
-    delivery_id: str
+    #: Why it was started, and all that it is performed from.
+    cause: Cause
     status: RunStatus = RunStatus.PENDING
     #: How often it was tried; an attempt that its process did not live through does not count.
     attempts: int = 0
@@ -117,6 +112,8 @@ class Completion(Enum):
     GONE = auto()
 
 
+#: What an operator may have done once more. A completed run is not among them: it has its post.
+RESTARTABLE: Final = frozenset({RunStatus.FAILED, RunStatus.SKIPPED, RunStatus.CANCELLED})
 #: Why a run that an operator cancelled has ended.
 CANCELLED: Final = "cancelled by an operator"
 #: Why a run is skipped whose release another run has reported.
@@ -125,6 +122,8 @@ ALREADY_REPORTED: Final = "another run has reported this release"
 NOTHING_TO_REPORT: Final = "nothing to report"
 #: Why a run is skipped whose trigger was switched off after it had matched.
 TRIGGER_DISABLED: Final = "the trigger is disabled"
+#: Why a run is skipped whose schedule was switched off or deleted meanwhile.
+SCHEDULE_DISABLED: Final = "the schedule is disabled"
 
 #: A run is tried this often; then it has failed.
 MAX_ATTEMPTS: Final = 8
@@ -153,12 +152,7 @@ def run_body(run: WorkflowRun) -> dict[str, Any]:
     """Give a run as operators see it: what it was started with (specification 6.4), and where it stands."""
     return {
         "id": run.id,
-        "triggerId": run.trigger_id,
-        "eventType": run.event.type,
-        "eventAction": run.event.action,
-        "eventData": event_data(run.event),
-        "repositoryId": str(run.repository_id),
-        "deliveryId": run.delivery_id,
+        **_cause_body(run.cause),
         "status": run.status.value,
         "attempts": run.attempts,
         "kills": run.kills,
@@ -166,3 +160,33 @@ def run_body(run: WorkflowRun) -> dict[str, Any]:
         "postId": run.post_id,
         "createdAt": iso_ms(run.created_at),
     }
+
+
+def _cause_body(cause: Cause) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "triggerId": None,
+        "scheduleId": None,
+        "jobId": None,
+        "eventType": None,
+        "eventAction": None,
+        "eventData": None,
+        "repositoryId": None,
+        "deliveryId": None,
+    }
+    match cause:
+        case Delivered():
+            body |= {
+                "triggerId": cause.trigger_id,
+                "eventType": cause.event.type,
+                "eventAction": cause.event.action,
+                "eventData": event_data(cause.event),
+                "repositoryId": str(cause.repository_id),
+                "deliveryId": cause.delivery_id,
+            }
+        case Generation():
+            body |= {"scheduleId": cause.schedule_id, "jobId": cause.job_id}
+        case SiteReading():
+            body |= {"jobId": cause.job_id}
+        case _:
+            assert_never(cause)
+    return body

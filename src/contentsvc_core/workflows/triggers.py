@@ -1,8 +1,9 @@
 """Event triggers (specification 2.4) and which of them an event starts (specification 6.4, step 2)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any, Final, final
+from enum import Enum
+from typing import Any, Final, TypeAlias, final
 
 from attrs import field, frozen
 
@@ -46,9 +47,38 @@ class Trigger:
     event_types: tuple[str, ...] = field(converter=_ascending_names, validator=_known_event_types)
     #: What its runs write.
     output_type: ContentType
+    #: Who speaks in its posts; ``None``: the organization's default, if it has one.
+    brand_identity_id: str | None = None
     #: True: its posts are published at once; False: they are drafts.
     auto_publish: bool = False
     created_at: datetime
+
+    def does_the_same_as(self, other: "Trigger") -> bool:
+        """Tell whether both do the same work: then an organization has one of them alone (decisions, ``/v1``).
+
+        Name, switch and publication do not count: two that differ in nothing else would write every post twice. To
+        name every event type is to name none.
+        """
+        return _work(self) == _work(other)
+
+
+def _work(trigger: Trigger) -> tuple[object, ...]:
+    kinds = trigger.event_types or EVENT_TYPES
+    return trigger.source_type, trigger.repository_ids, kinds, trigger.output_type, trigger.brand_identity_id
+
+
+class TriggerFault(Enum):
+    """Why a trigger was not made or changed; the value is what clients are told."""
+
+    UNKNOWN = "Event trigger not found"
+    #: Another one does the same already.
+    DOUBLE = "Duplicate event trigger"
+    #: What was looked at is no longer so; who is told so, again and again, may ask once more.
+    CHANGED = "Event trigger was changed by somebody else at the same time"
+
+
+#: Gives a trigger as it is to be, or refuses to change it as it stands.
+TriggerChange: TypeAlias = Callable[[Trigger], Trigger | TriggerFault]
 
 
 def source_type(provider: str) -> str:
@@ -78,6 +108,7 @@ def matching(
 
 def trigger_body(trigger: Trigger) -> dict[str, Any]:
     """Give a trigger's wire form (specification 2.4, decisions); repository ids are strings in every answer."""
+    brand_id = trigger.brand_identity_id
     return {
         "id": trigger.id,
         "organizationId": trigger.organization_id,
@@ -87,6 +118,7 @@ def trigger_body(trigger: Trigger) -> dict[str, Any]:
         "targets": {"repositoryIds": [str(number) for number in trigger.repository_ids]},
         "sourceConfig": {"eventTypes": list(trigger.event_types)},
         "outputType": trigger.output_type.value,
+        "outputConfig": None if brand_id is None else {"brandIdentityId": brand_id},
         "autoPublish": trigger.auto_publish,
         "createdAt": iso_ms(trigger.created_at),
     }

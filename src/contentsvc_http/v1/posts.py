@@ -1,65 +1,90 @@
-"""``/v1/posts`` (specification 4.2)."""
+"""``/v1/posts`` (specification 4.2; decisions, ``/v1``)."""
 
-from dataclasses import dataclass
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, TypedDict, final
 
-from litestar import Request, Response, get
+from litestar import Request, Response, delete, get, patch
+from litestar.datastructures import ResponseHeader
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.openapi.spec import Operation, Parameter, Schema
-from litestar.openapi.spec.enums import OpenAPIType
+from litestar.params import Parameter
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from contentsvc_core.access.keys import Scope
+from contentsvc_core.content.editing import MARKDOWN_LIMIT, TITLE_LIMIT, InvalidChange, entity_tag, read_post_change
 from contentsvc_core.content.pagination import InvalidPage, PageRequest
-from contentsvc_core.content.posts import post_body
-from contentsvc_core.content.queries import InvalidQuery, read_post_query
-from contentsvc_core.ports import PostLibrary
-from contentsvc_core.usecases.authenticate import Authenticator
-from contentsvc_http.auth import caller
+from contentsvc_core.content.posts import Post, PostStatus, post_body
+from contentsvc_core.content.queries import InvalidQuery, read_post_query, unknown_brand
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.ports import BrandIdentities, PostLibrary
+from contentsvc_core.usecases.edit import PostEditor, PostFault
 from contentsvc_http.errors import Refused
-from contentsvc_http.responses import ErrorBody, PostListBody
+from contentsvc_http.responses import PostBody, PostListBody
+from contentsvc_http.v1.bodies import read_body, takes
+from contentsvc_http.v1.conditions import Tags, conditional, if_match, if_none_match
+from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.pages import list_errors, paged, read_parameters
+
+#: 100,000 characters, each of them written as two escapes of six bytes, and room for the rest.
+_MAX_PATCH_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
+_Id = Annotated[str, Parameter(description="the post's id")]
+_TAGGED: Final = [
+    ResponseHeader(name="ETag", description="the version of the post, for If-Match", documentation_only=True)
+]
 
 
-def _parameter(name: str, description: str) -> Parameter:
-    return Parameter(name=name, param_in="query", description=description, schema=Schema(type=OpenAPIType.STRING))
+class PostFields(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``PATCH /v1/posts/{postId}`` takes: any of these, one at least."""
+
+    title: Annotated[str, Meta(min_length=1, max_length=TITLE_LIMIT)] | UnsetType = UNSET
+    markdown: Annotated[str, Meta(min_length=1, max_length=MARKDOWN_LIMIT)] | UnsetType = UNSET
+    status: PostStatus | UnsetType = UNSET
 
 
-@dataclass
-class _ListPosts(Operation):
-    """Adds the query parameters, which are read by hand, to the OpenAPI document."""
+@final
+class OnePostBody(TypedDict):
+    """A post."""
 
-    def __post_init__(self) -> None:
-        self.parameters = [
-            _parameter("limit", "items per page, 1 to 100; 10 unless it is a number"),
-            _parameter("page", "the page, from 1"),
-            _parameter("sort", "asc or desc, by creation time"),
-            _parameter("status", "a comma list of draft, published"),
-            _parameter("contentType", "a comma list of content types"),
-            _parameter("brandIdentityId", "a comma list of brand identities; there are none so far"),
-        ]
+    post: PostBody
 
 
-def post_list_route(library: PostLibrary, authenticator: Authenticator) -> HTTPRouteHandler:
-    """Give the route of the post list."""
+@final
+class PostRemovedBody(TypedDict):
+    """Which post was deleted."""
 
+    id: str
+
+
+def post_routes(
+    gate: Gate, library: PostLibrary, editor: PostEditor, brands: BrandIdentities
+) -> list[HTTPRouteHandler]:
+    """Give the routes of posts."""
+    return [*_reading(gate, library, brands), *_changing(gate, editor)]
+
+
+def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities) -> list[HTTPRouteHandler]:
     @get(
         "/v1/posts",
         name="list_posts",
+        operation_id="listPosts",
         summary="List posts",
         tags=["posts"],
-        operation_class=_ListPosts,
-        responses={
-            400: ResponseSpec(ErrorBody, description="a query parameter, or a page that does not exist"),
-            401: ResponseSpec(ErrorBody, description="missing or invalid API key"),
-            403: ResponseSpec(ErrorBody, description="the key may not read"),
-        },
+        operation_class=paged(
+            {
+                "sort": "asc or desc, by creation time",
+                "status": "a comma list of draft, published",
+                "contentType": "a comma list of content types",
+                "brandIdentityId": "a comma list of brand identities, by id",
+            }
+        ),
+        responses=list_errors(),
     )
     async def list_posts(request: Request[Any, Any, Any]) -> Response[PostListBody]:
-        key = await caller(request, authenticator, Scope.READ)
-        # Read by hand: a limit or page that is no number is not an error (specification 4.2). Of a repeated
-        # parameter the last one counts.
-        parameters = {name: str(values[-1]) for name, values in request.query_params.dict().items()}
+        key = await gate.caller(request, Scope.READ)
+        parameters = read_parameters(request)
         query = read_post_query(parameters)
+        if not isinstance(query, InvalidQuery):
+            query = await _unknown(brands, key.organization_id, query.brand_identity_ids) or query
         if isinstance(query, InvalidQuery):
             raise Refused(400, {"error": query.error})
         asked = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
@@ -68,6 +93,101 @@ def post_list_route(library: PostLibrary, authenticator: Authenticator) -> HTTPR
             raise Refused(400, page.body)
         posts, pagination = page
         body = {"posts": [post_body(post) for post in posts], "pagination": pagination.body}
-        return Response(cast("PostListBody", body))
+        return await gate.answer(key, body)
 
-    return list_posts
+    @get(
+        "/v1/posts/{post_id:str}",
+        name="get_post",
+        operation_id="getPost",
+        summary="Give a post",
+        tags=["posts"],
+        operation_class=conditional(["If-Match", "If-None-Match"]),
+        response_headers=_TAGGED,
+        responses={
+            **errors(400, 404, 412),
+            304: ResponseSpec(None, description="the client has this version (If-None-Match)"),
+        },
+    )
+    async def get_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:
+        key = await gate.caller(request, Scope.READ)
+        wanted, known = if_match(request), if_none_match(request)
+        post = await library.post(key.organization_id, post_id) if is_own_id(post_id) else None
+        if post is None:
+            raise _refused(PostFault.UNKNOWN)
+        tag = entity_tag(post)
+        if wanted is not None and not wanted.match(tag):
+            raise _refused(PostFault.CHANGED)
+        if known is not None and known.match_weakly(tag):
+            return Response(None, status_code=304, headers={"ETag": tag})  # pyright: ignore[reportReturnType]
+        return await gate.answer(key, {"post": post_body(post)}, headers={"ETag": tag})
+
+    return [list_posts, get_post]
+
+
+def _changing(gate: Gate, editor: PostEditor) -> list[HTTPRouteHandler]:
+    @patch(
+        "/v1/posts/{post_id:str}",
+        name="change_post",
+        operation_id="updatePost",
+        summary="Change a post",
+        description="The content is rendered anew from the Markdown. If-Match: only if it is this version still.",
+        tags=["posts"],
+        operation_class=conditional(["If-Match"], takes(PostFields)),
+        request_max_body_size=_MAX_PATCH_BODY,
+        response_headers=_TAGGED,
+        responses=errors(400, 404, 412, 413, 415),
+    )
+    async def change_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        wanted = if_match(request)
+        fields = await read_body(request, PostFields)
+        change = read_post_change(
+            title=None if fields.title is UNSET else fields.title,
+            markdown=None if fields.markdown is UNSET else fields.markdown,
+            status=None if fields.status is UNSET else fields.status,
+        )
+        if isinstance(change, InvalidChange):
+            raise Refused(400, {"error": f"Invalid request: {change.error}"})
+        changed = await editor.change(key.organization_id, post_id, change, if_=_is(wanted))
+        if isinstance(changed, PostFault):
+            raise _refused(changed)
+        return await gate.answer(key, {"post": post_body(changed)}, headers={"ETag": entity_tag(changed)})
+
+    @delete(
+        "/v1/posts/{post_id:str}",
+        status_code=200,
+        name="delete_post",
+        operation_id="deletePost",
+        summary="Delete a post",
+        description="If-Match: only if it is this version still.",
+        tags=["posts"],
+        operation_class=conditional(["If-Match"]),
+        responses=errors(400, 404, 412),
+    )
+    async def delete_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[PostRemovedBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        fault = await editor.remove(key.organization_id, post_id, if_=_is(if_match(request)))
+        if fault is not None:
+            raise _refused(fault)
+        return await gate.answer(key, {"id": post_id})
+
+    return [change_post, delete_post]
+
+
+async def _unknown(brands: BrandIdentities, organization_id: str, asked: Sequence[str]) -> InvalidQuery | None:
+    for brand_id in asked:
+        if not is_own_id(brand_id) or await brands.identity(organization_id, brand_id) is None:
+            return unknown_brand(brand_id)
+    return None
+
+
+def _is(wanted: Tags | None) -> Callable[[Post], bool]:
+    return lambda post: wanted is None or wanted.match(entity_tag(post))
+
+
+def _refused(fault: PostFault) -> Refused:
+    match fault:
+        case PostFault.UNKNOWN:
+            return Refused(404, {"error": "Post not found"})
+        case PostFault.CHANGED:
+            return Refused(412, {"error": "The post has changed: it is not the version that If-Match names"})

@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from contentsvc_core.content.changelog import ChangelogOptions, write_changelog
-from contentsvc_core.content.writing import Brief, Draft
+from contentsvc_core.content.writing import Brief, Chapter, Draft
 from contentsvc_core.webhooks.events import Author, Commit, Event, Push, Release
 
 HOST: Final = "https://codehost.example/acme/kettle"
@@ -75,7 +75,7 @@ def release(
 
 
 def written(*events: Event, options: ChangelogOptions | None = None) -> Draft | None:
-    brief = Brief(repository="acme/kettle", events=events)
+    brief = Brief(chapters=[Chapter(repository="acme/kettle", events=events)])
     return write_changelog(brief) if options is None else write_changelog(brief, options)
 
 
@@ -86,7 +86,7 @@ def draft_of(*messages: Commit | str) -> Draft:
 
 
 def announced(of: Release, *pushes: Push, previous_tag: str | None = None) -> Draft:
-    brief = Brief(repository="acme/kettle", events=pushes, release=of, previous_tag=previous_tag)
+    brief = Brief(chapters=[Chapter(repository="acme/kettle", events=pushes)], release=of, previous_tag=previous_tag)
     draft = write_changelog(brief)
     assert draft is not None
     return draft

@@ -47,7 +47,8 @@ def test_types_are_compared_without_case(kind: str) -> None:
         ("perf: heat faster", "Performance"),
         ("security: close the spout", "Security"),
         ("fix(security): close the spout", "Security"),
-        ("refactor: turn the handle", "Other changes"),
+        ("refactor: turn the handle", "Internal changes"),
+        ("tweak: turn the handle", "Other changes"),
     ],
 )
 def test_each_kind_of_change_has_its_section(message: str, heading: str) -> None:
@@ -119,14 +120,33 @@ def test_the_type_stays_visible_where_the_heading_does_not_say_it() -> None:
     draft = draft_of(
         "test(lid): count", "tweak: bend", "chore(lid): wipe", "chore: sweep", "build: stamp", "Just words."
     )
-    assert section(draft.markdown, "Other changes") == [
+    assert section(draft.markdown, "Other changes") == ["**tweak:** Bend", "Just words"]
+    assert section(draft.markdown, "Internal changes") == [
         "**test(lid):** Count",
-        "**tweak:** Bend",
         "**lid:** Wipe",
         "Sweep",
         "**build:** Stamp",
-        "Just words",
     ]
+
+
+@pytest.mark.parametrize(
+    ("message", "heading"),
+    [
+        ("tests: move to other kettles", "Internal changes"),
+        ("feat(tests): boil in parallel", "Internal changes"),
+        ("fix(lint): indent", "Internal changes"),
+        ("fix: docs preview workflow", "Internal changes"),
+        ("chore: make docs consistent", "Documentation"),
+        ("fix: broken link in the docs", "Documentation"),
+        ("Refactor the lid", "Internal changes"),
+        ("Format dates like people do", "Other changes"),
+        ("fix(deps): bump cup from 1 to 2", "Other changes"),
+        ("test!: no more cups", "Breaking changes"),
+        ("fix(security): tests of the lid", "Security"),
+    ],
+)
+def test_what_nobody_outside_waits_for_is_no_feature_and_no_fix(message: str, heading: str) -> None:
+    assert headings(draft_of(message).markdown)[0] == heading
 
 
 def test_a_scope_that_repeats_the_heading_is_left_out() -> None:

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from changelog_samples import (
     HOST,
@@ -122,27 +124,82 @@ def test_notes_that_are_too_long_are_cut_at_a_line_and_say_where_to_read_on() ->
     assert "a line of code\n```\n\nThe notes are longer than a post may be; [read on in the release](" in draft.markdown
 
 
-def test_a_window_lists_its_releases_and_not_their_notes() -> None:
+def test_a_window_lists_its_one_release_and_not_its_notes() -> None:
+    draft = written(push("feat: ring"), release("v1.0", name="Kettle *one*", body="secret notes"))
+    assert draft is not None
+    assert draft.markdown.startswith(
+        f"## Releases\n\n- [v1.0]({HOST}/releases/tag/v1.0): Kettle \\*one\\*\n\n## Features\n\n- Ring "
+    )
+
+
+def test_several_releases_have_their_changes_or_their_notes_the_newest_first() -> None:
     draft = written(
-        release("v1.0", name="Kettle *one*", body="secret notes"),
+        release("v1.0", name="Kettle *one*", body="# Louder\n\n- it `rings`"),
         push("feat: ring"),
         release("v1.1b1", prerelease=True),
         release("v1.1b1", prerelease=True, action="prereleased"),
         release("v0.9", action="deleted"),
         release("v2.0", draft=True),
+        push("fix: the drip"),
+        release("v1.0", body="once more"),
     )
     assert draft is not None
-    assert draft.markdown.startswith(
-        f"## Releases\n\n- [v1.0]({HOST}/releases/tag/v1.0): Kettle \\*one\\*\n"
-        f"- [v1.1b1]({HOST}/releases/tag/v1.1b1) (pre-release)\n\n## Features\n\n- Ring "
-    )
+    blocks = [block.partition(" ([")[0] for block in draft.markdown.split("\n\n")]
+    assert blocks == [
+        *("## Not released yet", "### Fixes", "- The drip"),
+        *(f"## [v1.1b1]({HOST}/releases/tag/v1.1b1) (pre-release)", "### Features", "- Ring"),
+        *(f"## [v1.0]({HOST}/releases/tag/v1.0): Kettle \\*one\\*", "> # Louder\n>\n> - it `rings`"),
+        *("## Contributors", "@ada\n"),
+    ]
+
+
+def test_a_release_among_several_that_has_nothing_to_read_says_so() -> None:
+    draft = written(push("ci: boil"), release("v1.0"), release("v1.1"), push("feat: ring"), release("v1.2"))
+    assert draft is not None
+    assert "v1.1 was published without release notes." in draft.markdown
+    assert "v1.0 contains maintenance work only" in draft.markdown
+
+
+def test_notes_of_one_among_several_releases_that_are_too_long_are_cut() -> None:
+    draft = written(release("v1.0", body="line\n" * 2_000), push("feat: ring"), release("v1.1"))
+    assert draft is not None
+    assert len(draft.markdown) < 8_000
+    assert "> line\n\nThe notes are longer than a post may be; [read on" in draft.markdown
+
+
+def test_many_releases_and_changes_fit_into_a_post_and_nothing_is_forgotten() -> None:
+    events = [each for n in range(300) for each in (push(f"feat: ring {n} {'x' * 380}"), release(f"v1.{n}"))]
+    draft = written(*events, *(release(f"v2.{n}") for n in range(40)))
+    assert draft is not None
+    assert len(draft.markdown) <= 100_000
+    told = draft.markdown.count("- Ring ")
+    assert f"\n{300 - told} more changes are not shown here.\n" in draft.markdown
+    assert "\nEarlier: 20 releases\n" in draft.markdown
+
+
+def test_an_update_of_a_dependency_is_told_with_its_release() -> None:
+    bump = ("chore(deps): bump cup from 1 to 2", "chore(deps): bump cup from 2 to 3")
+    draft = written(push(bump[0]), release("v1.0"), push(bump[1]), release("v1.1"))
+    assert draft is not None
+    assert entries(draft.markdown) == ["**deps:** Bump cup from 2 to 3", "**deps:** Bump cup from 1 to 2"]
+
+
+@given(st.lists(st.sampled_from(["feat: a", "feat: b", "fix: c", "ci: d", "release", "pre"]), max_size=12))
+def test_every_change_is_told_once_under_the_first_release_after_it(happened: list[str]) -> None:
+    events = [
+        release(f"v{place}", prerelease=each == "pre") if each in {"release", "pre"} else push(each)
+        for place, each in enumerate(happened)
+    ]
+    draft = written(*events)
+    wanted = {each[-1].upper() for each in happened if each[:2] == "fe" or each[:2] == "fi"}
+    assert sorted(re.findall(r"^- ([A-Z])\b", draft.markdown if draft else "", re.MULTILINE)) == sorted(wanted)
 
 
 def test_a_window_of_many_releases_lists_the_latest() -> None:
     draft = written(*(release(f"v{number}.0") for number in range(30)))
     assert draft is not None
     lines = entries(draft.markdown)
-    assert (len(lines), lines[0]) == (21, "10 earlier releases")
+    assert (len(lines), lines[0]) == (21, "Earlier: 10 releases")
     assert lines[-1].startswith("[v29.0](")
 
 

@@ -82,15 +82,29 @@ def test_a_release_is_named_by_its_tag_and_by_what_its_name_adds(tag: str, name:
 def test_a_prerelease_is_called_one() -> None:
     assert announced(release("v2.0.0b1", prerelease=True)).title == "kettle v2.0.0b1 (pre-release)"
     assert announced(release("v2.0.0-pre.1", prerelease=True)).title == "kettle v2.0.0-pre.1"
+    assert announced(release("v2", name="Express boiling", prerelease=True)).title == (
+        "kettle v2: Express boiling (pre-release)"
+    )
+    assert "v2 (pre-release) was published without" in announced(release("v2", prerelease=True)).markdown
+    draft = written(release("v2", prerelease=True))
+    assert draft is not None
+    assert draft.title == "kettle v2 (pre-release) released"
+
+
+def test_a_title_begins_with_the_change_that_its_author_explained_most() -> None:
+    explained = "feat: sing three songs\n\n" + "prose " * 100
+    assert draft_of("feat: ring at noon", "feat: deprecate the bell", explained).title == (
+        "Sing three songs, plus 2 more features"
+    )
 
 
 def test_a_window_names_its_releases_before_its_changes() -> None:
     ring = push("feat: ring", "fix: drip")
     cases = {
-        ("v1.0",): "v1.0: Ring, plus 1 fix",
-        ("v1.0", "v1.1"): "v1.0 and v1.1: Ring, plus 1 fix",
-        ("v1.0", "v1.1", "v1.2"): "v1.0, v1.1 and v1.2: Ring, plus 1 fix",
-        ("v1.0", "v1.1", "v1.2", "v1.3"): "4 releases up to v1.3: Ring, plus 1 fix",
+        ("v1.0",): "kettle v1.0: Ring, plus 1 fix",
+        ("v1.0", "v1.1"): "kettle v1.0 and v1.1: Ring, plus 1 fix",
+        ("v1.0", "v1.1", "v1.2"): "kettle v1.0, v1.1 and v1.2: Ring, plus 1 fix",
+        ("v1.0", "v1.1", "v1.2", "v1.3"): "kettle, 4 releases up to v1.3: Ring, plus 1 fix",
     }
     for tags, title in cases.items():
         draft = written(ring, *(release(tag) for tag in tags))
@@ -101,7 +115,7 @@ def test_a_window_names_its_releases_before_its_changes() -> None:
 def test_a_window_of_releases_alone_has_a_title() -> None:
     draft = written(release("v1.0"))
     assert draft is not None
-    assert draft.title == "v1.0 released"
+    assert draft.title == "kettle v1.0 released"
 
 
 _TEXTS = st.text(max_size=200)

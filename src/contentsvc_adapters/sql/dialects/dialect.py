@@ -3,7 +3,7 @@
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from sqlalchemy import Connection, FromClause, Select, Subquery, Table
+from sqlalchemy import Column, ColumnElement, Connection, FromClause, Select, Subquery, Table
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 if TYPE_CHECKING:
@@ -56,6 +56,10 @@ class Dialect(Protocol):
         """Give the rows of ``inner``, correlated to ``outer`` and with columns of ``of``, for each row of ``outer``."""
         ...
 
+    def size_of(self, column: Column[str]) -> ColumnElement[int]:
+        """Give about how many bytes a text has, without reading it where that can be."""
+        ...
+
     def locking(self, question: Question) -> Question:
         """Lock the rows that are found, until the transaction ends; pass those over that others have locked."""
         ...
@@ -65,6 +69,10 @@ class Dialect(Protocol):
 
         Whatever follows in the transaction may take as long as it likes, too.
         """
+        ...
+
+    def hold(self, connection: Connection, name: str) -> None:
+        """Wait until nobody else holds this name; hold it until the transaction ends. Nothing is written for it."""
         ...
 
     def fault(self, exc: Exception) -> Fault | None:

@@ -5,7 +5,20 @@ from typing import Any, ClassVar, Final, Self, cast, final
 
 import asyncpg
 from attrs import field, frozen
-from sqlalchemy import Connection, FromClause, Select, Subquery, Table, event, select, text, true
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    Subquery,
+    Table,
+    event,
+    func,
+    select,
+    text,
+    true,
+)
 from sqlalchemy.dialects.postgresql import Insert
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.engine import URL, ExceptionContext
@@ -34,6 +47,8 @@ _SESSION: Final = {
 }
 #: "contents" in ASCII: an advisory lock is a number that all who use the database have to agree on.
 _PLACE: Final = 0x636F6E74656E7473
+#: "name" in ASCII, for locks of names.
+_NAMES: Final = 0x6E616D65
 #: What may stand behind the database's name in a URL, and what the driver calls it.
 _OPTIONS: Final = {"host": "host", "port": "port", "ssl": "ssl", "sslmode": "ssl"}
 _KNOWN: Final = ", ".join(_OPTIONS)
@@ -145,6 +160,10 @@ class Postgresql:
         each = inner.lateral()
         return select(each).select_from(outer.join(each, true())).subquery()
 
+    def size_of(self, column: Column[str]) -> ColumnElement[int]:
+        """Give the size of a text."""
+        return func.octet_length(column)
+
     def locking(self, question: Question) -> Question:
         """Lock the rows that are found; pass those over that others have locked."""
         return question.with_for_update(skip_locked=True)
@@ -154,6 +173,13 @@ class Postgresql:
         for limit in _LIMITS:
             connection.execute(text(f"SET LOCAL {limit} = 0"))
         connection.execute(text(f"SELECT pg_advisory_xact_lock({_PLACE})"))
+
+    def hold(self, connection: Connection, name: str) -> None:
+        """Take an advisory lock of the name's hash; two names of one hash wait for each other, and no harm is done."""
+        # Two numbers: a space of its own, in which the place above is not.
+        connection.execute(
+            text("SELECT pg_advisory_xact_lock(:space, hashtext(:name))"), {"space": _NAMES, "name": name}
+        )
 
     def fault(self, exc: Exception) -> Fault | None:
         """Tell what an error is about, by the server's code for it (SQLSTATE)."""

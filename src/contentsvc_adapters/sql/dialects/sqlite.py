@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Self, final
 
 import aiosqlite
 from attrs import frozen
-from sqlalchemy import Connection, FromClause, Select, Subquery, Table, event, select
+from sqlalchemy import Column, ColumnElement, Connection, FromClause, Select, Subquery, Table, event, func, select
 from sqlalchemy.dialects.sqlite import Insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL
@@ -130,11 +130,18 @@ class Sqlite:
         columns = [of.c[name] for name in inner.selected_columns.keys()]  # noqa: SIM118  # a collection of columns
         return select(*columns).select_from(outer.join(of, of.c.id.in_(ids))).subquery()
 
+    def size_of(self, column: Column[str]) -> ColumnElement[int]:
+        """Give the size of a text."""
+        return func.length(column)
+
     def locking(self, question: Question) -> Question:
         """Leave a question as it is: whoever writes holds the one write lock already."""
         return question
 
     def alone(self, connection: Connection) -> None:
+        """Do nothing: whoever writes is alone."""
+
+    def hold(self, connection: Connection, name: str) -> None:
         """Do nothing: whoever writes is alone."""
 
     def fault(self, exc: Exception) -> Fault | None:

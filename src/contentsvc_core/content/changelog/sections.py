@@ -1,24 +1,12 @@
 """Where a change belongs, what stands before it, and what no reader needs to see."""
 
 import re
-from enum import Enum
 from typing import Final
 
 from contentsvc_core.content.changelog.conventional import Message
 from contentsvc_core.content.changelog.options import ChangelogOptions
-
-
-class Section(Enum):
-    """The sections, in the order in which they are printed."""
-
-    BREAKING = "Breaking changes"
-    SECURITY = "Security"
-    FEATURES = "Features"
-    FIXES = "Fixes"
-    PERFORMANCE = "Performance"
-    DOCUMENTATION = "Documentation"
-    OTHER = "Other changes"
-
+from contentsvc_core.content.changelog.upkeep import upkeep_of
+from contentsvc_core.content.sections import Section
 
 #: Spellings of one type. Conventional Commits fixes only ``feat`` and ``fix`` (rules 2, 3); the rest is custom.
 _SPELLINGS: Final = {
@@ -75,15 +63,25 @@ def kind_of(message: Message) -> str:
 
 
 def section_of(message: Message) -> Section:
-    """Say where a change belongs: breaking first, security before the rest, then by type."""
+    """Say where a change belongs: breaking first, security before the rest, then by type.
+
+    What only updates a dependency is another change, and what nobody outside waits for is internal, whatever the type
+    says: there is one answer for all kinds of content.
+    """
     kind, scope = kind_of(message), (message.scope or "").casefold()
     if message.breaking:
         return Section.BREAKING
     if kind == "fix" and scope in _SECURITY_SCOPES:
         return Section.SECURITY
     section = _SECTIONS.get(kind, Section.OTHER)
+    if section is Section.SECURITY:
+        return section
+    if section is not Section.DOCUMENTATION and is_dependency_update(message):
+        return Section.OTHER
     # `chore(docs): …`: the type says nothing, so the scope decides.
-    return Section.DOCUMENTATION if section is Section.OTHER and scope in _DOCUMENTATION_SCOPES else section
+    if section is Section.OTHER and scope in _DOCUMENTATION_SCOPES:
+        return Section.DOCUMENTATION
+    return upkeep_of(kind, scope, message.description, section) or section
 
 
 def scope_of(message: Message, section: Section) -> str:
@@ -95,7 +93,7 @@ def scope_of(message: Message, section: Section) -> str:
 def label_of(message: Message, section: Section) -> str:
     """Give what stands in bold before a change: its scope, and its type where the heading does not say it."""
     scope = scope_of(message, section)
-    hint = (message.type or "") if section is Section.OTHER else ""
+    hint = (message.type or "") if section in {Section.OTHER, Section.INTERNAL} else ""
     if kind_of(message) in _UPKEEP | {"revert"} and (scope or kind_of(message) != "build"):
         hint = ""
     return f"{hint}({scope})" if hint and scope else hint or scope

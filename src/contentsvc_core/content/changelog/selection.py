@@ -11,14 +11,16 @@ from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.reverts import Entry, surviving, undoing
 from contentsvc_core.content.changelog.sections import (
-    Section,
     is_dependency_update,
     is_hidden,
+    kind_of,
     label_of,
     scope_of,
     section_of,
 )
 from contentsvc_core.content.changelog.wording import sentence, without_period
+from contentsvc_core.content.phrases import ENGLISH
+from contentsvc_core.content.sections import Section
 from contentsvc_core.webhooks.events import Author, Commit, Push
 
 _MERGE: Final = re.compile(
@@ -54,6 +56,8 @@ class Change:
     authors: tuple[Author, ...] = field(converter=tuple)
     #: Whether it only moves a dependency to another version.
     dependency: bool
+    #: The type in its usual spelling, ``""`` without one.
+    kind: str
 
 
 @final
@@ -63,11 +67,13 @@ class _Candidate:
     message: Message
 
 
-def reported_changes(pushes: Iterable[Push], options: ChangelogOptions) -> tuple[Change, ...]:
+def reported_changes(
+    pushes: Iterable[Push], options: ChangelogOptions, no_message: str = ENGLISH.no_message
+) -> tuple[Change, ...]:
     """Choose the changes to report, in the order in which they came.
 
     Left out are commits that came before (not distinct, or the same id again), merges, reverts with what they revert,
-    and what the options hide. Changes that would read the same are one change.
+    and what the options hide. Changes that would read the same are one change; ``no_message`` stands for an empty one.
     """
     candidates = _candidates(pushes)
     entries = [Entry(sha=candidate.commit.id, message=candidate.message) for candidate in candidates]
@@ -78,7 +84,7 @@ def reported_changes(pushes: Iterable[Push], options: ChangelogOptions) -> tuple
             message = candidate.message
             key = (message.kind, (message.scope or "").casefold(), _text(message))
             groups.setdefault(key, []).append(candidate)
-    return tuple(_change(group) for group in groups.values())
+    return tuple(_change(group, no_message) for group in groups.values())
 
 
 def _candidates(pushes: Iterable[Push]) -> list[_Candidate]:
@@ -140,10 +146,10 @@ def _text(message: Message) -> str:
 def _words(message: Message) -> str:
     if (revert := undoing(message)) is not None and not revert.description.casefold().startswith("revert"):
         return f"{'Reapply' if revert.again else 'Revert'} “{without_period(revert.description)}”"
-    return without_period(message.description) or "(no commit message)"
+    return without_period(message.description)
 
 
-def _change(group: Sequence[_Candidate]) -> Change:
+def _change(group: Sequence[_Candidate], no_message: str) -> Change:
     first = group[0].message
     breaking = next((candidate.message for candidate in group if candidate.message.breaking), None)
     section = section_of(breaking or first)
@@ -153,11 +159,12 @@ def _change(group: Sequence[_Candidate]) -> Change:
         section=section,
         label=label_of(shown, section),
         scope=scope_of(shown, section),
-        text=_text(first),
-        continuation=_words(first),
+        text=_text(first) or no_message,
+        continuation=_words(first) or no_message,
         notes=dict.fromkeys(note for candidate in group for note in candidate.message.breaking_notes),
         numbers=dict.fromkeys(number for candidate in group for number in candidate.message.numbers),
         commits=(candidate.commit for candidate in group),
         authors=(author for candidate in group for author in authors(candidate.commit, candidate.message)),
         dependency=section is Section.OTHER and is_dependency_update(first),
+        kind=kind_of(first),
     )

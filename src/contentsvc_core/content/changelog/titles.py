@@ -2,12 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from contentsvc_core.content.changelog.sections import Section
+from contentsvc_core.content.changelog.importance import importance
 from contentsvc_core.content.changelog.selection import Change
-from contentsvc_core.content.changelog.wording import counted, cut_at_word, enumerated, masked_line
+from contentsvc_core.content.changelog.wording import cut_at_word, masked_line
+from contentsvc_core.content.phrases import Phrasebook
+from contentsvc_core.content.sections import Section
 from contentsvc_core.webhooks.events import Release
 
 TITLE_LIMIT: Final = 120
@@ -16,71 +18,71 @@ _LEAD_ROOM: Final = 40
 #: So many kinds of change are counted one by one; what is beyond is counted together.
 _KINDS: Final = 3
 _RELEASES_NAMED: Final = 3
+#: In characters: all tags that are named; less room than this is none for a change.
+_NAMES_ROOM: Final = 45
+_LEAST_ROOM: Final = 12
+_SAYS_PRE: Final = re.compile(r"(?<![^\W\d_])pre(?:-?release)?(?![^\W\d_])", re.IGNORECASE)
 
-_DEPENDENCY: Final = "dependency"
-_NOUNS: Final[dict[Section | str, tuple[str, str]]] = {
-    Section.BREAKING: ("breaking change", "breaking changes"),
-    Section.SECURITY: ("security change", "security changes"),
-    Section.FEATURES: ("feature", "features"),
-    Section.FIXES: ("fix", "fixes"),
-    Section.PERFORMANCE: ("performance improvement", "performance improvements"),
-    Section.DOCUMENTATION: ("documentation change", "documentation changes"),
-    Section.OTHER: ("other change", "other changes"),
-    _DEPENDENCY: ("dependency update", "dependency updates"),
+#: Beginnings that say already what a title would say because no heading stands above it.
+_SAID: Final = {
+    Section.BREAKING: re.compile(r"break", re.IGNORECASE),
+    Section.SECURITY: re.compile(r"secur", re.IGNORECASE),
+    Section.FIXES: re.compile(r"(?:hot|bug)?fix(?:es|ed|ing)?\b", re.IGNORECASE),
+    Section.DOCUMENTATION: re.compile(r".*\bdoc(?:s|ument|umentation)?\b", re.IGNORECASE),
 }
-#: What a title needs to say because no heading stands above it, and the beginnings that say it already.
-_PREFIXES: Final = {
-    Section.BREAKING: ("Breaking", re.compile(r"break", re.IGNORECASE)),
-    Section.SECURITY: ("Security", re.compile(r"secur", re.IGNORECASE)),
-    Section.FIXES: ("Fix", re.compile(r"(?:hot|bug)?fix(?:es|ed|ing)?\b", re.IGNORECASE)),
-    Section.DOCUMENTATION: ("Docs", re.compile(r".*\bdoc(?:s|ument|umentation)?\b", re.IGNORECASE)),
-}
+#: A kind of change: its section, and whether it is an update of a dependency.
+_Kind = tuple[Section, bool]
 _BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
 _EMPTY_WORDS: Final = frozenset({"release", "version", "v", "ver", "rel", "the"})
 
 
-def changes_title(changes: Sequence[Change], releases: Sequence[Release] = ()) -> str:
+def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) -> str:
     """Say what changed: the most important change, and how many others of each kind.
 
     Args:
         changes: In the order in which they are printed, at least one if there are no releases.
-        releases: The releases of the window, oldest first; they are named in front.
+        named: The releases or the projects that have these changes, or ``""``; they stand in front.
+        phrases: In which language.
     """
-    named = _releases_named(releases)
     if not changes:
-        return _title("", f"{named} released", "", TITLE_LIMIT)
+        return plain_title("", phrases.released.format(names=named), "", phrases)
     start = f"{named}: " if named else ""
     room = TITLE_LIMIT - len(start)
-    lead = _headline(changes[0])
+    first = min(changes, key=importance)
+    lead = headline(first, phrases)
     if len(changes) == 1:
-        return _title(start, lead, "", room)
-    counts = Counter(_kind(change) for change in changes[1:])
+        return plain_title(start, lead, "", phrases)
+    counts = Counter(_kind(change) for change in changes if change is not first)
     # Counter keeps the order in which the kinds came first, which is the order of the sections.
     kinds = list(counts.items())
-    parts = [_counted_kind(kind, number, more=kind == _kind(changes[0])) for kind, number in kinds]
-    tail = _tail(parts)
+    parts = [_counted_kind(kind, number, phrases, more=kind == _kind(first)) for kind, number in kinds]
+    tail = _tail(parts, phrases)
     if len(parts) > _KINDS or room - len(tail) < _LEAD_ROOM:
         shown = min(_KINDS - 1, len(parts) - 1)
         rest = sum(number for _, number in kinds[shown:])
-        tail = _tail([*parts[:shown], counted(rest, "more change", "more changes")])
+        tail = _tail([*parts[:shown], phrases.count(rest, phrases.more_changes)], phrases)
     if room - len(tail) < _LEAD_ROOM:
-        tail = _tail([counted(len(changes) - 1, "more change", "more changes")])
-    return _title(start, lead, tail, room)
+        tail = _tail([phrases.count(len(changes) - 1, phrases.more_changes)], phrases)
+    return plain_title(start, lead, tail, phrases)
 
 
-def release_title(release: Release, repository: str) -> str:
+def release_title(release: Release, repository: str, phrases: Phrasebook) -> str:
     """Name a release: the repository and the tag, and what the author's title adds to them."""
     project = masked_line(repository.rpartition("/")[2], _TAG_LIMIT)
     tag = masked_line(release.tag_name, _TAG_LIMIT)
-    name = _plain(masked_line(release.name or "", TITLE_LIMIT))
+    name = plain(masked_line(release.name or "", TITLE_LIMIT))
     if not _adds(name, tag, project):
-        title = (tag if _mentions(tag, project) else f"{project} {tag}") if tag else f"New release of {project}"
+        title = (
+            (tag if _mentions(tag, project) else f"{project} {tag}")
+            if tag
+            else phrases.new_release_of.format(project=project)
+        )
     elif tag and not _mentions(name, tag):
         title = f"{project} {tag}: {name}"
     else:
         title = name if _mentions(name, project) else f"{project} {name}"
-    mark = " (pre-release)" if release.prerelease and "pre" not in title.casefold() else ""
-    return _title("", title.strip(), mark, TITLE_LIMIT)
+    mark = f" ({phrases.pre_release})" if release.prerelease and not _SAYS_PRE.search(title) else ""
+    return plain_title("", title.strip(), mark, phrases)
 
 
 def released_name(release: Release) -> str:
@@ -90,46 +92,75 @@ def released_name(release: Release) -> str:
     return name if _adds(name, tag, "") else ""
 
 
-def _title(start: str, lead: str, tail: str, room: int) -> str:
+def plain_title(start: str, lead: str, tail: str, phrases: Phrasebook) -> str:
+    """Join a title of 1 to 120 characters, in one line of plain text; the lead is cut where it is too long."""
+    room = TITLE_LIMIT - len(start) - len(tail)
     # Masked once more: pieces that were harmless alone may have met.
-    return masked_line(_plain(f"{start}{cut_at_word(lead, room - len(tail))}{tail}"), TITLE_LIMIT) or "Changes"
+    line = f"{start}{cut_at_word(lead, room)}{tail}" if room >= _LEAST_ROOM or not start else start.rstrip(": ")
+    return masked_line(plain(line), TITLE_LIMIT) or phrases.untitled
 
 
-def _headline(change: Change) -> str:
-    text = _plain(change.text)
-    scope = _plain(change.scope)
+def headline(change: Change, phrases: Phrasebook) -> str:
+    """Say one change where no heading stands above it: plain, with the part of the code that it names."""
+    text = plain(change.text)
+    scope = plain(change.scope)
     place = f" ({scope})" if scope and not change.dependency and scope.casefold() not in text.casefold() else ""
-    prefix, said = _PREFIXES.get(change.section, ("", None))
+    said = _SAID.get(change.section)
     if said is None or said.match(text):
         return f"{text}{place}"
-    return f"{prefix}: {_plain(change.continuation)}{place}"
+    return f"{phrases.title_leads[change.section].format(text=plain(change.continuation))}{place}"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Take the signs of code off a text that is to stand outside Markdown."""
     return text.replace("`", "")
 
 
-def _kind(change: Change) -> Section | str:
-    return _DEPENDENCY if change.dependency else change.section
+def _kind(change: Change) -> _Kind:
+    return change.section, change.dependency
 
 
-def _counted_kind(kind: Section | str, number: int, *, more: bool) -> str:
-    one, many = _NOUNS[kind]
-    if not more:
-        return counted(number, one, many)
-    # "1 more change", not "1 more other change".
-    return counted(number, f"more {one.removeprefix('other ')}", f"more {many.removeprefix('other ')}")
+def _counted_kind(kind: _Kind, number: int, phrases: Phrasebook, *, more: bool) -> str:
+    section, dependency = kind
+    if dependency:
+        return phrases.count(number, phrases.more_dependency if more else phrases.dependency)
+    return phrases.count(number, (phrases.more_kinds if more else phrases.kinds)[section])
 
 
-def _tail(parts: list[str]) -> str:
-    return f", plus {enumerated(parts)}"
+def _tail(parts: list[str], phrases: Phrasebook) -> str:
+    return phrases.plus.format(parts=phrases.enumerated(parts))
 
 
-def _releases_named(releases: Sequence[Release]) -> str:
-    tags = [tag for release in releases if (tag := masked_line(release.tag_name, _TAG_LIMIT // 2))]
-    if len(tags) > _RELEASES_NAMED:
-        return f"{counted(len(tags), 'release', 'releases')} up to {tags[-1]}"
-    return enumerated(tags) or ("New release" if releases else "")
+def short_tag(release: Release) -> str:
+    """Give a release's tag as a title names it among others."""
+    return masked_line(release.tag_name, _TAG_LIMIT // 2)
+
+
+def marked_tag(release: Release, phrases: Phrasebook) -> str:
+    """Give a release's tag, plain, and that it is a pre-release where it is one; ``""`` without a tag."""
+    tag = plain(short_tag(release))
+    return f"{tag} ({phrases.pre_release})" if tag and release.prerelease else tag
+
+
+def counted_releases(releases: Iterable[Release], phrases: Phrasebook) -> list[str]:
+    """Count releases and pre-releases, each with its noun; nothing of what there is none of."""
+    kinds = Counter(release.prerelease for release in releases)
+    counted = ((kinds[False], phrases.release_count), (kinds[True], phrases.pre_release_count))
+    return [phrases.count(number, phrase) for number, phrase in counted if number]
+
+
+def releases_named(releases: Sequence[Release], project: str, phrases: Phrasebook) -> str:
+    """Name the releases of one repository, oldest first: each one, or how many up to the last; ``""`` for none."""
+    named = [tag for release in releases if (tag := marked_tag(release, phrases))]
+    if len(named) > _RELEASES_NAMED or sum(map(len, named)) > _NAMES_ROOM:
+        count = phrases.enumerated(counted_releases(releases, phrases))
+        told = phrases.releases_up_to.format(releases=count, tag=named[-1])
+        return f"{project}, {told}"
+    if named:
+        told = phrases.enumerated(named)
+        # Some tags name their project: `kettle-v1.2.0`.
+        return told if not project or _mentions(told, project) else f"{project} {told}"
+    return phrases.new_release_of.format(project=project) if releases else ""
 
 
 def _adds(name: str, tag: str, project: str) -> bool:

@@ -54,6 +54,11 @@ def without_period(text: str) -> str:
     return _FINAL_PERIOD.sub("", text) if last_word.count(".") == 1 else text
 
 
+def with_period(text: str) -> str:
+    """End a line with a period, unless it ends like a sentence already."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
 def sentence(text: str) -> str:
     """Begin ``text`` with a capital if its first word is a plain word.
 
@@ -61,13 +66,3 @@ def sentence(text: str) -> str:
     name in lower-case letters cannot be told from a word, and may stand at the beginning of a sentence like one.
     """
     return text[0].upper() + text[1:] if _PLAIN_WORD.match(text) else text
-
-
-def counted(number: int, one: str, many: str) -> str:
-    """Give ``number`` with its noun: ``1 fix``, ``2,048 fixes``."""
-    return f"{number:,} {one if number == 1 else many}"
-
-
-def enumerated(parts: list[str]) -> str:
-    """Join parts as in a sentence: ``a, b and c``."""
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""

@@ -1,0 +1,1 @@
+"""Code hosts' APIs."""

@@ -1,0 +1,243 @@
+"""One call to a code host: bounded in time and size, sent to no other host, and its failure a value."""
+
+import asyncio
+import copy
+import math
+import time
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from importlib.metadata import version
+from typing import Any, Final, Self, final
+
+import httpx
+import msgspec
+from attrs import field, frozen
+
+from contentsvc_adapters.codehosts.dialects import HostDialect
+from contentsvc_core.hosts import HostFault, HostRefusal
+from contentsvc_core.identifiers import is_token
+from contentsvc_core.text import one_line
+
+#: More than any page of anything that is asked for, in bytes.
+_LONGEST: Final = 4 * 1024 * 1024
+_CONNECT_S: Final = 5.0
+_REDIRECTS: Final = 3
+#: Where a renamed repository is now; the same request again, whatever its method (GitHub, "Follow redirects").
+_MOVED: Final = frozenset(
+    {
+        HTTPStatus.MOVED_PERMANENTLY,
+        HTTPStatus.FOUND,
+        HTTPStatus.TEMPORARY_REDIRECT,
+        HTTPStatus.PERMANENT_REDIRECT,
+    }
+)
+_SAID: Final = 300
+#: How long to wait where a limit does not say (GitHub, "Exceeding the rate limit"), in seconds.
+_A_WHILE_S: Final = 60
+_CLASS: Final = 100
+_TOO_SLOW: Final = "did not answer everything that was asked in time"
+
+
+@final
+@frozen(kw_only=True)
+class Answered:
+    """An answer with a status of 2xx."""
+
+    status: int
+    body: bytes = field(repr=False)
+    #: Where the next page begins; ``None``: there is none.
+    next_cursor: str | None = None
+
+
+class _Error(msgspec.Struct):
+    message: str | None = None
+    errors: list[Any] | None = None
+
+
+@final
+class RestClient:
+    """Asks one API, over connections that are kept."""
+
+    def __init__(self, api_url: str, dialect: HostDialect, *, timeout_s: float) -> None:
+        """Take the address, without a slash at its end."""
+        self._api_url = httpx.URL(api_url)
+        self._dialect = dialect
+        self._timeout_s = timeout_s
+        #: When answers are waited for no more, by the event loop's clock, in seconds.
+        self._until = math.inf
+        self._client = httpx.AsyncClient(
+            # Nothing is compressed: what is counted is what is read.
+            headers={
+                **dialect.headers,
+                "User-Agent": f"contentsvc/{version('contentsvc')}",
+                "Accept-Encoding": "identity",
+            },
+            timeout=httpx.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s)),
+            follow_redirects=False,
+            # Where there is no TLS, loading the certificates of the world would be for nothing.
+            verify=self._api_url.scheme == "https",
+            # No proxy and no credentials but those that were given.
+            trust_env=False,
+        )
+
+    def within(self, limit_s: float) -> Self:
+        """Give one that asks, over the same connections, for some seconds from now on."""
+        limited = copy.copy(self)
+        limited._until = asyncio.get_running_loop().time() + limit_s  # noqa: SLF001  # a copy of this one
+        return limited
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        token: str | None,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, str] | None = None,
+        secrets: Sequence[str] = (),
+    ) -> Answered | HostRefusal:
+        """Send a request and read the answer.
+
+        Args:
+            method: Of the request.
+            path: Below the API's address.
+            token: Whose rights are used; ``None``: nobody's.
+            body: To be sent as JSON.
+            query: To be added to the address.
+            secrets: What no refusal may repeat, beside the token.
+        """
+        if token is not None and not is_token(token):
+            # The library would repeat it in its complaint.
+            reason = "the token holds characters that no token has"
+            return HostRefusal(fault=HostFault.NO_ACCESS, reason=reason)
+        url = self._api_url.copy_with(path=f"{self._api_url.path.rstrip('/')}{path}")
+        headers = {} if token is None else {"Authorization": f"{self._dialect.scheme} {token}"}
+        request = self._client.build_request(method, url, params=query, json=body, headers=headers)
+        hidden = [*secrets] if token is None else [token, *secrets]
+        now = asyncio.get_running_loop().time()
+        ends_at = min(now + self._timeout_s, self._until)
+        if ends_at <= now:
+            return _unreachable(_TOO_SLOW)
+        try:
+            async with asyncio.timeout_at(ends_at):
+                return await self._follow(request, token, hidden)
+        except (httpx.TimeoutException, TimeoutError):
+            return _unreachable(_TOO_SLOW if ends_at == self._until else f"did not answer within {self._timeout_s:g} s")
+        except httpx.HTTPError as exc:
+            return _unreachable(f"cannot be reached: {_hide(str(exc), hidden) or type(exc).__name__}")
+        except (httpx.InvalidURL, ValueError):
+            # In a header of its answer. What such an exception says repeats a part of it, and that may be anything.
+            return _unreachable("sent the request on to what is no address")
+
+    async def _follow(self, request: httpx.Request, token: str | None, hidden: Sequence[str]) -> Answered | HostRefusal:
+        for _ in range(_REDIRECTS + 1):
+            response = await self._client.send(request, stream=True)
+            try:
+                if response.status_code not in _MOVED:
+                    return await self._read(response, token, hidden)
+                to = request.url.join(response.headers.get("Location", ""))
+            finally:
+                await response.aclose()
+            if _origin(to) != _origin(request.url):
+                # The token is this host's.
+                return _strange("sent the request on to another host", response.status_code)
+            moved = {name: value for name, value in request.headers.items() if name != "host"}
+            request = self._client.build_request(request.method, to, content=request.content, headers=moved)
+        return _strange("sent the request on again and again", HTTPStatus.LOOP_DETECTED)
+
+    async def _read(self, response: httpx.Response, token: str | None, hidden: Sequence[str]) -> Answered | HostRefusal:
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > _LONGEST:
+                return _strange(f"answered with more than {_LONGEST // 1024**2} MiB", response.status_code)
+        if response.is_success:
+            following = response.links.get("next", {}).get("url", "")
+            cursor = response.url.join(following).params.get("cursor") if following else None
+            return Answered(status=response.status_code, body=bytes(body), next_cursor=cursor)
+        return self._refusal(response, _said(bytes(body), hidden), token)
+
+    def _refusal(self, response: httpx.Response, said: str, token: str | None) -> HostRefusal:
+        status = response.status_code
+        answered = f"the code host answered {status}{f' ({said})' if said else ''}"
+        if _is_limit(response, said):
+            wait = _wait_s(response)
+            reason = f"{answered}: too many requests; try again in {wait} s"
+            return HostRefusal(fault=HostFault.RATE_LIMITED, reason=reason, status=status, retry_after_s=wait)
+        match status:
+            case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN | HTTPStatus.NOT_FOUND:
+                if token is None:
+                    advice = "there is no such public repository: give a token that may read it, or the repository's id"
+                else:
+                    advice = f"the token may not do that, or it is not there: {self._dialect.grant}"
+                return HostRefusal(fault=HostFault.NO_ACCESS, reason=f"{answered}: {advice}", status=status)
+            case HTTPStatus.UNPROCESSABLE_ENTITY if "already exists" in said:
+                return HostRefusal(fault=HostFault.HOOK_EXISTS, reason=answered, status=status)
+            case _ if status // _CLASS == HTTPStatus.INTERNAL_SERVER_ERROR // _CLASS:
+                return HostRefusal(fault=HostFault.UNREACHABLE, reason=answered, status=status)
+            case _ if status // _CLASS == HTTPStatus.BAD_REQUEST // _CLASS:
+                return HostRefusal(fault=HostFault.REFUSED, reason=answered, status=status)
+            case _:
+                return HostRefusal(fault=HostFault.STRANGE, reason=answered, status=status)
+
+
+def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+    default = {"http": 80, "https": 443}.get(url.scheme)
+    return url.scheme, url.host, url.port or default
+
+
+def _said(body: bytes, hidden: Sequence[str]) -> str:
+    """Give what an error's body says, in one line, and nothing of what is hidden that it may repeat."""
+    try:
+        error = msgspec.json.decode(body, type=_Error)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        # No JSON, no UTF-8, or nested without an end.
+        return ""
+    parts = [error.message or ""]
+    for each in error.errors or ():
+        match each:
+            case {"message": str() as message}:
+                parts.append(message)
+            case str() as message:
+                parts.append(message)
+            case _:
+                pass
+    return _hide(": ".join(part for part in parts if part), hidden)
+
+
+def _hide(text: str, hidden: Sequence[str]) -> str:
+    for each in hidden:
+        text = text.replace(each, "***")
+    return one_line(text, _SAID)
+
+
+def _is_limit(response: httpx.Response, said: str) -> bool:
+    """Tell a limit from a lack of rights: the same status stands for both."""
+    if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+        return True
+    return response.status_code == HTTPStatus.FORBIDDEN and (
+        "Retry-After" in response.headers
+        or response.headers.get("X-RateLimit-Remaining") == "0"
+        or "rate limit" in said.lower()
+    )
+
+
+def _wait_s(response: httpx.Response) -> int:
+    after, reset = response.headers.get("Retry-After", ""), response.headers.get("X-RateLimit-Reset", "")
+    if after.isdecimal() and len(after) < len(str(_LONGEST)):
+        return max(1, int(after))
+    if reset.isdecimal() and response.headers.get("X-RateLimit-Remaining") == "0":
+        return max(1, int(reset[:12]) - int(time.time()))
+    return _A_WHILE_S
+
+
+def _unreachable(what: str) -> HostRefusal:
+    return HostRefusal(fault=HostFault.UNREACHABLE, reason=f"the code host {what}")
+
+
+def _strange(what: str, status: int) -> HostRefusal:
+    return HostRefusal(fault=HostFault.STRANGE, reason=f"the code host {what}", status=status)

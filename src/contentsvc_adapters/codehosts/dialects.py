@@ -1,0 +1,74 @@
+"""What differs between the REST APIs of code hosts: two dialects, told apart by the API's address.
+
+GitHub's is that of its "REST API endpoints for repository webhooks", version 2022-11-28. The other is that of Forgejo
+and Gitea, whose address always ends with ``/api/v1``, and which follows the first in most.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, final
+
+from attrs import frozen
+
+from contentsvc_core.hosts import HOOK_EVENTS, Hook
+
+_FORGE_PATH: Final = "/api/v1"
+
+
+@final
+@frozen(kw_only=True)
+class HostDialect:
+    """How one kind of code host is spoken to."""
+
+    #: Before the token, in the header ``Authorization``.
+    scheme: str
+    headers: Mapping[str, str]
+    #: What a new hook says beside what every hook says.
+    new_hook: Mapping[str, str]
+    #: As above, in its configuration.
+    hook_config: Mapping[str, str]
+    #: Where a hook's configuration can be changed alone, below the hook; empty: with the hook.
+    config_path: str
+    #: Whether it lists a hook's deliveries.
+    lists_deliveries: bool
+    #: What a token needs, for people.
+    grant: str
+
+    def new_body(self, hook: Hook) -> dict[str, Any]:
+        """Give the body that creates a hook."""
+        config = {"url": hook.url, "content_type": "json", "secret": hook.secret, **self.hook_config}
+        return {**self.new_hook, "active": True, "events": list(HOOK_EVENTS), "config": config}
+
+    def secret_body(self, secret: str) -> dict[str, Any]:
+        """Give the body that changes a hook's secret, and nothing else."""
+        config = {"content_type": "json", "secret": secret, **self.hook_config}
+        # One dialect keeps what is left out of a configuration; the other one resets a hook's events when they are.
+        return config if self.config_path else {"active": True, "events": list(HOOK_EVENTS), "config": config}
+
+
+_GITHUB: Final = HostDialect(
+    scheme="Bearer",
+    headers={"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"},
+    new_hook={"name": "web"},
+    hook_config={"insecure_ssl": "0"},
+    config_path="config",
+    lists_deliveries=True,
+    grant=(
+        "a fine-grained token needs this repository with 'Webhooks: read and write' and 'Metadata: read'; "
+        "a classic token needs the scope 'admin:repo_hook', and 'repo' for a private repository"
+    ),
+)
+_FORGE: Final = HostDialect(
+    scheme="token",
+    headers={"Accept": "application/json"},
+    # Forgejo takes the older name as well.
+    new_hook={"type": "gitea"},
+    hook_config={},
+    config_path="",
+    lists_deliveries=False,
+    grant="the token needs the scope 'write:repository', and its owner must administer this repository",
+)
+
+
+def host_dialect(api_url: str) -> HostDialect:
+    """Give the dialect that is spoken at an API's address, which has no slash at its end."""
+    return _FORGE if api_url.endswith(_FORGE_PATH) else _GITHUB

@@ -1,0 +1,223 @@
+"""A code host over its REST API (port :class:`~contentsvc_core.ports.CodeHost`)."""
+
+import copy
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Final, Self, TypeVar, final
+from urllib.parse import quote
+
+import msgspec
+from attrs import evolve
+
+from contentsvc_adapters.codehosts.asking import Answered, RestClient
+from contentsvc_adapters.codehosts.dialects import host_dialect
+from contentsvc_core.hosts import (
+    Hook,
+    HostAnswer,
+    HostDeliveries,
+    HostDelivery,
+    HostedRepository,
+    HostFault,
+    HostRefusal,
+)
+from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_delivery_id, is_full_name
+from contentsvc_core.text import one_line
+from contentsvc_core.timestamps import whole_ms
+
+_T = TypeVar("_T")
+#: The longest that both dialects give at once.
+_PAGE: Final = 50
+#: No repository has more hooks than this many pages hold (GitHub allows 20 for each event).
+_HOOK_PAGES: Final = 20
+_DELIVERIES_PAGE: Final = 100
+#: 10,000 attempts: a busy repository's three days.
+_DELIVERIES_PAGES: Final = 100
+_TEXT_LENGTH: Final = 64
+_NO_DELIVERIES: Final = HostRefusal(
+    fault=HostFault.UNSUPPORTED,
+    reason=(
+        "this code host's API does not list deliveries: open the webhook in the repository's settings there, "
+        "and use 'redeliver' on each that failed"
+    ),
+)
+
+
+class _Repository(msgspec.Struct):
+    id: Annotated[int, msgspec.Meta(ge=1, le=MAX_REPOSITORY_ID)]
+    full_name: str
+    default_branch: str | None = None
+
+
+class _Hook(msgspec.Struct):
+    id: int
+
+
+class _HookConfig(msgspec.Struct):
+    url: str | None = None
+
+
+class _ListedHook(msgspec.Struct):
+    id: int
+    config: _HookConfig
+
+
+class _Delivery(msgspec.Struct):
+    id: int
+    guid: str
+    event: str
+    delivered_at: Annotated[datetime, msgspec.Meta(tz=True)]
+    status_code: int
+    action: str | None = None
+
+
+@final
+class RestCodeHost:
+    """Speaks GitHub's dialect, or that of Forgejo and Gitea where the address ends with ``/api/v1``."""
+
+    def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
+        """Take the API's address; nothing is opened before it is needed.
+
+        Args:
+            api_url: ``http`` or ``https``, e.g. ``https://forge.example/api/v1``.
+            timeout_s: How long a call may take, redirects and all.
+        """
+        api_url = api_url.rstrip("/")
+        self._dialect = host_dialect(api_url)
+        self._client = RestClient(api_url, self._dialect, timeout_s=timeout_s)
+        self.lists_deliveries = self._dialect.lists_deliveries
+
+    def within(self, limit_s: float) -> Self:
+        """Give one with a limit, over the same connections."""
+        limited = copy.copy(self)
+        limited._client = self._client.within(limit_s)  # noqa: SLF001  # a copy of this one
+        return limited
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[HostedRepository] | HostRefusal:
+        """Read a repository."""
+        return _read(await self._client.ask("GET", _at(full_name), token=token), _Repository, _hosted)
+
+    async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
+        """Create a hook."""
+        body = self._dialect.new_body(hook)
+        path = _at(full_name, "hooks")
+        answered = await self._client.ask("POST", path, token=token, body=body, secrets=[hook.secret])
+        return _read(answered, _Hook, lambda made: str(made.id))
+
+    async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
+        """Look through the list of hooks."""
+        status = 0
+        for page in range(1, _HOOK_PAGES + 1):
+            # Each dialect knows one of the two names of a page's length, and skips the other.
+            asked = {"page": str(page), "per_page": str(_PAGE), "limit": str(_PAGE)}
+            answered = await self._client.ask("GET", _at(full_name, "hooks"), token=token, query=asked)
+            listed = _read(answered, list[_ListedHook], lambda hooks: hooks)
+            if isinstance(listed, HostRefusal):
+                return listed
+            status = listed.status
+            for hook in listed.value:
+                if (hook.config.url or "").endswith(path):
+                    return HostAnswer(value=str(hook.id), status=status)
+            if not listed.value:
+                break
+        return HostAnswer(value=None, status=status)
+
+    async def change_secret(
+        self, full_name: str, hook_id: str, secret: str, *, token: str
+    ) -> HostAnswer[None] | HostRefusal:
+        """Change a hook's configuration."""
+        below = [self._dialect.config_path] if self._dialect.config_path else []
+        path = _at(full_name, "hooks", hook_id, *below)
+        body = self._dialect.secret_body(secret)
+        return _done(await self._client.ask("PATCH", path, token=token, body=body, secrets=[secret]))
+
+    async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
+        """Delete a hook."""
+        return _done(await self._client.ask("DELETE", _at(full_name, "hooks", hook_id), token=token))
+
+    async def deliveries(
+        self, full_name: str, hook_id: str, *, since: datetime, token: str
+    ) -> HostAnswer[HostDeliveries] | HostRefusal:
+        """Read page after page, from the newest attempt back."""
+        if not self.lists_deliveries:
+            return _NO_DELIVERIES
+        attempts: list[HostDelivery] = []
+        cursor: str | None = None
+        status = 0
+        for _ in range(_DELIVERIES_PAGES):
+            query = {"per_page": str(_DELIVERIES_PAGE), **({} if cursor is None else {"cursor": cursor})}
+            path = _at(full_name, "hooks", hook_id, "deliveries")
+            answered = await self._client.ask("GET", path, token=token, query=query)
+            page = _read(answered, list[_Delivery], lambda listed: [_attempt(each) for each in listed])
+            if isinstance(page, HostRefusal):
+                return page
+            status = page.status
+            attempts += (each for each in page.value if each.delivered_at >= since)
+            cursor = answered.next_cursor if isinstance(answered, Answered) else None
+            if cursor is None or any(each.delivered_at < since for each in page.value):
+                return HostAnswer(value=HostDeliveries(attempts=attempts, complete=True), status=status)
+        return HostAnswer(value=HostDeliveries(attempts=attempts, complete=False), status=status)
+
+    async def redeliver(
+        self, full_name: str, hook_id: str, attempt_id: str, *, token: str
+    ) -> HostAnswer[None] | HostRefusal:
+        """Ask for another attempt."""
+        if not self.lists_deliveries:
+            return _NO_DELIVERIES
+        path = _at(full_name, "hooks", hook_id, "deliveries", attempt_id, "attempts")
+        return _done(await self._client.ask("POST", path, token=token))
+
+
+def _at(full_name: str, *parts: str) -> str:
+    # The name has been checked; ids are the code host's own, and foreign all the same.
+    return "/".join(["", "repos", full_name, *(quote(part, safe="") for part in parts)])
+
+
+def _done(answered: Answered | HostRefusal) -> HostAnswer[None] | HostRefusal:
+    return answered if isinstance(answered, HostRefusal) else HostAnswer(value=None, status=answered.status)
+
+
+_Read = TypeVar("_Read")
+
+
+def _read(
+    answered: Answered | HostRefusal, shape: type[_Read], use: Callable[[_Read], _T]
+) -> HostAnswer[_T] | HostRefusal:
+    """Read a body that says what it should; whatever does not is nothing that can be relied on."""
+    if isinstance(answered, HostRefusal):
+        return answered
+    try:
+        return HostAnswer(value=use(msgspec.json.decode(answered.body, type=shape)), status=answered.status)
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as exc:
+        return HostRefusal(
+            fault=HostFault.STRANGE,
+            reason=f"the code host answered {answered.status} with a body that is not its API's: "
+            f"{one_line(str(exc), 200)}; is the API's address right?",
+            status=answered.status,
+        )
+
+
+def _hosted(found: _Repository) -> HostedRepository:
+    if not is_full_name(found.full_name):
+        message = "full_name is not of the form OWNER/NAME"
+        raise ValueError(message)
+    branch = found.default_branch or None
+    return HostedRepository(id=found.id, full_name=found.full_name, default_branch=branch and one_line(branch, 255))
+
+
+def _attempt(found: _Delivery) -> HostDelivery:
+    if not is_delivery_id(found.guid):
+        message = "guid is no delivery id"
+        raise ValueError(message)
+    attempt = HostDelivery(
+        id=str(found.id),
+        delivery_id=found.guid,
+        event=one_line(found.event, _TEXT_LENGTH),
+        action=found.action,
+        status_code=found.status_code,
+        delivered_at=whole_ms(found.delivered_at),
+    )
+    return attempt if found.action is None else evolve(attempt, action=one_line(found.action, _TEXT_LENGTH))

@@ -1,0 +1,110 @@
+"""The brand identities."""
+
+from collections.abc import Sequence
+from typing import final
+
+from attrs import evolve
+
+from contentsvc_adapters.memory.schedules import disable_schedules
+from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.brand_changes import BrandChange, BrandFault, name_key
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.organizations import Removed
+from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+
+
+@final
+class MemoryBrandIdentities:
+    """The brand identities."""
+
+    def __init__(self, state: State) -> None:
+        """Take the shared state."""
+        self._state = state
+
+    async def add(self, brand: BrandIdentity) -> BrandIdentity | BrandFault:
+        """Add an identity."""
+        refuse_unstorable(brand)
+        self._state.refuse_stranger(brand.organization_id)
+        standing = self._state.brands.get(brand.id)
+        if standing is not None:
+            if standing.organization_id != brand.organization_id:
+                message = f"'{brand.id}' is the id of another one"
+                raise Unstorable(message)
+            return standing
+        if self._namesake(brand) is not None:
+            return BrandFault.NAME_TAKEN
+        added = evolve(brand, is_default=await self.default(brand.organization_id) is None)
+        self._state.brands[brand.id] = added
+        return added
+
+    async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | BrandFault | None:
+        """Add an identity and end the run that has made it."""
+        running = self._state.held(run)
+        if running is None:
+            return None
+        added = await self.add(brand)
+        if isinstance(added, BrandIdentity):
+            self._state.put_run(evolve(running, status=RunStatus.COMPLETED, error=None))
+        return added
+
+    async def identity(self, organization_id: str, brand_id: str) -> BrandIdentity | None:
+        """Find an identity."""
+        found = self._state.brands.get(brand_id)
+        return found if found is not None and found.organization_id == organization_id else None
+
+    async def identities(self, organization_id: str) -> Sequence[BrandIdentity]:
+        """List an organization's identities."""
+        return of_organization(self._state.brands.values(), organization_id, newest_first=False)
+
+    async def default(self, organization_id: str) -> BrandIdentity | None:
+        """Find the default."""
+        return next((each for each in await self.identities(organization_id) if each.is_default), None)
+
+    async def is_taken(self, organization_id: str, name: str) -> bool:
+        """Tell whether a name is taken."""
+        return any(name_key(each.name) == name_key(name) for each in await self.identities(organization_id))
+
+    async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | BrandFault:
+        """Change an identity."""
+        standing = await self.identity(organization_id, brand_id)
+        if standing is None:
+            return BrandFault.UNKNOWN
+        changed = change.of(standing)
+        if isinstance(changed, BrandFault):
+            return changed
+        refuse_unstorable(changed)
+        if self._namesake(changed) is not None:
+            return BrandFault.NAME_TAKEN
+        if changed.is_default:
+            for other in await self.identities(organization_id):
+                self._state.brands[other.id] = evolve(other, is_default=False)
+        self._state.brands[brand_id] = changed
+        return changed
+
+    async def remove(self, organization_id: str, brand_id: str) -> Removed | BrandFault:
+        """Remove an identity and switch off what names it."""
+        standing = await self.identity(organization_id, brand_id)
+        if standing is None:
+            return BrandFault.UNKNOWN
+        if standing.is_default:
+            return BrandFault.DELETES_DEFAULT
+        off = disable_schedules(self._state, organization_id, lambda each: each.brand_identity_id == brand_id)
+        named = [
+            each
+            for each in self._state.triggers.values()
+            if each.organization_id == organization_id and each.enabled and each.brand_identity_id == brand_id
+        ]
+        for trigger in named:
+            self._state.triggers[trigger.id] = evolve(trigger, enabled=False)
+        del self._state.brands[brand_id]
+        self._state.versions[organization_id] += 1
+        return Removed(disabled_schedules=off, disabled_events=[each.id for each in named])
+
+    def _namesake(self, brand: BrandIdentity) -> BrandIdentity | None:
+        others = (
+            each
+            for each in self._state.brands.values()
+            if each.organization_id == brand.organization_id and each.id != brand.id
+        )
+        return next((each for each in others if name_key(each.name) == name_key(brand.name)), None)

@@ -1,0 +1,70 @@
+"""What is kept of integrations' hooks: their secrets as they change, and how the code host is reached."""
+
+from datetime import datetime
+from typing import final
+
+from attrs import evolve
+
+from contentsvc_adapters.memory.state import Secret, State, refuse_unstorable
+from contentsvc_core.hosts import HookAccess
+from contentsvc_core.ports import SecretSealer
+
+
+@final
+class MemoryHooks:
+    """The hooks."""
+
+    def __init__(self, state: State, sealer: SecretSealer) -> None:
+        """Take the shared state, and what seals secrets and tokens."""
+        self._state = state
+        self._sealer = sealer
+
+    async def rotate_secret(
+        self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
+    ) -> bool:
+        """Add a secret, and have the others end."""
+        refuse_unstorable(secret)
+        if not self._is_there(organization_id, integration_id):
+            return False
+        standing = self._state.secrets[integration_id]
+        if standing and self._sealer.open(standing[0].sealed) == secret:
+            # Once more, after an unknown outcome.
+            return True
+        ending = [
+            evolve(each, expires_at=overlap_until if each.expires_at is None else min(each.expires_at, overlap_until))
+            for each in standing
+        ]
+        self._state.secrets[integration_id] = [
+            Secret(sealed=self._sealer.seal(secret)),
+            *(each for each in ending if each.verifies(at)),
+        ]
+        self._state.versions[organization_id] += 1
+        return True
+
+    async def sweep_secrets(self, now: datetime) -> int:
+        """Drop what has expired."""
+        before = sum(map(len, self._state.secrets.values()))
+        for integration_id, secrets in self._state.secrets.items():
+            self._state.secrets[integration_id] = [each for each in secrets if each.verifies(now)]
+        return before - sum(map(len, self._state.secrets.values()))
+
+    async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
+        """Open how a hook is reached."""
+        if not self._is_there(organization_id, integration_id):
+            return None
+        sealed = self._state.tokens.get(integration_id)
+        return HookAccess(
+            hook_id=self._state.hooks.get(integration_id), token=None if sealed is None else self._sealer.open(sealed)
+        )
+
+    async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
+        """Note what a hook is called."""
+        refuse_unstorable(hook_id)
+        if not self._is_there(organization_id, integration_id):
+            return False
+        self._state.hooks[integration_id] = hook_id
+        return True
+
+    def _is_there(self, organization_id: str, integration_id: str) -> bool:
+        integration = self._state.integrations.get(integration_id)
+        return integration is not None and integration.organization_id == organization_id

@@ -1,0 +1,41 @@
+"""The jobs, beside their runs."""
+
+from collections.abc import Sequence
+from typing import final
+
+from attrs import evolve
+
+from contentsvc_adapters.memory.state import State, refuse_unstorable
+from contentsvc_core.content.jobs import Job, JobEvent
+
+
+@final
+class MemoryJobs:
+    """The jobs."""
+
+    def __init__(self, state: State) -> None:
+        """Take the shared state."""
+        self._state = state
+
+    async def start(self, job: Job) -> None:
+        """Store a job with its run."""
+        refuse_unstorable(job)
+        self._state.refuse_stranger(job.run.organization_id)
+        if job.id not in self._state.jobs:
+            self._state.jobs[job.id] = job
+            self._state.put_run(job.run)
+
+    async def job(self, organization_id: str, job_id: str) -> Job | None:
+        """Give a job, with its run as it is now."""
+        job = self._state.jobs.get(job_id)
+        if job is None or job.run.organization_id != organization_id:
+            return None
+        return evolve(job, run=self._state.runs[job.run.id])
+
+    async def note(self, events: Sequence[JobEvent]) -> None:
+        """Add events."""
+        refuse_unstorable(*events)
+        for event in events:
+            job = self._state.jobs[event.job_id]
+            if all(event.id != known.id for known in job.events):
+                self._state.jobs[job.id] = evolve(job, events=(*job.events, event))

@@ -1,0 +1,119 @@
+"""The schedules, and how they start runs."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import final
+
+from attrs import evolve
+
+from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
+from contentsvc_core.content.brand import UnknownBrand
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.workflows.schedules import (
+    DueSchedule,
+    DuplicateSchedule,
+    Firing,
+    Schedule,
+    disabled,
+)
+
+
+@final
+class MemorySchedules:
+    """The schedules."""
+
+    def __init__(self, state: State) -> None:
+        """Take the shared state."""
+        self._state = state
+
+    async def add(self, schedule: Schedule, *, checks_brand: bool = False) -> bool | UnknownBrand:
+        """Add a schedule, unless another one does the same."""
+        refuse_unstorable(schedule)
+        self._state.refuse_stranger(schedule.organization_id)
+        if self._is_duplicate(schedule):
+            return False
+        unknown = self._state.unknown_brand(schedule.organization_id, schedule.brand_identity_id)
+        if checks_brand and unknown is not None:
+            return unknown
+        if self._state.schedules.setdefault(schedule.id, schedule) != schedule:
+            message = f"'{schedule.id}' is the id of another one"
+            raise Unstorable(message)
+        return True
+
+    async def schedule(self, organization_id: str, schedule_id: str) -> Schedule | None:
+        """Find a schedule."""
+        found = self._state.schedules.get(schedule_id)
+        return found if found is not None and found.organization_id == organization_id else None
+
+    async def schedules(self, organization_id: str) -> Sequence[Schedule]:
+        """List an organization's schedules."""
+        return of_organization(self._state.schedules.values(), organization_id, newest_first=False)
+
+    async def change(
+        self,
+        organization_id: str,
+        schedule_id: str,
+        change: Callable[[Schedule], Schedule],
+        *,
+        checks_brand: bool = False,
+    ) -> Schedule | DuplicateSchedule | UnknownBrand | None:
+        """Change a schedule."""
+        standing = await self.schedule(organization_id, schedule_id)
+        if standing is None:
+            return None
+        changed = change(standing)
+        refuse_unstorable(changed)
+        if self._is_duplicate(changed):
+            return DuplicateSchedule()
+        unknown = self._state.unknown_brand(organization_id, changed.brand_identity_id)
+        if checks_brand and unknown is not None:
+            return unknown
+        self._state.schedules[schedule_id] = changed
+        return changed
+
+    async def remove(self, organization_id: str, schedule_id: str) -> bool:
+        """Remove a schedule."""
+        if await self.schedule(organization_id, schedule_id) is None:
+            return False
+        del self._state.schedules[schedule_id]
+        return True
+
+    async def due(self, now: datetime, *, limit: int, after: DueSchedule | None = None) -> Sequence[DueSchedule]:
+        """List the schedules that are due."""
+        waiting = sorted(
+            (each.due_at, each.id, each.organization_id)
+            for each in self._state.schedules.values()
+            if each.due_at is not None
+            and each.due_at <= now
+            and (after is None or (each.due_at, each.id) > (after.due_at, after.id))
+        )
+        return [
+            DueSchedule(id=id_, organization_id=organization_id, due_at=due_at)
+            for due_at, id_, organization_id in waiting[:limit]
+        ]
+
+    async def fire(self, firing: Firing) -> bool:
+        """Store a run and set its schedule due next."""
+        refuse_unstorable(firing)
+        run = firing.run
+        standing = await self.schedule(run.organization_id, firing.schedule_id)
+        if standing is None or standing.due_at != firing.due_at:
+            # Moved by this very firing, when its run is there.
+            return run.id in self._state.runs
+        self._state.schedules[standing.id] = evolve(standing, due_at=firing.next_due_at, last_slot=firing.slot)
+        self._state.put_run(run)
+        return True
+
+    def _is_duplicate(self, schedule: Schedule) -> bool:
+        return any(
+            each.id != schedule.id and each.does_the_same_as(schedule) for each in self._state.schedules.values()
+        )
+
+
+def disable_schedules(state: State, organization_id: str, uses: Callable[[Schedule], bool]) -> list[str]:
+    """Switch those enabled schedules off that use what is being removed; give their ids, oldest first."""
+    mine = of_organization(state.schedules.values(), organization_id, newest_first=False)
+    found = [each for each in mine if each.enabled and uses(each)]
+    for each in found:
+        state.schedules[each.id] = disabled(each)
+    return [each.id for each in found]

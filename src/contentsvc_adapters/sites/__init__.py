@@ -1,0 +1,1 @@
+"""Reads pages of sites that somebody has named."""

@@ -1,0 +1,238 @@
+"""Reading a page over HTTP, with care (port :class:`~contentsvc_core.ports.SiteReader`).
+
+Each hop, redirects included, goes the same way: its address is read and refused by the core's rules, its name is
+looked up once, every number of it is checked, and the request goes to a checked number by that number, with the name
+in ``Host`` and in TLS. So nothing is looked up behind the check, and no answer of a name server can lead elsewhere.
+"""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from importlib.metadata import version
+from typing import Final, final
+from urllib.parse import urljoin
+
+import httpx
+from attrs import frozen
+
+from contentsvc_adapters.sites.names import SystemNames
+from contentsvc_core.content.pages import decode_page
+from contentsvc_core.content.site_addresses import (
+    BadAddress,
+    IPAddress,
+    SiteAddress,
+    SiteHost,
+    is_public,
+    read_site_address,
+)
+from contentsvc_core.ports.brands import NotRead, Page, SiteFault
+
+#: What gives the numbers of a name.
+Resolve = Callable[[str, int], Awaitable[Sequence[IPAddress]]]
+
+#: How much of a page is read, in bytes: what tells of a company stands at the beginning.
+MAX_PAGE: Final = 512 * 1024
+MAX_REDIRECTS: Final = 5
+#: How long reading a page takes at most, redirects included, in seconds.
+TOTAL_S: Final = 15.0
+_CONNECT_S: Final = 5.0
+_HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_OK: Final = 200
+#: Answers that may be others in a while; so may be all from 500 on.
+_PASSING: Final = frozenset({408, 425, 429})
+_SERVER_ERROR: Final = 500
+#: What a name server's silence is called; others mean that there is no such name.
+_UNANSWERED: Final = frozenset({socket.EAI_AGAIN, socket.EAI_FAIL})
+_HEADERS: Final = {
+    "Accept": "text/html,application/xhtml+xml",
+    # What is packed small may be large: nothing is unpacked here.
+    "Accept-Encoding": "identity",
+    "Accept-Language": "en,*;q=0.5",
+    "User-Agent": f"contentsvc/{version('contentsvc')} (reads a site once, when somebody asks for it)",
+}
+
+
+def _lasting(error: str) -> NotRead:
+    return NotRead(fault=SiteFault.LASTING, error=error)
+
+
+def _passing(error: str) -> NotRead:
+    return NotRead(fault=SiteFault.PASSING, error=error)
+
+
+def _no_site(site: SiteAddress) -> NotRead:
+    return _lasting(f"there is no public site '{site.host}'")
+
+
+@final
+@frozen
+class _Moved:
+    """The site says that the page is elsewhere."""
+
+    url: str
+
+
+@final
+class HttpSiteReader:
+    """Reads pages. It keeps nothing between two readings: no connection, no cookie."""
+
+    def __init__(
+        self,
+        *,
+        opened: Collection[SiteHost] = (),
+        resolve: Resolve | None = None,
+        tls: ssl.SSLContext | None = None,
+        total_s: float = TOTAL_S,
+    ) -> None:
+        """Set the limits.
+
+        Args:
+            opened: Hosts that an operator has opened, wherever they are.
+            resolve: Gives the numbers of a name; it raises OSError when there are none. The system is asked unless it
+                is given.
+            tls: What certificates are checked with; those that the system's libraries trust unless it is given.
+            total_s: How long a reading takes at most, in seconds.
+        """
+        self._opened = frozenset(opened)
+        self._resolve: Resolve = SystemNames() if resolve is None else resolve
+        self._tls = tls
+        self._total_s = total_s
+
+    async def read(self, url: str) -> Page | NotRead:
+        """Read a page."""
+        patience = asyncio.timeout(self._total_s)
+        try:
+            async with patience:
+                return await self._follow(url)
+        except TimeoutError:
+            if not patience.expired():
+                raise
+            return _passing(f"the site took longer than {self._total_s:g} s")
+
+    async def _follow(self, url: str) -> Page | NotRead:
+        site = read_site_address(url, self._opened)
+        if isinstance(site, BadAddress):
+            return _lasting(f"the address {site.reason}")
+        for _ in range(1 + MAX_REDIRECTS):
+            found = await self._visit(site)
+            if not isinstance(found, _Moved):
+                return found
+            following = read_site_address(found.url, self._opened)
+            if isinstance(following, BadAddress):
+                return _lasting(f"the site's redirect {following.reason}")
+            if site.scheme == "https" and following.scheme == "http":
+                # What was asked for in private and authentic is not taken from whoever stands between.
+                return _lasting("the site redirects from https to http")
+            site = following
+        return _lasting(f"the site redirects more than {MAX_REDIRECTS} times")
+
+    async def _visit(self, site: SiteAddress) -> Page | _Moved | NotRead:
+        name = _ascii(site.host)
+        if name is None:
+            return _no_site(site)
+        numbers = await self._numbers(site, name)
+        if isinstance(numbers, NotRead):
+            return numbers
+        failed = _no_site(site)
+        for number in numbers:
+            try:
+                return await self._ask(site, name, number)
+            except (httpx.ConnectError, httpx.ConnectTimeout) as exc:
+                # A site with two numbers is there as long as one of them answers.
+                failed = _passing("the site cannot be reached")
+                if isinstance(_cause(exc), ssl.SSLCertVerificationError):
+                    failed = _lasting("the site's certificate is not valid for it")
+            except httpx.TimeoutException:
+                return _passing("the site did not answer in time")
+            except httpx.HTTPError:
+                return _passing("the site's answer is no HTTP, too large a head, or was cut off")
+        return failed
+
+    async def _numbers(self, site: SiteAddress, name: str) -> Sequence[IPAddress] | NotRead:
+        try:
+            numbers = await self._resolve(name, site.port)
+        except socket.gaierror as exc:
+            if exc.errno in _UNANSWERED:
+                return _passing(f"the name '{site.host}' could not be looked up")
+            return _no_site(site)
+        except (OSError, UnicodeError):
+            return _passing(f"the name '{site.host}' could not be looked up")
+        if not site.opened and not all(is_public(number) for number in numbers):
+            # One that is not is enough: whoever mixes them has something in mind. The text is that of a name which
+            # is not there: which names this network knows is nobody's business.
+            return _no_site(site)
+        return numbers
+
+    async def _ask(self, site: SiteAddress, name: str, number: IPAddress) -> Page | _Moved | NotRead:
+        # By its number: nothing is looked up any more.
+        there = httpx.URL(site.scheme + "://host" + site.target).copy_with(host=str(number), port=site.port)
+        called = SiteAddress(scheme=site.scheme, host=name, port=site.port, target="/").authority
+        timeout = httpx.Timeout(self._total_s, connect=_CONNECT_S)
+        # Without the environment: a proxy would look the name up anew. One client a request: a connection that was
+        # made for one name must not serve another one.
+        async with (
+            httpx.AsyncClient(verify=self._context(), trust_env=False, timeout=timeout) as client,
+            client.stream(
+                "GET", there, headers={**_HEADERS, "Host": called}, extensions={"sni_hostname": name}
+            ) as response,
+        ):
+            if response.status_code in _REDIRECTS and "Location" in response.headers:
+                return _moved(site.url, response.headers["Location"])
+            refused = _refused(response)
+            if refused is not None:
+                return refused
+            body = await _beginning(response)
+            return Page(url=site.url, html=decode_page(body, response.headers.get("Content-Type", "")))
+
+    def _context(self) -> ssl.SSLContext:
+        # Made once, when it is needed: it reads every certificate that is trusted.
+        if self._tls is None:
+            self._tls = httpx.create_ssl_context()
+        return self._tls
+
+
+def _refused(response: httpx.Response) -> NotRead | None:
+    status = response.status_code
+    if status != _OK:
+        error = f"the site answers with status {status}"
+        return _passing(error) if status in _PASSING or status >= _SERVER_ERROR else _lasting(error)
+    if response.headers.get("Content-Type", "").partition(";")[0].strip().lower() not in _HTML:
+        return _lasting("the site's answer is no HTML")
+    if response.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+        return _lasting("the site's answer is compressed, though that was not asked for")
+    return None
+
+
+async def _beginning(response: httpx.Response) -> bytes:
+    chunks: list[bytes] = []
+    left = MAX_PAGE
+    async for chunk in response.aiter_raw():
+        chunks.append(chunk[:left])
+        left -= len(chunks[-1])
+        if left == 0:
+            break
+    return b"".join(chunks)
+
+
+def _ascii(host: str) -> str | None:
+    """Give a name as name servers know it (IDNA)."""
+    try:
+        return httpx.URL(scheme="http", host=host).raw_host.decode("ascii")
+    except (httpx.InvalidURL, UnicodeError):
+        return None
+
+
+def _moved(url: str, location: str) -> _Moved | NotRead:
+    try:
+        return _Moved(urljoin(url, location))
+    except ValueError:
+        return _lasting("the site's redirect is not an address")
+
+
+def _cause(exc: BaseException) -> BaseException:
+    """Give what is behind an error of the client, which wraps those of its parts."""
+    while (behind := exc.__cause__ or exc.__context__) is not None and not isinstance(exc, ssl.SSLError):
+        exc = behind
+    return exc

@@ -1,0 +1,86 @@
+"""What is kept of integrations' hooks: their secrets as they change, and how the code host is reached."""
+
+from datetime import datetime
+from functools import partial
+from typing import final
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, update
+
+from contentsvc_adapters.sql.configuration import change_configuration
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.schema import integrations, webhook_secrets
+from contentsvc_core.hosts import HookAccess
+from contentsvc_core.ports import SecretSealer
+from contentsvc_core.timestamps import to_ms
+
+
+@final
+class SqlHooks:
+    """The hooks."""
+
+    def __init__(self, database: Database, sealer: SecretSealer) -> None:
+        """Take the database, and what seals secrets and tokens."""
+        self._database = database
+        self._sealer = sealer
+
+    async def rotate_secret(
+        self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
+    ) -> bool:
+        """Add a secret, and have the others end."""
+        rotate = partial(
+            self._rotate,
+            _is(organization_id, integration_id),
+            secret,
+            self._sealer.seal(secret),
+            at_ms=to_ms(at),
+            until_ms=to_ms(overlap_until),
+        )
+        return await change_configuration(self._database, organization_id, rotate)
+
+    def _rotate(
+        self,
+        mine: ColumnElement[bool],
+        secret: str,
+        sealed: str,
+        connection: Connection,
+        *,
+        at_ms: int,
+        until_ms: int,
+    ) -> bool:
+        id_ = connection.scalar(select(integrations.c.id).where(mine))
+        if id_ is None:
+            return False
+        its = webhook_secrets.c.integration_id == id_
+        newest = connection.scalar(select(webhook_secrets.c.sealed).where(its).order_by(webhook_secrets.c.id.desc()))
+        if newest is not None and self._sealer.open(newest) == secret:
+            # Once more, after an unknown outcome.
+            return True
+        expires_at = webhook_secrets.c.expires_at
+        ends_later = its & (expires_at.is_(None) | (expires_at > until_ms))
+        connection.execute(update(webhook_secrets).where(ends_later).values(expires_at=until_ms))
+        connection.execute(delete(webhook_secrets).where(its, expires_at <= at_ms))
+        connection.execute(insert(webhook_secrets), {"integration_id": id_, "sealed": sealed, "created_at": at_ms})
+        return True
+
+    async def sweep_secrets(self, now: datetime) -> int:
+        """Delete what has expired. It changes nothing that is decided, since it verified no longer."""
+        sweeping = delete(webhook_secrets).where(webhook_secrets.c.expires_at <= to_ms(now))
+        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+
+    async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
+        """Read and open how a hook is reached."""
+        query = select(integrations.c.hook_id, integrations.c.sealed_token).where(_is(organization_id, integration_id))
+        found = await self._database.read(lambda connection: connection.execute(query).first())
+        if found is None:
+            return None
+        token = None if found.sealed_token is None else self._sealer.open(found.sealed_token)
+        return HookAccess(hook_id=found.hook_id, token=token)
+
+    async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
+        """Write what a hook is called. No delivery is decided on it: the version stays."""
+        noting = update(integrations).where(_is(organization_id, integration_id)).values(hook_id=hook_id)
+        return await self._database.write(lambda connection: connection.execute(noting).rowcount) > 0
+
+
+def _is(organization_id: str, integration_id: str) -> ColumnElement[bool]:
+    return and_(integrations.c.organization_id == organization_id, integrations.c.id == integration_id)

@@ -1,0 +1,91 @@
+"""The jobs, beside their runs."""
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.runs import RUNS, start
+from contentsvc_adapters.sql.schema import job_events, jobs, workflow_runs
+from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
+from contentsvc_core.timestamps import from_ms, to_ms
+
+
+@final
+class SqlJobs:
+    """The jobs."""
+
+    def __init__(self, database: Database) -> None:
+        """Take the database; the statements are built once."""
+        self._database = database
+        insertion = database.dialect.insert
+        self._add = insertion(jobs).on_conflict_do_nothing(index_elements=["id"]).returning(jobs.c.id)
+        self._note = insertion(job_events).on_conflict_do_nothing(index_elements=["id"])
+
+    async def start(self, job: Job) -> None:
+        """Store a job with its run."""
+        row = {
+            "id": job.id,
+            "organization_id": job.run.organization_id,
+            "run_id": job.run.id,
+            "created_at": to_ms(job.run.created_at),
+        }
+
+        def add(connection: Connection) -> None:
+            if start(connection, self._database.dialect, job.run):
+                connection.execute(self._add, row)
+                self._noted(connection, job.events)
+
+        await self._database.write(add)
+
+    async def job(self, organization_id: str, job_id: str) -> Job | None:
+        """Read a job, its run and its events, as of one moment."""
+        run_of = (
+            RUNS.add_columns(jobs.c.id.label("job_id"))
+            .join(jobs, jobs.c.run_id == workflow_runs.c.id)
+            .where(jobs.c.organization_id == organization_id, jobs.c.id == job_id)
+        )
+        events_of = select(job_events).where(job_events.c.job_id == job_id).order_by(job_events.c.number)
+
+        def read(connection: Connection) -> Job | None:
+            found = connection.execute(run_of).first()
+            if found is None:
+                return None
+            told = connection.execute(events_of)
+            return Job(id=found.job_id, run=rows.workflow_run(found), events=[_event(row) for row in told])
+
+        return await self._database.read(read)
+
+    async def note(self, events: Sequence[JobEvent]) -> None:
+        """Add events."""
+        if events:
+            await self._database.write(lambda connection: self._noted(connection, events))
+
+    def _noted(self, connection: Connection, events: Sequence[JobEvent]) -> None:
+        if events:
+            connection.execute(self._note, [_row(event) for event in events])
+
+
+def _row(event: JobEvent) -> dict[str, Any]:
+    return {
+        "id": event.id,
+        "job_id": event.job_id,
+        "type": event.type.value,
+        "message": event.message,
+        "metadata": None if event.metadata is None else rows.json_of(dict(event.metadata)),
+        "created_at": to_ms(event.created_at),
+    }
+
+
+def _event(row: rows.AnyRow) -> JobEvent:
+    return JobEvent(
+        id=row.id,
+        job_id=row.job_id,
+        type=JobEventType(row.type),
+        message=row.message,
+        metadata=None if row.metadata is None else msgspec.json.decode(row.metadata),
+        created_at=from_ms(row.created_at),
+    )

@@ -1,0 +1,64 @@
+"""The windows of limited operations."""
+
+from datetime import datetime
+from functools import partial
+from typing import final
+
+import msgspec
+from sqlalchemy import Connection, delete, select
+
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.schema import rate_windows
+from contentsvc_core.access.rates import Bucket
+from contentsvc_core.access.window import Verdict, Window
+from contentsvc_core.errors import UnreadableRow
+from contentsvc_core.ports.limits import Transition
+from contentsvc_core.timestamps import to_ms
+
+
+@final
+class SqlRateLimitStore:
+    """The windows, a row for each bucket that has admitted something of late."""
+
+    def __init__(self, database: Database) -> None:
+        """Take the database."""
+        self._database = database
+
+    async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
+        """Apply a transition while nobody else may; nothing is written when it changes nothing."""
+        return await self._database.write(partial(self._update, bucket.name, transition))
+
+    def _update(self, bucket: str, transition: Transition, connection: Connection) -> Verdict:
+        # Not the row: there is none to be locked at first, and locking one is writing.
+        self._database.dialect.hold(connection, bucket)
+        stored = connection.scalar(select(rate_windows.c.hits).where(rate_windows.c.bucket == bucket))
+        before = Window() if stored is None else _window(bucket, stored)
+        after, verdict = transition(before)
+        if after != before:
+            row = {"hits": msgspec.json.encode(after.hits_ms).decode(), "expires_at": after.expires_at_ms}
+            change = self._database.dialect.insert(rate_windows).values(bucket=bucket, **row)
+            connection.execute(change.on_conflict_do_update(index_elements=["bucket"], set_=row))
+        return verdict
+
+    async def sweep(self, *, before: datetime, limit: int) -> int:
+        """Delete the windows that expired first."""
+        expired = rate_windows.c.expires_at <= to_ms(before)
+        first = select(rate_windows.c.bucket).where(expired).order_by(rate_windows.c.expires_at).limit(limit)
+        # Locked, so that a window which comes to life again while it is deleted stays, and nobody waits in a circle.
+        # As a common table expression, the question is asked once, and its limit holds.
+        oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
+        sweeping = delete(rate_windows).where(expired, rate_windows.c.bucket.in_(oldest))
+        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+
+
+def _window(bucket: str, stored: str) -> Window:
+    """Read a window.
+
+    Raises:
+        UnreadableRow: It is not what :class:`SqlRateLimitStore` writes.
+    """
+    try:
+        return Window(hits_ms=msgspec.json.decode(stored, type=tuple[int, ...]))
+    except (msgspec.MsgspecError, ValueError) as exc:
+        message = f"the window of '{bucket}' cannot be read: {exc}"
+        raise UnreadableRow(message) from exc

@@ -1,0 +1,236 @@
+"""The schedules, and how they start runs.
+
+Whatever changes an organization's schedules locks that organization's row first, so that one change, or one firing,
+comes after the other; the version in it stays, since no delivery is decided on schedules.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, final
+
+import msgspec
+from sqlalchemy import Connection, delete, exists, insert, select, tuple_, update
+
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.rows import AnyRow, json_of
+from contentsvc_adapters.sql.runs import start
+from contentsvc_adapters.sql.schema import organizations, schedules, workflow_runs
+from contentsvc_adapters.sql.speakers import unknown_brand
+from contentsvc_core.content.brand import UnknownBrand
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import Lookback
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.workflows.schedules import DueSchedule, DuplicateSchedule, Firing, Schedule, disabled
+from contentsvc_core.workflows.slots import cron_body, cron_of
+
+
+@final
+class SqlSchedules:
+    """The schedules."""
+
+    def __init__(self, database: Database) -> None:
+        """Take the database."""
+        self._database = database
+
+    async def add(self, schedule: Schedule, *, checks_brand: bool = False) -> bool | UnknownBrand:
+        """Add a schedule, unless another one does the same."""
+
+        def add(connection: Connection) -> bool | UnknownBrand:
+            _lock(connection, schedule.organization_id)
+            if _is_duplicate(connection, schedule):
+                return False
+            standing = connection.execute(select(schedules).where(schedules.c.id == schedule.id)).first()
+            if standing is not None:
+                if _schedule(standing) != schedule:
+                    message = f"'{schedule.id}' is the id of another one"
+                    raise Unstorable(message)
+                # The same once more, after an unknown outcome.
+                return True
+            unknown = unknown_brand(connection, schedule.organization_id, schedule.brand_identity_id)
+            if checks_brand and unknown is not None:
+                return unknown
+            connection.execute(insert(schedules), _row(schedule))
+            return True
+
+        return await self._database.write(add)
+
+    async def schedule(self, organization_id: str, schedule_id: str) -> Schedule | None:
+        """Read a schedule."""
+        return await self._database.read(lambda connection: _one(connection, organization_id, schedule_id))
+
+    async def schedules(self, organization_id: str) -> Sequence[Schedule]:
+        """Read an organization's schedules."""
+        return await self._database.read(lambda connection: _all(connection, organization_id))
+
+    async def change(
+        self,
+        organization_id: str,
+        schedule_id: str,
+        change: Callable[[Schedule], Schedule],
+        *,
+        checks_brand: bool = False,
+    ) -> Schedule | DuplicateSchedule | UnknownBrand | None:
+        """Change a schedule."""
+
+        def run(connection: Connection) -> Schedule | DuplicateSchedule | UnknownBrand | None:
+            if not _lock(connection, organization_id, may_miss=True):
+                return None
+            standing = _one(connection, organization_id, schedule_id)
+            if standing is None:
+                return None
+            changed = change(standing)
+            if _is_duplicate(connection, changed):
+                return DuplicateSchedule()
+            unknown = unknown_brand(connection, organization_id, changed.brand_identity_id)
+            if checks_brand and unknown is not None:
+                return unknown
+            _put(connection, changed)
+            return changed
+
+        return await self._database.write(run)
+
+    async def remove(self, organization_id: str, schedule_id: str) -> bool:
+        """Delete a schedule."""
+        mine = (schedules.c.organization_id == organization_id) & (schedules.c.id == schedule_id)
+        removed = False
+
+        def remove(connection: Connection) -> bool:
+            nonlocal removed
+            # A firing that is under way holds it: either the run is there already, or will never be.
+            _lock(connection, organization_id, may_miss=True)
+            gone = connection.execute(delete(schedules).where(mine)).rowcount > 0
+            # Begun again after an unknown outcome, it may be gone already.
+            removed = removed or gone
+            return removed
+
+        return await self._database.write(remove)
+
+    async def due(self, now: datetime, *, limit: int, after: DueSchedule | None = None) -> Sequence[DueSchedule]:
+        """Read which schedules are due; what stands in them is read one by one, so that none holds up the others."""
+        query = (
+            select(schedules.c.id, schedules.c.organization_id, schedules.c.due_at)
+            .where(schedules.c.due_at <= to_ms(now), schedules.c.enabled)
+            .order_by(schedules.c.due_at, schedules.c.id)
+            .limit(limit)
+        )
+        if after is not None:
+            query = query.where(tuple_(schedules.c.due_at, schedules.c.id) > (to_ms(after.due_at), after.id))
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return [
+            DueSchedule(id=row.id, organization_id=row.organization_id, due_at=from_ms(row.due_at)) for row in found
+        ]
+
+    async def fire(self, firing: Firing) -> bool:
+        """Store a run and set its schedule due next; the time that it is due at decides who fires."""
+        run = firing.run
+        moved = (
+            update(schedules)
+            .where(
+                schedules.c.id == firing.schedule_id,
+                schedules.c.organization_id == run.organization_id,
+                schedules.c.enabled,
+                schedules.c.due_at == to_ms(firing.due_at),
+            )
+            .values(due_at=to_ms(firing.next_due_at), last_slot=to_ms(firing.slot))
+        )
+
+        def fire(connection: Connection) -> bool:
+            if not _lock(connection, run.organization_id, may_miss=True):
+                return False
+            if not connection.execute(moved).rowcount:
+                # Moved by this very firing, when its run is there.
+                return bool(connection.scalar(select(exists().where(workflow_runs.c.id == run.id))))
+            start(connection, self._database.dialect, run)
+            return True
+
+        return await self._database.write(fire)
+
+
+def disable_schedules(connection: Connection, organization_id: str, uses: Callable[[Schedule], bool]) -> list[str]:
+    """Switch those enabled schedules off that use what is being removed; give their ids, oldest first.
+
+    For a transaction that has locked the organization's row, as every change of the directory does.
+    """
+    found = [each for each in _all(connection, organization_id) if each.enabled and uses(each)]
+    for each in found:
+        _put(connection, disabled(each))
+    return [each.id for each in found]
+
+
+def _lock(connection: Connection, organization_id: str, *, may_miss: bool = False) -> bool:
+    """Have the other changes of an organization wait until the transaction ends; False: there is none such.
+
+    Raises:
+        Unstorable: There is none such, and that may not be.
+    """
+    # Written as it is: a plain question would not keep others out, and the version of the configuration stays.
+    standing = update(organizations).where(organizations.c.id == organization_id)
+    locked = connection.execute(standing.values(version=organizations.c.version)).rowcount > 0
+    if not locked and not may_miss:
+        message = f"there is no organization '{organization_id}'"
+        raise Unstorable(message)
+    return locked
+
+
+def _all(connection: Connection, organization_id: str) -> list[Schedule]:
+    query = (
+        select(schedules)
+        .where(schedules.c.organization_id == organization_id)
+        .order_by(schedules.c.created_at, schedules.c.id)
+    )
+    return [_schedule(row) for row in connection.execute(query)]
+
+
+def _one(connection: Connection, organization_id: str, schedule_id: str) -> Schedule | None:
+    query = select(schedules).where(schedules.c.organization_id == organization_id, schedules.c.id == schedule_id)
+    found = connection.execute(query).first()
+    return None if found is None else _schedule(found)
+
+
+def _is_duplicate(connection: Connection, schedule: Schedule) -> bool:
+    """Tell whether another schedule does the same; they are few, and the rule is the core's."""
+    mine = _all(connection, schedule.organization_id)
+    return any(each.id != schedule.id and each.does_the_same_as(schedule) for each in mine)
+
+
+def _put(connection: Connection, schedule: Schedule) -> None:
+    connection.execute(update(schedules).where(schedules.c.id == schedule.id).values(_row(schedule)))
+
+
+def _row(schedule: Schedule) -> dict[str, Any]:
+    return {
+        "id": schedule.id,
+        "organization_id": schedule.organization_id,
+        "name": schedule.name,
+        "enabled": schedule.enabled,
+        "cron": json_of(cron_body(schedule.cron)),
+        "repository_ids": json_of(schedule.repository_ids),
+        "output_type": schedule.output_type.value,
+        "brand_identity_id": schedule.brand_identity_id,
+        "auto_publish": schedule.auto_publish,
+        "lookback": schedule.lookback.value,
+        "created_at": to_ms(schedule.created_at),
+        "updated_at": to_ms(schedule.updated_at),
+        "due_at": None if schedule.due_at is None else to_ms(schedule.due_at),
+        "last_slot": None if schedule.last_slot is None else to_ms(schedule.last_slot),
+    }
+
+
+def _schedule(row: AnyRow) -> Schedule:
+    return Schedule(
+        id=row.id,
+        organization_id=row.organization_id,
+        name=row.name,
+        cron=cron_of(msgspec.json.decode(row.cron)),
+        repository_ids=msgspec.json.decode(row.repository_ids),
+        output_type=ContentType(row.output_type),
+        brand_identity_id=row.brand_identity_id,
+        enabled=row.enabled,
+        auto_publish=row.auto_publish,
+        lookback=Lookback(row.lookback),
+        created_at=from_ms(row.created_at),
+        updated_at=from_ms(row.updated_at),
+        due_at=None if row.due_at is None else from_ms(row.due_at),
+        last_slot=None if row.last_slot is None else from_ms(row.last_slot),
+    )

@@ -1,0 +1,42 @@
+"""The tables. Points in time are milliseconds since the epoch, JSON is text that this package wrote itself."""
+
+from contentsvc_adapters.sql.schema.columns import metadata
+from contentsvc_adapters.sql.schema.content import posts, told_once
+from contentsvc_adapters.sql.schema.deliveries import claims, context_records, events, log_entries
+from contentsvc_adapters.sql.schema.directory import (
+    api_keys,
+    brand_identities,
+    integrations,
+    organizations,
+    rate_windows,
+    repositories,
+    schedules,
+    triggers,
+    webhook_secrets,
+)
+from contentsvc_adapters.sql.schema.work import executors, job_events, jobs, run_drafts, run_steps, workflow_runs
+
+__all__ = [
+    "api_keys",
+    "brand_identities",
+    "claims",
+    "context_records",
+    "events",
+    "executors",
+    "integrations",
+    "job_events",
+    "jobs",
+    "log_entries",
+    "metadata",
+    "organizations",
+    "posts",
+    "rate_windows",
+    "repositories",
+    "run_drafts",
+    "run_steps",
+    "schedules",
+    "told_once",
+    "triggers",
+    "webhook_secrets",
+    "workflow_runs",
+]

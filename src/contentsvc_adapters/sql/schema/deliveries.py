@@ -1,0 +1,76 @@
+"""What deliveries leave behind."""
+
+from typing import Final
+
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, PrimaryKeyConstraint, Table, Text
+
+from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization
+
+# The only table whose key is random: 16 bytes, and on SQLite a b-tree of its own without a second one beside it.
+claims: Final = Table(
+    "claims",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("claimed_at", BigInteger, nullable=False, index=True),
+    # The log entry of the delivery that took it.
+    Column("log_id", KEY, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# What a delivery told of, once: log entry, context record and runs refer to it. What a client or a schedule asked for
+# stands here, too, as what its run was started by.
+events: Final = Table(
+    "events",
+    metadata,
+    # That of the log entry that it came with, or that of the run.
+    Column("id", KEY, primary_key=True),
+    organization(),
+    Column("provider", KEY, nullable=False),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("repository", Text),
+    Column("delivery_id", KEY),
+    Column("type", KEY, nullable=False),
+    Column("data", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+)
+
+# The table is its own newest-first listing.
+log_entries: Final = Table(
+    "log_entries",
+    metadata,
+    organization(),
+    Column("created_at", BigInteger, nullable=False),
+    Column("id", KEY, nullable=False),
+    Column("integration_id", KEY, nullable=False),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("reference_id", KEY),
+    Column("title", Text, nullable=False),
+    Column("integration_type", KEY, nullable=False),
+    Column("direction", KEY, nullable=False),
+    Column("status", KEY, nullable=False),
+    Column("status_code", Integer),
+    Column("error_message", Text),
+    # At most one of the two: the payload is made from the event, or it stands here.
+    Column("event_id", KEY, ForeignKey("events.id")),
+    Column("payload", Text),
+    Column("reason", Text),
+    PrimaryKeyConstraint("organization_id", "created_at", "id"),
+    sqlite_with_rowid=False,
+)
+
+context_records: Final = Table(
+    "context_records",
+    metadata,
+    organization(),
+    Column("custom_id", KEY, nullable=False),
+    Column("id", KEY, nullable=False),
+    Column("provider", KEY, nullable=False),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("event_id", KEY, ForeignKey("events.id"), nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    PrimaryKeyConstraint("organization_id", "custom_id"),
+    # Named here: the convention's name is longer than PostgreSQL allows.
+    Index("ix_context_records_repository", "organization_id", "provider", "repository_id", "created_at", "id"),
+    Index(None, "organization_id", "created_at", "id"),
+    sqlite_with_rowid=False,
+)

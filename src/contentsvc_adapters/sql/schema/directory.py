@@ -1,0 +1,165 @@
+"""Who is there, and what they have connected and set up."""
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization
+
+organizations: Final = Table(
+    "organizations",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    Column("slug", KEY, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("retention_days", Integer, nullable=False),
+    # Raised by every change of what deliveries are decided on, in that change's transaction.
+    Column("version", BigInteger, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+)
+
+integrations: Final = Table(
+    "integrations",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    organization(index=True),
+    Column("provider", KEY, nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    # What the code host calls the hook that was created there, and what it was created with, sealed.
+    Column("hook_id", Text),
+    Column("sealed_token", Text),
+)
+
+repositories: Final = Table(
+    "repositories",
+    metadata,
+    organization(),
+    Column("provider", KEY, nullable=False),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("integration_id", KEY, ForeignKey("integrations.id"), nullable=False, index=True),
+    # Where it stands in its integration's list.
+    Column("position", Integer, nullable=False),
+    Column("full_name", Text, nullable=False),
+    # The name in lower case.
+    Column("name_key", KEY, nullable=False),
+    Column("branch", Text),
+    # An organization connects a repository once; the indexes say so, since a question before would be a race.
+    PrimaryKeyConstraint("organization_id", "provider", "repository_id"),
+    UniqueConstraint("organization_id", "provider", "name_key"),
+)
+
+webhook_secrets: Final = Table(
+    "webhook_secrets",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("integration_id", KEY, ForeignKey("integrations.id"), nullable=False, index=True),
+    Column("sealed", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    # For a secret that was rotated out: from then on it verifies nothing.
+    Column("expires_at", BigInteger),
+)
+
+triggers: Final = Table(
+    "triggers",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    organization(index=True),
+    Column("name", Text, nullable=False),
+    Column("source_type", KEY, nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    # JSON lists: they are read whole, and the core does the matching.
+    Column("repository_ids", Text, nullable=False),
+    Column("event_types", Text, nullable=False),
+    Column("output_type", Text, nullable=False),
+    Column("auto_publish", Boolean, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("brand_identity_id", KEY),
+)
+
+schedules: Final = Table(
+    "schedules",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    organization(index=True),
+    Column("name", Text, nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    # JSON, as in triggers.
+    Column("cron", Text, nullable=False),
+    Column("repository_ids", Text, nullable=False),
+    Column("output_type", Text, nullable=False),
+    Column("brand_identity_id", KEY),
+    Column("auto_publish", Boolean, nullable=False),
+    Column("lookback", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    # The slot that it fires for next; a disabled one has none.
+    Column("due_at", BigInteger, index=True),
+    # The slot that it fired for last: none before it fires again, whatever the clock says.
+    Column("last_slot", BigInteger),
+)
+
+brand_identities: Final = Table(
+    "brand_identities",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    organization(),
+    Column("name", Text, nullable=False),
+    # The name, case-folded.
+    Column("name_key", KEY, nullable=False),
+    Column("is_default", Boolean, nullable=False),
+    Column("website_url", Text, nullable=False),
+    Column("company_name", Text),
+    Column("company_description", Text),
+    Column("tone_profile", Text, nullable=False),
+    Column("custom_tone", Text),
+    Column("custom_instructions", Text),
+    Column("audience", Text),
+    Column("language", Text),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    UniqueConstraint("organization_id", "name_key"),
+)
+# An organization has one default at most.
+Index(
+    "ix_brand_identities_default",
+    brand_identities.c.organization_id,
+    unique=True,
+    sqlite_where=brand_identities.c.is_default,
+    postgresql_where=brand_identities.c.is_default,
+)
+
+# A sliding log for each bucket: when its admitted requests were, as JSON.
+rate_windows: Final = Table(
+    "rate_windows",
+    metadata,
+    Column("bucket", KEY, primary_key=True),
+    Column("hits", Text, nullable=False),
+    # When its last request leaves the window: the row says nothing any more.
+    Column("expires_at", BigInteger, nullable=False, index=True),
+)
+
+api_keys: Final = Table(
+    "api_keys",
+    metadata,
+    Column("prefix", KEY, primary_key=True),
+    organization(index=True),
+    Column("name", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger),
+    Column("revoked_at", BigInteger),
+    Column("last_used_at", BigInteger),
+)

@@ -1,0 +1,95 @@
+"""The runs, who works on them, and the jobs beside them."""
+
+from typing import Final
+
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, PrimaryKeyConstraint, Table, Text, false
+
+from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization
+
+workflow_runs: Final = Table(
+    "workflow_runs",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    organization(),
+    # What started it: a trigger, a job or a schedule.
+    Column("trigger_id", KEY, nullable=False),
+    Column("event_id", KEY, ForeignKey("events.id"), nullable=False),
+    Column("replayed", Boolean, nullable=False, server_default=false()),
+    Column("status", KEY, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("kills", Integer, nullable=False),
+    # Whoever took it last may change it, and nobody else: the number tells.
+    Column("takes", Integer, nullable=False, server_default="0"),
+    Column("executor", KEY),
+    Column("error", Text),
+    Column("post_id", KEY),
+    Column("created_at", BigInteger, nullable=False),
+    Column("due_at", BigInteger, nullable=False),
+    Index(None, "organization_id", "created_at", "id"),
+)
+# Ended runs are many and never looked for by status: the indexes hold only those that work is left for.
+Index(
+    "ix_workflow_runs_pending",
+    workflow_runs.c.organization_id,
+    workflow_runs.c.kills,
+    workflow_runs.c.created_at,
+    workflow_runs.c.id,
+    workflow_runs.c.due_at,
+    sqlite_where=workflow_runs.c.status == "pending",
+    postgresql_where=workflow_runs.c.status == "pending",
+)
+Index(
+    "ix_workflow_runs_running",
+    workflow_runs.c.id,
+    sqlite_where=workflow_runs.c.status == "running",
+    postgresql_where=workflow_runs.c.status == "running",
+)
+
+executors: Final = Table(
+    "executors",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    # Counted, not timed: whether an executor lives is told by whether this grows, and no two clocks need to agree.
+    Column("beats", BigInteger, nullable=False),
+)
+
+run_steps: Final = Table(
+    "run_steps",
+    metadata,
+    Column("run_id", KEY, ForeignKey("workflow_runs.id"), nullable=False),
+    Column("name", KEY, nullable=False),
+    Column("result", Text, nullable=False),
+    PrimaryKeyConstraint("run_id", "name"),
+    sqlite_with_rowid=False,
+)
+
+run_drafts: Final = Table(
+    "run_drafts",
+    metadata,
+    Column("run_id", KEY, ForeignKey("workflow_runs.id"), primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("markdown", Text, nullable=False),
+)
+
+# What clients follow; where a job stands is told by its run.
+jobs: Final = Table(
+    "jobs",
+    metadata,
+    Column("id", KEY, primary_key=True),
+    organization(),
+    Column("run_id", KEY, ForeignKey("workflow_runs.id"), nullable=False, unique=True),
+    Column("created_at", BigInteger, nullable=False),
+)
+
+job_events: Final = Table(
+    "job_events",
+    metadata,
+    # They are read in the order in which they were written.
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("id", KEY, nullable=False, unique=True),
+    Column("job_id", KEY, ForeignKey("jobs.id"), nullable=False, index=True),
+    Column("type", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("metadata", Text),
+    Column("created_at", BigInteger, nullable=False),
+)

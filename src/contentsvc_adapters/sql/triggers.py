@@ -1,0 +1,118 @@
+"""The triggers of an organization: which there may be beside each other, decided where nobody else changes them."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from contentsvc_adapters.sql.configuration import change_configuration
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.directory_rows import trigger_of, trigger_row
+from contentsvc_adapters.sql.schema import triggers
+from contentsvc_adapters.sql.speakers import unknown_brand
+from contentsvc_core.content.brand import UnknownBrand
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.workflows.triggers import Trigger, TriggerChange, TriggerFault
+
+
+class _Double(Exception):
+    """Undoes an addition: another trigger does the same."""
+
+
+class _Speechless(Exception):
+    """Undoes an addition: who is to speak is not there."""
+
+    def __init__(self, unknown: UnknownBrand) -> None:
+        """Say who."""
+        super().__init__(unknown.reason)
+        self.unknown = unknown
+
+
+async def add_trigger(database: Database, trigger: Trigger, *, checks_brand: bool) -> bool | UnknownBrand:
+    """Add a trigger, unless another one does the same."""
+    try:
+        await change_configuration(database, trigger.organization_id, partial(_add, trigger, checks_brand=checks_brand))
+    except _Double:
+        return False
+    except _Speechless as exc:
+        return exc.unknown
+    return True
+
+
+def _add(trigger: Trigger, connection: Connection, *, checks_brand: bool) -> bool:
+    standing = connection.execute(select(triggers).where(triggers.c.id == trigger.id)).first()
+    if standing is not None:
+        if trigger_of(standing) != trigger:
+            message = f"'{trigger.id}' is the id of another one"
+            raise Unstorable(message)
+        # The same once more, after an unknown outcome.
+        return False
+    if any(other.does_the_same_as(trigger) for other in _all(connection, trigger.organization_id)):
+        raise _Double
+    unknown = unknown_brand(connection, trigger.organization_id, trigger.brand_identity_id)
+    if checks_brand and unknown is not None:
+        raise _Speechless(unknown)
+    connection.execute(insert(triggers), trigger_row(trigger))
+    return True
+
+
+async def change_trigger(
+    database: Database,
+    organization_id: str,
+    trigger_id: str,
+    change: TriggerChange,
+    *,
+    checks_brand: bool,
+) -> Trigger | TriggerFault | UnknownBrand:
+    """Change a trigger as it stands."""
+    answer: list[Trigger | TriggerFault | UnknownBrand] = []
+
+    def run(connection: Connection) -> bool:
+        # Of two turns the last one counts: it is the one that was committed.
+        changed = _changed(_all(connection, organization_id), trigger_id, change)
+        answer[:] = [changed]
+        if isinstance(changed, TriggerFault):
+            return False
+        unknown = unknown_brand(connection, organization_id, changed.brand_identity_id)
+        if checks_brand and unknown is not None:
+            answer[:] = [unknown]
+            return False
+        changing = update(triggers).where(triggers.c.id == trigger_id, triggers.c.organization_id == organization_id)
+        return connection.execute(changing.values(trigger_row(changed))).rowcount > 0
+
+    await change_configuration(database, organization_id, run)
+    return answer[0]
+
+
+def _changed(standing: Sequence[Trigger], trigger_id: str, change: TriggerChange) -> Trigger | TriggerFault:
+    found = next((trigger for trigger in standing if trigger.id == trigger_id), None)
+    if found is None:
+        return TriggerFault.UNKNOWN
+    changed = change(found)
+    if isinstance(changed, TriggerFault):
+        return changed
+    # What it does already it may go on to do: two of a kind may be older than this rule.
+    if not changed.does_the_same_as(found) and any(changed.does_the_same_as(other) for other in standing):
+        return TriggerFault.DOUBLE
+    return changed
+
+
+async def remove_trigger(database: Database, organization_id: str, trigger_id: str) -> bool:
+    """Delete a trigger."""
+    removing = delete(triggers).where(triggers.c.organization_id == organization_id, triggers.c.id == trigger_id)
+    removed = False
+
+    def run(connection: Connection) -> bool:
+        nonlocal removed
+        gone = connection.execute(removing).rowcount > 0
+        # Begun again after an unknown outcome, it may be gone already.
+        removed = removed or gone
+        return gone
+
+    await change_configuration(database, organization_id, run)
+    return removed
+
+
+def _all(connection: Connection, organization_id: str) -> list[Trigger]:
+    mine = select(triggers).where(triggers.c.organization_id == organization_id)
+    return [trigger_of(row) for row in connection.execute(mine)]

@@ -1,0 +1,228 @@
+"""One conversation with a server that has OpenAI's chat completions: a POST, streamed, tried again where that helps."""
+
+import asyncio
+import random
+import re
+from typing import Any, Final, final
+
+import httpx
+import msgspec
+from attrs import field, frozen
+
+from contentsvc_adapters.writers.completions import Broken, Completion, named_fault, read_fault
+from contentsvc_core.content.prompting import MATERIAL_LIMIT, Prompt
+
+#: How much of a refusal is read, in bytes.
+_REFUSAL_LIMIT: Final = 64 * 1024
+#: Refusals that may be over a moment later; 529 is not registered, and means overload.
+_LATER: Final = frozenset({408, 429, 500, 502, 503, 504, 529})
+#: What such a refusal is called when it will not be over: the account has no money left.
+_NOT_LATER: Final = " (insufficient_quota)"
+_HINTS: Final = {
+    401: "check CONTENTSVC_WRITER_KEY",
+    403: "check CONTENTSVC_WRITER_KEY",
+    404: "check CONTENTSVC_WRITER_URL and CONTENTSVC_WRITER_MODEL",
+    413: "lower CONTENTSVC_WRITER_CONTEXT_CHARS",
+}
+_BAD_REQUEST: Final = frozenset({400, 422})
+#: What a header's value may hold (RFC 9110, section 5.5), spaces aside.
+_KEY: Final = re.compile(r"[!-~]*")
+_SECONDS: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
+
+
+def _printable(_endpoint: object, _attribute: object, key: str) -> None:
+    if not _KEY.fullmatch(key):
+        # Said here, without the key: what writes headers would repeat it in its own message.
+        message = "the key of the model server must be visible ASCII characters"
+        raise ValueError(message)
+
+
+@final
+@frozen(kw_only=True)
+class ModelEndpoint:
+    """A model, and where it is asked."""
+
+    #: What stands before ``/chat/completions``, e.g. ``https://api.example/v1``.
+    base_url: str = field(converter=lambda url: url.rstrip("/"))
+    model: str
+    #: Empty: none is sent.
+    key: str = field(default="", repr=False, validator=_printable)
+    #: How long one piece of content may take, with everything that is tried again, in seconds.
+    timeout_s: float = 120.0
+    #: How long an answer may be, in the model's tokens.
+    max_tokens: int = 4_096
+    #: How much a model is told of what happened, in characters.
+    context_chars: int = MATERIAL_LIMIT
+    #: How many conversations are had at a time; others wait.
+    connections: int = 16
+
+
+@final
+@frozen(kw_only=True)
+class Patience:
+    """How long a server is borne with."""
+
+    #: How often a text is asked for while the server is busy or away.
+    tries: int = 4
+    #: The pause after the first of them, in seconds; it doubles.
+    first_pause_s: float = 0.5
+    #: The longest pause, in seconds. A server that wishes for a longer one is asked again by the run's next attempt.
+    longest_pause_s: float = 20.0
+    connect_s: float = 5.0
+    #: How long a server may be silent in the middle of its answer, in seconds.
+    silence_s: float = 30.0
+
+
+@final
+@frozen(kw_only=True)
+class _Later:
+    """A refusal that may be over a moment later."""
+
+    reason: str
+    #: When the server wants to be asked again, in seconds; 0: it does not say.
+    after_s: float = 0.0
+
+
+@final
+@frozen(kw_only=True)
+class _OtherWords:
+    """The server has said which part of the question it does not understand: it is to be asked without it."""
+
+
+@final
+class Chat:
+    """Asks one model."""
+
+    def __init__(self, endpoint: ModelEndpoint, patience: Patience) -> None:
+        """Take where to ask; nothing is sent yet."""
+        self._endpoint = endpoint
+        self._patience = patience
+        # What this server turned out not to understand is not said to it again.
+        self._json_mode = True
+        self._cap = "max_tokens"
+        # The size of what is compressed could not be bounded, so it is not asked for.
+        headers = {"Accept": "text/event-stream, application/json", "Accept-Encoding": "identity"}
+        if endpoint.key:
+            headers["Authorization"] = f"Bearer {endpoint.key}"
+        self._client = httpx.AsyncClient(
+            headers=headers | {"Content-Type": "application/json", "User-Agent": "contentsvc"},
+            # The whole conversation has a limit of its own, and so has every silence in it.
+            timeout=httpx.Timeout(None, connect=patience.connect_s),
+            limits=httpx.Limits(max_connections=endpoint.connections, max_keepalive_connections=endpoint.connections),
+            # Key and prompt go where the settings say, and nowhere else: no redirect, no proxy of the environment.
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections; nothing can be asked after that."""
+        await self._client.aclose()
+
+    async def ask(self, prompt: Prompt) -> str | Broken:
+        """Ask until there is an answer, or asking is of no use; within the endpoint's time."""
+        try:
+            async with asyncio.timeout(self._endpoint.timeout_s):
+                return await self._ask(prompt)
+        except TimeoutError:
+            return Broken(reason=f"the model has not finished within {self._endpoint.timeout_s:g} s")
+
+    async def _ask(self, prompt: Prompt) -> str | Broken:
+        pause_s = self._patience.first_pause_s
+        tried = 0
+        while True:
+            given = await self._ask_once(self._question(prompt))
+            if isinstance(given, _OtherWords):
+                # Once for each thing that can be said otherwise, and these are two.
+                continue
+            if not isinstance(given, _Later):
+                return given
+            tried += 1
+            if tried == self._patience.tries:
+                return Broken(reason=f"{given.reason}, {tried} times")
+            if given.after_s > self._patience.longest_pause_s:
+                return Broken(reason=f"{given.reason}, and wants to be asked again in {given.after_s:g} s")
+            # The server's wish is the least; and not all runs at once.
+            await asyncio.sleep(max(given.after_s, pause_s * random.uniform(0.5, 1)))  # noqa: S311  # no secret
+            pause_s = min(2 * pause_s, self._patience.longest_pause_s)
+
+    def _question(self, prompt: Prompt) -> dict[str, Any]:
+        question: dict[str, Any] = {
+            "model": self._endpoint.model,
+            "messages": [
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": prompt.user},
+            ],
+            "stream": True,
+            self._cap: self._endpoint.max_tokens,
+        }
+        return question | ({"response_format": {"type": "json_object"}} if self._json_mode else {})
+
+    async def _ask_once(self, question: dict[str, Any]) -> str | Broken | _Later | _OtherWords:
+        url = f"{self._endpoint.base_url}/chat/completions"
+        request = self._client.build_request("POST", url, content=msgspec.json.encode(question))
+        try:
+            response = await self._client.send(request, stream=True)
+        except httpx.TransportError as exc:
+            # Nothing was answered yet. The kind is enough: a library's message may hold what was sent.
+            return _Later(reason=f"the model server cannot be reached ({type(exc).__name__})")
+        try:
+            return await (self._read(response) if response.is_success else self._refused(response, question))
+        except httpx.TransportError as exc:
+            return Broken(reason=f"the model's answer broke off ({type(exc).__name__})")
+        finally:
+            await response.aclose()
+
+    async def _read(self, response: httpx.Response) -> str | Broken:
+        """Read an answer: one that stalls is given up, one that is slow and steady is not."""
+        if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+            return Broken(reason="the model's answer is compressed, which was not asked for")
+        completion = Completion()
+        loop = asyncio.get_running_loop()
+        try:
+            # The first piece may take as long as a model thinks: only the limit of the whole bounds it.
+            async with asyncio.timeout(None) as silence:
+                async for piece in response.aiter_raw():
+                    if completion.feed(piece):
+                        break
+                    silence.reschedule(loop.time() + self._patience.silence_s)
+        except TimeoutError:
+            return Broken(reason=f"the model has stalled for {self._patience.silence_s:g} s")
+        return completion.text()
+
+    async def _refused(self, response: httpx.Response, question: dict[str, Any]) -> Broken | _Later | _OtherWords:
+        status = response.status_code
+        error = read_fault(await _beginning(response))
+        name = named_fault(error)
+        reason = f"the model server answers {status}{name}"
+        if status in _LATER and name != _NOT_LATER:
+            return _Later(reason=reason, after_s=_retry_after_s(response))
+        if status in _BAD_REQUEST and self._learns(str(error), question):
+            return _OtherWords()
+        if response.has_redirect_location:
+            return Broken(reason=f"{reason}, a redirect: set CONTENTSVC_WRITER_URL to where it leads")
+        return Broken(reason=f"{reason}: {_HINTS[status]}" if status in _HINTS else reason)
+
+    def _learns(self, said: str, question: dict[str, Any]) -> bool:
+        """Tell whether a refusal names something that can be left out, or called otherwise."""
+        if "response_format" in said and "response_format" in question:
+            self._json_mode = False
+            return True
+        if "max_completion_tokens" in said and "max_tokens" in question:
+            self._cap = "max_completion_tokens"
+            return True
+        return False
+
+
+async def _beginning(response: httpx.Response) -> bytes:
+    body = bytearray()
+    async for piece in response.aiter_raw():
+        body += piece
+        if len(body) > _REFUSAL_LIMIT:
+            break
+    return bytes(body)
+
+
+def _retry_after_s(response: httpx.Response) -> float:
+    """Read ``Retry-After`` in seconds; a date counts as no wish: servers of this protocol send seconds."""
+    value = response.headers.get("Retry-After", "")
+    return float(value) if _SECONDS.fullmatch(value) else 0.0

@@ -1,0 +1,106 @@
+"""What a model's Markdown may hold: text, and links to http and https. Checked by a parser, not believed."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from markdown_it import MarkdownIt
+
+from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
+from contentsvc_core.content.prompting import UnusableDraft
+
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_TICKS: Final = re.compile(r"(`+)")
+# A backslash and what it escapes; an address in angle brackets; what opens HTML; what opens an image.
+_MARKUP: Final = re.compile(r"\\.|<https?://[^<>\s]*>|<|!(?=\[)")
+_EVERY: Final = re.compile(r"\\.|<|!(?=\[)")
+
+
+def _sees_everything() -> MarkdownIt:
+    # Raw HTML and images are on, and every address counts as a link: what another renderer would show is to be found.
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    parser.validateLink = lambda url: True  # pyright: ignore[reportAttributeAccessIssue]  # noqa: ARG005
+    return parser
+
+
+_PARSER: Final = _sees_everything()
+
+
+def inert(markdown: str) -> str | UnusableDraft:
+    """Give Markdown in which raw HTML is text and images are links; unusable is one that links to no web page."""
+    safe = _escaped(markdown)
+    if len(safe) <= MARKDOWN_LIMIT and _holds_markup(safe):
+        # Something looked like code and is none. Now code that holds HTML shows backslashes; nothing else is lost.
+        safe = _EVERY.sub(_escape, markdown)
+        if _holds_markup(safe):
+            return UnusableDraft(reason="it holds HTML or an image")
+    if len(safe) > MARKDOWN_LIMIT:
+        return UnusableDraft(reason=f"it is longer than {MARKDOWN_LIMIT:,} characters")
+    if any(not target.lower().startswith(("https://", "http://")) for target in _targets(safe)):
+        return UnusableDraft(reason="it links to something that is no http or https address")
+    return safe
+
+
+def _escaped(markdown: str) -> str:
+    lines: list[str] = []
+    fence = ""
+    for line in markdown.split("\n"):
+        found = _FENCE.fullmatch(line)
+        if fence:
+            lines.append(line)
+            if found and found[1].startswith(fence) and not found[2].strip():
+                fence = ""
+        elif found and not (found[1][0] == "`" and "`" in found[2]):
+            fence = found[1]
+            lines.append(line)
+        else:
+            lines.append(_escaped_line(line))
+    return "\n".join(lines)
+
+
+def _escaped_line(line: str) -> str:
+    if "<" not in line and "![" not in line:
+        return line
+    pieces = _TICKS.split(line)
+    # Where the next run of so many backticks stands: what lies between two such runs is code.
+    closing: dict[int, int] = {}
+    ahead: dict[int, int] = {}
+    for place in range(len(pieces) - 2, 0, -2):
+        closing[place] = ahead.get(len(pieces[place]), 0)
+        ahead[len(pieces[place])] = place
+    made: list[str] = []
+    place = 0
+    while place < len(pieces):
+        if place % 2 and (end := closing[place]):
+            made += pieces[place : end + 1]
+            place = end + 1
+            continue
+        made.append(pieces[place] if place % 2 else _MARKUP.sub(_escape, pieces[place]))
+        place += 1
+    return "".join(made)
+
+
+def _escape(found: re.Match[str]) -> str:
+    match found[0]:
+        case "<":
+            return "\\<"
+        case "!":
+            # The image becomes a link.
+            return ""
+        case kept:
+            return kept
+
+
+def _holds_markup(markdown: str) -> bool:
+    return any(kind in {"html_inline", "html_block", "image"} for kind, _ in _tokens(markdown))
+
+
+def _targets(markdown: str) -> Iterator[str]:
+    return (target for kind, target in _tokens(markdown) if kind == "link_open")
+
+
+def _tokens(markdown: str) -> Iterator[tuple[str, str]]:
+    """Give the type of every token, and where it leads."""
+    for block in _PARSER.parse(markdown):
+        for token in (block, *(block.children or ())):
+            yield token.type, str(token.attrGet("href") or "")

@@ -1,0 +1,70 @@
+"""The writer that asks a language model, at any server with OpenAI's chat completions.
+
+What is asked and how an answer is read are rules of the core (:mod:`contentsvc_core.content.prompting`); ``chat`` has
+the conversation.
+"""
+
+import asyncio
+from typing import Final, final
+
+from contentsvc_adapters.writers.chat import Chat, ModelEndpoint, Patience
+from contentsvc_adapters.writers.completions import Broken
+from contentsvc_adapters.writers.deterministic import DeterministicWriter
+from contentsvc_adapters.writers.inspection import inert
+from contentsvc_core.content.prompting import UnusableDraft, prompt_for, read_draft
+from contentsvc_core.content.writing import Brief, Draft
+from contentsvc_core.errors import WriterUnavailable
+from contentsvc_core.text import one_line
+
+_NAME_LIMIT: Final = 80
+#: Shorter ones are placeholders such as ``none``, and may be parts of words.
+_KEY_LENGTH: Final = 8
+
+
+@final
+class OpenAICompatibleWriter:
+    """Has a model write (port :class:`~contentsvc_core.ports.ContentWriter`)."""
+
+    costly: bool = True
+
+    def __init__(self, endpoint: ModelEndpoint, patience: Patience | None = None) -> None:
+        """Take where to ask; nothing is sent yet."""
+        self.name = f"openai-compatible:{one_line(endpoint.model, _NAME_LIMIT)}"
+        self._endpoint = endpoint
+        self._chat = Chat(endpoint, patience or Patience())
+        self._rules = DeterministicWriter()
+
+    async def aclose(self) -> None:
+        """Close the connections; nothing can be written after that."""
+        await self._chat.aclose()
+
+    async def write(self, brief: Brief) -> Draft | None:
+        """Have a model write; ``None``: by the deterministic rules there is nothing to report, and nobody is asked.
+
+        Raises:
+            WriterUnavailable: The model cannot be asked, or what it wrote cannot be a post.
+        """
+        if await self._rules.write(brief) is None:
+            return None
+        # In a thread: thousands of commits take their time.
+        prompt = await asyncio.to_thread(prompt_for, brief, limit=self._endpoint.context_chars)
+        text = await self._chat.ask(prompt)
+        if isinstance(text, Broken):
+            raise self._unavailable(text.reason)
+        draft = await asyncio.to_thread(_draft, text, brief)
+        if isinstance(draft, UnusableDraft):
+            raise self._unavailable(f"the model's text cannot be used: {draft.reason}")  # noqa: EM102, TRY003  # masked
+        return draft
+
+    def _unavailable(self, reason: str) -> WriterUnavailable:
+        # A server may call its faults whatever it likes, but not by its key.
+        key = self._endpoint.key
+        return WriterUnavailable(reason.replace(key, "***") if len(key) >= _KEY_LENGTH else reason)
+
+
+def _draft(text: str, brief: Brief) -> Draft | UnusableDraft:
+    draft = read_draft(text, brief.content_type)
+    if isinstance(draft, UnusableDraft):
+        return draft
+    markdown = inert(draft.markdown)
+    return markdown if isinstance(markdown, UnusableDraft) else Draft(title=draft.title, markdown=markdown)

@@ -1,0 +1,128 @@
+"""``brand``: who speaks in posts."""
+
+from typing import Any, Final, TypeVar
+
+import click
+
+from contentsvc_cli.following import WAIT, check_completed, followed
+from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body
+from contentsvc_core.content.brand_changes import BrandFault
+from contentsvc_core.content.jobs import Job, brand_job_body
+from contentsvc_core.organizations import Removed
+
+_Value = TypeVar("_Value")
+_TONES: Final = {tone.value.lower(): tone for tone in ToneProfile}
+_COLUMNS: Final = ("id", "name", "isDefault", "companyName", "toneProfile", "audience", "language", "websiteUrl")
+
+
+@click.group()
+def brand() -> None:
+    """List, make, change and delete brand identities: who speaks in posts, to whom, and how."""
+
+
+@brand.command("list")
+@ORGANIZATION
+@JSON
+def list_brands(organization: str, *, as_json: bool) -> None:
+    """List an organization's brand identities, oldest first."""
+
+    async def work(desk: Desk) -> list[dict[str, Any]]:
+        owner = await desk.organization(organization)
+        return [brand_body(each) for each in await desk.stores.brands.identities(owner.id)]
+
+    show_rows(at_desk(work), columns=_COLUMNS, as_json=as_json, empty="No brand identities yet.")
+
+
+@brand.command("show")
+@click.argument("brand_id")
+@JSON
+def show_brand(brand_id: str, *, as_json: bool) -> None:
+    """Show a brand identity whole."""
+
+    async def work(desk: Desk) -> BrandIdentity | None:
+        owner = await desk.stores.directory.owner_of(brand_id)
+        return None if owner is None else await desk.stores.brands.identity(owner, brand_id)
+
+    show(brand_body(_found(brand_id, at_desk(work))), as_json=as_json)
+
+
+@brand.command()
+@click.argument("website_url", metavar="URL")
+@ORGANIZATION
+@click.option("--name", help="What it is called.  [default: as the site calls itself]")
+@WAIT
+@JSON
+def generate(website_url: str, organization: str, name: str | None, wait_s: float | None, *, as_json: bool) -> None:
+    """Make a brand identity from a website; a server that performs runs reads it."""
+
+    async def work(desk: Desk) -> Job:
+        owner = await desk.organization(organization)
+        job = accepted(await desk.brand_generator.request(owner.id, name=name, website_url=website_url))
+        return await followed(desk, job, wait_s)
+
+    job = at_desk(work)
+    show(brand_job_body(job), as_json=as_json)
+    check_completed(job, wait_s)
+
+
+@brand.command()
+@click.argument("brand_id")
+@click.option("--name", help="What it is called; unique in the organization.")
+@click.option("--website", "website_url", metavar="URL", help="The company's website.")
+@click.option("--company-name", help="What the company is called; '' for none, as with every text below.")
+@click.option("--company-description", help="What the company does.")
+@click.option("--tone", "tone_profile", type=click.Choice(list(_TONES)), help="How it speaks.")
+@click.option("--custom-tone", help="How it speaks, in its own words; goes before the tone.")
+@click.option("--instructions", "custom_instructions", help="What writers are to heed.")
+@click.option("--audience", help="Who is spoken to, e.g. 'developers'.")
+@click.option("--language", help="The language to write in, by its English name.")
+@click.option("--default", "is_default", is_flag=True, default=None, help="Make it the organization's default.")
+@JSON
+def edit(brand_id: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # one for each field
+    """Change a brand identity: what is not named stays."""
+    given = {field: value for field, value in options.items() if value is not None}
+    if not given:
+        message = "there is nothing to change: name at least one option"
+        raise click.UsageError(message)
+    if "tone_profile" in given:
+        given["tone_profile"] = _TONES[given["tone_profile"]]
+    # A name and an address cannot be taken away: '' for one of them is refused as what it is.
+    given = {
+        field: None if value == "" and field not in {"name", "website_url"} else value for field, value in given.items()
+    }
+
+    async def work(desk: Desk) -> BrandIdentity | None:
+        owner = await desk.stores.directory.owner_of(brand_id)
+        changed = None if owner is None else await desk.brand_editor.change(owner, brand_id, given)
+        return None if changed in {None, BrandFault.UNKNOWN} else accepted(changed)
+
+    show(brand_body(_found(brand_id, at_desk(work))), as_json=as_json)
+
+
+@brand.command()
+@click.argument("brand_id")
+@JSON
+def delete(brand_id: str, *, as_json: bool) -> None:
+    """Delete a brand identity, and switch the schedules and triggers off that name it."""
+
+    async def work(desk: Desk) -> Removed | None:
+        owner = await desk.stores.directory.owner_of(brand_id)
+        removed = BrandFault.UNKNOWN if owner is None else await desk.stores.brands.remove(owner, brand_id)
+        return None if removed is BrandFault.UNKNOWN else accepted(removed)
+
+    removed = _found(brand_id, at_desk(work))
+    body = {
+        "brandIdentityId": brand_id,
+        "disabledSchedules": list(removed.disabled_schedules),
+        "disabledEvents": list(removed.disabled_events),
+    }
+    show(body, as_json=as_json)
+
+
+def _found(brand_id: str, value: _Value | None) -> _Value:
+    if value is None:
+        message = f"there is no brand identity '{brand_id}'"
+        raise click.ClickException(message)
+    return value

@@ -1,0 +1,49 @@
+"""Waiting for a job."""
+
+import asyncio
+import time
+from typing import Final
+
+import click
+
+from contentsvc_cli.wiring import Desk
+from contentsvc_core.content.jobs import Job, job_events, job_status
+
+_LOOK_EVERY_S: Final = 0.2
+_ENDED: Final = frozenset({"completed", "failed", "skipped"})
+
+#: ``--wait SECONDS``, as commands take it that start a job.
+WAIT: Final = click.option(
+    "--wait", "wait_s", type=click.FloatRange(0), metavar="SECONDS", help="Wait for the end so long at most."
+)
+
+
+async def followed(desk: Desk, job: Job, wait_s: float | None) -> Job:
+    """Wait until a job has ended, and say on standard error what happens to it; ``None``: do not wait."""
+    if wait_s is None:
+        return job
+    deadline = time.monotonic() + wait_s
+    told = 0
+    while True:
+        found = await desk.stores.jobs.job(job.run.organization_id, job.id)
+        job = found or job
+        events = job_events(job)
+        for event in events[told:]:
+            click.echo(f"{event.type.value}: {event.message}", err=True)
+        told = len(events)
+        if job_status(job) in _ENDED or time.monotonic() >= deadline:
+            return job
+        await asyncio.sleep(_LOOK_EVERY_S)
+
+
+def check_completed(job: Job, wait_s: float | None) -> None:
+    """Say how a job stands that was waited for and is not completed.
+
+    Raises:
+        ClickException: It is not.
+    """
+    status = job_status(job)
+    if wait_s is not None and status != "completed":
+        reason = job.run.error if status in _ENDED else "it takes longer than that; is a server running?"
+        message = f"the job is {status}: {reason}"
+        raise click.ClickException(message)

@@ -1,0 +1,136 @@
+"""``post``: what was written."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TextIO, TypeVar
+
+import click
+
+from contentsvc_cli.listings import show_list
+from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, show
+from contentsvc_cli.wiring import Desk, at_desk
+from contentsvc_core.content.editing import InvalidChange, PostChange, read_post_change
+from contentsvc_core.content.posts import Post, PostStatus, post_body
+from contentsvc_core.text import storable
+from contentsvc_core.usecases.edit import PostFault
+
+_T = TypeVar("_T")
+
+
+#: What is said of a post that was changed.
+_SHORT: Final = ("id", "title", "contentType", "status", "updatedAt")
+
+
+@click.group()
+def post() -> None:
+    """List, show, change, publish and delete posts."""
+
+
+@post.command("list")
+@ORGANIZATION
+@LIMIT
+@JSON
+def list_posts(organization: str, limit: int | None, *, as_json: bool) -> None:
+    """List posts, newest first."""
+
+    async def rows(desk: Desk, owner: str) -> list[dict[str, Any]]:
+        return [post_body(found) for found in await desk.stores.posts.posts(owner, limit=limit)]
+
+    show_list(organization, rows, ("createdAt", "id", "contentType", "status", "title"), as_json=as_json)
+
+
+@post.command("show")
+@click.argument("post_id")
+@JSON
+def show_post(post_id: str, *, as_json: bool) -> None:
+    """Show a post; without --json, its Markdown alone."""
+
+    async def work(desk: Desk, owner: str) -> Post | PostFault:
+        return await desk.stores.posts.post(owner, post_id) or PostFault.UNKNOWN
+
+    found = _of(post_id, work)
+    if as_json:
+        show(post_body(found), as_json=True)
+    else:
+        click.echo(found.markdown)
+
+
+@post.command()
+@click.argument("post_id")
+@click.option("--title", help="One line of 1 to 120 characters.")
+@click.option(
+    "--markdown",
+    type=click.File(encoding="utf-8"),
+    metavar="FILE|-",
+    help="Where the new Markdown is read from; '-' is standard input.",
+)
+@JSON
+def edit(post_id: str, title: str | None, markdown: TextIO | None, *, as_json: bool) -> None:
+    """Change a post's title or Markdown; its content is rendered anew."""
+    try:
+        text = None if markdown is None else storable(markdown.read())
+    except UnicodeDecodeError as exc:
+        message = "the Markdown is no UTF-8 text"
+        raise click.ClickException(message) from exc
+    if title is None and text is None:
+        message = "there is nothing to change: name --title or --markdown"
+        raise click.UsageError(message)
+    change = read_post_change(title=title, markdown=text)
+    if isinstance(change, InvalidChange):
+        raise click.ClickException(change.error)
+    _change(post_id, change, as_json=as_json)
+
+
+@post.command()
+@click.argument("post_id")
+@JSON
+def publish(post_id: str, *, as_json: bool) -> None:
+    """Publish a post."""
+    _change(post_id, PostChange(status=PostStatus.PUBLISHED), as_json=as_json)
+
+
+@post.command()
+@click.argument("post_id")
+@JSON
+def unpublish(post_id: str, *, as_json: bool) -> None:
+    """Make a post a draft again."""
+    _change(post_id, PostChange(status=PostStatus.DRAFT), as_json=as_json)
+
+
+@post.command()
+@click.argument("post_id")
+@JSON
+def delete(post_id: str, *, as_json: bool) -> None:
+    """Delete a post; its run stays as it ended, and does not write it again."""
+
+    async def work(desk: Desk, owner: str) -> PostFault | None:
+        return await desk.posts.remove(owner, post_id)
+
+    _of(post_id, work)
+    show({"postId": post_id, "deleted": True}, as_json=as_json)
+
+
+def _change(post_id: str, change: PostChange, *, as_json: bool) -> None:
+    async def work(desk: Desk, owner: str) -> Post | PostFault:
+        return await desk.posts.change(owner, post_id, change)
+
+    body = post_body(_of(post_id, work))
+    # For people the text itself is too much: 'post show' has it.
+    show(body if as_json else {name: body[name] for name in _SHORT}, as_json=as_json)
+
+
+def _of(post_id: str, work: Callable[[Desk, str], Awaitable[_T | PostFault]]) -> _T:
+    """Do something with a post.
+
+    Raises:
+        ClickException: There is none of that id.
+    """
+
+    async def run(desk: Desk) -> _T | PostFault:
+        owner = await desk.stores.directory.owner_of(post_id)
+        return PostFault.UNKNOWN if owner is None else await work(desk, owner)
+
+    done = at_desk(run)
+    if isinstance(done, PostFault):
+        message = f"there is no post '{post_id}'"
+        raise click.ClickException(message)
+    return done

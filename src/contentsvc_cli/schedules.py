@@ -1,0 +1,289 @@
+"""``schedule``: content that is written at fixed times."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
+from contentsvc_core.identifiers import MAX_REPOSITORY_ID
+from contentsvc_core.usecases.plan import ScheduleChanges
+from contentsvc_core.workflows.schedules import Schedule, schedule_body
+from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
+
+_Command = TypeVar("_Command", bound=Callable[..., None])
+#: From 0, as crontab counts them.
+_DAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+_AT: Final = re.compile(r"([0-9]{1,2}):([0-9]{2})")
+_OUTPUTS: Final = click.Choice([kind.value for kind in ContentType])
+_LOOKBACKS: Final = click.Choice([lookback.value for lookback in Lookback])
+_COLUMNS: Final = ("id", "name", "when", "nextRun", "repositories", "outputType", "lookbackWindow", "autoPublish")
+
+
+def _times(*, required: bool) -> Callable[[_Command], _Command]:
+    """Add the options that say when; the changes of one that is there may leave any of them out."""
+    options = [
+        click.option(
+            "--frequency",
+            required=required,
+            type=click.Choice([frequency.value for frequency in Frequency]),
+            help="How often it fires.",
+        ),
+        click.option("--at", required=required, metavar="HH:MM", help="The time of day, in UTC."),
+        click.option("--day-of-week", type=click.Choice(_DAYS), help="The day of a weekly one."),
+        click.option(
+            "--day-of-month",
+            type=click.IntRange(1, 31),
+            help="The day of a monthly one; in a month that has no such day, the last.",
+        ),
+    ]
+
+    def add(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def _repository_ids(*, required: bool) -> Callable[[_Command], _Command]:
+    return click.option(
+        "--repository-id",
+        "repository_ids",
+        required=required,
+        multiple=True,
+        type=click.IntRange(1, MAX_REPOSITORY_ID),
+        help="A connected repository that it reports; may be repeated.",
+    )
+
+
+@click.group()
+def schedule() -> None:
+    """Create, list, change and switch schedules."""
+
+
+@schedule.command()
+@ORGANIZATION
+@click.option("--name", required=True, help="For people.")
+@_times(required=True)
+@_repository_ids(required=True)
+@click.option(
+    "--output",
+    type=_OUTPUTS,
+    default=ContentType.CHANGELOG.value,
+    show_default=True,
+    help="What is written.",
+)
+@click.option(
+    "--lookback", type=_LOOKBACKS, default=DEFAULT_LOOKBACK.value, show_default=True, help="How far back it reports."
+)
+@click.option("--brand", metavar="ID", help="The brand identity that speaks.  [default: the default one]")
+@click.option("--auto-publish", is_flag=True, help="Publish at once.  [default: posts are drafts]")
+@JSON
+def create(  # noqa: PLR0913, PLR0917  # one parameter an option
+    organization: str,
+    name: str,
+    frequency: str,
+    at: str,
+    day_of_week: str | None,
+    day_of_month: int | None,
+    repository_ids: tuple[int, ...],
+    output: str,
+    lookback: str,
+    brand: str | None,
+    *,
+    auto_publish: bool,
+    as_json: bool,
+) -> None:
+    """Create a schedule: a server that performs runs fires it, from its next time on."""
+    cron = _cron(None, frequency, at, day_of_week, day_of_month)
+
+    async def work(desk: Desk) -> Schedule:
+        owner = await desk.organization(organization)
+        return accepted(
+            await desk.planner.create(
+                owner.id,
+                name=name,
+                cron=cron,
+                repository_ids=repository_ids,
+                output_type=ContentType(output),
+                brand_identity_id=brand,
+                auto_publish=auto_publish,
+                lookback=Lookback(lookback),
+            )
+        )
+
+    _show(at_desk(work), as_json=as_json)
+
+
+@schedule.command("list")
+@ORGANIZATION
+@JSON
+def list_schedules(organization: str, *, as_json: bool) -> None:
+    """List an organization's schedules, oldest first, with the time at which each fires next."""
+
+    async def work(desk: Desk) -> list[Schedule]:
+        owner = await desk.organization(organization)
+        return list(await desk.stores.schedules.schedules(owner.id))
+
+    found = at_desk(work)
+    rows = [schedule_body(each) if as_json else _for_people(each) for each in found]
+    show_rows(rows, columns=_COLUMNS, as_json=as_json, empty="No schedules yet.")
+
+
+@schedule.command()
+@click.argument("schedule_id")
+@click.option("--name", help="For people.")
+@_times(required=False)
+@_repository_ids(required=False)
+@click.option("--output", type=_OUTPUTS, help="What is written.")
+@click.option("--lookback", type=_LOOKBACKS, help="How far back it reports.")
+@click.option("--brand", metavar="ID", help="The brand identity that speaks; 'default': the default one.")
+@click.option("--auto-publish/--no-auto-publish", default=None, help="Publish at once, or leave posts as drafts.")
+@JSON
+def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
+    schedule_id: str,
+    name: str | None,
+    frequency: str | None,
+    at: str | None,
+    day_of_week: str | None,
+    day_of_month: int | None,
+    repository_ids: tuple[int, ...],
+    output: str | None,
+    lookback: str | None,
+    brand: str | None,
+    *,
+    auto_publish: bool | None,
+    as_json: bool,
+) -> None:
+    """Change a schedule: what is not named stays. With other times, it fires from the next one on."""
+    changes = ScheduleChanges()
+    if name is not None:
+        changes["name"] = name
+    if repository_ids:
+        changes["repository_ids"] = repository_ids
+    if output is not None:
+        changes["output_type"] = ContentType(output)
+    if lookback is not None:
+        changes["lookback"] = Lookback(lookback)
+    if brand is not None:
+        changes["brand_identity_id"] = None if brand == "default" else brand
+    if auto_publish is not None:
+        changes["auto_publish"] = auto_publish
+    times = (frequency, at, day_of_week, day_of_month)
+    if not changes and not any(each is not None for each in times):
+        message = "there is nothing to change"
+        raise click.UsageError(message)
+
+    def change(standing: Schedule) -> ScheduleChanges:
+        if any(each is not None for each in times):
+            changes["cron"] = _cron(standing.cron, *times)
+        return changes
+
+    _show(_changed(schedule_id, change), as_json=as_json)
+
+
+@schedule.command()
+@click.argument("schedule_id")
+@JSON
+def enable(schedule_id: str, *, as_json: bool) -> None:
+    """Switch a schedule on: it fires from its next time on, and for none that has passed."""
+    _show(_changed(schedule_id, lambda _: ScheduleChanges(enabled=True)), as_json=as_json)
+
+
+@schedule.command()
+@click.argument("schedule_id")
+@JSON
+def disable(schedule_id: str, *, as_json: bool) -> None:
+    """Switch a schedule off: it fires no more, and runs of it that wait end as skipped."""
+    _show(_changed(schedule_id, lambda _: ScheduleChanges(enabled=False)), as_json=as_json)
+
+
+@schedule.command()
+@click.argument("schedule_id")
+@JSON
+def delete(schedule_id: str, *, as_json: bool) -> None:
+    """Delete a schedule; its posts stay, and runs of it that wait end as skipped."""
+
+    async def work(desk: Desk) -> bool:
+        owner = await desk.stores.directory.owner_of(schedule_id)
+        return owner is not None and await desk.stores.schedules.remove(owner, schedule_id)
+
+    if not at_desk(work):
+        raise _unknown(schedule_id)
+    show({"scheduleId": schedule_id, "deleted": True}, as_json=as_json)
+
+
+def _changed(schedule_id: str, change: Callable[[Schedule], ScheduleChanges]) -> Schedule:
+    async def work(desk: Desk) -> Schedule | None:
+        owner = await desk.stores.directory.owner_of(schedule_id)
+        standing = None if owner is None else await desk.stores.schedules.schedule(owner, schedule_id)
+        if owner is None or standing is None:
+            return None
+        return accepted(await desk.planner.change(owner, schedule_id, **change(standing)))
+
+    found = at_desk(work)
+    if found is None:
+        raise _unknown(schedule_id)
+    return found
+
+
+def _unknown(schedule_id: str) -> click.ClickException:
+    return click.ClickException(f"there is no schedule '{schedule_id}'")
+
+
+def _cron(
+    standing: Cron | None, frequency: str | None, at: str | None, day_of_week: str | None, day_of_month: int | None
+) -> Cron:
+    """Read the times; what is left out stays, but for a day that the frequency has no use for."""
+    given: dict[str, Any] = {}
+    if standing is not None:
+        given = {"frequency": standing.frequency, "hour": standing.hour, "minute": standing.minute}
+        if frequency in {None, standing.frequency.value}:
+            given |= {"day_of_week": standing.day_of_week, "day_of_month": standing.day_of_month}
+    if frequency is not None:
+        given["frequency"] = Frequency(frequency)
+    if at is not None:
+        read = _AT.fullmatch(at)
+        if read is None:
+            message = f"'{at}' is no time of the form HH:MM"
+            raise click.BadParameter(message, param_hint="--at")
+        given |= {"hour": int(read[1]), "minute": int(read[2])}
+    if day_of_week is not None:
+        given["day_of_week"] = _DAYS.index(day_of_week)
+    if day_of_month is not None:
+        given["day_of_month"] = day_of_month
+    given = {"day_of_week": None, "day_of_month": None, **given}
+    fault = cron_fault(**given)
+    if fault is not None:
+        named = fault.replace(", from 0 (Sunday) to 6", "").replace("dayOfWeek", "--day-of-week")
+        raise click.UsageError(named.replace("dayOfMonth", "--day-of-month"))
+    return Cron(**given)
+
+
+def _show(found: Schedule, *, as_json: bool) -> None:
+    show(schedule_body(found) if as_json else _for_people(found), as_json=as_json)
+
+
+def _for_people(found: Schedule) -> dict[str, Any]:
+    cron = found.cron
+    days = {
+        Frequency.DAILY: "daily",
+        Frequency.WEEKLY: f"every {_DAYS[cron.day_of_week or 0].capitalize()}",
+        Frequency.MONTHLY: f"monthly, on day {cron.day_of_month}",
+    }
+    return {
+        "id": found.id,
+        "name": found.name,
+        "when": f"{days[cron.frequency]} at {cron.hour:02}:{cron.minute:02} UTC",
+        "nextRun": "never: it is off" if found.due_at is None else f"{found.due_at:%a %Y-%m-%d %H:%M} UTC",
+        "repositories": ", ".join(map(str, found.repository_ids)),
+        "outputType": found.output_type.value,
+        "lookbackWindow": found.lookback.value,
+        "autoPublish": "yes" if found.auto_publish else "no",
+        "brand": found.brand_identity_id,
+    }

@@ -1,0 +1,82 @@
+"""Brand identities: who speaks in a post, to whom, and how (decisions, ``/v1``)."""
+
+from datetime import datetime
+from enum import Enum
+from typing import Any, Final, final
+
+from attrs import frozen
+
+from contentsvc_core.text import one_line
+from contentsvc_core.timestamps import iso_ms
+
+NAME_LIMIT: Final = 100
+#: Every other text of an identity.
+TEXT_LIMIT: Final = 2_000
+
+
+class ToneProfile(Enum):
+    """How a brand speaks."""
+
+    CONVERSATIONAL = "Conversational"
+    PROFESSIONAL = "Professional"
+    CASUAL = "Casual"
+    FORMAL = "Formal"
+
+
+@final
+@frozen(kw_only=True)
+class BrandIdentity:
+    """Who speaks. All texts but the name are people's or a website's own words: untrusted wherever they are used."""
+
+    id: str
+    organization_id: str
+    #: Unique in the organization, whatever its case; 1 to 100 characters in one line.
+    name: str
+    #: Used where no other one is named; an organization has at most one such.
+    is_default: bool = False
+    website_url: str
+    company_name: str | None = None
+    company_description: str | None = None
+    tone_profile: ToneProfile = ToneProfile.PROFESSIONAL
+    #: In its owner's words; goes before the profile.
+    custom_tone: str | None = None
+    custom_instructions: str | None = None
+    #: Who is spoken to, e.g. "developers".
+    audience: str | None = None
+    #: The language to write in: its English name, e.g. "English" or "German".
+    language: str | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+@final
+@frozen
+class UnknownBrand:
+    """Why nothing was made or changed: the identity that it names is not there (any more)."""
+
+    #: As it was given: anything.
+    id: str
+
+    @property
+    def reason(self) -> str:
+        """Say so to the client."""
+        return f"Unknown brand identity: '{one_line(self.id, 64)}'"
+
+
+def brand_body(brand: BrandIdentity) -> dict[str, Any]:
+    """Give an identity's wire form."""
+    return {
+        "id": brand.id,
+        "name": brand.name,
+        "isDefault": brand.is_default,
+        "websiteUrl": brand.website_url,
+        "companyName": brand.company_name,
+        "companyDescription": brand.company_description,
+        "toneProfile": brand.tone_profile.value,
+        "customTone": brand.custom_tone,
+        "customInstructions": brand.custom_instructions,
+        "audience": brand.audience,
+        "language": brand.language,
+        "createdAt": iso_ms(brand.created_at),
+        "updatedAt": iso_ms(brand.updated_at),
+    }

@@ -1,0 +1,120 @@
+"""What may be changed of a brand identity, and what comes of it (decisions, ``/v1`` 'Brand identities')."""
+
+import re
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from enum import Enum
+from typing import Any, Final, final
+from unicodedata import normalize
+
+from attrs import evolve, frozen
+
+from contentsvc_core.content.brand import NAME_LIMIT, TEXT_LIMIT, BrandIdentity, ToneProfile
+from contentsvc_core.content.site_addresses import BadAddress, SiteHost, read_site_address
+from contentsvc_core.text import one_line, storable
+
+#: Texts that may be taken away: a client gives ``null``.
+_OPTIONAL: Final = frozenset(
+    {"company_name", "company_description", "custom_tone", "custom_instructions", "audience", "language"}
+)
+#: Texts of several lines; all others are one.
+_LONG: Final = frozenset({"company_description", "custom_tone", "custom_instructions"})
+_NEW_LINES: Final = re.compile(r"\r\n?")
+
+
+class BrandFault(Enum):
+    """Why an identity is not added, changed or removed; the value is what clients are told."""
+
+    UNKNOWN = "Brand identity not found"
+    NAME_TAKEN = "Brand identity name already exists"
+    DELETES_DEFAULT = "Cannot delete the default brand identity"
+    LEAVES_NO_DEFAULT = "Cannot unset the default brand identity: make another one the default instead"
+
+
+def name_key(name: str) -> str:
+    """Give what is unique in an organization: the name, whatever its case and however its accents are spelled."""
+    return normalize("NFC", normalize("NFC", name).casefold())
+
+
+@final
+@frozen(kw_only=True)
+class BadChange:
+    """A change that is none; the reason is for the client."""
+
+    reason: str
+
+
+@final
+@frozen(kw_only=True)
+class BrandChange:
+    """New values for some fields of an identity, all of them checked (:func:`read_brand_change`)."""
+
+    values: Mapping[str, Any]
+    at: datetime
+
+    def of(self, standing: BrandIdentity) -> BrandIdentity | BrandFault:
+        """Give what an identity becomes. One is the default until another one is made it (decisions)."""
+        if standing.is_default and self.values.get("is_default") is False:
+            return BrandFault.LEAVES_NO_DEFAULT
+        return evolve(standing, **self.values, updated_at=self.at)
+
+
+def read_brand_change(
+    given: Mapping[str, Any], *, at: datetime, opened: Collection[SiteHost] = ()
+) -> BrandChange | BadChange:
+    """Check what a client wants to change.
+
+    Args:
+        given: By attribute names of :class:`BrandIdentity`: texts, ``None``, ``is_default`` or ``tone_profile``.
+        at: When.
+        opened: The hosts that a website's address may name though they are not public.
+    """
+    if not given:
+        return BadChange(reason="Nothing to change: give at least one field")
+    values: dict[str, Any] = {}
+    for attribute, value in given.items():
+        read = _read(attribute, value, opened)
+        if isinstance(read, BadChange):
+            return read
+        values[attribute] = read
+    return BrandChange(values=values, at=at)
+
+
+def read_brand_name(text: str) -> str | BadChange:
+    """Check a name: one line of 1 to 100 characters, after the space around it is gone."""
+    return _text("name", text, NAME_LIMIT)
+
+
+def _read(attribute: str, value: object, opened: Collection[SiteHost]) -> object | BadChange:
+    match attribute, value:
+        case "is_default", bool():
+            return value
+        case "tone_profile", ToneProfile():
+            return value
+        case "name", str():
+            return read_brand_name(value)
+        case "website_url", str():
+            site = read_site_address(value, opened)
+            return BadChange(reason=f"websiteUrl {site.reason}") if isinstance(site, BadAddress) else value
+        case _, None if attribute in _OPTIONAL:
+            return None
+        case _, str() if attribute in _OPTIONAL:
+            return _text(attribute, value, TEXT_LIMIT)
+        case _:
+            return BadChange(reason=f"{_wire(attribute)} has a value that it cannot have")
+
+
+def _text(attribute: str, text: str, limit: int) -> str | BadChange:
+    # Cut by nobody: who gives a text that is too long is told so.
+    if attribute in _LONG:
+        given = storable(_NEW_LINES.sub("\n", text)).strip()
+    else:
+        given = one_line(text, 2 * max(len(text), 1))
+    if not 1 <= len(given) <= limit:
+        return BadChange(reason=f"{_wire(attribute)} must be 1 to {limit} characters long")
+    return given
+
+
+def _wire(attribute: str) -> str:
+    head, *rest = attribute.split("_")
+    return head + "".join(part.capitalize() for part in rest)

@@ -1,0 +1,118 @@
+"""The body of a changelog: sections of changes, under their repository and their release where there are several."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from contentsvc_core.content.changelog.entries import entry, joined
+from contentsvc_core.content.changelog.markdown import inline
+from contentsvc_core.content.changelog.release_notes import clean
+from contentsvc_core.content.changelog.releases import (
+    RELEASES_LISTED,
+    cut_notes,
+    earlier_releases,
+    release_line,
+    release_lines,
+    without_notes,
+)
+from contentsvc_core.content.changelog.report import Part, Stage
+from contentsvc_core.content.changelog.selection import Change
+from contentsvc_core.content.changelog.voice import Voice
+from contentsvc_core.content.sections import Section
+from contentsvc_core.webhooks.events import Release
+
+#: In characters: the notes of one release among several.
+_NOTES_LIMIT: Final = 4_000
+
+
+class Page:
+    """A changelog in the making: it grows by parts, as long as a post may be."""
+
+    def __init__(self, voice: Voice, limit: int, ending: list[str]) -> None:
+        """Begin a page of at most ``limit`` characters, ``ending`` included."""
+        self._voice = voice
+        self._ending = ending
+        self._blocks: list[str] = []
+        self._room = limit - sum(len(block) + 2 for block in ending) - 100
+        self._left_out = 0
+
+    def write(self, part: Part, *, several: bool) -> None:
+        """Add one repository; one of several under a heading of its own."""
+        phrases = self._voice.phrases
+        mark = "###" if several else "##"
+        start = [f"## {inline(part.name)}"] if several else []
+        grouped = _is_grouped(part)
+        if part.releases and not grouped:
+            start += [f"{mark} {phrases.releases}", "\n".join(release_lines(part.releases, phrases))]
+        if not self._add(start):
+            self._left_out += len(part.changes)
+        elif grouped:
+            self._stages(part, mark)
+        else:
+            self._sections(part.changes, part.base, mark)
+
+    def markdown(self) -> str:
+        """Give the whole text."""
+        phrases = self._voice.phrases
+        left_out = [phrases.count(self._left_out, phrases.not_shown)] if self._left_out else []
+        return joined([*self._blocks, *left_out, *self._ending])
+
+    def _stages(self, part: Part, mark: str) -> None:
+        """Add the changes release by release, the newest first; what no release followed comes before them."""
+        phrases = self._voice.phrases
+        unlisted: list[Release] = []
+        listed = 0
+        for stage in reversed(part.stages):
+            if stage.release is None:
+                start = [f"{mark} {phrases.unreleased}"] if stage.changes else []
+            elif not stage.changes and listed >= RELEASES_LISTED:
+                unlisted.insert(0, stage.release)
+                continue
+            else:
+                listed += 1
+                heading = f"{mark} {release_line(stage.release, phrases)}"
+                start = [heading, *([] if stage.changes else self._told(stage.release, stage))]
+            if self._add(start):
+                self._sections(stage.changes, part.base, f"{mark}#")
+            else:
+                self._left_out += len(stage.changes)
+                unlisted = [stage.release, *unlisted] if stage.release and not stage.changes else unlisted
+        if unlisted:
+            self._add([earlier_releases(unlisted, phrases)])
+
+    def _told(self, release: Release, stage: Stage) -> list[str]:
+        """Give what there is to read of a release without changes: its author's notes, set apart from the rest."""
+        notes, cut = clean(release.body or "", _NOTES_LIMIT)
+        if not notes:
+            return [without_notes(release, self._voice.phrases, busy=stage.busy)]
+        # A quotation keeps the headings of the notes, and whatever else they have, to themselves.
+        quoted = "\n".join(f"> {line}".rstrip() for line in notes.splitlines())
+        return [quoted, *([cut_notes(release, self._voice.phrases)] if cut else [])]
+
+    def _sections(self, changes: Sequence[Change], base: str | None, mark: str) -> None:
+        for section in Section:
+            heading = f"{mark} {self._voice.phrases.headings[section]}"
+            lines: list[str] = []
+            self._room -= len(heading) + 5
+            for change in changes:
+                if change.section is section:
+                    line = entry(change, base, self._voice)
+                    self._room -= len(line) + 1
+                    if self._room < 0:
+                        self._left_out += 1
+                    else:
+                        lines.append(line)
+            if lines:
+                self._blocks += [heading, "\n".join(lines)]
+
+    def _add(self, blocks: list[str]) -> bool:
+        size = sum(len(block) + 2 for block in blocks)
+        if self._room < size:
+            return False
+        self._room -= size
+        self._blocks += blocks
+        return True
+
+
+def _is_grouped(part: Part) -> bool:
+    """Whether it has to be said which change is in which release."""
+    return bool(part.releases and part.changes) and (len(part.releases) > 1 or bool(part.stages[-1].changes))

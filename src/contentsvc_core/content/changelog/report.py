@@ -1,0 +1,188 @@
+"""What happened, repository by repository: the one analysis that every kind of content is written from."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, assert_never, final
+
+from attrs import evolve, field, frozen
+
+from contentsvc_core.content.changelog.dependencies import chained
+from contentsvc_core.content.changelog.markdown import safe_url
+from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, ChangelogOptions
+from contentsvc_core.content.changelog.selection import Change, reported_changes
+from contentsvc_core.content.changelog.wording import masked_line
+from contentsvc_core.content.phrases import ENGLISH
+from contentsvc_core.content.sections import Section
+from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.webhooks.events import MAX_COMMITS, RELEASE_ACTIONS, Commit, Push, Release
+
+_ORDER: Final = tuple(Section)
+_NAME_LIMIT: Final = 255
+_PROJECT_LIMIT: Final = 40
+
+
+@final
+@frozen(kw_only=True)
+class Stage:
+    """What arrived after one release and until the next one."""
+
+    #: The release that came next; ``None``: none came since.
+    release: Release | None
+    #: Sorted like those of a part.
+    changes: tuple[Change, ...] = field(converter=tuple)
+    #: Whether any commit came, worth a word or not.
+    busy: bool
+
+
+@final
+@frozen(kw_only=True)
+class Part:
+    """What happened in one repository."""
+
+    #: ``owner/name`` as it came.
+    repository: str
+    #: Its address at the code host, safe to link; ``None`` if no event says it.
+    base: str | None
+    pushes: tuple[Push, ...] = field(converter=tuple)
+    #: What came, release by release, oldest first; last what no release followed.
+    stages: tuple[Stage, ...] = field(converter=tuple)
+    #: All changes, sorted by section; inside one the order in which they came, dependency updates last.
+    changes: tuple[Change, ...] = field(converter=tuple)
+    #: Oldest first, each once; without the one that the content announces.
+    releases: tuple[Release, ...] = field(converter=tuple)
+
+    @property
+    def name(self) -> str:
+        """Give ``owner/name`` as one clean line, not escaped."""
+        return masked_line(self.repository, _NAME_LIMIT)
+
+    @property
+    def project(self) -> str:
+        """Give the repository's own name, plain, in one line."""
+        return masked_line(self.repository.rpartition("/")[2], _PROJECT_LIMIT).replace("`", "")
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether the code host may have left commits out: it sends no more than so many with one push."""
+        return any(len(push.commits) >= MAX_COMMITS for push in self.pushes)
+
+    @property
+    def commits(self) -> tuple[Commit, ...]:
+        """Give every commit that came, once, whether or not a reader is told about it."""
+        new = [commit for push in self.pushes for commit in push.commits if commit.distinct]
+        return tuple({commit.id.casefold() or str(place): commit for place, commit in enumerate(new)}.values())
+
+
+def report_of(
+    brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS, no_message: str = ENGLISH.no_message
+) -> tuple[Part, ...]:
+    """Find what happened in each repository of a brief, each commit and each release once.
+
+    Args:
+        brief: One push, one release with the pushes since the one before it, or all events of a window.
+        options: What to leave out.
+        no_message: What stands for a commit message that says nothing.
+
+    Returns:
+        One part for each repository, in the order of the brief, also for one where nothing is to be told.
+    """
+    parts: list[Part] = []
+    told: set[str] = set()
+    for chapter in _merged(brief.chapters):
+        runs, releases = _told_apart(chapter, brief.release)
+        # A commit that two repositories share, e.g. one and its copy, is told where it came first.
+        runs = [[_without(push, told) for push in run] for run in runs] if told else runs
+        pushes = [push for run in runs for push in run]
+        told.update(commit.id.casefold() for push in pushes for commit in push.commits if commit.id)
+        stages = _stages(runs, (*releases, brief.release), reported_changes(pushes, options, no_message))
+        parts.append(
+            Part(
+                repository=chapter.repository,
+                base=_base(brief.release, pushes, releases),
+                pushes=pushes,
+                stages=stages,
+                changes=_in_order(change for stage in stages for change in stage.changes),
+                releases=releases,
+            )
+        )
+    return tuple(parts)
+
+
+def _merged(chapters: Iterable[Chapter]) -> list[Chapter]:
+    """Join the chapters of one repository: it may be connected twice, e.g. through two providers."""
+    merged: dict[str, Chapter] = {}
+    for chapter in chapters:
+        key = chapter.repository.casefold()
+        first = merged.get(key)
+        merged[key] = chapter if first is None else evolve(first, events=(*first.events, *chapter.events))
+    return list(merged.values())
+
+
+def _told_apart(chapter: Chapter, announced: Release | None) -> tuple[list[list[Push]], list[Release]]:
+    """Give the pushes before each published release and after the last one, and the releases.
+
+    A release that came twice counts once, where it came first. The announced one is no part of them: what a brief
+    with a release tells is all before it.
+    """
+    runs: list[list[Push]] = [[]]
+    releases: dict[str, Release] = {}
+    for event in chapter.events:
+        match event:
+            case Push():
+                runs[-1].append(event)
+            case Release():
+                # The code host sends `published` and `prereleased` for one pre-release.
+                published = event.action in RELEASE_ACTIONS and not event.draft
+                known = event.tag_name in releases or (announced is not None and event.tag_name == announced.tag_name)
+                if published and not known:
+                    releases[event.tag_name] = event
+                    runs.append([])
+            case _:
+                assert_never(event)
+    return runs, list(releases.values())
+
+
+def _stages(
+    runs: Sequence[Sequence[Push]], releases: Sequence[Release | None], changes: Iterable[Change]
+) -> list[Stage]:
+    """Sort the changes by the release that their first commit came before."""
+    firsts: dict[str | Commit, int] = {}
+    for place, run in enumerate(runs):
+        for push in run:
+            for commit in push.commits:
+                if commit.distinct:
+                    firsts.setdefault(_key(commit), place)
+    sorted_: list[list[Change]] = [[] for _ in runs]
+    for change in changes:
+        sorted_[firsts[_key(change.commits[0])]].append(change)
+    return [
+        Stage(release=release, changes=_in_order(chained(told)), busy=any(push.commits for push in run))
+        for release, run, told in zip(releases, runs, sorted_, strict=True)
+    ]
+
+
+def _key(commit: Commit) -> str | Commit:
+    return commit.id.casefold() or commit
+
+
+def _without(push: Push, told: set[str]) -> Push:
+    return evolve(push, commits=tuple(commit for commit in push.commits if commit.id.casefold() not in told))
+
+
+def _in_order(changes: Iterable[Change]) -> list[Change]:
+    return sorted(changes, key=lambda change: (_ORDER.index(change.section), change.dependency))
+
+
+def _base(release: Release | None, pushes: Iterable[Push], releases: Iterable[Release]) -> str | None:
+    """Find the repository's address at the code host, from the page of a release or of a commit."""
+    pages = [(each.url, "/releases/tag/") for each in (release, *releases) if each is not None]
+    for url, mark in pages:
+        base, found, _ = url.rpartition(mark)
+        if found and (safe := safe_url(base)):
+            return safe
+    for push in pushes:
+        for commit in push.commits:
+            if commit.id and commit.url.endswith(ending := f"/commit/{commit.id}"):
+                safe = safe_url(commit.url.removesuffix(ending))
+                if safe:
+                    return safe
+    return None

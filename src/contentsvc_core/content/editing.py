@@ -1,0 +1,74 @@
+"""Changing a post: what may be changed, and which version of it a client has seen (decisions, ``/v1``)."""
+
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Final, final
+
+import msgspec
+from attrs import evolve, frozen
+
+from contentsvc_core.content.posts import Post, PostStatus, post_body
+from contentsvc_core.text import has_controls
+
+TITLE_LIMIT: Final = 120
+MARKDOWN_LIMIT: Final = 100_000
+_TICK: Final = timedelta(milliseconds=1)
+
+
+@final
+@frozen(kw_only=True)
+class PostChange:
+    """New values for some fields of a post, all of them checked (:func:`read_post_change`)."""
+
+    title: str | None = None
+    markdown: str | None = None
+    status: PostStatus | None = None
+
+    def of(self, post: Post, *, content: str, at: datetime) -> Post:
+        """Give what a post becomes.
+
+        ``content`` is rendered from its Markdown. The time of the change is later than that of the one before, whatever
+        the clock says: two versions of a post differ, though they read the same.
+        """
+        return evolve(
+            post,
+            title=post.title if self.title is None else self.title,
+            markdown=post.markdown if self.markdown is None else self.markdown,
+            content=content,
+            status=post.status if self.status is None else self.status,
+            updated_at=max(at, post.updated_at + _TICK),
+        )
+
+
+@final
+@frozen(kw_only=True)
+class InvalidChange:
+    """A change that is none; the error is for the client."""
+
+    error: str
+
+
+def read_post_change(
+    *, title: str | None = None, markdown: str | None = None, status: PostStatus | None = None
+) -> PostChange | InvalidChange:
+    """Check what a client wants to change; ``None``: it stays as it is. Nothing is corrected for the client."""
+    if title is None and markdown is None and status is None:
+        return InvalidChange(error="Nothing to change: give title, markdown or status")
+    if title is not None:
+        if not 1 <= len(title) <= TITLE_LIMIT:
+            return InvalidChange(error=f"title must have 1 to {TITLE_LIMIT} characters")
+        if has_controls(title):
+            return InvalidChange(error="title must be one line without control characters")
+        if not title.strip():
+            return InvalidChange(error="title must not be blank")
+    if markdown is not None and not 1 <= len(markdown) <= MARKDOWN_LIMIT:
+        return InvalidChange(error=f"markdown must have 1 to {MARKDOWN_LIMIT:,} characters")
+    return PostChange(title=title, markdown=markdown, status=status)
+
+
+def entity_tag(post: Post) -> str:
+    """Give the strong entity tag of a post as it is now (RFC 9110, section 8.8.3), quotes and all.
+
+    It covers every field, the time of the last change among them: no two versions of a post share one.
+    """
+    return f'"{blake2b(msgspec.json.encode(post_body(post)), digest_size=16).hexdigest()}"'

@@ -1,0 +1,5 @@
+"""The kinds of content that are written by rule, each shaped for its place: a brief in, a draft out."""
+
+from contentsvc_core.content.forms.choice import write_content
+
+__all__ = ["write_content"]

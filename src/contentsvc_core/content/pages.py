@@ -1,0 +1,223 @@
+"""Reading a web page: what it says of itself, and nothing that it can do to its reader.
+
+The page is anybody's. The standard library's parser takes quadratic time for some pages in the Python versions that
+we support; what is read here needs no tree, and each character of a page is looked at a bounded number of times.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Any, Final, cast, final
+
+import msgspec
+from attrs import field, frozen
+
+from contentsvc_core.text import one_line
+
+#: Texts are cut to this before anything else is done with them; ``unescape`` cannot read longer numbers either.
+_TEXT: Final = 4_000
+_ONE_LINE: Final = 2_000
+#: So far the end of a tag is looked for.
+_TAG: Final = 8_192
+#: So far the end of a heading or title.
+_ELEMENT: Final = 4_096
+_SCRIPT: Final = 65_536
+_HEADINGS: Final = 20
+_SCRIPTS: Final = 5
+#: How deep structured data is looked into, and how many objects of it.
+_DEPTH: Final = 4
+_OBJECTS: Final = 200
+_SNIFFED: Final = 1_024
+
+_START: Final = re.compile(
+    r"<(?:(!--)|(html|meta|title|h[1-3]|script|style|svg|textarea|noscript|template)(?=[\s/>]))", re.IGNORECASE
+)
+_TAG_END: Final = re.compile(r"""(?:[^"'>]|"[^"]*"|'[^']*')*+>""")
+_ATTRIBUTE: Final = re.compile(
+    r"""(?<=[\s"'/])([^\s"'<>/=]{1,64})\s{0,64}=\s{0,64}(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))"""
+)
+_MARKUP: Final = re.compile(r"<[^<>]*+>?")
+_CHARSET: Final = re.compile(r"""charset\s{0,16}=\s{0,16}["']?([a-z0-9_:.-]{1,32})""", re.IGNORECASE)
+_BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+#: Encodings of text that the web knows; others that Python has are for other things, and some are slow.
+_ENCODINGS: Final = ("utf-8", "utf-16", "iso8859", "cp125", "cp932", "cp949", "koi8", "gb", "big5", "euc_", "shift_jis")
+_ORGANIZATIONS: Final = frozenset({"organization", "corporation", "localbusiness", "ngo", "onlinebusiness", "project"})
+
+
+@final
+@frozen(kw_only=True)
+class SiteFacts:
+    """What a page says of itself, each text as one line of at most 2,000 characters; ``None``: it says nothing."""
+
+    title: str | None = None
+    description: str | None = None
+    #: Open Graph.
+    site_name: str | None = None
+    shared_title: str | None = None
+    shared_description: str | None = None
+    locale: str | None = None
+    #: The tag in ``<html lang>``.
+    language: str | None = None
+    #: ``h1`` to ``h3`` in their order, at most 20.
+    headings: tuple[str, ...] = field(converter=tuple, factory=tuple)
+    #: From structured data (JSON-LD).
+    organization_name: str | None = None
+    organization_description: str | None = None
+
+
+_METAS: Final = {
+    "description": "description",
+    "og:site_name": "site_name",
+    "og:title": "shared_title",
+    "og:description": "shared_description",
+    "og:locale": "locale",
+}
+
+
+def decode_page(body: bytes, content_type: str) -> str:
+    """Decode a page: by its byte order mark, its header, what it says itself, else as UTF-8; never raises."""
+    for mark, encoding in _BOMS:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(encoding, "replace")
+    said = _CHARSET.search(content_type) or _CHARSET.search(body[:_SNIFFED].decode("latin-1"))
+    return body.decode("utf-8" if said is None else _encoding(said[1]), "replace")
+
+
+def site_facts(html: str) -> SiteFacts:
+    """Gather what a page says of itself; of what it says twice, the first counts. Never raises."""
+    found: dict[str, Any] = {}
+    headings: list[str] = []
+    scripts = 0
+    for name, attributes, content in _elements(html):
+        match name:
+            case "html":
+                found.setdefault("language", _line(attributes.get("lang", "")))
+            case "meta":
+                called = (attributes.get("property") or attributes.get("name") or "").strip().lower()
+                if called in _METAS and (text := _line(attributes.get("content", ""))):
+                    found.setdefault(_METAS[called], text)
+            case "title":
+                found["title"] = found.get("title") or _inner(content)
+            case "script":
+                if attributes.get("type", "").strip().lower() == "application/ld+json" and scripts < _SCRIPTS:
+                    scripts += 1
+                    _organization(content, found)
+            case _:
+                if len(headings) < _HEADINGS and (text := _inner(content)):
+                    headings.append(text)
+    return SiteFacts(**{key: value for key, value in found.items() if value}, headings=headings)
+
+
+def _elements(html: str) -> Iterator[tuple[str, dict[str, str], str]]:
+    """Give the elements that are of interest: name, attributes, what is inside as far as that is wanted."""
+    place = 0
+    while (start := _START.search(html, place)) is not None:
+        if start[1]:
+            # What is not closed goes on to the end.
+            end = html.find("-->", start.end())
+            if end < 0:
+                return
+            place = end + 3
+            continue
+        name = start[2].lower()
+        tag = _TAG_END.match(html, start.end(), min(len(html), start.end() + _TAG))
+        if tag is None:
+            place = start.end() + _TAG
+            continue
+        place = tag.end()
+        attributes = _attributes(html[start.end() : place - 1])
+        if name in {"html", "meta"}:
+            yield name, attributes, ""
+            continue
+        is_text = name in {"title", "h1", "h2", "h3"}
+        end, after = _closed(html, name, place, within=_ELEMENT if is_text else len(html))
+        if end < 0:
+            if not is_text:
+                return
+            # Looked through already: nothing is looked through again and again.
+            place += _ELEMENT
+            continue
+        if is_text or name == "script":
+            yield name, attributes, html[place : min(end, place + _SCRIPT)]
+        # What stands in the others is not shown, or names a picture.
+        place = after
+
+
+def _closed(html: str, name: str, place: int, *, within: int) -> tuple[int, int]:
+    found = _CLOSINGS[name].search(html, place, min(len(html), place + within))
+    return (-1, -1) if found is None else found.span()
+
+
+_CLOSINGS: Final = {
+    name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)
+    for name in ("title", "h1", "h2", "h3", "script", "style", "svg", "textarea", "noscript", "template")
+}
+
+
+def _attributes(text: str) -> dict[str, str]:
+    attributes: dict[str, str] = {}
+    for found in _ATTRIBUTE.finditer(text):
+        # HTML: of an attribute that is there twice, the first counts.
+        attributes.setdefault(found[1].lower(), _unescaped(found[2] or found[3] or found[4] or ""))
+    return attributes
+
+
+def _inner(content: str) -> str:
+    return _line(_unescaped(_MARKUP.sub(" ", content)))
+
+
+def _line(text: str) -> str:
+    return one_line(text, _ONE_LINE)
+
+
+def _unescaped(text: str) -> str:
+    return unescape(text[:_TEXT])
+
+
+def _encoding(name: str) -> str:
+    try:
+        known = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return "utf-8"
+    # As browsers do (WHATWG Encoding, section 4.2): what is called Latin-1 or ASCII on the web is Windows' superset.
+    if known in {"iso8859-1", "ascii"}:
+        return "cp1252"
+    return known if known.startswith(_ENCODINGS) else "utf-8"
+
+
+def _organization(script: str, found: dict[str, Any]) -> None:
+    """Find who the page is of in structured data (schema.org's ``Organization`` and the like)."""
+    if "organization_name" in found:
+        return
+    try:
+        data = msgspec.json.decode(script)
+    except (msgspec.MsgspecError, ValueError, RecursionError, OverflowError):
+        return
+    left = _OBJECTS
+    waiting: list[tuple[object, int]] = [(data, 0)]
+    while waiting and left:
+        left -= 1
+        value, depth = waiting.pop(0)
+        if isinstance(value, list):
+            inside = cast("list[object]", value)
+        elif isinstance(value, dict):
+            record = cast("dict[str, object]", value)
+            if _is_organization(record.get("@type")) and (name := _text_of(record.get("name"))):
+                found["organization_name"] = name
+                found["organization_description"] = _text_of(record.get("description"))
+                return
+            inside = [record[key] for key in ("@graph", "publisher", "mainEntity") if key in record]
+        else:
+            continue
+        if depth < _DEPTH:
+            waiting += [(part, depth + 1) for part in inside[:_OBJECTS]]
+
+
+def _is_organization(kind: object) -> bool:
+    kinds = cast("list[object]", kind) if isinstance(kind, list) else [kind]
+    return any(isinstance(each, str) and each.lower() in _ORGANIZATIONS for each in kinds)
+
+
+def _text_of(value: object) -> str | None:
+    return (_line(_unescaped(value)) or None) if isinstance(value, str) else None

@@ -1,0 +1,127 @@
+"""A model's answer, read as a draft. It is as untrusted as what the model was told."""
+
+import json
+import re
+from typing import Any, Final, cast, final
+
+from attrs import frozen
+
+from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
+from contentsvc_core.content.forms.linkedin_post import LINKEDIN_LIMIT
+from contentsvc_core.content.forms.twitter_post import TWEET_LIMIT, URL_WEIGHT, weight
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.writing import Draft
+from contentsvc_core.text import one_line, storable
+
+TITLE_LIMIT: Final = 120
+#: What the places themselves take, in characters as they count them.
+LENGTH_LIMITS: Final = {ContentType.LINKEDIN_POST: LINKEDIN_LIMIT, ContentType.TWITTER_POST: TWEET_LIMIT}
+
+# What a reasoning model says to itself, where its server does not keep that apart.
+_THOUGHTS: Final = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_FENCED: Final = re.compile(r"```[A-Za-z]*[ \t]*\n(.*)\n```", re.DOTALL)
+_HEADING: Final = re.compile(r"#{1,2}[ \t]+(?=\S)")
+_BREAKS: Final = re.compile("[\r\n\x0b\x0c\x85\u2028\u2029]")
+_BARE_URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
+_LINK: Final = re.compile(r"\[([^\[\]\n]{0,500})\]\((https?://[^\s()]{1,1000})\)")
+
+
+@final
+@frozen(kw_only=True)
+class UnusableDraft:
+    """What a model wrote, and why it cannot be a post."""
+
+    #: Repeats nothing of what was written.
+    reason: str
+
+
+@final
+@frozen(kw_only=True)
+class _Parts:
+    title: str
+    markdown: str
+
+
+def read_draft(text: str, content_type: ContentType) -> Draft | UnusableDraft:
+    """Read what a model answered.
+
+    The JSON object that was asked for, also in a code fence and with line feeds inside its strings; or, of a server
+    that cannot hold its model to JSON, Markdown whose first line is a heading: the title. Anything else is nonsense,
+    and so is a part that is missing or too long, and a text that is longer than its place takes.
+    """
+    thoughts = _THOUGHTS.match(text)
+    answer = text[thoughts.end() if thoughts else 0 :].strip().removeprefix("\ufeff")
+    if fenced := _FENCED.fullmatch(answer):
+        answer = fenced[1].strip()
+    parts = _from_json(answer) if answer.startswith("{") else _from_markdown(answer)
+    if isinstance(parts, UnusableDraft):
+        return parts
+    # One character more than it may have, so that a longer one shows.
+    title = one_line(parts.title, TITLE_LIMIT + 1)
+    markdown = _without_title(_clean(parts.markdown), title)
+    fault = _title_fault(parts.title, title) or _text_fault(markdown, content_type)
+    return UnusableDraft(reason=fault) if fault else Draft(title=title, markdown=markdown)
+
+
+def _title_fault(given: str, title: str) -> str | None:
+    if _BREAKS.search(given.strip()) or not 1 <= len(title) <= TITLE_LIMIT:
+        return f"its title is not one line of 1 to {TITLE_LIMIT} characters"
+    return None
+
+
+def _text_fault(markdown: str, content_type: ContentType) -> str | None:
+    if not markdown.strip():
+        return "it has no text"
+    if len(markdown) > MARKDOWN_LIMIT:
+        return f"it is longer than {MARKDOWN_LIMIT:,} characters"
+    limit = LENGTH_LIMITS.get(content_type)
+    if limit is not None and (length := length_of(markdown, content_type)) > limit:
+        return f"it has {length:,} characters, and a {content_type.value} takes {limit:,}"
+    return None
+
+
+def length_of(markdown: str, content_type: ContentType) -> int:
+    """Count the characters of a text as its place counts them; a Markdown link is its text and its address."""
+    text = _LINK.sub(r"\1 \2", markdown).strip()
+    if content_type is not ContentType.TWITTER_POST:
+        return len(text)
+    addresses = len(_BARE_URL.findall(text))
+    return addresses * URL_WEIGHT + weight(_BARE_URL.sub("", text))
+
+
+def _from_json(answer: str) -> _Parts | UnusableDraft:
+    try:
+        # Not strict: a line feed inside a string is what small models get wrong, and nothing else can be meant by it.
+        found, end = json.JSONDecoder(strict=False).raw_decode(answer)
+    except (ValueError, RecursionError):
+        return UnusableDraft(reason="it is no JSON")
+    if answer[end:].strip():
+        return UnusableDraft(reason="something follows its JSON")
+    title, markdown = (cast("dict[str, Any]", found).get(name) for name in ("title", "markdown"))
+    if not (isinstance(title, str) and isinstance(markdown, str)):
+        return UnusableDraft(reason='its JSON has no texts "title" and "markdown"')
+    return _Parts(title=title, markdown=markdown)
+
+
+def _from_markdown(answer: str) -> _Parts | UnusableDraft:
+    title, markdown = _headed(answer)
+    if not title:
+        return UnusableDraft(reason="it is neither JSON nor Markdown that begins with a heading")
+    return _Parts(title=title, markdown=markdown)
+
+
+def _headed(markdown: str) -> tuple[str, str]:
+    """Split a text from the heading that it begins with, ``""`` when it begins with none."""
+    line, _, rest = markdown.partition("\n")
+    heading = _HEADING.match(line)
+    return (line[heading.end() :].rstrip(" \t#").replace("*", "").replace("`", ""), rest) if heading else ("", markdown)
+
+
+def _clean(markdown: str) -> str:
+    return f"{storable(markdown).replace(chr(13) + chr(10), chr(10)).replace(chr(13), chr(10)).strip()}\n"
+
+
+def _without_title(markdown: str, title: str) -> str:
+    """Take off a first heading that only says the title again: a post shows it anyway."""
+    heading, rest = _headed(markdown)
+    return f"{rest.strip()}\n" if heading.casefold() == title.casefold() else markdown

@@ -1,0 +1,185 @@
+"""What a model is told of what happened: a line of JSON for each thing, the weightiest first, as many as there is room.
+
+Known fields only, each cut to a length and without e-mail addresses. JSON in one line: whatever an author wrote, it
+cannot look like another record, nor like the end of them.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, final
+
+import msgspec
+from attrs import field, frozen
+
+from contentsvc_core.content.changelog.conventional import parse
+from contentsvc_core.content.changelog.markdown import safe_url
+from contentsvc_core.content.changelog.people import contributors
+from contentsvc_core.content.changelog.release_notes import clean
+from contentsvc_core.content.changelog.report import Part, report_of
+from contentsvc_core.content.changelog.selection import Change
+from contentsvc_core.content.changelog.wording import masked_line
+from contentsvc_core.content.sections import Section
+from contentsvc_core.content.writing import Brief
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.webhooks.events import MAX_COMMITS, Release
+
+#: Less than this has no room for what opens the material.
+SMALLEST_LIMIT: Final = 4_000
+_NAME_LIMIT: Final = 120
+_LINE_LIMIT: Final = 200
+_DETAILS_LIMIT: Final = 800
+_NOTES_LIMIT: Final = 3_000
+_REPOSITORIES_NAMED: Final = 5
+_NUMBERS_NAMED: Final = 10
+_BREAKING_NOTES: Final = 5
+_PEOPLE_NAMED: Final = 30
+#: What a trailer such as ``Signed-off-by:`` says is for tools, and is mostly an address.
+_TRAILER: Final = re.compile(r"^[A-Za-z][A-Za-z-]{0,40}-(?:by|id|to): .*$", re.MULTILINE | re.IGNORECASE)
+#: Controls, and what is invisible: words could be hidden from people there, and not from a model.
+_CONTROLS: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_INVISIBLE: Final = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
+)
+_ESCAPE: Final = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
+_ORDER: Final = tuple(Section)
+
+
+@final
+@frozen(kw_only=True)
+class Material:
+    """What a model is told of what happened."""
+
+    #: One JSON object each, none with a line feed in it.
+    lines: tuple[str, ...] = field(converter=tuple)
+    #: How many changes and releases found no room.
+    left_out: int
+
+
+@final
+@frozen(kw_only=True)
+class _Entry:
+    """Something that is told if there is room, at least in short."""
+
+    whole: str
+    short: str
+
+
+def gather(brief: Brief, limit: int) -> Material:
+    """Choose what a brief tells a model, in at most ``limit`` characters (:data:`SMALLEST_LIMIT` or more).
+
+    What opens the material is always in it. Then come releases and changes by weight: those that break something
+    first, newer before older, each repository in its turn, so that a busy one leaves the others their room.
+    """
+    parts = report_of(brief)
+    opening = _opening(brief, parts, limit)
+    room = limit - sum(len(line) + 1 for line in opening)
+    entries = list(_by_weight([_entries(part) for part in parts]))
+    chosen: list[_Entry] = []
+    for entry in entries:
+        if len(entry.short) < room:
+            room -= len(entry.short) + 1
+            chosen.append(entry)
+    lines: list[str] = []
+    # What more there is to say of one gives way to another that is told at all.
+    for entry in chosen:
+        more = len(entry.whole) - len(entry.short)
+        lines.append(entry.whole if more < room else entry.short)
+        room -= more if more < room else 0
+    names = _people(change for part in parts for change in part.changes)
+    people = json_line({"kind": "contributors", "names": names})
+    if names and len(people) < room:
+        lines.append(people)
+    return Material(lines=(*opening, *lines), left_out=len(entries) - len(chosen))
+
+
+def json_line(record: Mapping[str, Any]) -> str:
+    """Give a record as one line of JSON, without characters that nobody sees."""
+    return _INVISIBLE.sub("", msgspec.json.encode(record).decode())
+
+
+def _opening(brief: Brief, parts: Iterable[Part], limit: int) -> list[str]:
+    """Say what is reported on, and the release that is announced."""
+    names = [masked_line(chapter.repository, _NAME_LIMIT) for chapter in brief.chapters]
+    about: dict[str, Any] = {"kind": "report", "repositories": names[:_REPOSITORIES_NAMED]}
+    if (more := len(names) - _REPOSITORIES_NAMED) > 0:
+        about["furtherRepositories"] = more
+    if brief.window is not None:
+        about |= {"since": iso_ms(brief.window.since), "until": iso_ms(brief.window.until)}
+    if any(part.incomplete for part in parts):
+        about["note"] = f"The code host sends at most {MAX_COMMITS} commits with one push: there may have been more."
+    opening = [json_line(about)]
+    if brief.release is not None:
+        head = {"kind": "announced release", "releaseBefore": masked_line(brief.previous_tag or "", _NAME_LIMIT)}
+        notes = limit // 2
+        # What has to be escaped takes more room than it has characters.
+        while len(line := json_line(head | _told(brief.release, notes))) > limit // 2 and notes:
+            notes //= 2
+        opening.append(line)
+    return opening
+
+
+def _by_weight(chapters: Sequence[Sequence[_Entry]]) -> Iterable[_Entry]:
+    for place in range(max(map(len, chapters), default=0)):
+        for entries in chapters:
+            if place < len(entries):
+                yield entries[place]
+
+
+def _entries(part: Part) -> list[_Entry]:
+    """Give a repository's releases and changes, the weightiest first."""
+    repository = masked_line(part.repository, _NAME_LIMIT)
+    head = {"kind": "release", "repository": repository}
+    entries = [
+        _Entry(whole=json_line(head | _told(release, _NOTES_LIMIT)), short=json_line(head | _told(release, 0)))
+        for release in reversed(part.releases)
+    ]
+    newest_first = part.changes[::-1]
+    ordered = sorted(newest_first, key=lambda change: (_ORDER.index(change.section), change.dependency))
+    return [*entries, *(_entry(change, repository) for change in ordered)]
+
+
+def _told(release: Release, notes_limit: int) -> dict[str, Any]:
+    body = release.body or ""
+    # More is not read anyway, and a body may have megabytes.
+    notes, cut = clean(_CONTROLS.sub(" ", body[: 5 * notes_limit]), notes_limit) if notes_limit else ("", bool(body))
+    told = {
+        "tag": masked_line(release.tag_name, _NAME_LIMIT),
+        "name": masked_line(release.name or "", _LINE_LIMIT),
+        "prerelease": release.prerelease,
+        "published": masked_line(release.published_at or "", 40),
+        "url": safe_url(release.url),
+        "notes": notes,
+        "notesAreCut": cut,
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def _entry(change: Change, repository: str) -> _Entry:
+    newest = change.commits[-1]
+    short: dict[str, Any] = {
+        "kind": "change",
+        "repository": repository,
+        "section": change.section.value,
+        "scope": masked_line(change.scope, _NAME_LIMIT),
+        "text": change.text,
+        "breaking": [masked_line(note, _LINE_LIMIT) for note in change.notes[:_BREAKING_NOTES]],
+        "references": [f"#{number}" for number in change.numbers[:_NUMBERS_NAMED]],
+        "date": masked_line(newest.timestamp, 40),
+        "url": safe_url(newest.url),
+    }
+    short = {name: value for name, value in short.items() if value}
+    details = next((said for commit in change.commits if (said := _details(commit.message))), "")
+    line = json_line(short)
+    return _Entry(whole=json_line(short | {"details": details}) if details else line, short=line)
+
+
+def _details(message: str) -> str:
+    """Give what a commit's author says below the subject, without trailers."""
+    body, cut = clean(_CONTROLS.sub(" ", _TRAILER.sub("", parse(message).body)), _DETAILS_LIMIT)
+    return f"{body} …" if cut else body
+
+
+def _people(changes: Iterable[Change]) -> list[str]:
+    names = contributors(author for change in changes for author in change.authors)
+    # They come as Markdown, which is what a changelog wants; here they are plain.
+    return [_ESCAPE.sub("", name) for name in names[:_PEOPLE_NAMED]]

@@ -1,0 +1,43 @@
+"""Lookback windows: which stretch of time a piece of content reports (decisions, ``/v1``)."""
+
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Final, final
+
+from attrs import frozen
+
+
+class Lookback(Enum):
+    """How far content looks back, counted from when it was asked for, in UTC."""
+
+    CURRENT_DAY = "current_day"
+    YESTERDAY = "yesterday"
+    LAST_7_DAYS = "last_7_days"
+    LAST_14_DAYS = "last_14_days"
+    LAST_30_DAYS = "last_30_days"
+
+
+DEFAULT_LOOKBACK: Final = Lookback.LAST_7_DAYS
+_DAY: Final = timedelta(days=1)
+_DAYS: Final = {Lookback.LAST_7_DAYS: 7, Lookback.LAST_14_DAYS: 14, Lookback.LAST_30_DAYS: 30}
+
+
+@final
+@frozen(kw_only=True)
+class Window:
+    """A stretch of time: from ``since`` on, and before ``until``."""
+
+    since: datetime
+    until: datetime
+
+
+def window_at(lookback: Lookback, now: datetime) -> Window:
+    """Give the window that a lookback means at ``now``: calendar days begin at midnight UTC, the others end now."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    match lookback:
+        case Lookback.CURRENT_DAY:
+            return Window(since=midnight, until=now)
+        case Lookback.YESTERDAY:
+            return Window(since=midnight - _DAY, until=midnight)
+        case _:
+            return Window(since=now - _DAYS[lookback] * _DAY, until=now)

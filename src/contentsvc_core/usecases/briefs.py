@@ -1,0 +1,155 @@
+"""Gathering what a piece of content is written from."""
+
+from collections.abc import Sequence
+from typing import Final, assert_never, final
+
+from attrs import frozen
+
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.ports import BrandIdentities, ContextLibrary
+from contentsvc_core.webhooks.events import Event, Push, Release
+from contentsvc_core.workflows.causes import Delivered, Generation, Source
+from contentsvc_core.workflows.context import ContextRecord, custom_id
+
+#: How far a release looks back for pushes, and how much of a window is read, in context records; read in steps.
+_LOOK_BACK: Final = 2000
+_STEP: Final = 100
+#: How much of them, in bytes as they are stored: an event may have 25 MiB, and a process works on many runs at once.
+_MOST: Final = 16 * 1024 * 1024
+_STEP_BYTES: Final = 4 * 1024 * 1024
+#: A repository's share when there are many.
+_LEAST: Final = 256 * 1024
+#: A post names no more deliveries than this, the newest: lists of posts carry them, too.
+_NAMED: Final = 100
+#: What a commit has beside its message, about, in bytes.
+_COMMIT: Final = 300
+
+
+@final
+@frozen(kw_only=True)
+class Gathered:
+    """A brief, and which deliveries it was gathered from."""
+
+    brief: Brief
+    delivery_ids: tuple[str, ...]
+
+
+@final
+class Briefs:
+    """Gathers briefs."""
+
+    def __init__(self, library: ContextLibrary, brands: BrandIdentities) -> None:
+        """Take the ports."""
+        self._library = library
+        self._brands = brands
+
+    async def brand(self, organization_id: str, brand_identity_id: str | None) -> BrandIdentity | None:
+        """Give who speaks: the identity that is named, else the organization's default, else nobody in particular."""
+        named = None
+        if brand_identity_id is not None:
+            named = await self._brands.identity(organization_id, brand_identity_id)
+        return named or await self._brands.default(organization_id)
+
+    async def of_delivery(
+        self, organization_id: str, cause: Delivered, content_type: ContentType, brand: BrandIdentity | None
+    ) -> Gathered:
+        """Gather for one event: a push alone, a release with the pushes since the one before it."""
+        release: Release | None = None
+        previous: str | None = None
+        match cause.event:
+            case Push():
+                events: tuple[Event, ...] = (cause.event,)
+            case Release():
+                release = cause.event
+                events, previous = await self._before(organization_id, cause, release)
+            case _:
+                assert_never(cause.event)
+        brief = Brief(
+            content_type=content_type,
+            chapters=(Chapter(repository=cause.repository, events=events),),
+            release=release,
+            previous_tag=previous,
+            brand=brand,
+        )
+        return Gathered(brief=brief, delivery_ids=(cause.delivery_id,))
+
+    async def of_window(self, organization_id: str, cause: Generation, brand: BrandIdentity | None) -> Gathered | None:
+        """Gather all that arrived in a window; ``None``: nothing did."""
+        chapters: list[Chapter] = []
+        delivery_ids: list[str] = []
+        left_out = 0
+        for source in cause.sources:
+            records, more = await self._arrived(organization_id, cause, source)
+            left_out += more
+            if records:
+                delivery_ids += [record.delivery_id for record in records]
+                # As it is called now: the newest record knows.
+                name = records[-1].repository
+                chapters.append(Chapter(repository=name, events=tuple(record.event for record in records)))
+        if not chapters:
+            return None
+        brief = Brief(
+            content_type=cause.content_type,
+            chapters=tuple(chapters),
+            left_out=left_out,
+            window=cause.window,
+            brand=brand,
+        )
+        return Gathered(brief=brief, delivery_ids=tuple(delivery_ids[-_NAMED:]))
+
+    async def _arrived(
+        self, organization_id: str, cause: Generation, source: Source
+    ) -> tuple[list[ContextRecord], int]:
+        found, left_out = await self._library.within(
+            organization_id,
+            provider=source.provider,
+            repository_id=source.repository_id,
+            window=cause.window,
+            limit=_LOOK_BACK,
+            max_bytes=max(_MOST // len(cause.sources), _LEAST),
+        )
+        wanted = {Push: cause.include_commits, Release: cause.include_releases}
+        return [record for record in reversed(found) if wanted[type(record.event)]], left_out
+
+    async def _before(
+        self, organization_id: str, cause: Delivered, release: Release
+    ) -> tuple[tuple[Push, ...], str | None]:
+        """Gather the pushes that were stored since the release before this one, and find that one's tag."""
+        key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
+        record = await self._library.record(organization_id, key)
+        pushes: list[Push] = []
+        previous: str | None = None
+        oldest = record
+        seen = weight = 0
+        while oldest is not None and previous is None and seen < _LOOK_BACK and weight < _MOST:
+            step = await self._library.before(oldest, limit=_STEP, max_bytes=_STEP_BYTES)
+            previous = _gather(step, release, pushes)
+            seen += len(step)
+            weight += sum(_weight(each.event) for each in step)
+            oldest = step[-1] if step else None
+        return tuple(reversed(pushes)), previous
+
+
+def _weight(event: Event) -> int:
+    """Give about how many bytes an event has as it is stored."""
+    match event:
+        case Push():
+            return sum(_COMMIT + len(commit.message) for commit in event.commits)
+        case Release():
+            return len(event.body or "")
+        case _:
+            assert_never(event)
+
+
+def _gather(records: Sequence[ContextRecord], release: Release, pushes: list[Push]) -> str | None:
+    """Add the pushes of ``records``, newest first, until the previous release; give its tag when it is among them."""
+    for record in records:
+        event = record.event
+        if isinstance(event, Push):
+            pushes.append(event)
+        elif event.tag_name != release.tag_name and (release.prerelease or not event.prerelease):
+            # A final release reports what its own pre-releases did: their readers are not the same.
+            return event.tag_name
+    return None

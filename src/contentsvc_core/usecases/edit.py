@@ -1,0 +1,85 @@
+"""Changing and deleting posts (decisions, ``/v1``)."""
+
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import Final, final
+
+from contentsvc_core.content.editing import PostChange
+from contentsvc_core.content.posts import Post
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.ports import Clock, MarkupRenderer, PostLibrary
+
+#: How often a change is tried while others change the same post. One of them succeeds in each turn.
+_TURNS: Final = 16
+
+
+class PostFault(Enum):
+    """Why a post is as it was."""
+
+    #: There is none of that id in the organization.
+    UNKNOWN = auto()
+    #: It is not the version that the client has seen.
+    CHANGED = auto()
+
+
+def _whatever(_post: Post) -> bool:
+    return True
+
+
+@final
+class PostEditor:
+    """Changes posts; what several clients do at once is done one after the other, and each sees what it changes."""
+
+    def __init__(self, library: PostLibrary, renderer: MarkupRenderer, clock: Clock) -> None:
+        """Take the ports."""
+        self._library = library
+        self._renderer = renderer
+        self._clock = clock
+
+    async def change(
+        self, organization_id: str, post_id: str, change: PostChange, *, if_: Callable[[Post], bool] = _whatever
+    ) -> Post | PostFault:
+        """Change a post if ``if_`` holds for the very version that is changed; give it as it is then.
+
+        Its content is rendered anew from its Markdown.
+
+        Raises:
+            StoreUnavailable: Others change it without a pause, or the store is away.
+        """
+        for _ in range(_TURNS):
+            seen = await self._post(organization_id, post_id)
+            if seen is None:
+                return PostFault.UNKNOWN
+            if not if_(seen):
+                return PostFault.CHANGED
+            content = seen.content if change.markdown is None else await self._renderer.render(change.markdown)
+            changed = change.of(seen, content=content, at=self._clock.now())
+            if await self._library.change(changed, seen=seen.updated_at):
+                return changed
+        raise _too_busy()
+
+    async def remove(
+        self, organization_id: str, post_id: str, *, if_: Callable[[Post], bool] = _whatever
+    ) -> PostFault | None:
+        """Delete a post if ``if_`` holds for the very version that is deleted; ``None``: it is done.
+
+        Raises:
+            StoreUnavailable: Others change it without a pause, or the store is away.
+        """
+        for _ in range(_TURNS):
+            seen = await self._post(organization_id, post_id)
+            if seen is None:
+                return PostFault.UNKNOWN
+            if not if_(seen):
+                return PostFault.CHANGED
+            if await self._library.remove(organization_id, post_id, seen=seen.updated_at):
+                return None
+        raise _too_busy()
+
+    async def _post(self, organization_id: str, post_id: str) -> Post | None:
+        return await self._library.post(organization_id, post_id) if is_own_id(post_id) else None
+
+
+def _too_busy() -> StoreUnavailable:
+    return StoreUnavailable("the post is changed faster than it can be read")

@@ -1,0 +1,165 @@
+"""Asking for content about a stretch of time (decisions, ``POST /v1/posts/generate``)."""
+
+from collections.abc import Callable, Sequence
+from typing import final
+
+from attrs import field, frozen
+from attrs.converters import optional
+
+from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.organizations import Integration
+from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Jobs
+from contentsvc_core.text import one_line
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.workflows.causes import Generation, SiteReading, Source
+from contentsvc_core.workflows.runs import WorkflowRun
+
+
+def _nothing_to_nudge() -> None:
+    pass
+
+
+@final
+@frozen(kw_only=True)
+class GenerationRequest:
+    """What a client asks for."""
+
+    content_type: ContentType
+    lookback: Lookback = DEFAULT_LOOKBACK
+    brand_identity_id: str | None = None
+    #: Repositories by their ids at the code host; ``None``: not chosen so.
+    repository_ids: tuple[int, ...] | None = field(converter=optional(tuple), default=None)
+    #: Repositories by provider and name ``owner/name``; ``None``: not chosen so. Without both: every one.
+    repository_names: tuple[tuple[str, str], ...] | None = field(converter=optional(tuple), default=None)
+    include_commits: bool = True
+    include_releases: bool = True
+
+
+@final
+class JobStarter:
+    """Starts jobs: stores the job with its run, and lets whoever works know."""
+
+    def __init__(
+        self, jobs: Jobs, clock: Clock, ids: IdSource, *, nudge: Callable[[], None] = _nothing_to_nudge
+    ) -> None:
+        """Take the ports; ``nudge`` is called after a run was stored."""
+        self._jobs = jobs
+        self._clock = clock
+        self._ids = ids
+        self._nudge = nudge
+
+    async def start(
+        self, organization_id: str, asked: Callable[[str], Generation | SiteReading], *, queued: str
+    ) -> Job:
+        """Start a job.
+
+        Args:
+            organization_id: Whose it is.
+            asked: Gives what is asked for, from the job's id.
+            queued: What its first event says.
+        """
+        now = self._clock.now()
+        job_id = self._ids.mint("job_")
+        run = WorkflowRun(
+            id=self._ids.mint(""), organization_id=organization_id, cause=asked(job_id), created_at=now, due_at=now
+        )
+
+        def event(kind: JobEventType, message: str) -> JobEvent:
+            told = {"workflowRunId": run.id} if kind is JobEventType.WORKFLOW_TRIGGERED else None
+            return JobEvent(
+                id=f"evt_{run.id}_{kind.value}",
+                job_id=job_id,
+                type=kind,
+                message=message,
+                metadata=told,
+                created_at=now,
+            )
+
+        first = (
+            event(JobEventType.QUEUED, queued),
+            event(JobEventType.WORKFLOW_TRIGGERED, "A workflow run will do the work"),
+        )
+        job = Job(id=job_id, run=run, events=first)
+        await self._jobs.start(job)
+        self._nudge()
+        return job
+
+
+@final
+class Generator:
+    """Takes requests for content."""
+
+    def __init__(self, starter: JobStarter, directory: Directory, brands: BrandIdentities, clock: Clock) -> None:
+        """Take the ports, and what starts jobs."""
+        self._starter = starter
+        self._directory = directory
+        self._brands = brands
+        self._clock = clock
+
+    async def request(self, organization_id: str, wanted: GenerationRequest) -> Job | Refusal:
+        """Start the job that writes what is wanted; a refusal names what is unknown."""
+        if not (wanted.include_commits or wanted.include_releases):
+            return Refusal(reason="Nothing to write from: dataPoints exclude commits and releases alike")
+        sources = _chosen(await self._directory.integrations(organization_id), wanted)
+        if isinstance(sources, Refusal):
+            return sources
+        brand_id = wanted.brand_identity_id
+        if brand_id is not None and not (
+            is_own_id(brand_id) and await self._brands.identity(organization_id, brand_id) is not None
+        ):
+            return Refusal(reason=f"Unknown brand identity: '{one_line(brand_id, 64)}'")
+        window = window_at(wanted.lookback, self._clock.now())
+
+        def asked(job_id: str) -> Generation:
+            return Generation(
+                job_id=job_id,
+                content_type=wanted.content_type,
+                lookback=wanted.lookback,
+                window=window,
+                sources=sources,
+                brand_identity_id=brand_id,
+                include_commits=wanted.include_commits,
+                include_releases=wanted.include_releases,
+            )
+
+        return await self._starter.start(
+            organization_id, asked, queued=f"A {wanted.content_type.value} was asked for: {wanted.lookback.value}"
+        )
+
+
+def sources_of(integrations: Sequence[Integration]) -> list[Source]:
+    """Give the repositories that are connected."""
+    return [
+        Source(provider=integration.provider, repository_id=repository.id, full_name=repository.full_name)
+        for integration in integrations
+        for repository in integration.repositories
+    ]
+
+
+def _chosen(integrations: Sequence[Integration], wanted: GenerationRequest) -> list[Source] | Refusal:
+    connected = sources_of(integrations)
+    if not connected:
+        return Refusal(reason="No repository is connected")
+    if wanted.repository_ids is None and wanted.repository_names is None:
+        return connected
+    ids = wanted.repository_ids or ()
+    names = [(provider, name.lower()) for provider, name in wanted.repository_names or ()]
+    if not (ids or names):
+        # Whoever chooses and has found nothing does not mean everything.
+        return Refusal(reason="No repository is chosen: name one at least, or leave the choice out for all")
+    known_ids = {source.repository_id for source in connected}
+    known_names = {(source.provider, source.full_name.lower()) for source in connected}
+    for number in ids:
+        if number not in known_ids:
+            return Refusal(reason=f"Unknown repository: {number} is not connected")
+    for provider, name in names:
+        if (provider, name) not in known_names:
+            return Refusal(reason=f"Unknown repository: '{one_line(name, 201)}' is not connected at {provider}")
+    return [
+        source
+        for source in connected
+        if source.repository_id in ids or (source.provider, source.full_name.lower()) in names
+    ]

@@ -1,0 +1,230 @@
+"""Our calls to code hosts about hooks; each that changes something there leaves an entry in the webhook log."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Final, TypeVar, final
+
+from attrs import evolve, field, frozen
+
+from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
+from contentsvc_core.hosts import Hook, HostAnswer, HostDelivery, HostFault, HostRefusal
+from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.organizations import Integration, Repository, webhook_path, webhook_url
+from contentsvc_core.ports import Clock, CodeHost, Hooks, IdSource, Journal
+
+_Value = TypeVar("_Value")
+_NOT_FOUND = 404
+#: The part of our patience that is kept for taking back what was made, however long the rest has taken.
+_KEPT: Final = 1 / 3
+_NO_HOOK: Final = HostRefusal(
+    fault=HostFault.REFUSED,
+    reason="the code host has no webhook that delivers here: it was removed there; connect the repository again",
+)
+
+
+@final
+@frozen(kw_only=True)
+class Reach:
+    """What an integration's hooks at the code host are reached with."""
+
+    host: CodeHost
+    token: str = field(repr=False)
+    #: The first repository's hook, where it is known.
+    hook_id: str | None
+
+
+@final
+@frozen(kw_only=True)
+class ByHand:
+    """An integration without a token: its hooks were entered by hand, and are changed by hand."""
+
+
+@final
+class HostCalls:
+    """Calls code hosts."""
+
+    def __init__(
+        self,
+        hosts: Callable[[str], Awaitable[CodeHost | None]],
+        hooks: Hooks,
+        journal: Journal,
+        clock: Clock,
+        ids: IdSource,
+        *,
+        base_url: str,
+        patience_s: float = 30.0,
+    ) -> None:
+        """Take the ports.
+
+        Args:
+            hosts: Gives the code host of a provider's slug, when its API is configured.
+            hooks: Where it is kept how hooks are reached.
+            journal: The log of our calls.
+            clock: Tells when they were made.
+            ids: Makes the ids of log entries.
+            base_url: Where code hosts reach us.
+            patience_s: How long the code host is asked while somebody waits, all calls and pages together.
+        """
+        self._hosts = hosts
+        self._hooks = hooks
+        self._journal = journal
+        self._clock = clock
+        self._ids = ids
+        self._base_url = base_url
+        self._patience_s = patience_s
+
+    async def host(self, provider: str, *, patient: bool = False) -> CodeHost | HostRefusal:
+        """Give a provider's code host, when its API can be asked; unless ``patient``, from now on for a short time."""
+        found = await self._hosts(provider)
+        if found is not None:
+            return found if patient else found.within(self._patience_s * (1 - _KEPT))
+        reason = f"the API of '{provider}' is not configured: set CONTENTSVC_{provider.upper()}_API_URL"
+        return HostRefusal(fault=HostFault.UNSUPPORTED, reason=reason)
+
+    async def reach(self, integration: Integration, *, patient: bool = False) -> Reach | ByHand | HostRefusal:
+        """Tell how an integration's hooks are reached, as :meth:`host` does."""
+        try:
+            access = await self._hooks.access(integration.organization_id, integration.id)
+        except SecretUnreadable as exc:
+            return HostRefusal(fault=HostFault.NO_ACCESS, reason=str(exc))
+        if access is None or access.token is None:
+            return ByHand()
+        host = await self.host(integration.provider, patient=patient)
+        return host if isinstance(host, HostRefusal) else Reach(host=host, token=access.token, hook_id=access.hook_id)
+
+    def url(self, integration: Integration, repository: Repository) -> str:
+        """Give the address that a repository's hook delivers to."""
+        return webhook_url(self._base_url, integration, repository.id)
+
+    async def create_hook(
+        self, reach: Reach, integration: Integration, repository: Repository, secret: str
+    ) -> HostAnswer[str] | HostRefusal:
+        """Create a repository's hook; one whose creation may have gone through is removed again."""
+        hook = Hook(url=self.url(integration, repository), secret=secret)
+
+        async def create() -> HostAnswer[str] | HostRefusal:
+            made = await reach.host.create_hook(repository.full_name, hook, token=reach.token)
+            if isinstance(made, HostRefusal) and made.fault.is_unknown:
+                left = await self.take_back(reach, integration, repository)
+                if left is not None:
+                    advice = f"a webhook may be left there: remove the one that delivers to {hook.url}"
+                    return evolve(made, reason=f"{made.reason}; {advice}")
+            return made
+
+        return await self._recorded("Webhook creation", "create_hook", integration, repository, create)
+
+    async def take_back(self, reach: Reach, integration: Integration, repository: Repository) -> HostRefusal | None:
+        """Remove a hook that may have been created a moment ago, without an entry in the log; ``None``: none is left.
+
+        There is time for it, even when none was left for the rest.
+        """
+        reach = evolve(reach, host=reach.host.within(self._patience_s * _KEPT))
+        removed = await self._remove(reach, integration, repository)
+        return removed if isinstance(removed, HostRefusal) else None
+
+    async def change_secret(
+        self, reach: Reach, integration: Integration, repository: Repository, secret: str
+    ) -> HostAnswer[None] | HostRefusal:
+        """Have a repository's hook sign with another secret."""
+
+        async def change() -> HostAnswer[None] | HostRefusal:
+            found = await self.hook_id(reach, integration, repository)
+            if isinstance(found, HostRefusal):
+                return found
+            return await reach.host.change_secret(repository.full_name, found, secret, token=reach.token)
+
+        return await self._recorded("Webhook secret change", "change_secret", integration, repository, change)
+
+    async def remove_hook(
+        self, reach: Reach, integration: Integration, repository: Repository
+    ) -> HostAnswer[None] | HostRefusal:
+        """Remove a repository's hook; that it is gone already is as good."""
+
+        async def remove() -> HostAnswer[None] | HostRefusal:
+            return await self._remove(reach, integration, repository)
+
+        return await self._recorded("Webhook removal", "remove_hook", integration, repository, remove)
+
+    async def redeliver(
+        self, reach: Reach, integration: Integration, repository: Repository, hook_id: str, attempt: HostDelivery
+    ) -> HostAnswer[None] | HostRefusal:
+        """Ask for another attempt to deliver."""
+
+        async def redeliver() -> HostAnswer[None] | HostRefusal:
+            return await reach.host.redeliver(repository.full_name, hook_id, attempt.id, token=reach.token)
+
+        return await self._recorded(
+            "Redelivery request", "redeliver", integration, repository, redeliver, reference_id=attempt.delivery_id
+        )
+
+    async def hook_id(self, reach: Reach, integration: Integration, repository: Repository) -> str | HostRefusal:
+        """Give the id of a repository's hook; where it was not noted, the address tells."""
+        if reach.hook_id is not None and repository == integration.repositories[0]:
+            return reach.hook_id
+        path = webhook_path(integration, repository.id)
+        found = await reach.host.find_hook(repository.full_name, path, token=reach.token)
+        if isinstance(found, HostRefusal):
+            return found
+        return _NO_HOOK if found.value is None else found.value
+
+    async def _remove(
+        self, reach: Reach, integration: Integration, repository: Repository
+    ) -> HostAnswer[None] | HostRefusal:
+        found = await self.hook_id(reach, integration, repository)
+        if isinstance(found, HostRefusal):
+            return _gone(found)
+        removed = await reach.host.remove_hook(repository.full_name, found, token=reach.token)
+        if not isinstance(removed, HostRefusal) or removed.status != _NOT_FOUND:
+            return removed
+        # Not there, or not to be seen: who may list the hooks can tell.
+        again = await self.hook_id(evolve(reach, hook_id=None), integration, repository)
+        return _gone(_NO_HOOK) if again is _NO_HOOK else removed
+
+    async def _recorded(
+        self,
+        title: str,
+        operation: str,
+        integration: Integration,
+        repository: Repository,
+        call: Callable[[], Awaitable[HostAnswer[_Value] | HostRefusal]],
+        *,
+        reference_id: str | None = None,
+    ) -> HostAnswer[_Value] | HostRefusal:
+        """Make a call between the two states of its log entry: one that a crash cuts off stays pending."""
+        entry = LogEntry(
+            id=self._ids.mint("log_"),
+            organization_id=integration.organization_id,
+            integration_id=integration.id,
+            repository_id=repository.id,
+            reference_id=reference_id,
+            title=title,
+            integration_type=integration.provider,
+            direction=Direction.OUTGOING,
+            status=LogStatus.PENDING,
+            status_code=None,
+            detail={"operation": operation, "repository": repository.full_name},
+            created_at=self._clock.now(),
+        )
+        await self._journal.append(entry)
+        try:
+            answered = await call()
+        except Exception as exc:
+            # It is ours to fix, and what it says may hold anything.
+            fault = f"a fault of ours: {type(exc).__name__}"
+            await self._finish(evolve(entry, status=LogStatus.FAILED, error_message=fault))
+            raise
+        if isinstance(answered, HostRefusal):
+            ended = evolve(entry, status=LogStatus.FAILED, status_code=answered.status, error_message=answered.reason)
+        else:
+            ended = evolve(entry, status=LogStatus.SUCCESS, status_code=answered.status)
+        await self._finish(ended)
+        return answered
+
+    async def _finish(self, ended: LogEntry) -> None:
+        # It is done, whether that is written or not.
+        with suppress(StoreUnavailable):
+            await self._journal.finish(ended)
+
+
+def _gone(refusal: HostRefusal) -> HostAnswer[None] | HostRefusal:
+    return HostAnswer(value=None, status=_NOT_FOUND) if refusal is _NO_HOOK else refusal

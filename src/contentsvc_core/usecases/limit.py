@@ -1,0 +1,66 @@
+"""Limiting how often an operation may be asked for (specification 8.1)."""
+
+from typing import Final, final
+
+from contentsvc_core.access.rates import Bucket, Rate
+from contentsvc_core.access.window import Verdict, Window, hit, refused_until, unknown
+from contentsvc_core.ports import Clock, RateLimitStore
+
+#: How many closed buckets are remembered. One more, and the one that was closed first is asked about again.
+_REMEMBERED: Final = 10_000
+
+
+@final
+class RateLimiter:
+    """Counts requests, and refuses those that are over the limit.
+
+    A refusal writes nothing. What is refused once is refused from memory until the window frees, without asking the
+    store: until then nothing that others admit can open the bucket.
+    """
+
+    def __init__(self, store: RateLimitStore, clock: Clock, *, remembered: int = _REMEMBERED) -> None:
+        """Take the ports, and how many closed buckets are remembered."""
+        self._store = store
+        self._clock = clock
+        self._remembered = remembered
+        #: When each closed bucket frees, in Unix milliseconds; the one that was closed first comes first.
+        self._closed: dict[Bucket, int] = {}
+
+    async def hit(self, bucket: Bucket) -> Verdict:
+        """Count a request, before what it asks for is begun.
+
+        Raises:
+            StoreUnavailable: Nobody can tell; the request may have been counted, and must not be admitted.
+        """
+        refused = self._remembered_refusal(bucket)
+        if refused is not None:
+            return refused
+
+        def transition(window: Window) -> tuple[Window, Verdict]:
+            # The time at which it is this request's turn: hits are counted in the order of their times.
+            return hit(window, bucket.rate, self._clock.now())
+
+        verdict = await self._store.update(bucket, transition)
+        if not verdict.admitted:
+            self._remember(bucket, verdict.reset_at_ms)
+        return verdict
+
+    def unknown(self, rate: Rate) -> Verdict:
+        """Give what is said of a request for as long as nobody has looked into its window."""
+        return unknown(rate, self._clock.now())
+
+    def _remembered_refusal(self, bucket: Bucket) -> Verdict | None:
+        reset_at_ms = self._closed.get(bucket)
+        if reset_at_ms is None:
+            return None
+        refused = refused_until(bucket.rate, reset_at_ms, self._clock.now())
+        if refused is None:
+            del self._closed[bucket]
+        return refused
+
+    def _remember(self, bucket: Bucket, reset_at_ms: int) -> None:
+        # Behind all that were closed before it.
+        self._closed.pop(bucket, None)
+        self._closed[bucket] = reset_at_ms
+        if len(self._closed) > self._remembered:
+            del self._closed[next(iter(self._closed))]

@@ -1,0 +1,166 @@
+"""Making a brand identity from a website (decisions, ``/v1`` 'Brand identities')."""
+
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from typing import Any, Final, final
+from urllib.parse import urlsplit
+
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.brand_changes import BadChange, BrandFault, read_brand_change, read_brand_name
+from contentsvc_core.content.jobs import Job, JobEventType, job_event, made_brand_id
+from contentsvc_core.content.pages import site_facts
+from contentsvc_core.content.site_addresses import BadAddress, SiteHost, read_site_address
+from contentsvc_core.content.site_brands import propose_brand
+from contentsvc_core.errors import ContentServiceError
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.ports import BrandIdentities, Clock, Jobs, RunLedger, SiteReader, Steps
+from contentsvc_core.ports.brands import NotRead, Page, SiteFault
+from contentsvc_core.usecases.generate import JobStarter
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.workflows.causes import SiteReading
+from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+
+#: So often a site is asked: who waits for it is told sooner than a run that nobody waits for gives up.
+SITE_ATTEMPTS: Final = 4
+
+
+@final
+class SiteNotRead(ContentServiceError):
+    """A site could not be read this time: the run is tried again."""
+
+
+@final
+class BrandGenerator:
+    """Takes requests for identities."""
+
+    def __init__(self, starter: JobStarter, brands: BrandIdentities, *, opened: Collection[SiteHost] = ()) -> None:
+        """Take what starts jobs, the identities, and the hosts that an operator has opened."""
+        self._starter = starter
+        self._brands = brands
+        self._opened = opened
+
+    async def request(self, organization_id: str, *, name: str | None, website_url: str) -> Job | Refusal | BrandFault:
+        """Start the job that makes an identity from a site; what can be refused is refused at once.
+
+        ``NAME_TAKEN`` is a courtesy: the name may be taken while the site is read, and then the job fails.
+        """
+        site = read_site_address(website_url, self._opened)
+        if isinstance(site, BadAddress):
+            return Refusal(reason=f"websiteUrl {site.reason}")
+        called = None if name is None else read_brand_name(name)
+        if isinstance(called, BadChange):
+            return Refusal(reason=called.reason)
+        if called is not None and await self._brands.is_taken(organization_id, called):
+            return BrandFault.NAME_TAKEN
+        return await self._starter.start(
+            organization_id,
+            lambda job_id: SiteReading(job_id=job_id, name=called, website_url=website_url),
+            queued=f"A brand identity was asked for, from {site.url}",
+        )
+
+
+@final
+class BrandEditor:
+    """Changes identities."""
+
+    def __init__(self, brands: BrandIdentities, clock: Clock, *, opened: Collection[SiteHost] = ()) -> None:
+        """Take the ports, and the hosts that an operator has opened."""
+        self._brands = brands
+        self._clock = clock
+        self._opened = opened
+
+    async def change(
+        self, organization_id: str, brand_id: str, given: Mapping[str, Any]
+    ) -> BrandIdentity | BrandFault | BadChange:
+        """Change fields of an identity, named as :class:`~contentsvc_core.content.brand.BrandIdentity` does."""
+        change = read_brand_change(given, at=self._clock.now(), opened=self._opened)
+        if isinstance(change, BadChange):
+            return change
+        return (
+            await self._brands.change(organization_id, brand_id, change) if is_own_id(brand_id) else BrandFault.UNKNOWN
+        )
+
+
+@final
+class BrandReader:
+    """Performs the runs that make an identity."""
+
+    def __init__(
+        self,
+        sites: SiteReader,
+        brands: BrandIdentities,
+        *,
+        ledger: RunLedger,
+        jobs: Jobs,
+        clock: Clock,
+    ) -> None:
+        """Take the ports."""
+        self._sites = sites
+        self._brands = brands
+        self._ledger = ledger
+        self._jobs = jobs
+        self._clock = clock
+
+    async def perform(self, run: WorkflowRun, cause: SiteReading, steps: Steps) -> RunStatus | None:
+        """Perform a run and end it in the ledger; give how it ended, ``None`` when it was another's by then.
+
+        Nothing of it is kept as a step: a site that is read once more is no harm. The identity is added as the run
+        ends, in one transaction: a run that is cancelled until then leaves none, and one that is performed twice one.
+
+        Raises:
+            SiteNotRead: Not this time, but perhaps the next one.
+        """
+        _ = steps
+        await self._note(run, JobEventType.SCRAPING, f"Reading {cause.website_url}")
+        page = await self._sites.read(cause.website_url)
+        if isinstance(page, NotRead):
+            if page.fault is SiteFault.PASSING and run.attempts < SITE_ATTEMPTS:
+                raise SiteNotRead(page.error)
+            return await self._fail(run, f"{cause.website_url} cannot be read: {page.error}")
+        await self._note(run, JobEventType.EXTRACTING, f"Reading what {page.url} says of itself")
+        proposed = self._proposed(run, cause, page)
+        if not await self._ledger.stands(run):
+            # It was cancelled, or is another process's: what nobody wants is not saved.
+            return None
+        await self._note(run, JobEventType.SAVING, f"Saving the brand identity '{proposed.name}'")
+        saved = await self._brands.complete(run, proposed)
+        if saved is None:
+            return None
+        if isinstance(saved, BrandFault):
+            hint = "" if cause.name else f": the site calls itself '{proposed.name}', give another name"
+            return await self._fail(run, f"{saved.value}{hint}")
+        with suppress(ContentServiceError):
+            # The run has ended: whoever follows it sees that anyway, and what it made.
+            told = {"brandIdentityId": saved.id}
+            await self._note(run, JobEventType.COMPLETED, f"The brand identity '{saved.name}' was made", told)
+        return RunStatus.COMPLETED
+
+    def _proposed(self, run: WorkflowRun, cause: SiteReading, page: Page) -> BrandIdentity:
+        host = urlsplit(page.url).hostname or ""
+        proposal = propose_brand(site_facts(page.html), host, name=cause.name)
+        now = self._clock.now()
+        return BrandIdentity(
+            id=made_brand_id(run),
+            organization_id=run.organization_id,
+            name=proposal.name,
+            website_url=cause.website_url,
+            company_name=proposal.company_name,
+            company_description=proposal.company_description,
+            tone_profile=proposal.tone_profile,
+            audience=proposal.audience,
+            language=proposal.language,
+            created_at=now,
+            updated_at=now,
+        )
+
+    async def _fail(self, run: WorkflowRun, error: str) -> RunStatus:
+        await self._note(run, JobEventType.FAILED, error)
+        await self._ledger.end(run, RunStatus.FAILED, error)
+        return RunStatus.FAILED
+
+    async def _note(
+        self, run: WorkflowRun, kind: JobEventType, message: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        event = job_event(run, kind, message, at=self._clock.now(), metadata=metadata)
+        if event is not None:
+            await self._jobs.note([event])

@@ -1,0 +1,186 @@
+"""Missed deliveries: what the code host failed to deliver is asked for again."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Final, final
+
+from attrs import evolve, field, frozen
+
+from contentsvc_core.hosts import HostDelivery, HostFault, HostRefusal, missed
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.organizations import Integration, Repository
+from contentsvc_core.ports import Clock, Directory, Journal
+from contentsvc_core.usecases.connect import UNKNOWN
+from contentsvc_core.usecases.host_calls import ByHand, HostCalls, Reach
+from contentsvc_core.usecases.operate import Refusal
+
+#: The code host redelivers what is not older than three days (GitHub, "Redelivering webhooks").
+LOOK_BACK: Final = timedelta(hours=72)
+#: How far the code host's clock and ours may be apart.
+_CLOCKS: Final = timedelta(hours=1)
+_BY_HAND: Final = Refusal(
+    reason="the integration has no token: its hook was entered by hand, and missed deliveries are asked for there"
+)
+
+
+class MissedEnd(Enum):
+    """What was done about a delivery that failed at the code host."""
+
+    #: It will be delivered again, a little later.
+    ASKED = "redelivery asked"
+    #: It would have been asked for.
+    FOUND = "would be asked"
+    #: The log has it as answered with success: the code host did not hear the answer, and nothing is missing.
+    ANSWERED = "answered already"
+    #: The code host refused.
+    REFUSED = "refused"
+    #: The code host wants no more requests for now.
+    NOT_ASKED = "not asked"
+
+
+@final
+@frozen(kw_only=True)
+class Missed:
+    """A delivery that failed at the code host."""
+
+    attempt: HostDelivery
+    repository: str
+    end: MissedEnd
+    #: What the code host said, when it refused.
+    refusal: HostRefusal | None = None
+
+
+@final
+@frozen(kw_only=True)
+class Reconciled:
+    """What was found, and what was done about it."""
+
+    #: The oldest first.
+    missed: tuple[Missed, ...] = field(converter=tuple)
+    #: False: there were more attempts than are read; the oldest of them were not looked at.
+    complete: bool
+
+
+def _nobody_told(_done: int, _of: int) -> None:
+    pass
+
+
+@final
+class Reconciler:
+    """Asks code hosts for what they failed to deliver."""
+
+    def __init__(self, directory: Directory, journal: Journal, calls: HostCalls, clock: Clock) -> None:
+        """Take the ports, and what calls code hosts."""
+        self._directory = directory
+        self._journal = journal
+        self._calls = calls
+        self._clock = clock
+
+    async def reconcile(
+        self,
+        organization_id: str,
+        integration_id: str,
+        *,
+        look_back: timedelta = LOOK_BACK,
+        dry_run: bool = False,
+        told: Callable[[int, int], None] = _nobody_told,
+    ) -> Reconciled | Refusal | HostRefusal:
+        """Look for failed deliveries and ask for them again, those apart that we have answered with success.
+
+        An event that any attempt has delivered is not missing. That it is asked for again twice is harmless within 24
+        hours, and the log tells afterwards.
+
+        Args:
+            organization_id: Whose the integration is.
+            integration_id: The integration.
+            look_back: How far.
+            dry_run: Ask for nothing.
+            told: Called with how many were asked for, and of how many.
+
+        Raises:
+            StoreUnavailable: What was asked for until then stays so.
+        """
+        integration = None
+        if is_own_id(integration_id):
+            integration = await self._directory.integration(organization_id, integration_id)
+        if integration is None:
+            return UNKNOWN
+        reach = await self._calls.reach(integration, patient=True)
+        match reach:
+            case ByHand():
+                return _BY_HAND
+            case HostRefusal():
+                return reach
+            case Reach():
+                since = self._clock.now() - look_back
+                found: list[Missed] = []
+                complete = True
+                for repository in integration.repositories:
+                    listed = await self._found(reach, integration, repository, since)
+                    if isinstance(listed, HostRefusal):
+                        return listed
+                    hook_id, of_repository = listed
+                    complete = complete and of_repository.complete
+                    found += (
+                        of_repository.missed
+                        if dry_run
+                        else await self._ask(reach, integration, repository, hook_id, of_repository.missed, told)
+                    )
+                return Reconciled(missed=found, complete=complete)
+
+    async def _found(
+        self, reach: Reach, integration: Integration, repository: Repository, since: datetime
+    ) -> tuple[str, Reconciled] | HostRefusal:
+        hook_id = await self._calls.hook_id(reach, integration, repository)
+        if isinstance(hook_id, HostRefusal):
+            return hook_id
+        listed = await reach.host.deliveries(repository.full_name, hook_id, since=since, token=reach.token)
+        if isinstance(listed, HostRefusal):
+            return listed
+        attempts = missed(listed.value.attempts)
+        answered = await self._journal.answered(
+            integration.organization_id,
+            integration.id,
+            [attempt.delivery_id for attempt in attempts],
+            since=since - _CLOCKS,
+        )
+        return hook_id, Reconciled(
+            missed=[
+                Missed(
+                    attempt=attempt,
+                    repository=repository.full_name,
+                    end=MissedEnd.ANSWERED if attempt.delivery_id in answered else MissedEnd.FOUND,
+                )
+                for attempt in attempts
+            ],
+            complete=listed.value.complete,
+        )
+
+    async def _ask(  # one call after the other: a code host limits how many come at once
+        self,
+        reach: Reach,
+        integration: Integration,
+        repository: Repository,
+        hook_id: str,
+        found: tuple[Missed, ...],
+        told: Callable[[int, int], None],
+    ) -> list[Missed]:
+        ended: list[Missed] = []
+        limited: HostRefusal | None = None
+        for number, each in enumerate(found):
+            told(number, len(found))
+            if each.end is not MissedEnd.FOUND:
+                ended.append(each)
+            elif limited is not None:
+                ended.append(evolve(each, end=MissedEnd.NOT_ASKED, refusal=limited))
+            else:
+                answered = await self._calls.redeliver(reach, integration, repository, hook_id, each.attempt)
+                if not isinstance(answered, HostRefusal):
+                    ended.append(evolve(each, end=MissedEnd.ASKED))
+                    continue
+                ended.append(evolve(each, end=MissedEnd.REFUSED, refusal=answered))
+                if answered.fault in {HostFault.RATE_LIMITED, HostFault.UNREACHABLE}:
+                    limited = answered
+        told(len(found), len(found))
+        return ended

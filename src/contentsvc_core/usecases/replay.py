@@ -1,0 +1,136 @@
+"""Processing the stored event of a delivery once more (decisions, ``POST /v1/webhook-logs/{id}/replay``)."""
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Final, final
+
+from attrs import evolve, frozen
+
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.journal import LogEntry
+from contentsvc_core.ports import Clock, ContextLibrary, DeliveryStore, IdSource, Journal
+from contentsvc_core.webhooks.delivery import Address, Belonging, Endpoint
+from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.webhooks.outcomes import Processed
+from contentsvc_core.webhooks.settlement import Settled, settlement
+from contentsvc_core.workflows.context import ContextRecord, custom_id
+
+#: How often a replay is decided anew because the configuration changed meanwhile.
+_TURNS: Final = 4
+
+
+class ReplayFault(Enum):
+    """Why nothing is replayed; the value is what clients are told."""
+
+    UNKNOWN = "Webhook log not found"
+    NOT_PROCESSED = "Only a processed delivery can be replayed: this entry has no event"
+    INTEGRATION_GONE = "The integration of this delivery was removed"
+    INTEGRATION_DISABLED = "Integration is disabled"
+    REPOSITORY_GONE = "The repository of this delivery is not connected through its integration any more"
+
+
+@final
+@frozen(kw_only=True)
+class Replayed:
+    """A replay that is stored, with all that it has started."""
+
+    #: Its own, a UUID.
+    delivery_id: str
+    runs: int
+
+
+def _nothing_to_nudge() -> None:
+    pass
+
+
+@final
+class Replayer:
+    """Replays deliveries: as deliveries of their own, on the configuration as it is now."""
+
+    def __init__(
+        self,
+        store: DeliveryStore,
+        journal: Journal,
+        library: ContextLibrary,
+        clock: Clock,
+        ids: IdSource,
+        *,
+        nudge: Callable[[], None] = _nothing_to_nudge,
+    ) -> None:
+        """Take the ports; ``nudge`` is called after workflow runs were stored."""
+        self._store = store
+        self._journal = journal
+        self._library = library
+        self._clock = clock
+        self._ids = ids
+        self._nudge = nudge
+
+    async def replay(self, organization_id: str, log_id: str) -> Replayed | ReplayFault:
+        """Process the event of a log entry again: context record, runs and log entry are stored in one transaction.
+
+        It passed the filters when it arrived, and is not filtered again. Its runs may report what was reported already.
+
+        Raises:
+            StoreUnavailable: The store is away, or the configuration changes faster than this can be decided.
+        """
+        entry = await self._journal.entry(organization_id, log_id) if is_own_id(log_id) else None
+        if entry is None:
+            return ReplayFault.UNKNOWN
+        if not isinstance(entry.detail, Push | Release) or entry.reference_id is None:
+            return ReplayFault.NOT_PROCESSED
+        key = custom_id(entry.integration_type, entry.repository_id, entry.reference_id)
+        record = await self._library.record(organization_id, key)
+        if record is None:
+            # A processed delivery leaves its record in one transaction with its entry, and records are kept.
+            return ReplayFault.NOT_PROCESSED
+        for _ in range(_TURNS):
+            replayed = await self._settle(entry, entry.detail, record)
+            if replayed is not None:
+                return replayed
+        message = "the configuration changes faster than a replay can be decided"
+        raise StoreUnavailable(message)
+
+    async def _settle(
+        self, entry: LogEntry, event: Push | Release, record: ContextRecord
+    ) -> Replayed | ReplayFault | None:
+        now = self._clock.now()
+        endpoint = await self._store.endpoint(_address(entry), now)
+        if endpoint is None:
+            return ReplayFault.INTEGRATION_GONE
+        if (fault := _fault(endpoint)) is not None:
+            return fault
+        outcome = Processed(
+            event=event,
+            delivery_id=self._ids.mint(""),
+            repository_id=entry.repository_id,
+            repository=record.repository,
+        )
+        settling = settlement(
+            outcome, endpoint, at=now, mint=self._ids.mint, note=f"replay of {entry.id}", replayed=True
+        )
+        assert settling is not None  # for the type checker: what is processed leaves something behind
+        assert settling.context is not None
+        # It happened when it arrived: content about a stretch of time, or since the release before, must find it there.
+        settling = evolve(settling, context=evolve(settling.context, created_at=record.created_at))
+        if await self._store.settle(settling) is not Settled.AS_DECIDED:
+            # The configuration is another one by now. (That its new id was taken by chance is as good a reason.)
+            return None
+        if settling.runs:
+            self._nudge()
+        return Replayed(delivery_id=outcome.delivery_id, runs=len(settling.runs))
+
+
+def _address(entry: LogEntry) -> Address:
+    return Address(
+        provider=entry.integration_type,
+        organization_id=entry.organization_id,
+        integration_id=entry.integration_id,
+        repository_id=entry.repository_id,
+    )
+
+
+def _fault(endpoint: Endpoint) -> ReplayFault | None:
+    if not endpoint.enabled:
+        return ReplayFault.INTEGRATION_DISABLED
+    return None if endpoint.repository is Belonging.OURS else ReplayFault.REPOSITORY_GONE

@@ -1,0 +1,185 @@
+"""Making and changing event triggers (specification 2.4; decisions, ``/v1``, "Event triggers")."""
+
+from collections.abc import Sequence
+from typing import Any, Final, TypedDict, Unpack, final
+
+from attrs import evolve
+
+from contentsvc_core.content.brand import UnknownBrand
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource
+from contentsvc_core.text import one_line
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.webhooks.providers import PROVIDERS
+from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerFault, source_type
+
+NAME_LIMIT: Final = 100
+#: So often a change is begun, when somebody else changes the trigger's repositories again and again.
+_TURNS: Final = 5
+
+
+class TriggerChanges(TypedDict, total=False):
+    """What may be changed of a trigger; what is left out stays."""
+
+    name: str
+    #: Whose repositories, by the provider's slug.
+    provider: str
+    repository_ids: Sequence[int]
+    event_types: Sequence[str]
+    output_type: ContentType
+    brand_identity_id: str | None
+    auto_publish: bool
+    enabled: bool
+
+
+@final
+class TriggerEditor:
+    """Makes and changes triggers; each change counts from the very next delivery."""
+
+    def __init__(self, directory: Directory, brands: BrandIdentities, clock: Clock, ids: IdSource) -> None:
+        """Take the ports."""
+        self._directory = directory
+        self._brands = brands
+        self._clock = clock
+        self._ids = ids
+
+    async def create(  # noqa: PLR0913  # one parameter a field
+        self,
+        organization_id: str,
+        *,
+        repository_ids: Sequence[int],
+        event_types: Sequence[str] = (),
+        output_type: ContentType = ContentType.CHANGELOG,
+        brand_identity_id: str | None = None,
+        auto_publish: bool = False,
+        enabled: bool = True,
+        name: str = "",
+        provider: str | None = None,
+    ) -> Trigger | Refusal | TriggerFault:
+        """Make a trigger; the provider is that of the repositories, unless it is given."""
+        given = {"event_types": event_types, "brand_identity_id": brand_identity_id, "name": name}
+        if (refused := await self._refused(organization_id, given)) is not None:
+            return refused
+        whose = await self._provider(organization_id, repository_ids, provider=provider)
+        if isinstance(whose, Refusal):
+            return whose
+        trigger = Trigger(
+            id=self._ids.mint("trg_"),
+            organization_id=organization_id,
+            name=one_line(name, NAME_LIMIT),
+            source_type=source_type(whose),
+            enabled=enabled,
+            repository_ids=repository_ids,
+            event_types=event_types,
+            output_type=output_type,
+            brand_identity_id=brand_identity_id,
+            auto_publish=auto_publish,
+            created_at=self._clock.now(),
+        )
+        added = await self._directory.add_trigger(trigger, checks_brand=True)
+        if isinstance(added, UnknownBrand):
+            return Refusal(reason=added.reason)
+        return trigger if added else TriggerFault.DOUBLE
+
+    async def change(
+        self, organization_id: str, trigger_id: str, **changes: Unpack[TriggerChanges]
+    ) -> Trigger | Refusal | TriggerFault:
+        """Change a trigger; what is not named stays as it is.
+
+        Its repositories are looked at when they or their provider are named, and when it is switched on: it may have
+        been switched off because one was gone. So is its brand identity.
+        """
+        for _ in range(_TURNS):
+            standing = await self._directory.trigger(organization_id, trigger_id) if is_own_id(trigger_id) else None
+            if standing is None:
+                return TriggerFault.UNKNOWN
+            answer = await self._change(standing, changes)
+            if answer is not TriggerFault.CHANGED:
+                return answer
+        return TriggerFault.CHANGED
+
+    async def _change(self, standing: Trigger, changes: TriggerChanges) -> Trigger | Refusal | TriggerFault:
+        """Change a trigger, unless it is no longer what was looked at: ``CHANGED``."""
+        organization_id = standing.organization_id
+        if (refused := await self._refused(organization_id, {**changes})) is not None:
+            return refused
+        fields: dict[str, Any] = {**changes}
+        looked_at: tuple[str, tuple[int, ...]] | None = None
+        provider: str | None = fields.pop("provider", None)
+        if provider is not None or "repository_ids" in changes or changes.get("enabled"):
+            whose = await self._provider(
+                organization_id,
+                changes.get("repository_ids", standing.repository_ids),
+                provider=provider,
+                usually=standing.source_type,
+            )
+            if isinstance(whose, Refusal):
+                return whose
+            fields["source_type"] = source_type(whose)
+            looked_at = standing.source_type, standing.repository_ids
+        if "name" in changes:
+            fields["name"] = one_line(changes["name"], NAME_LIMIT)
+
+        def change(trigger: Trigger) -> Trigger | TriggerFault:
+            # Whose repositories they are was found out of both: of others, it would be another provider's.
+            if looked_at not in {None, (trigger.source_type, trigger.repository_ids)}:
+                return TriggerFault.CHANGED
+            return evolve(trigger, **fields)
+
+        made = await self._directory.change_trigger(
+            organization_id,
+            standing.id,
+            change,
+            # Once more, and for good: the identity may have been removed since.
+            checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
+        )
+        return Refusal(reason=made.reason) if isinstance(made, UnknownBrand) else made
+
+    async def _refused(self, organization_id: str, given: dict[str, Any]) -> Refusal | None:
+        name: str = given.get("name", "")
+        if len(name) > NAME_LIMIT:
+            return Refusal(reason=f"a trigger's name has at most {NAME_LIMIT} characters")
+        kinds: Sequence[str] = given.get("event_types", ())
+        if (unknown := next((kind for kind in kinds if kind not in EVENT_TYPES), None)) is not None:
+            return Refusal(reason=f"unknown event type '{one_line(unknown, 64)}': {', '.join(EVENT_TYPES)}")
+        brand_id: str | None = given.get("brand_identity_id")
+        if brand_id is not None and not (
+            is_own_id(brand_id) and await self._brands.identity(organization_id, brand_id) is not None
+        ):
+            return Refusal(reason=UnknownBrand(brand_id).reason)
+        return None
+
+    async def _provider(
+        self, organization_id: str, repository_ids: Sequence[int], *, provider: str | None, usually: str | None = None
+    ) -> str | Refusal:
+        """Find the provider that all repositories are connected at.
+
+        A repository that is removed while this is done starts nothing any more; the trigger may stand.
+        """
+        if not repository_ids:
+            return Refusal(reason="a trigger needs a repository")
+        connected = {
+            (integration.provider, repository.id)
+            for integration in await self._directory.integrations(organization_id)
+            for repository in integration.repositories
+        }
+        slugs = [known.slug for known in PROVIDERS if provider in {None, known.slug}]
+        for id_ in repository_ids:
+            if not any((slug, id_) in connected for slug in slugs):
+                where = "" if provider is None else f" at {provider}"
+                return Refusal(reason=f"Unknown repository: {id_} is not connected{where}")
+        able = [slug for slug in slugs if all((slug, id_) in connected for id_ in repository_ids)]
+        if not able:
+            return Refusal(reason="the repositories are connected at different providers: a trigger is one provider's")
+        if len(able) > 1:
+            usual = [slug for slug in able if source_type(slug) == usually]
+            if not usual:
+                return Refusal(reason=f"the repository is connected at {' and '.join(able)}: say which provider")
+            return usual[0]
+        return able[0]
+
+
+def provider_of(source: str) -> str | None:
+    """Give the provider whose triggers have this ``sourceType``; ``None``: there is none."""
+    return next((known.slug for known in PROVIDERS if source_type(known.slug) == source), None)

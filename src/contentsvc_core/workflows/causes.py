@@ -1,0 +1,107 @@
+"""Why a workflow run was started: the closed union of what starts one, and what each tells the run."""
+
+from typing import ClassVar, final
+
+from attrs import field, frozen
+
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import Lookback, Window
+from contentsvc_core.webhooks.events import Event, Release
+
+
+@final
+@frozen(kw_only=True)
+class Delivered:
+    """A delivery matched a trigger (specification 6.4, step 2)."""
+
+    trigger_id: str
+    #: The provider's slug.
+    provider: str
+    event: Event
+    repository_id: int
+    #: ``owner/name``.
+    repository: str
+    delivery_id: str
+    #: The delivery is a replay that somebody asked for: it may report once more what was reported.
+    replayed: bool = False
+
+    @property
+    def started_by(self) -> str:
+        """Give the id of what started the run."""
+        return self.trigger_id
+
+    @property
+    def once_key(self) -> str | None:
+        """Give the key that one release's post carries: the code host announces some releases twice (decisions).
+
+        ``None``: any number of posts may report it, as with a replay, which somebody has asked for.
+        """
+        event = self.event
+        if not isinstance(event, Release) or event.published_at is None or self.replayed:
+            return None
+        # The free text last and the rest without slashes: no two keys share a spelling.
+        return f"{self.trigger_id}/{self.repository_id}/{event.published_at.replace('/', '%2F')}/{event.tag_name}"
+
+
+@final
+@frozen(kw_only=True)
+class Source:
+    """A connected repository that content is asked for."""
+
+    #: The provider's slug.
+    provider: str
+    repository_id: int
+    #: ``owner/name``, as it was connected.
+    full_name: str
+
+
+@final
+@frozen(kw_only=True)
+class Generation:
+    """Somebody asked for content about a stretch of time: a client, or a schedule whose time had come."""
+
+    kind: ClassVar[str] = "generation"
+
+    #: The job that a client follows, or the schedule: one of the two.
+    job_id: str | None = None
+    schedule_id: str | None = None
+    content_type: ContentType
+    lookback: Lookback
+    window: Window
+    sources: tuple[Source, ...] = field(converter=tuple)
+    brand_identity_id: str | None = None
+    include_commits: bool = True
+    include_releases: bool = True
+    auto_publish: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        if (self.job_id is None) == (self.schedule_id is None):
+            message = "a generation belongs to a job or to a schedule"
+            raise ValueError(message)
+
+    @property
+    def started_by(self) -> str:
+        """Give the id of what started the run."""
+        return self.job_id or self.schedule_id or ""
+
+
+@final
+@frozen(kw_only=True)
+class SiteReading:
+    """Somebody asked for a brand identity to be made from a website."""
+
+    kind: ClassVar[str] = "site_reading"
+
+    job_id: str
+    #: What the identity is to be called; ``None``: as the site calls itself.
+    name: str | None
+    website_url: str
+
+    @property
+    def started_by(self) -> str:
+        """Give the id of what started the run."""
+        return self.job_id
+
+
+Cause = Delivered | Generation | SiteReading
+"""A closed union: a new cause fails type checking wherever causes are told apart, until it is handled there."""

@@ -1,0 +1,203 @@
+"""Schedules: content that is written at fixed times (decisions, ``/v1``, "Schedules").
+
+A *slot* is a point in time at which a schedule is to fire: a whole minute in UTC. Each slot fires once, however many
+nodes look. Of slots that nobody saw (no server was up) the latest one fires alone, when somebody looks again.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final, final
+
+from attrs import evolve, field, frozen
+
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.workflows.causes import Generation, Source
+from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_core.workflows.slots import Cron, cron_body, latest_slot, next_slot
+
+#: The only ``sourceType`` of schedules.
+SOURCE_TYPE: Final = "cron"
+NAME_LIMIT: Final = 100
+#: Why a schedule is refused that does what another one does.
+DUPLICATE: Final = "Duplicate schedule"
+#: Why a run is skipped whose schedule found none of its repositories connected when it fired.
+NO_REPOSITORY: Final = "none of the schedule's repositories is connected"
+
+
+def _ascending(ids: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(set(ids)))
+
+
+def _some(_schedule: object, _attribute: object, value: tuple[int, ...]) -> None:
+    if not value:
+        message = "a schedule needs a repository"
+        raise ValueError(message)
+
+
+@final
+@frozen(kw_only=True)
+class Schedule:
+    """Has content written at fixed times."""
+
+    id: str
+    organization_id: str
+    #: For people; 1 to 100 characters in one line.
+    name: str
+    cron: Cron
+    #: The repositories that it reports, in ascending order: each that is connected, at whatever provider.
+    repository_ids: tuple[int, ...] = field(converter=_ascending, validator=_some)
+    #: What its runs write.
+    output_type: ContentType
+    #: ``None``: the organization's default.
+    brand_identity_id: str | None = None
+    enabled: bool = True
+    #: True: its posts are published at once; False: they are drafts.
+    auto_publish: bool = False
+    lookback: Lookback = DEFAULT_LOOKBACK
+    created_at: datetime
+    updated_at: datetime
+    #: The slot that it fires for next; a disabled one has none.
+    due_at: datetime | None
+    #: The slot that it fired for last.
+    last_slot: datetime | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.enabled != (self.due_at is not None):
+            message = "a schedule is due at some time when it is enabled, and only then"
+            raise ValueError(message)
+
+    def does_the_same_as(self, other: "Schedule") -> bool:
+        """Tell whether two schedules of an organization would write the same at the same times.
+
+        Name, enabled and autoPublish do not count: they make no other content.
+        """
+        return _content(self) == _content(other)
+
+
+def _content(schedule: Schedule) -> tuple[object, ...]:
+    return (
+        schedule.organization_id,
+        schedule.cron,
+        schedule.repository_ids,
+        schedule.output_type,
+        schedule.brand_identity_id,
+        schedule.lookback,
+    )
+
+
+@final
+@frozen
+class DuplicateSchedule:
+    """Why a schedule was not made or changed: another one of the organization does the same."""
+
+
+def due_from(cron: Cron, now: datetime, *, last_slot: datetime | None) -> datetime:
+    """Give the first slot of a schedule that is made, changed or enabled at ``now``: none before that fires.
+
+    A slot that has fired does not fire again, even when the clock was stepped back since.
+    """
+    return next_slot(cron, now if last_slot is None else max(now, last_slot))
+
+
+def changed(schedule: Schedule, now: datetime, changes: Mapping[str, Any]) -> Schedule:
+    """Give a schedule as it is after a change at ``now``; the same change once more gives the same.
+
+    When it is enabled or gets other times, it is due anew; else it stays due as it was, and misses nothing.
+    """
+    enabled = changes.get("enabled", schedule.enabled)
+    cron = changes.get("cron", schedule.cron)
+    due_at = schedule.due_at
+    if not enabled:
+        due_at = None
+    elif due_at is None or cron != schedule.cron:
+        due_at = due_from(cron, now, last_slot=schedule.last_slot)
+    return evolve(schedule, **changes, due_at=due_at, updated_at=now)
+
+
+def disabled(schedule: Schedule) -> Schedule:
+    """Give a schedule that is switched off, since what it uses is no more."""
+    return evolve(schedule, enabled=False, due_at=None)
+
+
+@final
+@frozen(kw_only=True)
+class DueSchedule:
+    """A schedule that may fire."""
+
+    id: str
+    organization_id: str
+    #: Since when.
+    due_at: datetime
+
+
+@final
+@frozen(kw_only=True)
+class Firing:
+    """What a schedule leaves behind when it fires: its run, and when it is due next."""
+
+    schedule_id: str
+    #: When it was due; whoever finds it due at another time has come too late.
+    due_at: datetime
+    #: The slot that it fires for.
+    slot: datetime
+    next_due_at: datetime
+    run: WorkflowRun
+
+
+def firing(schedule: Schedule, now: datetime, *, sources: Iterable[Source], run_id: str) -> Firing | None:
+    """Fire a schedule at ``now``; ``None``: it is not due.
+
+    It fires once for all the slots that have passed, with the window of the latest. Without any source the run is
+    there and has ended: nothing could be written, and whoever looks is told why.
+    """
+    if schedule.due_at is None or schedule.due_at > now:
+        return None
+    slot = max(schedule.due_at, latest_slot(schedule.cron, now))
+    sources = tuple(sources)
+    cause = Generation(
+        schedule_id=schedule.id,
+        content_type=schedule.output_type,
+        lookback=schedule.lookback,
+        window=window_at(schedule.lookback, slot),
+        sources=sources,
+        brand_identity_id=schedule.brand_identity_id,
+        auto_publish=schedule.auto_publish,
+    )
+    return Firing(
+        schedule_id=schedule.id,
+        due_at=schedule.due_at,
+        slot=slot,
+        next_due_at=next_slot(schedule.cron, now),
+        run=WorkflowRun(
+            id=run_id,
+            organization_id=schedule.organization_id,
+            cause=cause,
+            status=RunStatus.PENDING if sources else RunStatus.SKIPPED,
+            error=None if sources else NO_REPOSITORY,
+            created_at=now,
+            due_at=now,
+        ),
+    )
+
+
+def schedule_body(schedule: Schedule) -> dict[str, Any]:
+    """Give a schedule's wire form (decisions); repository ids are strings in every answer."""
+    brand = schedule.brand_identity_id
+    return {
+        "id": schedule.id,
+        "organizationId": schedule.organization_id,
+        "name": schedule.name,
+        "sourceType": SOURCE_TYPE,
+        "sourceConfig": {"cron": cron_body(schedule.cron)},
+        "targets": {"repositoryIds": [str(number) for number in schedule.repository_ids]},
+        "outputType": schedule.output_type.value,
+        "outputConfig": None if brand is None else {"brandIdentityId": brand},
+        "enabled": schedule.enabled,
+        "autoPublish": schedule.auto_publish,
+        "lookbackWindow": schedule.lookback.value,
+        "nextRunAt": None if schedule.due_at is None else iso_ms(schedule.due_at),
+        "createdAt": iso_ms(schedule.created_at),
+        "updatedAt": iso_ms(schedule.updated_at),
+    }

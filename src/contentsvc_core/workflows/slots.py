@@ -1,0 +1,122 @@
+"""Slots: the points in time at which a schedule is to fire, whole minutes in UTC (decisions, ``/v1``, "Schedules")."""
+
+from calendar import monthrange
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime, timedelta
+from enum import Enum
+from itertools import count
+from typing import Any, Final, assert_never, final
+
+from attrs import frozen
+
+_DAY: Final = timedelta(days=1)
+_HOURS: Final = range(24)
+_MINUTES: Final = range(60)
+_DAYS_OF_WEEK: Final = range(7)
+_DAYS_OF_MONTH: Final = range(1, 32)
+
+
+class Frequency(Enum):
+    """How often a schedule fires."""
+
+    DAILY = "daily"
+    WEEKLY = "weekly"
+    MONTHLY = "monthly"
+
+
+def cron_fault(
+    *, frequency: Frequency, hour: int, minute: int, day_of_week: int | None, day_of_month: int | None
+) -> str | None:
+    """Name what is wrong with the times of a schedule, in the wire's words; ``None``: nothing is.
+
+    A day that would have no effect is refused, too: whoever sends it expects one.
+    """
+    weekly, monthly = frequency is Frequency.WEEKLY, frequency is Frequency.MONTHLY
+    faults = {
+        "hour must be from 0 to 23": hour not in _HOURS,
+        "minute must be from 0 to 59": minute not in _MINUTES,
+        "a weekly schedule needs dayOfWeek, from 0 (Sunday) to 6": weekly and day_of_week is None,
+        "a monthly schedule needs dayOfMonth, from 1 to 31": monthly and day_of_month is None,
+        f"a {frequency.value} schedule takes no dayOfWeek": not weekly and day_of_week is not None,
+        f"a {frequency.value} schedule takes no dayOfMonth": not monthly and day_of_month is not None,
+        "dayOfWeek must be from 0 (Sunday) to 6": day_of_week is not None and day_of_week not in _DAYS_OF_WEEK,
+        "dayOfMonth must be from 1 to 31": day_of_month is not None and day_of_month not in _DAYS_OF_MONTH,
+    }
+    return next((fault for fault, holds in faults.items() if holds), None)
+
+
+@final
+@frozen(kw_only=True)
+class Cron:
+    """When a schedule fires, in UTC. What can never be is refused with ValueError (:func:`cron_fault`)."""
+
+    frequency: Frequency
+    #: 0 to 23.
+    hour: int
+    #: 0 to 59.
+    minute: int
+    #: 0 is Sunday and 6 is Saturday, as in crontab; weekly schedules have one, and no others.
+    day_of_week: int | None = None
+    #: 1 to 31: in a month that has no such day, its last one. Monthly schedules have one, and no others.
+    day_of_month: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        fault = cron_fault(
+            frequency=self.frequency,
+            hour=self.hour,
+            minute=self.minute,
+            day_of_week=self.day_of_week,
+            day_of_month=self.day_of_month,
+        )
+        if fault is not None:
+            raise ValueError(fault)
+
+
+def next_slot(cron: Cron, after: datetime) -> datetime:
+    """Give the first slot that is later than ``after``."""
+    return next(slot for slot in _slots(cron, after, _DAY) if slot > after)
+
+
+def latest_slot(cron: Cron, at: datetime) -> datetime:
+    """Give the last slot that is not later than ``at``."""
+    return next(slot for slot in _slots(cron, at, -_DAY) if slot <= at)
+
+
+def _slots(cron: Cron, start: datetime, step: timedelta) -> Iterator[datetime]:
+    """Give the slots from the day of ``start`` on, or back from it; the longest gap is a month."""
+    first = start.astimezone(UTC).replace(hour=cron.hour, minute=cron.minute, second=0, microsecond=0)
+    return (day for day in (first + number * step for number in count()) if _has_slot(cron, day))
+
+
+def _has_slot(cron: Cron, day: date) -> bool:
+    match cron.frequency:
+        case Frequency.DAILY:
+            return True
+        case Frequency.WEEKLY:
+            return day.isoweekday() % 7 == cron.day_of_week
+        case Frequency.MONTHLY:
+            return day.day == min(cron.day_of_month or 1, monthrange(day.year, day.month)[1])
+        case _:
+            assert_never(cron.frequency)
+
+
+def cron_body(cron: Cron) -> dict[str, Any]:
+    """Give the wire form: a day that does not apply is left out."""
+    days = {"dayOfWeek": cron.day_of_week, "dayOfMonth": cron.day_of_month}
+    return {
+        "frequency": cron.frequency.value,
+        "hour": cron.hour,
+        "minute": cron.minute,
+        **{name: day for name, day in days.items() if day is not None},
+    }
+
+
+def cron_of(body: Mapping[str, Any]) -> Cron:
+    """Read what :func:`cron_body` wrote."""
+    return Cron(
+        frequency=Frequency(body["frequency"]),
+        hour=body["hour"],
+        minute=body["minute"],
+        day_of_week=body.get("dayOfWeek"),
+        day_of_month=body.get("dayOfMonth"),
+    )

@@ -1,0 +1,134 @@
+"""The OpenAPI document and its page, which loads nothing from elsewhere."""
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, final
+
+from litestar import Request, Response, Router, get
+from litestar.handlers import HTTPRouteHandler
+from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin, SwaggerRenderPlugin
+from litestar.openapi.spec import Components, SecurityScheme
+from litestar.params import FromPath
+from litestar.response import File
+
+from contentsvc_http.errors import Refused
+
+#: How the document calls what ``/v1`` is protected by.
+_KEY: Final = "apiKey"
+_ASSETS: Final = "/schema/assets"
+_SNAKE: Final = re.compile(r"_([a-z])")
+_METHODS: Final = frozenset({"get", "post", "patch", "delete", "put"})
+_FILES: Final = {
+    "swagger-ui-bundle.js": "text/javascript",
+    "swagger-ui-standalone-preset.js": "text/javascript",
+    "swagger-ui.css": "text/css",
+    "favicon-32x32.png": "image/png",
+}
+#: What needs no key.
+_OPEN: Final = frozenset({"/v1/status"})
+_NOT_FOUND: Final = 404
+#: How the framework calls the refusals that it would give by itself; here, none of them can come.
+_FRAMEWORKS: Final = "Validation Exception"
+
+
+def openapi(version: str) -> OpenAPIConfig:
+    """Give the document's settings: it is at ``/schema/openapi.json``, and ``/schema`` shows it."""
+    return OpenAPIConfig(
+        title="contentsvc",
+        version=version,
+        openapi_router=Router("/schema", route_handlers=[], include_in_schema=False, after_request=_plain_not_found),
+        description="Receives a code host's webhooks, and serves what is made of them.",
+        components=Components(
+            security_schemes={
+                _KEY: SecurityScheme(
+                    type="http",
+                    scheme="bearer",
+                    description="`Authorization: Bearer csk_…`; reading needs the scope `read`, all else `write`",
+                )
+            }
+        ),
+        render_plugins=[
+            _Json(path="/openapi.json"),
+            _Page(
+                js_url=f"{_ASSETS}/swagger-ui-bundle.js",
+                css_url=f"{_ASSETS}/swagger-ui.css",
+                standalone_preset_js_url=f"{_ASSETS}/swagger-ui-standalone-preset.js",
+                favicon=f'<link rel="icon" href="{_ASSETS}/favicon-32x32.png">',
+                path="/",
+            ),
+        ],
+    )
+
+
+def _plain_not_found(response: Response[Any]) -> Response[Any]:
+    """Say of an unknown path below ``/schema`` what is said everywhere; the framework has a page of its own."""
+    if response.status_code == _NOT_FOUND:
+        return Response({"error": "Not Found"}, status_code=_NOT_FOUND, media_type="application/json")
+    return response
+
+
+def asset_route() -> HTTPRouteHandler:
+    """Give the route of what the page loads: a few files of Swagger UI, from the package that carries them."""
+    # Found, not imported: only its files are wanted.
+    package = find_spec("swagger_ui")
+    assert package is not None  # it is a dependency
+    assert package.origin is not None  # and a plain package
+    folder = Path(package.origin).with_name("static")
+
+    @get(f"{_ASSETS}/{{name:str}}", include_in_schema=False, name="assets")
+    async def asset(name: FromPath[str]) -> File:
+        # By a table: no name that somebody thinks of reaches the file system.
+        media_type = _FILES.get(name)
+        if media_type is None:
+            raise Refused(_NOT_FOUND, {"error": "Not Found"})
+        return File(folder / name, media_type=media_type, content_disposition_type="inline")
+
+    return asset
+
+
+@final
+class _Json(JsonRenderPlugin):
+    """The document as JSON."""
+
+    def render(self, request: "Request[Any, Any, Any]", openapi_schema: dict[str, Any]) -> bytes:
+        return super().render(request, _as_specified(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+
+
+@final
+class _Page(SwaggerRenderPlugin):
+    """The document as a page."""
+
+    def render(self, request: "Request[Any, Any, Any]", openapi_schema: dict[str, Any]) -> bytes:
+        return super().render(request, _as_specified(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+
+
+def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
+    """Spell path parameters as the specification does, and say which operations need a key."""
+    paths: dict[str, Any] = {}
+    for path, item in document["paths"].items():
+        told = dict(item)
+        for method in _METHODS & told.keys():
+            operation = dict(told[method])
+            operation["parameters"] = [
+                {**parameter, "name": _camel(parameter["name"])} if parameter["in"] == "path" else parameter
+                for parameter in operation.get("parameters", ())
+            ]
+            operation["responses"] = {
+                status: answer for status, answer in operation["responses"].items() if not _is_frameworks(answer)
+            }
+            if path.startswith("/v1/") and path not in _OPEN:
+                operation["security"] = [{_KEY: []}]
+            told[method] = operation
+        paths[_camel(path)] = told
+    return {**document, "paths": paths}
+
+
+def _is_frameworks(answer: dict[str, Any]) -> bool:
+    bodies = answer.get("content", {}).values()
+    return any(body.get("schema", {}).get("description") == _FRAMEWORKS for body in bodies)
+
+
+def _camel(name: str) -> str:
+    return _SNAKE.sub(lambda found: found[1].upper(), name)

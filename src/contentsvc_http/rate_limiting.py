@@ -1,0 +1,139 @@
+"""The limits of ``/v1`` (specification 8.1): counted before an operation begins, told with every answer of it."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypedDict, cast, final
+
+from litestar import Request
+from litestar.handlers import HTTPRouteHandler
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.openapi.spec import OpenAPIHeader, OpenAPIResponse, Operation, Schema
+from litestar.openapi.spec.enums import OpenAPIType
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+from contentsvc_core.access.rates import Bucket, Rate, rate_of
+from contentsvc_core.access.window import Verdict, rate_headers, refusal_body, refusal_headers
+from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_core.usecases.limit import RateLimiter
+from contentsvc_http.auth import presented_key
+from contentsvc_http.client_address import Proxies
+from contentsvc_http.errors import Refused
+
+#: Under what the verdict on a request stands in its state.
+_VERDICT: Final = "contentsvc.verdict"
+_DOCUMENTED: Final = {
+    "RateLimit-Limit": "the largest number of requests in 60 seconds",
+    "X-RateLimit-Limit": "the same",
+    "RateLimit-Remaining": "how many more are admitted now",
+    "X-RateLimit-Remaining": "the same",
+    "RateLimit-Reset": "in how many seconds the oldest admitted request leaves the window, rounded up",
+    "X-RateLimit-Reset": "when that is, in Unix seconds, rounded up",
+}
+
+
+@final
+class RateLimitedBody(TypedDict):
+    """The body of a 429 (specification 7)."""
+
+    error: str
+    limit: int
+    remaining: int
+    #: In Unix milliseconds.
+    reset: int
+
+
+@final
+class RateLimits:
+    """Puts a limit on every operation that the core's table names."""
+
+    def __init__(self, limiter: RateLimiter, authenticator: Authenticator, proxies: Proxies) -> None:
+        """Take what counts, and what tells callers apart."""
+        self._limiter = limiter
+        self._authenticator = authenticator
+        self._proxies = proxies
+
+    def on(self, routes: Iterable[HTTPRouteHandler]) -> list[HTTPRouteHandler]:
+        """Give the routes, those of limited operations with their limit: in force, and in the OpenAPI document."""
+        given = list(routes)
+        for route in given:
+            if any(rate_of(method, path) for method in route.http_methods for path in route.paths):
+                route.middleware = [*(route.middleware or ()), self._limiting]
+                refused = ResponseSpec(RateLimitedBody, description="over the limit", generate_examples=False)
+                route.responses = {**(route.responses or {}), 429: refused}
+                route.operation_class = _documenting(route.operation_class)
+        return given
+
+    def _limiting(self, app: ASGIApp) -> ASGIApp:
+        """Put the limit around a route. The framework has found the route, and has not read the body."""
+
+        async def limiting(scope: Scope, receive: Receive, send: Send) -> None:
+            rate = rate_of(scope["method"], scope["path_template"]) if scope["type"] == "http" else None
+            if rate is not None:
+                await self._count(rate, scope)
+            await app(scope, receive, send)
+
+        return limiting
+
+    async def _count(self, rate: Rate, scope: Scope) -> None:
+        # What is said when the store is away, or the server stops, before there is a verdict.
+        scope["state"][_VERDICT] = self._limiter.unknown(rate)
+        key = await presented_key(Request[Any, Any, Any](scope), self._authenticator)
+        if key is None:
+            connected = scope["client"]
+            address = self._proxies.client(connected and connected[0], scope["headers"])
+            bucket = Bucket.of_address(rate, address)
+        else:
+            bucket = Bucket.of_key(rate, key.prefix)
+        verdict = scope["state"][_VERDICT] = await self._limiter.hit(bucket)
+        if not verdict.admitted:
+            raise Refused(429, refusal_body(verdict), refusal_headers(verdict))
+
+
+@final
+class RateLimitHeaders:
+    """An ASGI application around all others: whoever answers for a limited operation, the headers are there."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Take the application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        state = scope.setdefault("state", {})
+
+        async def sending(message: Message) -> None:
+            verdict: Verdict | None = state.get(_VERDICT)
+            if verdict is not None and message["type"] == "http.response.start":
+                told = ((name.lower().encode(), value.encode()) for name, value in rate_headers(verdict).items())
+                message["headers"] = [*message.get("headers", ()), *told]
+            await send(message)
+
+        await self._app(scope, receive, sending)
+
+
+def _documenting(operation_class: type[Operation]) -> type[Operation]:
+    """Give what makes the operation as before, and adds the headers to each of its answers."""
+
+    def documented(**parts: object) -> Operation:
+        operation = cast("Callable[..., Operation]", operation_class)(**parts)
+        responses = operation.responses or {}
+        for status, response in responses.items():
+            if isinstance(response, OpenAPIResponse):
+                response.headers = {**(response.headers or {}), **_headers(status)}
+        return operation
+
+    return cast("type[Operation]", documented)
+
+
+def _headers(status: str) -> dict[str, OpenAPIHeader]:
+    described = dict(_DOCUMENTED)
+    if status in {"429", "503"}:
+        described["Retry-After"] = "how many seconds to wait"
+    return {name: _header(name, description) for name, description in described.items()}
+
+
+def _header(name: str, description: str) -> OpenAPIHeader:
+    least = 0 if name.endswith("Remaining") else 1
+    return OpenAPIHeader(schema=Schema(type=OpenAPIType.INTEGER, minimum=least), description=description, required=True)

@@ -1,0 +1,181 @@
+"""What each setting may be, and what is said of one that may not."""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import typed_settings as ts
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from contentsvc_core.content.site_addresses import read_site_hosts
+from contentsvc_http.client_address import Proxies
+
+if TYPE_CHECKING:
+    from attrs import Attribute
+
+    from contentsvc_http.settings import Settings
+
+ENV_PREFIX: Final = "CONTENTSVC_"
+_SQLITE: Final = "sqlite+aiosqlite"
+_POSTGRESQL: Final = "postgresql+asyncpg"
+_POSTGRESQL_EXAMPLE: Final = f"{_POSTGRESQL}://USER:PASSWORD@HOST/DATABASE"
+_MODEL_LENGTH: Final = 200
+_POSTGRESQL_OPTIONS: Final = frozenset({"host", "port", "ssl", "sslmode"})
+
+
+class InvalidSetting(ValueError):
+    """A setting that cannot be used; the message names it and says what is expected."""
+
+
+def database_url(_settings: object, _attribute: object, value: str) -> None:
+    """Take the address of a SQLite file or of a PostgreSQL database."""
+    # No message repeats the address: it may hold a password.
+    try:
+        url = make_url(value)
+    except (ArgumentError, ValueError) as exc:
+        message = f"CONTENTSVC_DATABASE_URL is no database URL: use {_SQLITE}:///FILE or {_POSTGRESQL_EXAMPLE}"
+        raise InvalidSetting(message) from exc
+    if url.drivername in {_SQLITE, "sqlite"}:
+        fault = _sqlite_fault(url)
+    elif url.drivername in {_POSTGRESQL, "postgresql"}:
+        fault = _postgresql_fault(url)
+    else:
+        fault = f": '{url.drivername}' is not supported: use {_SQLITE}:///FILE or {_POSTGRESQL_EXAMPLE}"
+    if fault:
+        message = f"CONTENTSVC_DATABASE_URL{fault}"
+        raise InvalidSetting(message)
+
+
+def _sqlite_fault(url: URL) -> str | None:
+    if not url.database or url.database == ":memory:":
+        return f" names no file: use {_SQLITE}:///FILE"
+    return f" takes no options after the file: use {_SQLITE}:///FILE" if url.query else None
+
+
+def _postgresql_fault(url: URL) -> str | None:
+    if not url.database:
+        return f" names no database: use {_POSTGRESQL_EXAMPLE}"
+    if url.query.keys() - _POSTGRESQL_OPTIONS:
+        return f" takes no options but {', '.join(sorted(_POSTGRESQL_OPTIONS))}"
+    if not all(isinstance(value, str) for value in url.query.values()) or not str(url.query.get("port", 1)).isdecimal():
+        return " has an option twice, or a port that is no number"
+    return None
+
+
+def base_url(_settings: object, _attribute: object, value: str) -> None:
+    """Take the address of a website."""
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
+        # Reading the port checks it.
+        usable = usable and (parts.port is None or parts.port > 0) and not re.search(r"\s", value)
+    except ValueError:
+        usable = False
+    if not usable:
+        message = "CONTENTSVC_BASE_URL must be an address such as https://example.org, without a query"
+        raise InvalidSetting(message)
+
+
+def api_url(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
+    """Take the address of an API, or nothing."""
+    # No message repeats the address: somebody may have written a token into it.
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
+        usable = usable and (parts.port is None or parts.port > 0) and not re.search(r"[\s@]", value)
+    except ValueError:
+        usable = False
+    if value and not usable:
+        message = (
+            f"{variable(attribute.name)} must be an API's address such as https://forge.example/api/v1, "
+            "without a user name or a query"
+        )
+        raise InvalidSetting(message)
+
+
+def trusted_proxies(_settings: object, _attribute: object, value: str) -> None:
+    """Take addresses and networks."""
+    try:
+        Proxies.read(value)
+    except ValueError as exc:
+        message = f"CONTENTSVC_TRUSTED_PROXIES takes addresses and networks such as 10.0.0.0/8, by commas: {exc}"
+        raise InvalidSetting(message) from exc
+
+
+def site_hosts(_settings: object, _attribute: object, value: str) -> None:
+    """Take hosts."""
+    try:
+        read_site_hosts(value)
+    except ValueError as exc:
+        message = f"CONTENTSVC_SITE_HOSTS takes hosts such as intranet.example or 10.0.0.7:8080, by commas: {exc}"
+        raise InvalidSetting(message) from exc
+
+
+def writer_url(_settings: object, _attribute: object, value: str) -> None:
+    """Take what stands before ``/chat/completions``, or nothing."""
+    # No message repeats the address: somebody may have written a key into it.
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
+        usable = usable and (parts.port is None or parts.port > 0) and not re.search(r"\s|@|/chat/completions$", value)
+    except ValueError:
+        usable = False
+    if value and not usable:
+        message = (
+            "CONTENTSVC_WRITER_URL must be what stands before /chat/completions, such as http://127.0.0.1:11434/v1, "
+            "without a user name or a query; the key goes into CONTENTSVC_WRITER_KEY"
+        )
+        raise InvalidSetting(message)
+
+
+def writer_model(settings: "Settings", _attribute: object, value: str) -> None:
+    """Take a model, which an address needs."""
+    if settings.writer_url and not value:
+        message = "CONTENTSVC_WRITER_MODEL must name the model that is asked at CONTENTSVC_WRITER_URL"
+        raise InvalidSetting(message)
+    if len(value) > _MODEL_LENGTH or not value.isprintable():
+        message = f"CONTENTSVC_WRITER_MODEL must be a name in one line, at most {_MODEL_LENGTH} characters long"
+        raise InvalidSetting(message)
+
+
+def header_value(_settings: object, attribute: "Attribute[Any]", value: ts.SecretStr) -> None:
+    """Take what fits into a header."""
+    if not re.fullmatch(r"[!-~]*", str(value)):
+        message = f"{variable(attribute.name)} must be visible ASCII characters without spaces"
+        raise InvalidSetting(message)
+
+
+def between(least: int, most: int, why: str) -> Callable[[object, "Attribute[Any]", int], None]:
+    """Give the check of a whole number."""
+
+    def check(_settings: object, attribute: "Attribute[Any]", value: int) -> None:
+        if not least <= value <= most:
+            message = f"{variable(attribute.name)} must be {least} to {most}, not {value}{why}"
+            raise InvalidSetting(message)
+
+    return check
+
+
+def positive(_settings: object, attribute: "Attribute[Any]", value: float) -> None:
+    """Take a number above 0."""
+    if value <= 0:
+        message = f"{variable(attribute.name)} must be above 0, not {value}"
+        raise InvalidSetting(message)
+
+
+def one_of(*choices: str) -> Callable[[object, "Attribute[Any]", str], None]:
+    """Give the check of a choice."""
+
+    def check(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
+        if value not in choices:
+            message = f"{variable(attribute.name)} must be one of {', '.join(choices)}, not '{value}'"
+            raise InvalidSetting(message)
+
+    return check
+
+
+def variable(name: str) -> str:
+    """Give the environment variable of a setting."""
+    return f"{ENV_PREFIX}{name.upper()}"

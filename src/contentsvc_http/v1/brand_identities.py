@@ -1,0 +1,179 @@
+"""``/v1/brand-identities``: who speaks in posts (decisions, ``/v1``)."""
+
+from typing import Annotated, Any, Final, TypeVar
+
+from litestar import Request, Response, delete, get, patch, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import Parameter
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
+
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.content.brand import NAME_LIMIT, TEXT_LIMIT, ToneProfile, brand_body
+from contentsvc_core.content.brand_changes import BadChange, BrandFault
+from contentsvc_core.content.jobs import brand_job_body
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.ports import BrandIdentities, Jobs
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.usecases.read_site import BrandEditor, BrandGenerator
+from contentsvc_core.workflows.causes import SiteReading
+from contentsvc_http.errors import Refused
+from contentsvc_http.v1.bodies import read_body, takes
+from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.shapes_brands import BrandJobAnswer, BrandListBody, BrandRemovedBody, OneBrandBody
+
+_TAGS: Final = ["brand identities"]
+_STATUSES: Final = {
+    BrandFault.UNKNOWN: 404,
+    BrandFault.NAME_TAKEN: 409,
+    BrandFault.DELETES_DEFAULT: 400,
+    BrandFault.LEAVES_NO_DEFAULT: 400,
+}
+_Id = Annotated[str, Parameter(description="the brand identity's id")]
+_Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
+_Text = Annotated[str, Meta(min_length=1, max_length=TEXT_LIMIT)]
+_Value = TypeVar("_Value")
+
+
+class BrandFields(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``PATCH /v1/brand-identities/{id}`` takes: any of these, one at least; null takes a text away."""
+
+    name: _Name | UnsetType = UNSET
+    is_default: bool | UnsetType = UNSET
+    website_url: _Text | UnsetType = UNSET
+    company_name: _Text | UnsetType | None = UNSET
+    company_description: _Text | UnsetType | None = UNSET
+    tone_profile: ToneProfile | UnsetType = UNSET
+    custom_tone: _Text | UnsetType | None = UNSET
+    custom_instructions: _Text | UnsetType | None = UNSET
+    audience: _Text | UnsetType | None = UNSET
+    language: _Text | UnsetType | None = UNSET
+
+
+class BrandGeneration(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``POST /v1/brand-identities/generate`` takes."""
+
+    website_url: _Text
+    name: _Name | None = None
+
+
+def brand_routes(
+    gate: Gate, brands: BrandIdentities, editor: BrandEditor, generator: BrandGenerator, jobs: Jobs
+) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+
+    @get(
+        "/v1/brand-identities",
+        name="list_brand_identities",
+        operation_id="listBrandIdentities",
+        summary="List brand identities",
+        tags=_TAGS,
+        responses=errors(),
+    )
+    async def list_brand_identities(request: Request[Any, Any, Any]) -> Response[BrandListBody]:
+        key = await gate.caller(request, Scope.READ)
+        found = await brands.identities(key.organization_id)
+        return await gate.answer(key, {"brandIdentities": [brand_body(each) for each in found]})
+
+    @get(
+        "/v1/brand-identities/{brand_identity_id:str}",
+        name="get_brand_identity",
+        operation_id="getBrandIdentity",
+        summary="Get a brand identity",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def get_brand_identity(request: Request[Any, Any, Any], brand_identity_id: _Id) -> Response[OneBrandBody]:
+        key = await gate.caller(request, Scope.READ)
+        known = is_own_id(brand_identity_id)
+        found = await brands.identity(key.organization_id, brand_identity_id) if known else None
+        return await gate.answer(key, {"brandIdentity": brand_body(_done(found or BrandFault.UNKNOWN))})
+
+    @patch(
+        "/v1/brand-identities/{brand_identity_id:str}",
+        name="change_brand_identity",
+        operation_id="changeBrandIdentity",
+        summary="Change a brand identity",
+        tags=_TAGS,
+        operation_class=takes(BrandFields),
+        responses=errors(400, 404, 409, 413, 415),
+    )
+    async def change_brand_identity(request: Request[Any, Any, Any], brand_identity_id: _Id) -> Response[OneBrandBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        fields = structs.asdict(await read_body(request, BrandFields))
+        given = {name: value for name, value in fields.items() if value is not UNSET}
+        changed = await editor.change(key.organization_id, brand_identity_id, given)
+        if isinstance(changed, BadChange):
+            raise Refused(400, {"error": f"Invalid request: {changed.reason}"})
+        return await gate.answer(key, {"brandIdentity": brand_body(_done(changed))})
+
+    @delete(
+        "/v1/brand-identities/{brand_identity_id:str}",
+        status_code=200,
+        name="delete_brand_identity",
+        operation_id="deleteBrandIdentity",
+        summary="Delete a brand identity, and switch off what names it",
+        tags=_TAGS,
+        responses=errors(400, 404),
+    )
+    async def delete_brand_identity(
+        request: Request[Any, Any, Any], brand_identity_id: _Id
+    ) -> Response[BrandRemovedBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        known = is_own_id(brand_identity_id)
+        removed = _done(await brands.remove(key.organization_id, brand_identity_id) if known else BrandFault.UNKNOWN)
+        body = {
+            "id": brand_identity_id,
+            "disabledSchedules": list(removed.disabled_schedules),
+            "disabledEvents": list(removed.disabled_events),
+        }
+        return await gate.answer(key, body)
+
+    @post(
+        "/v1/brand-identities/generate",
+        status_code=202,
+        name="generate_brand_identity",
+        operation_id="generateBrandIdentity",
+        summary="Ask for a brand identity made from a website",
+        tags=_TAGS,
+        operation_class=takes(BrandGeneration),
+        responses=errors(400, 409, 413, 415),
+    )
+    async def generate_brand_identity(request: Request[Any, Any, Any]) -> Response[BrandJobAnswer]:
+        key = await gate.caller(request, Scope.WRITE)
+        body = await read_body(request, BrandGeneration)
+        job = await generator.request(key.organization_id, name=body.name, website_url=body.website_url)
+        if isinstance(job, Refusal):
+            raise Refused(400, {"error": f"Invalid request: {job.reason}"})
+        return await gate.answer(key, {"job": brand_job_body(_done(job))}, status=202)
+
+    @get(
+        "/v1/brand-identities/generate/{job_id:str}",
+        name="brand_identity_job",
+        operation_id="getBrandIdentityJob",
+        summary="Follow a request for a brand identity",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def brand_identity_job(
+        request: Request[Any, Any, Any], job_id: Annotated[str, Parameter(description="the job's id")]
+    ) -> Response[BrandJobAnswer]:
+        key = await gate.caller(request, Scope.READ)
+        job = await jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
+        if job is None or not isinstance(job.asked, SiteReading):
+            raise Refused(404, {"error": "Job not found"})
+        return await gate.answer(key, {"job": brand_job_body(job)})
+
+    return [
+        list_brand_identities,
+        get_brand_identity,
+        change_brand_identity,
+        delete_brand_identity,
+        generate_brand_identity,
+        brand_identity_job,
+    ]
+
+
+def _done(value: _Value | BrandFault) -> _Value:
+    if isinstance(value, BrandFault):
+        raise Refused(_STATUSES[value], {"error": value.value})
+    return value

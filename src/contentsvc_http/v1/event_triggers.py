@@ -1,0 +1,255 @@
+"""``/v1/event-triggers``: what an event starts (specification 2.4; decisions, ``/v1``)."""
+
+from typing import Annotated, Any, Final, Literal, TypedDict, final
+
+from litestar import Request, Response, delete, get, patch, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import Parameter
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.ports import Directory
+from contentsvc_core.text import one_line
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.usecases.triggers import NAME_LIMIT, TriggerChanges, TriggerEditor, provider_of
+from contentsvc_core.workflows.triggers import Trigger, TriggerFault, trigger_body
+from contentsvc_http.errors import Refused
+from contentsvc_http.v1.bodies import read_body, takes
+from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.output_config import OutputConfig, OutputConfigBody, brand_of
+from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_ids
+
+#: More repositories than this in one request are a mistake.
+_MOST: Final = 100
+_TAGS: Final = ["event triggers"]
+_Name = Annotated[str, Meta(max_length=NAME_LIMIT)]
+_Id = Annotated[str, Parameter(description="the trigger's id")]
+
+
+class TriggerTargets(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What a trigger applies to."""
+
+    repository_ids: Annotated[list[RepositoryId], Meta(min_length=1, max_length=_MOST)]
+
+
+class TriggerSource(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What starts a trigger's runs; empty or absent: every event."""
+
+    event_types: list[Literal["push", "release"]] = []
+
+
+class NewTrigger(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``POST /v1/event-triggers`` takes."""
+
+    targets: TriggerTargets
+    name: _Name = ""
+    source_type: str | None = None
+    source_config: TriggerSource | None = None
+    output_type: ContentType = ContentType.CHANGELOG
+    output_config: OutputConfig | None = None
+    auto_publish: bool = False
+    enabled: bool = True
+
+
+class TriggerFields(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``PATCH /v1/event-triggers/{id}`` takes: any of these, one at least."""
+
+    targets: TriggerTargets | UnsetType = UNSET
+    name: _Name | UnsetType = UNSET
+    source_type: str | UnsetType = UNSET
+    source_config: TriggerSource | UnsetType = UNSET
+    output_type: ContentType | UnsetType = UNSET
+    output_config: OutputConfig | UnsetType | None = UNSET
+    auto_publish: bool | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+
+
+@final
+class TargetsBody(TypedDict):
+    """What a trigger applies to."""
+
+    repositoryIds: list[str]
+
+
+@final
+class SourceConfigBody(TypedDict):
+    """Which events start a trigger; empty: all."""
+
+    eventTypes: list[Literal["push", "release"]]
+
+
+@final
+class TriggerBody(TypedDict):
+    """An event trigger (specification 2.4)."""
+
+    id: str
+    organizationId: str
+    name: str
+    sourceType: str
+    enabled: bool
+    targets: TargetsBody
+    sourceConfig: SourceConfigBody
+    outputType: Literal["changelog", "blog_post", "linkedin_post", "twitter_post", "investor_update"]
+    outputConfig: OutputConfigBody | None
+    autoPublish: bool
+    createdAt: str
+
+
+@final
+class TriggerListBody(TypedDict):
+    """An organization's event triggers, oldest first."""
+
+    eventTriggers: list[TriggerBody]
+
+
+@final
+class OneTriggerBody(TypedDict):
+    """An event trigger."""
+
+    eventTrigger: TriggerBody
+
+
+@final
+class TriggerRemovedBody(TypedDict):
+    """Which trigger was deleted."""
+
+    id: str
+
+
+def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+
+    @get(
+        "/v1/event-triggers",
+        name="list_event_triggers",
+        operation_id="listEventTriggers",
+        summary="List event triggers",
+        tags=_TAGS,
+        responses=errors(),
+    )
+    async def list_event_triggers(request: Request[Any, Any, Any]) -> Response[TriggerListBody]:
+        key = await gate.caller(request, Scope.READ)
+        found = await directory.triggers(key.organization_id)
+        return await gate.answer(key, {"eventTriggers": [trigger_body(each) for each in found]})
+
+    @get(
+        "/v1/event-triggers/{trigger_id:str}",
+        name="get_event_trigger",
+        operation_id="getEventTrigger",
+        summary="Give an event trigger",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def get_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[OneTriggerBody]:
+        key = await gate.caller(request, Scope.READ)
+        found = await directory.trigger(key.organization_id, trigger_id) if is_own_id(trigger_id) else None
+        return await gate.answer(key, {"eventTrigger": trigger_body(_accepted(found or TriggerFault.UNKNOWN))})
+
+    @post(
+        "/v1/event-triggers",
+        status_code=201,
+        name="create_event_trigger",
+        operation_id="createEventTrigger",
+        summary="Create an event trigger",
+        tags=_TAGS,
+        operation_class=takes(NewTrigger),
+        responses=errors(400, 409, 413, 415),
+    )
+    async def create_event_trigger(request: Request[Any, Any, Any]) -> Response[OneTriggerBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        body = await read_body(request, NewTrigger)
+        made = await editor.create(
+            key.organization_id,
+            name=body.name,
+            provider=None if body.source_type is None else _provider(body.source_type),
+            repository_ids=_repository_ids(body.targets),
+            event_types=() if body.source_config is None else body.source_config.event_types,
+            output_type=body.output_type,
+            brand_identity_id=brand_of(body.output_config),
+            auto_publish=body.auto_publish,
+            enabled=body.enabled,
+        )
+        return await gate.answer(key, {"eventTrigger": trigger_body(_accepted(made))}, status=201)
+
+    @patch(
+        "/v1/event-triggers/{trigger_id:str}",
+        name="change_event_trigger",
+        operation_id="updateEventTrigger",
+        summary="Change an event trigger",
+        description="The change counts from the next delivery on.",
+        tags=_TAGS,
+        operation_class=takes(TriggerFields),
+        responses=errors(400, 404, 409, 413, 415),
+    )
+    async def change_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[OneTriggerBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        changes = _changes(await read_body(request, TriggerFields))
+        made = await editor.change(key.organization_id, trigger_id, **changes)
+        return await gate.answer(key, {"eventTrigger": trigger_body(_accepted(made))})
+
+    @delete(
+        "/v1/event-triggers/{trigger_id:str}",
+        status_code=200,
+        name="delete_event_trigger",
+        operation_id="deleteEventTrigger",
+        summary="Delete an event trigger",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def delete_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[TriggerRemovedBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        if not (is_own_id(trigger_id) and await directory.remove_trigger(key.organization_id, trigger_id)):
+            raise _refused(TriggerFault.UNKNOWN)
+        return await gate.answer(key, {"id": trigger_id})
+
+    return [list_event_triggers, get_event_trigger, create_event_trigger, change_event_trigger, delete_event_trigger]
+
+
+def _changes(fields: TriggerFields) -> TriggerChanges:
+    changes = TriggerChanges()
+    if fields.name is not UNSET:
+        changes["name"] = fields.name
+    if fields.source_type is not UNSET:
+        changes["provider"] = _provider(fields.source_type)
+    if fields.targets is not UNSET:
+        changes["repository_ids"] = _repository_ids(fields.targets)
+    if fields.source_config is not UNSET:
+        changes["event_types"] = fields.source_config.event_types
+    if fields.output_type is not UNSET:
+        changes["output_type"] = fields.output_type
+    if fields.output_config is not UNSET:
+        changes["brand_identity_id"] = brand_of(fields.output_config)
+    if fields.auto_publish is not UNSET:
+        changes["auto_publish"] = fields.auto_publish
+    if fields.enabled is not UNSET:
+        changes["enabled"] = fields.enabled
+    if not changes:
+        raise Refused(400, {"error": "Invalid request: there is nothing to change"})
+    return changes
+
+
+def _provider(source: str) -> str:
+    provider = provider_of(source)
+    if provider is None:
+        raise Refused(400, {"error": f"Invalid request: sourceType: '{one_line(source, 64)}' is unknown"})
+    return provider
+
+
+def _repository_ids(targets: TriggerTargets) -> tuple[int, ...]:
+    return read_repository_ids("targets.repositoryIds", targets.repository_ids)
+
+
+def _accepted(made: Trigger | Refusal | TriggerFault) -> Trigger:
+    match made:
+        case Trigger():
+            return made
+        case Refusal():
+            raise Refused(400, {"error": made.reason})
+        case TriggerFault():
+            raise _refused(made)
+
+
+def _refused(fault: TriggerFault) -> Refused:
+    return Refused(404 if fault is TriggerFault.UNKNOWN else 409, {"error": fault.value})

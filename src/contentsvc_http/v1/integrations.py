@@ -1,0 +1,167 @@
+"""``/v1/integrations``: connected repositories (decisions, ``/v1`` 'Integrations')."""
+
+from typing import Annotated, Any, Final
+
+from litestar import Request, Response, delete, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import Parameter
+from msgspec import Meta, Struct
+
+from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.hosts import HostFault, HostRefusal
+from contentsvc_core.organizations import Integration, Repository
+from contentsvc_core.ports import Directory
+from contentsvc_core.usecases.connect import REMOVED_MEANWHILE, UNKNOWN, Connected, Connector
+from contentsvc_core.usecases.operate import ALREADY_CONNECTED, Refusal
+from contentsvc_core.webhooks.providers import PROVIDERS
+from contentsvc_http.errors import Refused
+from contentsvc_http.v1.bodies import read_body, takes
+from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_ids
+from contentsvc_http.v1.shapes_integrations import (
+    ConnectedCodehostBody,
+    ConnectedGithubBody,
+    IntegrationBody,
+    IntegrationListBody,
+    IntegrationRemovedBody,
+)
+
+_TAGS: Final = ["integrations"]
+_ERRORS: Final = (400, 409, 413, 415, 502)
+_Part = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
+_Id = Annotated[str, Parameter(description="the integration's id")]
+#: What a client of the hosted product looks for, too; nothing of that kind can be connected here.
+_OTHER_KINDS: Final = ("slack", "linear")
+
+
+class NewIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What connecting a repository takes; with a token, its webhook is created at the code host."""
+
+    owner: _Part
+    repo: _Part
+    #: Asked for at the code host when it is not given.
+    repository_id: RepositoryId | None = None
+    branch: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
+    token: Annotated[str, Meta(min_length=1, max_length=1000)] | None = None
+
+
+def integration_routes(gate: Gate, connector: Connector, directory: Directory) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+
+    @get(
+        "/v1/integrations",
+        name="list_integrations",
+        operation_id="listIntegrations",
+        summary="List integrations",
+        tags=_TAGS,
+        responses=errors(),
+    )
+    async def list_integrations(request: Request[Any, Any, Any]) -> Response[IntegrationListBody]:
+        key = await gate.caller(request, Scope.READ)
+        body: dict[str, list[IntegrationBody]] = {provider.slug: [] for provider in PROVIDERS}
+        for integration in await directory.integrations(key.organization_id):
+            # One that belongs to a provider that is no more receives nothing.
+            body.get(integration.provider, []).extend(_body(integration, each) for each in integration.repositories)
+        return await gate.answer(key, {**body, **{kind: [] for kind in _OTHER_KINDS if gate.hosted}})
+
+    async def connect(request: Request[Any, Any, Any], provider: str) -> Response[Any]:
+        key = await gate.caller(request, Scope.WRITE)
+        connected = await _connect(connector, key, provider, await read_body(request, NewIntegration))
+        made = connected.integration
+        webhook = {
+            "url": connected.url,
+            "secret": None if connected.created_at_host else connected.secret,
+            "createdAtHost": connected.created_at_host,
+        }
+        return await gate.answer(key, {provider: _body(made, made.repositories[0]), "webhook": webhook}, status=201)
+
+    @post(
+        "/v1/integrations/codehost",
+        status_code=201,
+        name="connect_codehost",
+        operation_id="connectCodehost",
+        summary="Connect a repository of the code host",
+        tags=_TAGS,
+        operation_class=takes(NewIntegration),
+        responses=errors(*_ERRORS),
+    )
+    async def connect_codehost(request: Request[Any, Any, Any]) -> Response[ConnectedCodehostBody]:
+        return await connect(request, "codehost")
+
+    @post(
+        "/v1/integrations/github",
+        status_code=201,
+        name="connect_github",
+        operation_id="connectGithub",
+        summary="Connect a repository of the provider github",
+        tags=_TAGS,
+        operation_class=takes(NewIntegration),
+        responses=errors(*_ERRORS),
+    )
+    async def connect_github(request: Request[Any, Any, Any]) -> Response[ConnectedGithubBody]:
+        return await connect(request, "github")
+
+    @delete(
+        "/v1/integrations/{integration_id:str}",
+        status_code=200,
+        name="delete_integration",
+        operation_id="deleteIntegration",
+        summary="Delete an integration and its webhook, and switch off what used it",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def delete_integration(
+        request: Request[Any, Any, Any], integration_id: _Id
+    ) -> Response[IntegrationRemovedBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        gone = await connector.disconnect(key.organization_id, integration_id)
+        if gone is None:
+            raise Refused(404, {"error": UNKNOWN.reason})
+        body = {
+            "id": gone.id,
+            "disabledSchedules": list(gone.removed.disabled_schedules),
+            "disabledEvents": list(gone.removed.disabled_events),
+        }
+        return await gate.answer(key, body)
+
+    return [list_integrations, connect_codehost, connect_github, delete_integration]
+
+
+async def _connect(connector: Connector, key: ApiKey, provider: str, body: NewIntegration) -> Connected:
+    repository_id = None
+    if body.repository_id is not None:
+        (repository_id,) = read_repository_ids("repositoryId", [body.repository_id])
+    connected = await connector.connect(
+        key.organization_id,
+        full_name=f"{body.owner}/{body.repo}",
+        provider=provider,
+        repository_id=repository_id,
+        branch=body.branch,
+        token=body.token,
+    )
+    match connected:
+        case Connected():
+            return connected
+        case HostRefusal():
+            raise _refused(connected)
+        case Refusal():
+            is_conflict = connected in {ALREADY_CONNECTED, REMOVED_MEANWHILE}
+            raise Refused(409 if is_conflict else 400, {"error": connected.reason})
+
+
+def _refused(refusal: HostRefusal) -> Refused:
+    match refusal.fault:
+        case HostFault.UNREACHABLE | HostFault.STRANGE:
+            return Refused(502, {"error": refusal.reason})
+        case HostFault.RATE_LIMITED:
+            # Not 429: that is this service's own limit, with headers of its own.
+            return Refused(503, {"error": refusal.reason}, {"Retry-After": str(refusal.retry_after_s or 1)})
+        case _:
+            return Refused(400, {"error": refusal.reason})
+
+
+def _body(integration: Integration, repository: Repository) -> IntegrationBody:
+    owner, _, repo = repository.full_name.partition("/")
+    return IntegrationBody(
+        id=integration.id, displayName=repository.full_name, owner=owner, repo=repo, defaultBranch=repository.branch
+    )

@@ -1,0 +1,61 @@
+"""Every operation of ``/v1``."""
+
+from typing import final
+
+from attrs import frozen
+from litestar.handlers import HTTPRouteHandler
+
+from contentsvc_core.ports import BrandIdentities, Directory, Jobs, Journal, PostLibrary, Schedules
+from contentsvc_core.usecases.connect import Connector
+from contentsvc_core.usecases.edit import PostEditor
+from contentsvc_core.usecases.generate import Generator
+from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.usecases.read_site import BrandEditor, BrandGenerator
+from contentsvc_core.usecases.replay import Replayer
+from contentsvc_core.usecases.triggers import TriggerEditor
+from contentsvc_http.rate_limiting import RateLimits
+from contentsvc_http.v1.brand_identities import brand_routes
+from contentsvc_http.v1.event_triggers import event_trigger_routes
+from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.generation import generation_routes
+from contentsvc_http.v1.integrations import integration_routes
+from contentsvc_http.v1.posts import post_routes
+from contentsvc_http.v1.schedules import schedule_routes
+from contentsvc_http.v1.webhook_logs import webhook_log_routes
+
+
+@final
+@frozen(kw_only=True)
+class Api:
+    """What the operations drive."""
+
+    gate: Gate
+    limits: RateLimits
+    posts: PostLibrary
+    post_editor: PostEditor
+    trigger_editor: TriggerEditor
+    journal: Journal
+    replayer: Replayer
+    generator: Generator
+    jobs: Jobs
+    brands: BrandIdentities
+    brand_editor: BrandEditor
+    brand_generator: BrandGenerator
+    planner: Planner
+    schedules: Schedules
+    directory: Directory
+    connector: Connector
+
+
+def api_routes(api: Api) -> list[HTTPRouteHandler]:
+    """Give the routes of all resources, with their limits."""
+    routes = [
+        *post_routes(api.gate, api.posts, api.post_editor, api.brands),
+        *generation_routes(api.gate, api.generator, api.jobs),
+        *brand_routes(api.gate, api.brands, api.brand_editor, api.brand_generator, api.jobs),
+        *integration_routes(api.gate, api.connector, api.directory),
+        *schedule_routes(api.gate, api.planner, api.schedules, api.directory),
+        *event_trigger_routes(api.gate, api.trigger_editor, api.directory),
+        *webhook_log_routes(api.gate, api.journal, api.replayer),
+    ]
+    return api.limits.on(routes)

@@ -1,0 +1,225 @@
+"""``/v1/schedules``: content that is written at fixed times (decisions, ``/v1``)."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal
+
+from litestar import Request, Response, delete, get, patch, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import Parameter
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
+
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.organizations import Integration
+from contentsvc_core.ports import Directory, Schedules
+from contentsvc_core.usecases.generate import sources_of
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.usecases.plan import Planner, ScheduleChanges
+from contentsvc_core.workflows.schedules import DUPLICATE, NAME_LIMIT, DuplicateSchedule, Schedule, schedule_body
+from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
+from contentsvc_http.errors import Refused
+from contentsvc_http.v1.bodies import read_body, takes
+from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.output_config import OutputConfig, brand_of
+from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_ids
+from contentsvc_http.v1.shapes_schedules import OneScheduleBody, ScheduleListBody, ScheduleRemovedBody
+
+#: More repositories than this in one request are a mistake.
+_MOST: Final = 100
+_TAGS: Final = ["schedules"]
+_Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
+_Id = Annotated[str, Parameter(description="the schedule's id")]
+
+
+class CronFields(Struct, forbid_unknown_fields=True, rename="camel"):
+    """When a schedule fires, in UTC; day 0 of the week is Sunday, and day 31 is any month's last."""
+
+    frequency: Frequency
+    hour: Annotated[int, Meta(ge=0, le=23)]
+    minute: Annotated[int, Meta(ge=0, le=59)]
+    day_of_week: Annotated[int, Meta(ge=0, le=6)] | None = None
+    day_of_month: Annotated[int, Meta(ge=1, le=31)] | None = None
+
+
+class SourceConfigFields(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What starts a schedule's runs."""
+
+    cron: CronFields
+
+
+class TargetFields(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What a schedule reports."""
+
+    repository_ids: Annotated[list[RepositoryId], Meta(min_length=1, max_length=_MOST)]
+
+
+class NewSchedule(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``POST /v1/schedules`` takes."""
+
+    name: _Name
+    source_config: SourceConfigFields
+    targets: TargetFields
+    output_type: ContentType
+    source_type: Literal["cron"] = "cron"
+    output_config: OutputConfig | None = None
+    enabled: bool = True
+    auto_publish: bool = False
+    lookback_window: Lookback = DEFAULT_LOOKBACK
+
+
+class ScheduleFields(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``PATCH /v1/schedules/{id}`` takes: any of these, one at least."""
+
+    name: _Name | UnsetType = UNSET
+    source_type: Literal["cron"] | UnsetType = UNSET
+    source_config: SourceConfigFields | UnsetType = UNSET
+    targets: TargetFields | UnsetType = UNSET
+    output_type: ContentType | UnsetType = UNSET
+    output_config: OutputConfig | UnsetType | None = UNSET
+    enabled: bool | UnsetType = UNSET
+    auto_publish: bool | UnsetType = UNSET
+    lookback_window: Lookback | UnsetType = UNSET
+
+
+def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, directory: Directory) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+
+    @get(
+        "/v1/schedules",
+        name="list_schedules",
+        operation_id="listSchedules",
+        summary="List schedules",
+        tags=_TAGS,
+        responses=errors(),
+    )
+    async def list_schedules(request: Request[Any, Any, Any]) -> Response[ScheduleListBody]:
+        key = await gate.caller(request, Scope.READ)
+        found = await schedules.schedules(key.organization_id)
+        names = _names(found, await directory.integrations(key.organization_id))
+        return await gate.answer(key, {"schedules": [schedule_body(each) for each in found], "repositoryMap": names})
+
+    @post(
+        "/v1/schedules",
+        status_code=201,
+        name="create_schedule",
+        operation_id="createSchedule",
+        summary="Create a schedule",
+        tags=_TAGS,
+        operation_class=takes(NewSchedule),
+        responses=errors(400, 409, 413, 415),
+    )
+    async def create_schedule(request: Request[Any, Any, Any]) -> Response[OneScheduleBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        body = await read_body(request, NewSchedule)
+        made = await planner.create(
+            key.organization_id,
+            name=body.name,
+            cron=_cron(body.source_config),
+            repository_ids=_repository_ids(body.targets),
+            output_type=body.output_type,
+            brand_identity_id=brand_of(body.output_config),
+            enabled=body.enabled,
+            auto_publish=body.auto_publish,
+            lookback=body.lookback_window,
+        )
+        return await gate.answer(key, {"schedule": schedule_body(_accepted(made))}, status=201)
+
+    @patch(
+        "/v1/schedules/{schedule_id:str}",
+        name="change_schedule",
+        operation_id="changeSchedule",
+        summary="Change a schedule",
+        tags=_TAGS,
+        operation_class=takes(ScheduleFields),
+        responses=errors(400, 404, 409, 413, 415),
+    )
+    async def change_schedule(request: Request[Any, Any, Any], schedule_id: _Id) -> Response[OneScheduleBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        changes = _changes(await read_body(request, ScheduleFields))
+        made = await planner.change(key.organization_id, schedule_id, **changes) if is_own_id(schedule_id) else None
+        return await gate.answer(key, {"schedule": schedule_body(_accepted(made))})
+
+    @delete(
+        "/v1/schedules/{schedule_id:str}",
+        status_code=200,
+        name="delete_schedule",
+        operation_id="deleteSchedule",
+        summary="Delete a schedule",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def delete_schedule(request: Request[Any, Any, Any], schedule_id: _Id) -> Response[ScheduleRemovedBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        if not (is_own_id(schedule_id) and await schedules.remove(key.organization_id, schedule_id)):
+            raise _unknown()
+        return await gate.answer(key, {"id": schedule_id})
+
+    return [list_schedules, create_schedule, change_schedule, delete_schedule]
+
+
+def _names(found: Sequence[Schedule], integrations: Sequence[Integration]) -> dict[str, str]:
+    """Give ``owner/name`` of each connected repository that a schedule names.
+
+    An id may be connected at several providers: a schedule reports each of them, and all are named.
+    """
+    wanted = {number for schedule in found for number in schedule.repository_ids}
+    names: dict[str, list[str]] = {}
+    for source in sources_of(integrations):
+        if source.repository_id in wanted:
+            known = names.setdefault(str(source.repository_id), [])
+            if source.full_name not in known:
+                known.append(source.full_name)
+    return {id_: ", ".join(known) for id_, known in names.items()}
+
+
+def _cron(fields: SourceConfigFields) -> Cron:
+    given = structs.asdict(fields.cron)
+    fault = cron_fault(**given)
+    if fault is not None:
+        raise Refused(400, {"error": f"Invalid request: sourceConfig.cron: {fault}"})
+    return Cron(**given)
+
+
+def _repository_ids(fields: TargetFields) -> tuple[int, ...]:
+    return read_repository_ids("targets.repositoryIds", fields.repository_ids)
+
+
+def _changes(fields: ScheduleFields) -> ScheduleChanges:
+    changes = ScheduleChanges()
+    if fields.name is not UNSET:
+        changes["name"] = fields.name
+    if fields.source_config is not UNSET:
+        changes["cron"] = _cron(fields.source_config)
+    if fields.targets is not UNSET:
+        changes["repository_ids"] = _repository_ids(fields.targets)
+    if fields.output_type is not UNSET:
+        changes["output_type"] = fields.output_type
+    if fields.output_config is not UNSET:
+        changes["brand_identity_id"] = brand_of(fields.output_config)
+    if fields.enabled is not UNSET:
+        changes["enabled"] = fields.enabled
+    if fields.auto_publish is not UNSET:
+        changes["auto_publish"] = fields.auto_publish
+    if fields.lookback_window is not UNSET:
+        changes["lookback"] = fields.lookback_window
+    if not changes and fields.source_type is UNSET:
+        raise Refused(400, {"error": "Invalid request: there is nothing to change"})
+    return changes
+
+
+def _accepted(made: Schedule | Refusal | DuplicateSchedule | None) -> Schedule:
+    match made:
+        case Schedule():
+            return made
+        case Refusal():
+            raise Refused(400, {"error": made.reason})
+        case DuplicateSchedule():
+            raise Refused(409, {"error": DUPLICATE})
+        case None:
+            raise _unknown()
+
+
+def _unknown() -> Refused:
+    return Refused(404, {"error": "Schedule not found"})

@@ -1,0 +1,71 @@
+"""The shapes of answers about brand identities, for the OpenAPI document."""
+
+from typing import Literal, TypedDict, final
+
+
+@final
+class BrandBody(TypedDict):
+    """A brand identity."""
+
+    id: str
+    name: str
+    isDefault: bool
+    websiteUrl: str
+    companyName: str | None
+    companyDescription: str | None
+    toneProfile: Literal["Conversational", "Professional", "Casual", "Formal"]
+    customTone: str | None
+    customInstructions: str | None
+    audience: str | None
+    language: str | None
+    createdAt: str
+    updatedAt: str
+
+
+@final
+class BrandListBody(TypedDict):
+    """All brand identities, oldest first."""
+
+    brandIdentities: list[BrandBody]
+
+
+@final
+class OneBrandBody(TypedDict):
+    """One brand identity."""
+
+    brandIdentity: BrandBody
+
+
+@final
+class BrandRemovedBody(TypedDict):
+    """The identity that was removed, and the ids of what was switched off with it."""
+
+    id: str
+    disabledSchedules: list[str]
+    disabledEvents: list[str]
+
+
+@final
+class BrandJobBody(TypedDict):
+    """A job that makes a brand identity."""
+
+    id: str
+    organizationId: str
+    status: Literal["queued", "running", "completed", "failed", "skipped"]
+    name: str | None
+    websiteUrl: str
+    step: Literal["scraping", "extracting", "saving"]
+    currentStep: int
+    totalSteps: int
+    brandIdentityId: str | None
+    error: str | None
+    createdAt: str
+    updatedAt: str
+    completedAt: str | None
+
+
+@final
+class BrandJobAnswer(TypedDict):
+    """A job as it stands."""
+
+    job: BrandJobBody

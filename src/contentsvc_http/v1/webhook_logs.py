@@ -1,0 +1,112 @@
+"""``/v1/webhook-logs``: what became of deliveries, and processing one once more (specification 2.3; decisions)."""
+
+import asyncio
+from typing import Annotated, Any, Final, Literal, TypedDict, final
+
+import msgspec
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import Parameter
+
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.content.pagination import InvalidPage, PageRequest
+from contentsvc_core.content.queries import InvalidQuery
+from contentsvc_core.journal import log_body, read_log_query
+from contentsvc_core.ports import Journal
+from contentsvc_core.usecases.replay import Replayer, ReplayFault
+from contentsvc_http.errors import Refused
+from contentsvc_http.responses import PaginationBody
+from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.pages import list_errors, paged, read_parameters
+
+_STATUS: Final = {
+    ReplayFault.UNKNOWN: 404,
+    ReplayFault.INTEGRATION_DISABLED: 403,
+    ReplayFault.NOT_PROCESSED: 409,
+    ReplayFault.INTEGRATION_GONE: 409,
+    ReplayFault.REPOSITORY_GONE: 409,
+}
+
+
+@final
+class LogBody(TypedDict):
+    """An entry of the webhook log (specification 2.3)."""
+
+    id: str
+    referenceId: str | None
+    title: str
+    integrationType: str
+    direction: Literal["incoming", "outgoing"]
+    status: Literal["success", "failed", "pending"]
+    statusCode: int | None
+    errorMessage: str | None
+    payload: dict[str, Any] | None
+    createdAt: str
+
+
+@final
+class LogListBody(TypedDict):
+    """A page of the webhook log."""
+
+    logs: list[LogBody]
+    pagination: PaginationBody
+
+
+@final
+class ReplayBody(TypedDict):
+    """The delivery that a replay is."""
+
+    deliveryId: str
+
+
+def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+
+    @get(
+        "/v1/webhook-logs",
+        name="list_webhook_logs",
+        operation_id="listWebhookLogs",
+        summary="List the webhook log, newest first",
+        tags=["webhook logs"],
+        operation_class=paged(
+            {
+                "integrationId": "a comma list of integrations, by id",
+                "status": "a comma list of success, failed, pending",
+            }
+        ),
+        responses=list_errors(),
+    )
+    async def list_webhook_logs(request: Request[Any, Any, Any]) -> Response[LogListBody]:
+        key = await gate.caller(request, Scope.READ)
+        parameters = read_parameters(request)
+        query = read_log_query(parameters)
+        if isinstance(query, InvalidQuery):
+            raise Refused(400, {"error": query.error})
+        asked = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
+        page = await journal.page(key.organization_id, query, asked)
+        if isinstance(page, InvalidPage):
+            raise Refused(400, page.body)
+        entries, pagination = page
+        # Not on the loop: a hundred deliveries may hold two hundred thousand commits.
+        logs = await asyncio.to_thread(lambda: [msgspec.Raw(msgspec.json.encode(log_body(entry))) for entry in entries])
+        return await gate.answer(key, {"logs": logs, "pagination": pagination.body})
+
+    @post(
+        "/v1/webhook-logs/{log_id:str}/replay",
+        status_code=202,
+        name="replay_webhook_log",
+        operation_id="replayWebhookLog",
+        summary="Process the event of a processed delivery once more",
+        tags=["webhook logs"],
+        responses=errors(404, 409),
+    )
+    async def replay_webhook_log(
+        request: Request[Any, Any, Any], log_id: Annotated[str, Parameter(description="the log entry's id")]
+    ) -> Response[ReplayBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        replayed = await replayer.replay(key.organization_id, log_id)
+        if isinstance(replayed, ReplayFault):
+            raise Refused(_STATUS[replayed], {"error": replayed.value})
+        return await gate.answer(key, {"deliveryId": replayed.delivery_id}, status=202)
+
+    return [list_webhook_logs, replay_webhook_log]

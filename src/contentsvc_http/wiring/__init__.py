@@ -1,0 +1,1 @@
+"""The composition root: the only place of this driver where adapters are built."""

@@ -1,0 +1,68 @@
+"""Which code hosts can be asked."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, final
+
+from contentsvc_core.ports import Clock, CodeHost, IdSource
+from contentsvc_core.usecases.host_calls import HostCalls
+from contentsvc_http.settings import Settings
+
+if TYPE_CHECKING:
+    from contentsvc_adapters.codehosts.rest import RestCodeHost
+    from contentsvc_adapters.memory import MemoryStores
+    from contentsvc_adapters.sql import SqlStores
+
+_REST: Final = "contentsvc_adapters.codehosts.rest"
+
+
+@final
+class CodeHosts:
+    """Gives each provider's code host; the HTTP client is loaded with the first one that is asked for."""
+
+    def __init__(self, api_urls: Mapping[str, str]) -> None:
+        """Take the addresses of APIs by their providers' slugs; an empty one is none."""
+        self._api_urls = api_urls
+        self._opened: dict[str, RestCodeHost] = {}
+
+    async def __call__(self, provider: str) -> "RestCodeHost | None":
+        """Give a provider's code host; ``None``: its API is not configured."""
+        api_url = self._api_urls.get(provider)
+        if not api_url:
+            return None
+        # Beside the loop: deliveries do not wait for it.
+        module: Any = await asyncio.to_thread(import_module, _REST)
+        return self._opened.get(provider) or self._opened.setdefault(provider, module.RestCodeHost(api_url))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        for host in self._opened.values():
+            await host.close()
+
+
+async def no_hosts(_provider: str) -> CodeHost | None:
+    """Give no code host at all."""
+    return None
+
+
+@contextlib.asynccontextmanager
+async def open_code_hosts(settings: Settings) -> AsyncGenerator[CodeHosts]:
+    """Give the code hosts whose APIs are configured, and close their connections in the end."""
+    hosts = CodeHosts({"codehost": settings.codehost_api_url, "github": settings.github_api_url})
+    try:
+        yield hosts
+    finally:
+        await hosts.close()
+
+
+def host_calls(
+    settings: Settings,
+    stores: "SqlStores | MemoryStores",
+    clock: Clock,
+    ids: IdSource,
+    hosts: Callable[[str], Awaitable[CodeHost | None]],
+) -> HostCalls:
+    """Build what calls code hosts."""
+    return HostCalls(hosts, stores.hooks, stores.journal, clock, ids, base_url=settings.base_url)

@@ -1,0 +1,111 @@
+"""The engine, and what it performs."""
+
+import contextlib
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from contentsvc_adapters.clocks import SystemClock
+from contentsvc_adapters.ids import RandomIds
+from contentsvc_adapters.markup import SafeMarkdown
+from contentsvc_adapters.sql import SqlStores
+from contentsvc_adapters.writers.deterministic import DeterministicWriter
+from contentsvc_core.content.site_addresses import read_site_hosts
+from contentsvc_core.usecases.briefs import Briefs
+from contentsvc_core.usecases.perform import Performer
+from contentsvc_core.usecases.read_site import BrandReader
+from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_http.settings import Settings
+from contentsvc_http.watching import Watch
+from contentsvc_http.wiring.faults import log_fault
+from contentsvc_http.wiring.sites import ReaderOnDemand
+from contentsvc_http.wiring.writers import open_writer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from contentsvc_adapters.engine.execution import Execution
+    from contentsvc_adapters.engine.worker import Worker
+
+#: How long a stop waits for runs that are being worked on, in seconds.
+_ENGINE_GRACE_S: Final = 2.0
+_LOG: Final = structlog.get_logger("contentsvc")
+
+
+@contextlib.asynccontextmanager
+async def open_engine(
+    settings: Settings, stores: SqlStores, clock: SystemClock, ids: RandomIds, watch: Watch
+) -> "AsyncGenerator[Worker]":
+    """Perform runs; in the end, finish what was begun or give it back."""
+    # Here and not above: a process that only receives does not pay for it.
+    from contentsvc_adapters.engine.execution import Pace  # noqa: PLC0415
+    from contentsvc_adapters.engine.membership import Membership  # noqa: PLC0415
+    from contentsvc_adapters.engine.worker import Worker  # noqa: PLC0415
+
+    def note(event: str, /, **details: object) -> None:
+        # Those that fail with their process never come to tell.
+        failed = details.get("failed")
+        for _ in range(failed if isinstance(failed, int) else 0):
+            watch.ended(RunStatus.FAILED)
+        _LOG.warning(event, **details)
+
+    stack = contextlib.AsyncExitStack()
+    writer = await stack.enter_async_context(open_writer(settings))
+    worker = Worker(
+        _execution(settings, stores, clock, ids),
+        watch.workflow(
+            Performer(
+                ledger=stores.ledger,
+                memory=stores.run_memory,
+                jobs=stores.jobs,
+                briefs=Briefs(stores.contexts, stores.brands),
+                directory=stores.directory,
+                schedules=stores.schedules,
+                sites=BrandReader(
+                    ReaderOnDemand(read_site_hosts(settings.site_hosts)),
+                    stores.brands,
+                    ledger=stores.ledger,
+                    jobs=stores.jobs,
+                    clock=clock,
+                ),
+                writer=writer,
+                fallback=DeterministicWriter(),
+                renderer=SafeMarkdown(),
+                clock=clock,
+                ids=ids,
+                ended=watch.ended,
+            )
+        ),
+        Membership(stores.executors, ids, alone=settings.is_sqlite),
+        ledger=stores.ledger,
+        clock=clock,
+        on_fault=log_fault,
+        on_note=note,
+        pace=Pace(
+            concurrency=settings.run_concurrency,
+            per_organization=min(settings.run_concurrency_per_organization, settings.run_concurrency),
+        ),
+    )
+    async with stack:
+        await worker.launch()
+        try:
+            yield worker
+        finally:
+            await worker.close(within_s=_ENGINE_GRACE_S)
+
+
+def _execution(settings: Settings, stores: SqlStores, clock: SystemClock, ids: RandomIds) -> "Execution":
+    if settings.engine_in_force == "inline":
+        from contentsvc_adapters.engine.inline import InlineExecution  # noqa: PLC0415  # as above
+
+        return InlineExecution(stores.ledger, stores.run_memory)
+    from contentsvc_adapters.engine.dbos import DbosExecution  # noqa: PLC0415  # as above, and much more so
+
+    return DbosExecution(
+        settings.engine_database_url,
+        stores.ledger,
+        clock,
+        executor=ids.mint("dbos_"),
+        # With PostgreSQL, 'contentsvc migrate' has made its tables.
+        migrates=settings.is_sqlite,
+    )

@@ -1,0 +1,90 @@
+"""What a process serves and does, by its role."""
+
+import contextlib
+from collections.abc import AsyncGenerator
+
+from contentsvc_adapters.clocks import SystemClock
+from contentsvc_adapters.ids import RandomIds
+from contentsvc_adapters.sql import HEAD, is_older, revision, serving_alone
+from contentsvc_adapters.sql.backlog import backlog, connections
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.usecases.receive import Receiver
+from contentsvc_core.usecases.schedule import Scheduler
+from contentsvc_http.app import Front, Services
+from contentsvc_http.roles import Role
+from contentsvc_http.settings import Settings
+from contentsvc_http.watching import watching
+from contentsvc_http.wiring.api import open_api
+from contentsvc_http.wiring.code_hosts import open_code_hosts
+from contentsvc_http.wiring.engine import open_engine
+from contentsvc_http.wiring.faults import log_fault
+from contentsvc_http.wiring.scheduling import scheduling
+from contentsvc_http.wiring.stores import open_stores
+from contentsvc_http.wiring.sweeping import sweeping
+
+
+@contextlib.asynccontextmanager
+async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Services]:
+    """Open what a role needs, and close it in order: first the work, then the store."""
+    async with contextlib.AsyncExitStack() as stack:
+        # First in, last out: while a transaction of this process may still commit, nobody else may recover its runs.
+        if settings.is_sqlite:
+            stack.enter_context(serving_alone(settings.database_file))
+        stores = await stack.enter_async_context(open_stores(settings))
+        clock = SystemClock()
+        ids = RandomIds()
+        # Before the engine, so that the last runs are seen to end.
+        watch = await stack.enter_async_context(
+            watching(
+                settings,
+                backlog=lambda: backlog(stores.database, clock.now()),
+                connections=lambda: connections(stores.database),
+            )
+        )
+        engine = (
+            await stack.enter_async_context(open_engine(settings, stores, clock, ids, watch)) if role.works else None
+        )
+        if role.works:
+            await stack.enter_async_context(sweeping(stores, clock))
+        if engine is not None:
+            scheduler = Scheduler(stores.schedules, stores.directory, clock, ids, on_fault=log_fault)
+            await stack.enter_async_context(scheduling(scheduler, nudge=engine.nudge))
+
+        async def why_not_ready() -> str | None:
+            if engine is not None and not engine.is_running:
+                return "the engine has stopped"
+            try:
+                found = await revision(stores.database)
+            except StoreUnavailable as exc:
+                return str(exc)
+            if is_older(found):
+                return f"the schema is at revision {found}, and this version needs {HEAD}"
+            # A newer one is an upgrade under way: nodes of both versions serve until the last one is replaced.
+            return None
+
+        hosts = await stack.enter_async_context(open_code_hosts(settings))
+        # Where nothing works, others find the runs by looking.
+        nudge = _nobody if engine is None else engine.nudge
+        front = Front(
+            receiver=watch.receiver(
+                Receiver(
+                    watch.store(stores.deliveries),
+                    stores.journal,
+                    clock,
+                    ids,
+                    failed_rows_per_minute=settings.failed_log_rows_per_minute,
+                    nudge=nudge,
+                )
+            ),
+            api=open_api(settings, stores, clock, ids, nudge=nudge, hosts=hosts),
+        )
+        yield Services(
+            front=front if role.receives else None,
+            why_not_ready=why_not_ready,
+            for_operators=watch.routes,
+            watched=watch.app,
+        )
+
+
+def _nobody() -> None:
+    pass

@@ -1,0 +1,33 @@
+"""Who reads websites."""
+
+import asyncio
+from collections.abc import Collection
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, final
+
+from contentsvc_core.content.site_addresses import SiteHost
+
+if TYPE_CHECKING:
+    from contentsvc_core.ports import SiteReader
+    from contentsvc_core.ports.brands import NotRead, Page
+
+_READER: Final = "contentsvc_adapters.sites.reader"
+
+
+@final
+class ReaderOnDemand:
+    """Loads the HTTP client with the first site that is to be read: most processes read none."""
+
+    def __init__(self, opened: Collection[SiteHost]) -> None:
+        """Take the hosts that an operator has opened."""
+        self._opened = opened
+        self._reader: SiteReader | None = None
+
+    async def read(self, url: str) -> "Page | NotRead":
+        """Read a page."""
+        if self._reader is None:
+            # Beside the loop: deliveries do not wait for it.
+            module: Any = await asyncio.to_thread(import_module, _READER)
+            self._reader = module.HttpSiteReader(opened=self._opened)
+        assert self._reader is not None
+        return await self._reader.read(url)

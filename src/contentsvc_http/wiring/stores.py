@@ -1,0 +1,74 @@
+"""The database, opened and closed."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import Final
+
+from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
+from contentsvc_adapters.sql import HEAD, Database, SqlStores, any_sealed, make_ready, sql_stores, upgrade
+from contentsvc_http.settings import Settings
+
+#: How long a stop waits for the database, in seconds.
+_CLOSE_S: Final = 3.0
+_NO_KEY: Final = (
+    "CONTENTSVC_SECRET_KEY is not set, and PostgreSQL keeps no key: make one with 'openssl rand -base64 32', keep it "
+    "well, and set it for every node"
+)
+
+
+@contextlib.asynccontextmanager
+async def open_stores(settings: Settings) -> AsyncGenerator[SqlStores]:
+    """Open the database, see to it that its schema is up to date, and close it in the end.
+
+    Raises:
+        StoreUnavailable: It cannot be opened.
+        SchemaMismatch: Its schema is another one, and it is not for this process to change that.
+        UnusableKey: There is no key that can be used.
+        SecretUnreadable: The key is not the one that stored secrets were sealed with.
+    """
+    if not settings.is_sqlite and not settings.secret_key:
+        raise UnusableKey(_NO_KEY)
+    database = Database(settings.database_url, pool_size=settings.database_pool_size)
+    try:
+        await make_ready(database)
+        sealed = await any_sealed(database)
+        keys = str(settings.secret_key) or key_beside(settings.database_file, may_make=sealed is None)
+        sealer = FernetSealer(keys)
+        if sealed is not None:
+            # Now, and not with the first delivery.
+            sealer.open(sealed)
+        yield sql_stores(database, sealer)
+    finally:
+        closing = asyncio.create_task(_close(database), name="close the database")
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            # A signal, while what could not start is closed already: cut off, that would end in a traceback.
+            await closing
+            raise
+
+
+async def _close(database: Database) -> None:
+    with contextlib.suppress(TimeoutError):
+        # A lock that another process holds must not keep this one from ending.
+        await asyncio.wait_for(database.dispose(), _CLOSE_S)
+
+
+async def migrate(settings: Settings) -> str:
+    """Bring the database's schema up to date, making a SQLite file if need be; give the schema's revision.
+
+    Raises:
+        StoreUnavailable: It cannot be opened.
+        SchemaMismatch: A newer version of this software has changed it.
+    """
+    database = Database(settings.database_url)
+    try:
+        await upgrade(database)
+    finally:
+        await database.dispose()
+    if not settings.is_sqlite and settings.engine_in_force == "dbos":
+        from contentsvc_adapters.engine.dbos import migrate_engine  # noqa: PLC0415  # only this needs it
+
+        await asyncio.to_thread(migrate_engine, settings.engine_database_url)
+    return HEAD

@@ -1,0 +1,59 @@
+"""The sweeper's turns."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import Final
+
+import structlog
+from attrs import asdict
+
+from contentsvc_adapters.sql import SqlStores
+from contentsvc_core.ports import Clock
+from contentsvc_core.usecases.expire import Sweeper
+from contentsvc_http.wiring.faults import log_fault
+
+#: How often what has been kept long enough is deleted, in seconds.
+_SWEEP_EVERY_S: Final = 3600.0
+#: How long until the next try when a sweep was cut short, in seconds.
+_AGAIN_AFTER_S: Final = 60.0
+#: The pause after each batch, in seconds: a batch takes less, so that most of the time is everybody else's.
+_PAUSE_S: Final = 0.05
+_LOG: Final = structlog.get_logger("contentsvc")
+
+
+@contextlib.asynccontextmanager
+async def sweeping(stores: SqlStores, clock: Clock) -> AsyncGenerator[None]:
+    """Delete what has been kept long enough, from time to time."""
+    sweeper = Sweeper(
+        stores.journal,
+        stores.directory,
+        stores.rate_limits,
+        stores.hooks,
+        clock,
+        pause=_pause,
+        on_fault=log_fault,
+    )
+    task = asyncio.create_task(_sweep(sweeper), name="sweep")
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def _pause() -> None:
+    await asyncio.sleep(_PAUSE_S)
+
+
+async def _sweep(sweeper: Sweeper) -> None:
+    while True:
+        wait = _SWEEP_EVERY_S
+        try:
+            swept = await sweeper.sweep()
+            _LOG.debug("swept", **asdict(swept))
+        except Exception as exc:  # noqa: BLE001  # the next sweep takes what this one left
+            log_fault(exc)
+            wait = _AGAIN_AFTER_S
+        await asyncio.sleep(wait)

@@ -1,0 +1,23 @@
+from typing import Any
+
+import anyio
+import pytest
+from tests.adapters.internet import PUBLIC, Internet
+
+
+@pytest.fixture
+def internet(monkeypatch: pytest.MonkeyPatch) -> Internet:
+    made = Internet()
+    connect: Any = anyio.connect_tcp
+
+    async def connect_tcp(remote_host: str, remote_port: int, **options: Any) -> Any:
+        # Where the reader really goes, by number: below it is only the system.
+        made.connected.append((remote_host, remote_port))
+        local = made.at.get((remote_host, remote_port))
+        if local is None:
+            raise ConnectionRefusedError
+        return await connect("127.0.0.1", local, **options)
+
+    monkeypatch.setattr(anyio, "connect_tcp", connect_tcp)
+    made.name("acme.example", [PUBLIC])
+    return made

@@ -1,0 +1,368 @@
+"""The code host's API over a real connection: what is asked in either dialect, and every way in which it fails."""
+
+import json
+from collections.abc import AsyncGenerator, Generator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from attrs import evolve
+from tests.code_host_server import READER, REPOSITORY, REPOSITORY_ID, TOKEN, CodeHostServer, Fault, limits_end
+
+from contentsvc_adapters.codehosts.rest import RestCodeHost
+from contentsvc_core.hosts import Hook, HostAnswer, HostDelivery, HostedRepository, HostFault, HostRefusal, missed
+
+HOOK = Hook(url="https://contentsvc.example/api/webhooks/github/org_1/int_1/4242", secret="whsec_first")
+
+
+@pytest.fixture(params=["github", "forge"])
+def server(request: pytest.FixtureRequest) -> Generator[CodeHostServer]:
+    with CodeHostServer(forge=request.param == "forge") as serving:
+        yield serving
+
+
+@pytest.fixture
+def github() -> Generator[CodeHostServer]:
+    with CodeHostServer() as serving:
+        yield serving
+
+
+@pytest.fixture
+async def host(request: pytest.FixtureRequest) -> AsyncGenerator[RestCodeHost]:
+    name = "server" if "server" in request.fixturenames else "github"
+    made = RestCodeHost(request.getfixturevalue(name).api_url, timeout_s=5.0)
+    yield made
+    await made.close()
+
+
+def value_of(answered: HostAnswer[str] | HostRefusal) -> str:
+    assert isinstance(answered, HostAnswer), answered
+    return answered.value
+
+
+def refused(answered: object) -> HostRefusal:
+    assert isinstance(answered, HostRefusal), answered
+    assert TOKEN not in repr(answered)
+    assert "\n" not in answered.reason
+    return answered
+
+
+async def test_a_repository_is_read_with_and_without_a_token(server: CodeHostServer, host: RestCodeHost) -> None:
+    known = HostedRepository(id=REPOSITORY_ID, full_name=REPOSITORY, default_branch="trunk")
+
+    # However its name is written.
+    assert await host.repository("ACME/Lighthouse", token=None) == HostAnswer(value=known, status=200)
+    assert await host.repository(REPOSITORY, token=TOKEN) == HostAnswer(value=known, status=200)
+
+    bare, bearing = server.asked
+    assert "authorization" not in bare.headers
+    assert bearing.headers["authorization"] == f"{'token' if server.forge else 'Bearer'} {TOKEN}"
+    assert bearing.headers["user-agent"].startswith("contentsvc/")
+    assert len(server.connections) == 1
+
+
+async def test_a_hook_is_created_changed_found_and_removed(server: CodeHostServer, host: RestCodeHost) -> None:
+    made = value_of(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
+    assert server.hook.body == {
+        **({"type": "gitea"} if server.forge else {"name": "web"}),
+        "active": True,
+        "events": ["push", "release"],
+        "config": {
+            "url": HOOK.url,
+            "content_type": "json",
+            "secret": HOOK.secret,
+            **({} if server.forge else {"insecure_ssl": "0"}),
+        },
+    }
+
+    path = HOOK.url.removeprefix("https://contentsvc.example")
+    assert await host.find_hook(REPOSITORY, path, token=TOKEN) == HostAnswer(value=made, status=200)
+    assert await host.find_hook(REPOSITORY, f"{path}1", token=TOKEN) == HostAnswer(value=None, status=200)
+    changed = await host.change_secret(REPOSITORY, made, "whsec_second", token=TOKEN)
+    assert changed == HostAnswer(value=None, status=200)
+    # Nothing else has changed: what is left out, a dialect may reset.
+    assert server.hook.body["events"] == ["push", "release"]
+    assert server.hook.body["active"] is True
+    assert (server.hook.url, server.hook.secret) == (HOOK.url, "whsec_second")
+
+    assert await host.remove_hook(REPOSITORY, made, token=TOKEN) == HostAnswer(value=None, status=204)
+    assert server.hooks == {}
+    gone = refused(await host.remove_hook(REPOSITORY, made, token=TOKEN))
+    assert (gone.fault, gone.status) == (HostFault.NO_ACCESS, 404)
+
+
+async def test_a_hook_is_found_behind_many_others(server: CodeHostServer, host: RestCodeHost) -> None:
+    for number in range(60):
+        await host.create_hook(REPOSITORY, evolve(HOOK, url=f"https://elsewhere.example/{number}"), token=TOKEN)
+    made = value_of(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
+
+    assert await host.find_hook(REPOSITORY, HOOK.url, token=TOKEN) == HostAnswer(value=made, status=200)
+
+
+@pytest.mark.parametrize(
+    ("token", "private", "status", "advice"),
+    [
+        ("ghp_wrong", False, 401, None),
+        (READER, False, 403, None),
+        (TOKEN, False, 404, None),
+        (None, True, 404, "give a token that may read it, or the repository's id"),
+    ],
+)
+async def test_a_lack_of_rights_says_what_to_grant(
+    server: CodeHostServer, host: RestCodeHost, token: str | None, private: bool, status: int, advice: str | None
+) -> None:
+    server.private = private
+    name = REPOSITORY if status != 404 else "acme/unknown"
+
+    found = refused(
+        await host.repository(name, token=None) if token is None else await host.create_hook(name, HOOK, token=token)
+    )
+
+    assert (found.fault, found.status) == (HostFault.NO_ACCESS, status)
+    grants = (
+        ("write:repository",) if server.forge else ("Webhooks: read and write", "Metadata: read", "admin:repo_hook")
+    )
+    for words in grants if advice is None else (advice,):
+        assert words in found.reason
+    assert token is None or token not in found.reason
+
+
+async def test_a_hook_that_is_there_is_told_from_another_refusal(github: CodeHostServer, host: RestCodeHost) -> None:
+    await host.create_hook(REPOSITORY, HOOK, token=TOKEN)
+
+    exists = refused(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
+    github.fault = Fault(status=422, body=b'{"message": "Validation Failed", "errors": ["url is not public"]}')
+    other = refused(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
+
+    assert exists.fault is HostFault.HOOK_EXISTS
+    assert "Hook already exists on this repository" in exists.reason
+    assert (other.fault, other.status) == (HostFault.REFUSED, 422)
+    assert other.reason == "the code host answered 422 (Validation Failed: url is not public)"
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "body", "least", "most"),
+    [
+        (429, {"Retry-After": "17"}, b"", 17, 17),
+        (403, {"Retry-After": "17"}, b'{"message": "slow down"}', 17, 17),
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "SOON"}, b"{}", 80, 90),
+        (403, {}, b'{"message": "You have exceeded a secondary rate limit"}', 60, 60),
+        (429, {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, b"no json", 60, 60),
+        (429, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1"}, b"", 1, 1),
+    ],
+)
+async def test_a_limit_says_when_it_ends(
+    github: CodeHostServer,
+    host: RestCodeHost,
+    *,
+    status: int,
+    headers: dict[str, str],
+    body: bytes,
+    least: int,
+    most: int,
+) -> None:
+    headers = {name: limits_end() if value == "SOON" else value for name, value in headers.items()}
+    github.fault = Fault(status=status, headers=headers, body=body)
+
+    found = refused(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
+
+    assert (found.fault, found.status) == (HostFault.RATE_LIMITED, status)
+    assert found.retry_after_s is not None
+    assert least <= found.retry_after_s <= most
+    assert f"try again in {found.retry_after_s} s" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected", "said"),
+    [
+        (Fault(status=500, body=b'{"message": "oops"}'), HostFault.UNREACHABLE, "answered 500 (oops)"),
+        (Fault(status=503, body=b"<html>away</html>"), HostFault.UNREACHABLE, "answered 503"),
+        (Fault(status=410), HostFault.REFUSED, "answered 410"),
+        (Fault(status=304), HostFault.STRANGE, "answered 304"),
+        (Fault(status=200, body=b"<html>a login page</html>"), HostFault.STRANGE, "is the API's address right?"),
+        (Fault(status=200, body=b"[]"), HostFault.STRANGE, "not its API's"),
+        (Fault(status=200, body=b'{"id": 0, "full_name": "a/b"}'), HostFault.STRANGE, "not its API's"),
+        (Fault(status=200, body=b'{"id": "7", "full_name": "a/b"}'), HostFault.STRANGE, "not its API's"),
+        (Fault(status=200, body=b'{"id": 7, "full_name": "../.."}'), HostFault.STRANGE, "full_name"),
+        (Fault(status=200, body=b"[" * 100_000), HostFault.STRANGE, "not its API's"),
+        (Fault(status=200, body=b'{"x": ' + b"[" * 100_000), HostFault.STRANGE, "not its API's"),
+        (Fault(status=200, body=b'{"id": 7, "full_name": "\xff"}'), HostFault.STRANGE, "not its API's"),
+        (Fault(status=500, body=b'{"message": "\xff"}'), HostFault.UNREACHABLE, "answered 500"),
+        (Fault(status=500, body=b'{"errors": ' + b"[" * 100_000), HostFault.UNREACHABLE, "answered 500"),
+        (Fault(status=302, headers={"Location": "//xn--/"}), HostFault.UNREACHABLE, "what is no address"),
+        (Fault(status=302, headers={"Location": f"http://a:{TOKEN}/"}), HostFault.UNREACHABLE, "***"),
+        (Fault(status=200, body=b'"' + b"x" * (4 * 1024**2) + b'"'), HostFault.STRANGE, "more than 4 MiB"),
+        (Fault(status=301, headers={"Location": "/repos/acme/lighthouse"}), HostFault.STRANGE, "again and again"),
+        (Fault(status=500, body=json.dumps({"message": f"\x1b[31m{TOKEN}\n"}).encode()), HostFault.UNREACHABLE, "***"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else None,
+)
+async def test_whatever_else_it_answers_is_a_refusal(
+    github: CodeHostServer, host: RestCodeHost, fault: Fault, expected: HostFault, said: str
+) -> None:
+    github.fault = fault
+
+    found = refused(await host.repository(REPOSITORY, token=TOKEN))
+
+    assert found.fault is expected
+    assert said in found.reason
+
+
+async def test_a_hooks_secret_is_not_repeated(github: CodeHostServer, host: RestCodeHost) -> None:
+    github.fault = Fault(status=422, body=json.dumps({"message": f"bad secret {HOOK.secret}"}).encode())
+
+    for answered in (
+        await host.create_hook(REPOSITORY, HOOK, token=TOKEN),
+        await host.change_secret(REPOSITORY, "1", HOOK.secret, token=TOKEN),
+    ):
+        assert refused(answered).reason == "the code host answered 422 (bad secret ***)"
+
+
+async def test_a_point_in_time_before_all_others_is_a_refusal(github: CodeHostServer, host: RestCodeHost) -> None:
+    attempt = {"id": 1, "guid": "g", "event": "push", "delivered_at": "0001-01-01T00:00:00+14:00", "status_code": 0}
+    github.fault = Fault(status=200, body=json.dumps([attempt]).encode())
+
+    listed = refused(await host.deliveries(REPOSITORY, "1", since=datetime.now(UTC), token=TOKEN))
+
+    assert listed.fault is HostFault.STRANGE
+
+
+async def test_a_limit_in_time_is_that_of_all_calls_together(github: CodeHostServer, host: RestCodeHost) -> None:
+    limited = host.within(0.2)
+    github.fault = Fault(silent=True)
+
+    late = refused(await limited.repository(REPOSITORY, token=TOKEN))
+    too_late = refused(await limited.repository(REPOSITORY, token=TOKEN))
+
+    assert (late, late.fault) == (too_late, HostFault.UNREACHABLE)
+    assert "in time" in late.reason
+    assert len(github.asked) == 1
+    github.fault = None
+    for again in (host, limited.within(5.0)):
+        assert isinstance(await again.repository(REPOSITORY, token=TOKEN), HostAnswer)
+
+
+async def test_a_branch_need_not_be_there_yet(github: CodeHostServer, host: RestCodeHost) -> None:
+    for body in (b'{"id": 7, "full_name": "a/b"}', b'{"id": 7, "full_name": "a/b", "default_branch": ""}'):
+        github.fault = Fault(status=200, body=body)
+        found = await host.repository(REPOSITORY, token=None)
+
+        assert found == HostAnswer(value=HostedRepository(id=7, full_name="a/b", default_branch=None), status=200)
+
+
+async def test_a_renamed_repository_is_followed_and_its_request_is_sent_again_whole(
+    server: CodeHostServer, host: RestCodeHost
+) -> None:
+    server.renamed["acme/beacon"] = REPOSITORY_ID
+
+    found = await host.repository("acme/beacon", token=TOKEN)
+    value_of(await host.create_hook("acme/beacon", HOOK, token=TOKEN))
+
+    assert isinstance(found, HostAnswer)
+    assert found.value.full_name == REPOSITORY
+    assert server.hook.secret == HOOK.secret
+
+
+async def test_a_token_is_not_sent_on_to_another_host(github: CodeHostServer, host: RestCodeHost) -> None:
+    with CodeHostServer() as other:
+        github.fault = Fault(status=307, headers={"Location": f"{other.origin}/repos/{REPOSITORY}/hooks"})
+
+        found = refused(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
+
+        assert (found.fault, found.status) == (HostFault.STRANGE, 307)
+        assert "another host" in found.reason
+        assert other.asked == []
+
+
+async def test_silence_and_absence_end_in_time(github: CodeHostServer) -> None:
+    hasty = RestCodeHost(github.api_url, timeout_s=0.2)
+    github.fault = Fault(silent=True)
+    silent = refused(await hasty.repository(REPOSITORY, token=TOKEN))
+    await hasty.close()
+    with CodeHostServer() as gone:
+        address = gone.api_url
+    away = RestCodeHost(address)
+    absent = refused(await away.repository(REPOSITORY, token=None))
+    await away.close()
+
+    assert (silent.fault, absent.fault) == (HostFault.UNREACHABLE, HostFault.UNREACHABLE)
+    assert "did not answer within 0.2 s" in silent.reason
+    assert "cannot be reached" in absent.reason
+
+
+@pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "ghp_é", "x" * 1001])
+async def test_what_cannot_be_a_token_is_sent_nowhere(github: CodeHostServer, host: RestCodeHost, token: str) -> None:
+    found = refused(await host.create_hook(REPOSITORY, HOOK, token=token))
+
+    assert found.fault is HostFault.NO_ACCESS
+    assert not token or token not in found.reason
+    assert github.asked == []
+
+
+async def test_attempts_are_read_page_after_page_as_far_back_as_is_asked(
+    github: CodeHostServer, host: RestCodeHost
+) -> None:
+    made = value_of(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
+    now = datetime.now(UTC).replace(microsecond=0)
+    for minutes in range(25):
+        github.note(github.hook, f"guid-{minutes}", status=503, event="release", at=now - timedelta(minutes=minutes))
+    github.page_size = 10
+
+    listed = await host.deliveries(REPOSITORY, made, since=now - timedelta(minutes=14), token=TOKEN)
+
+    assert isinstance(listed, HostAnswer)
+    assert listed.value.complete
+    assert [attempt.delivery_id for attempt in listed.value.attempts] == [f"guid-{number}" for number in range(15)]
+    first = listed.value.attempts[0]
+    assert (first.event, first.action, first.status_code, first.delivered_at) == ("release", "published", 503, now)
+    assert len(github.did("GET", "/deliveries")) == 2
+
+
+async def test_another_attempt_is_asked_for_by_its_id(github: CodeHostServer, host: RestCodeHost) -> None:
+    made = value_of(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
+    github.note(github.hook, "guid-1", status=503)
+    (attempt,) = github.hook.deliveries
+
+    assert await host.redeliver(REPOSITORY, made, str(attempt["id"]), token=TOKEN) == HostAnswer(value=None, status=202)
+    (asked,) = github.did("POST", "/attempts")
+    assert asked.path == f"/repos/{REPOSITORY}/hooks/{made}/deliveries/{attempt['id']}/attempts"
+    assert refused(await host.redeliver(REPOSITORY, made, "1", token=TOKEN)).status == 404
+
+
+async def test_a_foreign_id_is_no_part_of_a_path(github: CodeHostServer, host: RestCodeHost) -> None:
+    await host.remove_hook(REPOSITORY, "../../x?y#z", token=TOKEN)
+
+    assert github.asked[0].path == f"/repos/{REPOSITORY}/hooks/..%2F..%2Fx%3Fy%23z"
+
+
+async def test_where_deliveries_are_not_listed_that_is_said() -> None:
+    with CodeHostServer(forge=True) as server:
+        host = RestCodeHost(f"{server.api_url}/")
+        listed = refused(await host.deliveries(REPOSITORY, "1", since=datetime.now(UTC), token=TOKEN))
+        asked = refused(await host.redeliver(REPOSITORY, "1", "2", token=TOKEN))
+        await host.close()
+
+        assert (listed.fault, asked.fault) == (HostFault.UNSUPPORTED, HostFault.UNSUPPORTED)
+        assert "redeliver" in listed.reason
+        assert not host.lists_deliveries
+        assert server.asked == []
+
+
+def test_missing_is_what_no_attempt_has_delivered() -> None:
+    def attempt(number: int, guid: str, status: int) -> HostDelivery:
+        at = datetime(2026, 1, 1, 12, number, tzinfo=UTC)
+        return HostDelivery(
+            id=str(number), delivery_id=guid, event="push", action=None, status_code=status, delivered_at=at
+        )
+
+    attempts = [
+        attempt(1, "never", 0),
+        attempt(2, "later", 503),
+        attempt(3, "before", 200),
+        attempt(4, "once", 404),
+        attempt(5, "later", 200),
+        attempt(6, "before", 500),
+        attempt(7, "never", 302),
+    ]
+
+    assert missed(reversed(attempts)) == [attempts[3], attempts[6]]
+    assert missed([]) == []

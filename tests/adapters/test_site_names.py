@@ -1,0 +1,88 @@
+"""Looking up the names of sites while name servers stay silent: nobody else waits for them."""
+
+import asyncio
+import socket
+import sys
+import threading
+from typing import Any, final
+
+import pytest
+from tests.adapters.test_sites import refused
+
+from contentsvc_adapters.sites.names import AT_ONCE, SystemNames
+from contentsvc_adapters.sites.reader import HttpSiteReader
+from contentsvc_core.ports.brands import NotRead, SiteFault
+
+
+@final
+class DeadServers:
+    """The system, of which questions for some names get no answer until they are let go."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked: list[str] = []
+        self.let_go = threading.Event()
+        self._system = socket.getaddrinfo
+        monkeypatch.setattr(socket, "getaddrinfo", self._ask)
+
+    def _ask(self, host: str, *details: Any, **more: Any) -> Any:
+        self.asked.append(host)
+        if host.endswith(".example"):
+            self.let_go.wait()
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return self._system(host, *details, **more)
+
+
+async def test_silent_name_servers_are_a_matter_of_sites_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    dead = DeadServers(monkeypatch)
+    reader = HttpSiteReader(total_s=0.05)
+    loop = asyncio.get_running_loop()
+    try:
+        # More than the loop has threads for such questions, whichever loop it is.
+        found = await asyncio.gather(*(reader.read(f"http://site{number}.example/") for number in range(40)))
+        # What else is reached by name: the database, the model server, the code hosts.
+        async with asyncio.timeout(5):
+            assert await loop.getaddrinfo("127.0.0.1", 80)
+            assert await loop.run_in_executor(None, socket.getaddrinfo, "127.0.0.1", 80)
+    finally:
+        dead.let_go.set()
+
+    assert all(isinstance(each, NotRead) and each.fault is SiteFault.PASSING for each in found)
+    assert len([host for host in dead.asked if host.endswith(".example")]) == AT_ONCE
+
+
+async def test_a_question_counts_until_it_is_answered_though_nobody_waits_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dead = DeadServers(monkeypatch)
+    names = SystemNames()
+    hasty, patient = HttpSiteReader(resolve=names, total_s=0.05), HttpSiteReader(resolve=names)
+    try:
+        for number in range(AT_ONCE):
+            refused(await hasty.read(f"http://site{number}.example/"), "took longer", fault=SiteFault.PASSING)
+        # At once, and nobody is asked.
+        refused(await patient.read("http://late.example/"), "looked up", fault=SiteFault.PASSING)
+        assert "late.example" not in dead.asked
+    finally:
+        dead.let_go.set()
+
+    for thread in threading.enumerate():
+        if thread.name == "site names":
+            await asyncio.to_thread(thread.join)
+    refused(await patient.read("http://late.example/"), "there is no public site 'late.example'")
+
+
+_STOPPED = """
+import asyncio, socket, threading
+from contentsvc_adapters.sites.reader import HttpSiteReader
+
+socket.getaddrinfo = lambda *details, **more: threading.Event().wait()
+print(asyncio.run(HttpSiteReader(total_s=0.05).read("http://acme.example/")).error)
+"""
+
+
+async def test_no_stop_waits_for_a_name_server() -> None:
+    async with asyncio.timeout(30):
+        process = await asyncio.create_subprocess_exec(sys.executable, "-c", _STOPPED, stdout=asyncio.subprocess.PIPE)
+        told, _ = await process.communicate()
+
+    assert (process.returncode, told.decode().strip()) == (0, "the site took longer than 0.05 s")

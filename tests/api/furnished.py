@@ -1,0 +1,91 @@
+"""An organization that has one of everything."""
+
+from datetime import timedelta
+from typing import Any
+
+from tests.api.world import ApiWorld, Caller
+
+from contentsvc_core.content.brand import BrandIdentity
+
+
+async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
+    """Give an organization one of everything; give their ids, by the path of the operation that takes it."""
+    await caller.push("d-1", "feat: a lamp")
+    await caller.release("d-2", "v1.0.0")
+    brand = await _brand(world, caller)
+    schedule = await _made(
+        caller,
+        "/v1/schedules",
+        {
+            "name": "Weekly",
+            "sourceType": "cron",
+            "sourceConfig": {"cron": {"frequency": "weekly", "hour": 9, "minute": 0, "dayOfWeek": 1}},
+            "targets": {"repositoryIds": [caller.repository_id]},
+            "outputType": "changelog",
+            "outputConfig": {"brandIdentityId": brand},
+            "lookbackWindow": "last_7_days",
+        },
+    )
+    trigger = await _made(
+        caller,
+        "/v1/event-triggers",
+        {
+            "name": "Each push",
+            "sourceType": "codehost_webhook",
+            "sourceConfig": {"eventTypes": ["push"]},
+            "targets": {"repositoryIds": [str(caller.repository_id)]},
+            "outputType": "twitter_post",
+            "outputConfig": {"brandIdentityId": brand},
+        },
+    )
+    await caller.push("d-3", "fix: the lens")
+    await world.perform()
+    job = await _made(caller, "/v1/posts/generate", {"contentType": "blog_post", "brandIdentityId": brand})
+    reading = await _made(caller, "/v1/brand-identities/generate", {"websiteUrl": "https://acme.example/"})
+    # So that nothing that is written from now on is of the same moment.
+    world.clock.advance(timedelta(seconds=1))
+    post = (await caller("GET", "/v1/posts")).json()["posts"][0]
+    entry = (await caller("GET", "/v1/webhook-logs")).json()["logs"][0]
+    return {
+        "/v1/posts/{postId}": post["id"],
+        "/v1/posts/generate/{jobId}": job["job"]["id"],
+        "/v1/brand-identities/{brandIdentityId}": brand,
+        "/v1/brand-identities/generate/{jobId}": reading["job"]["id"],
+        "/v1/integrations/{integrationId}": caller.connection.integration.id,
+        "/v1/schedules/{scheduleId}": schedule["schedule"]["id"],
+        "/v1/event-triggers/{triggerId}": trigger["eventTrigger"]["id"],
+        "/v1/webhook-logs/{logId}/replay": entry["id"],
+    }
+
+
+async def _made(caller: Caller, path: str, body: dict[str, Any]) -> Any:
+    answer = await caller("POST", path, body)
+    assert answer.is_success, answer.text
+    return answer.json()
+
+
+async def _brand(world: ApiWorld, caller: Caller) -> str:
+    now = world.clock.now()
+    for name in ("Lighthouse", "Keeper"):
+        brand = BrandIdentity(
+            id=world.ids.mint("brand_"),
+            organization_id=caller.organization.id,
+            name=name,
+            website_url="https://acme.example/",
+            created_at=now,
+            updated_at=now,
+        )
+        await world.stores.brands.add(brand)
+    # The second one: the first is the default, which cannot be deleted.
+    return (await world.stores.brands.identities(caller.organization.id))[-1].id
+
+
+async def operations(world: ApiWorld) -> list[tuple[str, str, dict[str, Any]]]:
+    """Give method, path and description of every operation of ``/v1`` that needs a key, as documented."""
+    document = (await world.send("GET", "/schema/openapi.json")).json()
+    return [
+        (method.upper(), path, operation)
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+        if operation.get("security")
+    ]

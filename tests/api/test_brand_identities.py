@@ -1,0 +1,244 @@
+"""``/v1/brand-identities``: each answer and each named error."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+from tests.api.world import ApiWorld, Caller
+
+from contentsvc_adapters.sites.reader import HttpSiteReader
+from contentsvc_core import Scope
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.site_addresses import read_site_hosts
+from contentsvc_http.settings import Settings
+
+BASE = "/v1/brand-identities"
+PAGE = """<!doctype html>
+<html lang="de"><head><title>Preise | Leuchtturm</title>
+<meta name="description" content="Lampen <b>für alle</b>">
+<meta property="og:site_name" content="Leuchtturm"></head>""".encode()
+
+
+async def made(acme: Caller, name: str = "Lighthouse", **changes: Any) -> BrandIdentity:
+    world = acme.world
+    now = world.clock.now()
+    brand = await world.stores.brands.add(
+        BrandIdentity(
+            id=world.ids.mint("brand_"),
+            organization_id=acme.organization.id,
+            name=name,
+            website_url="https://acme.example",
+            created_at=now,
+            updated_at=now,
+            **changes,
+        )
+    )
+    assert isinstance(brand, BrandIdentity)
+    return brand
+
+
+async def test_identities_are_listed_and_shown(acme: Caller) -> None:
+    brand = await made(acme, audience="sailors")
+
+    listed = await acme("GET", BASE)
+    shown = await acme("GET", f"{BASE}/{brand.id}")
+
+    body = {
+        "id": brand.id,
+        "name": "Lighthouse",
+        "isDefault": True,
+        "websiteUrl": "https://acme.example",
+        "companyName": None,
+        "companyDescription": None,
+        "toneProfile": "Professional",
+        "customTone": None,
+        "customInstructions": None,
+        "audience": "sailors",
+        "language": None,
+        "createdAt": "2026-01-01T00:00:00.000Z",
+        "updatedAt": "2026-01-01T00:00:00.000Z",
+    }
+    assert (listed.status_code, listed.json()) == (200, {"brandIdentities": [body]})
+    assert (shown.status_code, shown.json()) == (200, {"brandIdentity": body})
+
+
+async def test_fields_are_changed_and_taken_away(acme: Caller) -> None:
+    brand = await made(acme, audience="sailors", language="German")
+    wanted = {
+        "name": "  New\n name ",
+        "websiteUrl": "https://other.example/a",
+        "companyName": "Acme",
+        "customInstructions": " never\r\nshout\u0000 ",
+        "toneProfile": "Casual",
+        "audience": None,
+    }
+
+    changed = await acme("PATCH", f"{BASE}/{brand.id}", wanted)
+
+    assert changed.status_code == 200
+    body = changed.json()["brandIdentity"]
+    assert {name: body[name] for name in (*wanted, "language")} == {
+        **wanted,
+        "name": "New name",
+        "customInstructions": "never\nshout\ufffd",
+        "language": "German",
+    }
+    assert (await acme("GET", f"{BASE}/{brand.id}")).json() == {"brandIdentity": body}
+
+
+NO_CHANGES: tuple[tuple[Any, str], ...] = (
+    ({}, "at least one field"),
+    ({"colour": "red"}, "colour"),
+    ({"id": "brand_1"}, "id"),
+    ({"name": ""}, "name"),
+    ({"name": "  "}, "name must be 1 to 100"),
+    ({"name": "a" * 101}, "name"),
+    ({"name": None}, "name"),
+    ({"companyName": "a" * 2001}, "companyName"),
+    ({"companyName": " \n"}, "companyName must be 1 to 2000"),
+    ({"toneProfile": "Angry"}, "toneProfile"),
+    ({"toneProfile": None}, "toneProfile"),
+    ({"isDefault": "true"}, "isDefault"),
+    ({"isDefault": False}, "make another one the default"),
+    ({"websiteUrl": "http://10.0.0.1/"}, "websiteUrl must be the address of a public site"),
+    ({"websiteUrl": None}, "websiteUrl"),
+    ([], "JSON object"),
+)
+
+
+async def test_a_change_that_is_none_is_400_and_changes_nothing(acme: Caller) -> None:
+    brand = await made(acme)
+
+    for body, words in NO_CHANGES:
+        refused = await acme("PATCH", f"{BASE}/{brand.id}", body)
+        assert (refused.status_code, words in refused.json()["error"]) == (400, True), (body, refused.text)
+
+    assert await acme.world.stores.brands.identities(acme.organization.id) == [brand]
+
+
+async def test_a_name_is_taken_once(acme: Caller) -> None:
+    await made(acme)
+    other = await made(acme, "Other")
+
+    renamed = await acme("PATCH", f"{BASE}/{other.id}", {"name": "LIGHTHOUSE"})
+    generated = await acme("POST", f"{BASE}/generate", {"name": "lighthouse", "websiteUrl": "https://acme.example"})
+
+    for answer in (renamed, generated):
+        assert (answer.status_code, answer.json()) == (409, {"error": "Brand identity name already exists"})
+
+
+async def test_the_default_moves_and_stays(acme: Caller) -> None:
+    first, second = await made(acme), await made(acme, "Other")
+
+    kept = await acme("DELETE", f"{BASE}/{first.id}")
+    moved = await acme("PATCH", f"{BASE}/{second.id}", {"isDefault": True})
+    removed = await acme("DELETE", f"{BASE}/{first.id}")
+
+    assert (kept.status_code, kept.json()) == (400, {"error": "Cannot delete the default brand identity"})
+    assert moved.json()["brandIdentity"]["isDefault"] is True
+    assert (removed.status_code, removed.json()) == (
+        200,
+        {"id": first.id, "disabledSchedules": [], "disabledEvents": []},
+    )
+    assert [each["isDefault"] for each in (await acme("GET", BASE)).json()["brandIdentities"]] == [True]
+
+
+async def test_nothing_of_another_organization_is_there(world: ApiWorld, acme: Caller) -> None:
+    await made(acme)
+    brand = await made(acme, "Other")
+    zenith = await world.caller("Zenith")
+    started = await acme("POST", f"{BASE}/generate", {"websiteUrl": "https://acme.example"})
+
+    for method, body in (("GET", None), ("PATCH", {"name": "Mine"}), ("DELETE", None)):
+        for id_ in (brand.id, "brand_unknown", "a b"):
+            answer = await zenith(method, f"{BASE}/{id_}", body)
+            assert (answer.status_code, answer.json()) == (404, {"error": "Brand identity not found"})
+    for id_ in (started.json()["job"]["id"], "job_unknown"):
+        answer = await zenith("GET", f"{BASE}/generate/{id_}")
+        assert (answer.status_code, answer.json()) == (404, {"error": "Job not found"})
+    assert (await zenith("GET", BASE)).json() == {"brandIdentities": []}
+
+
+async def test_a_key_that_only_reads_changes_nothing(world: ApiWorld) -> None:
+    reader = await world.caller("Reader", Scope.READ)
+    brand = await made(reader)
+
+    for method, path in (("PATCH", f"/{brand.id}"), ("DELETE", f"/{brand.id}"), ("POST", "/generate")):
+        assert (await reader(method, f"{BASE}{path}", {"name": "x"})).status_code == 403
+    assert (await reader("GET", BASE)).status_code == 200
+
+
+NO_SITES: tuple[tuple[Any, str], ...] = (
+    ({}, "websiteUrl"),
+    ({"websiteUrl": "acme.example"}, "websiteUrl must begin with http:// or https://"),
+    ({"websiteUrl": "https://a:b@acme.example"}, "user name"),
+    ({"websiteUrl": "https://"}, "host"),
+    ({"websiteUrl": "http://127.0.0.1/"}, "public site"),
+    ({"websiteUrl": "http://acme.example:6379/"}, "port"),
+    ({"websiteUrl": "https://acme.example", "name": "a" * 101}, "name"),
+    ({"websiteUrl": "https://acme.example", "tone": "x"}, "tone"),
+)
+
+
+async def test_what_cannot_be_read_is_400_at_once(acme: Caller) -> None:
+    for body, words in NO_SITES:
+        refused = await acme("POST", f"{BASE}/generate", body)
+        assert (refused.status_code, words in refused.json()["error"]) == (400, True), (body, refused.text)
+        # Refused ones count, too.
+        acme.world.clock.advance(timedelta(minutes=1))
+
+    assert await acme.world.stores.ledger.runs(acme.organization.id) == []
+
+
+@asynccontextmanager
+async def site(page: bytes = PAGE, status: str = "200 OK") -> AsyncGenerator[str]:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n\r\n"
+        writer.write(head.encode() + page)
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    try:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+
+
+async def test_from_a_website_to_an_identity() -> None:
+    async with site() as host:
+        world = ApiWorld(Settings(site_hosts=host))
+        acme = await world.caller()
+        started = await acme("POST", f"{BASE}/generate", {"websiteUrl": f"http://{host}/preise", "name": "Unser"})
+        job = started.json()["job"]
+        await world.perform(HttpSiteReader(opened=read_site_hosts(host)))
+
+    assert started.status_code == 202
+    assert world.nudged == 1
+    assert (job["status"], job["step"], job["currentStep"], job["totalSteps"]) == ("queued", "scraping", 1, 3)
+    assert (job["name"], job["brandIdentityId"], job["completedAt"]) == ("Unser", None, None)
+    done = (await acme("GET", f"{BASE}/generate/{job['id']}")).json()["job"]
+    assert (done["status"], done["step"], done["currentStep"], done["error"]) == ("completed", "saving", 3, None)
+    brand = (await acme("GET", f"{BASE}/{done['brandIdentityId']}")).json()["brandIdentity"]
+    assert brand["name"] == "Unser"
+    assert brand["isDefault"] is True
+    assert brand["websiteUrl"] == f"http://{host}/preise"
+    assert brand["companyName"] == "Leuchtturm"
+    assert brand["companyDescription"] == "Lampen <b>für alle</b>"
+    assert brand["language"] == "German"
+
+
+async def test_a_site_that_is_not_there_fails_the_job() -> None:
+    async with site(status="404 Not Found") as host:
+        world = ApiWorld(Settings(site_hosts=host))
+        acme = await world.caller()
+        started = await acme("POST", f"{BASE}/generate", {"websiteUrl": f"http://{host}/"})
+        await world.perform(HttpSiteReader(opened=read_site_hosts(host)))
+
+    job = (await acme("GET", f"{BASE}/generate/{started.json()['job']['id']}")).json()["job"]
+    assert job["status"] == "failed"
+    assert job["error"] == f"http://{host}/ cannot be read: the site answers with status 404"
+    # Which is no job of the other kind.
+    assert (await acme("GET", f"/v1/posts/generate/{job['id']}")).status_code == 404

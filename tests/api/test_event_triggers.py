@@ -1,0 +1,215 @@
+"""``/v1/event-triggers`` over HTTP."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from attrs import evolve
+from tests.api.world import ApiWorld, Caller
+
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.testing import START
+
+PATH = "/v1/event-triggers"
+
+
+def wanted(**fields: Any) -> dict[str, Any]:
+    return {"targets": {"repositoryIds": ["1"]}, **fields}
+
+
+async def made(acme: Caller, **fields: Any) -> dict[str, Any]:
+    answer = await acme("POST", PATH, wanted(**fields))
+    assert answer.status_code == 201, answer.text
+    return answer.json()["eventTrigger"]
+
+
+async def runs(acme: Caller) -> int:
+    return len(await acme.world.stores.ledger.runs(acme.organization.id))
+
+
+@pytest.fixture
+async def brand(world: ApiWorld, acme: Caller) -> str:
+    identity = BrandIdentity(
+        id="brand_1",
+        organization_id=acme.organization.id,
+        name="Acme",
+        website_url="https://example.org",
+        created_at=START,
+        updated_at=START,
+    )
+    await world.stores.brands.add(identity)
+    return identity.id
+
+
+async def test_a_trigger_is_made_read_changed_and_deleted(acme: Caller, brand: str) -> None:
+    trigger = await made(acme)
+    other = await made(
+        acme,
+        name="Posts",
+        sourceType="codehost_webhook",
+        targets={"repositoryIds": [1, "1"]},
+        sourceConfig={"eventTypes": ["release", "push"]},
+        outputType="blog_post",
+        outputConfig={"brandVoiceId": brand},
+        autoPublish=True,
+        enabled=False,
+    )
+
+    assert trigger == {
+        "id": trigger["id"],
+        "organizationId": acme.organization.id,
+        "name": "",
+        "sourceType": "codehost_webhook",
+        "enabled": True,
+        "targets": {"repositoryIds": ["1"]},
+        "sourceConfig": {"eventTypes": []},
+        "outputType": "changelog",
+        "outputConfig": None,
+        "autoPublish": False,
+        "createdAt": "2026-01-01T00:00:00.000Z",
+    }
+    assert other == trigger | {
+        "id": other["id"],
+        "name": "Posts",
+        "enabled": False,
+        "sourceConfig": {"eventTypes": ["push", "release"]},
+        "outputType": "blog_post",
+        "outputConfig": {"brandIdentityId": brand},
+        "autoPublish": True,
+    }
+    assert (await acme("GET", PATH)).json() == {"eventTriggers": [trigger, other]}
+    assert (await acme("GET", f"{PATH}/{other['id']}")).json() == {"eventTrigger": other}
+
+    changes = {
+        "name": "Letters",
+        "sourceConfig": {"eventTypes": ["release"]},
+        "outputType": "investor_update",
+        "outputConfig": None,
+        "autoPublish": False,
+        "enabled": True,
+    }
+    changed = await acme("PATCH", f"{PATH}/{other['id']}", changes)
+    assert (changed.status_code, changed.json()["eventTrigger"]) == (200, other | changes)
+    # What is not named stays.
+    renamed = await acme("PATCH", f"{PATH}/{other['id']}", {"name": ""})
+    assert renamed.json()["eventTrigger"] == other | changes | {"name": ""}
+    assert (await acme("DELETE", f"{PATH}/{trigger['id']}")).json() == {"id": trigger["id"]}
+    for method, body in (("GET", None), ("PATCH", {"name": "x"}), ("DELETE", None)):
+        for gone in (trigger["id"], "a%20b"):
+            answer = await acme(method, f"{PATH}/{gone}", body)
+            assert (answer.status_code, answer.json()) == (404, {"error": "Event trigger not found"})
+    assert (await acme("GET", PATH)).json() == {"eventTriggers": [renamed.json()["eventTrigger"]]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"targets": {"repositoryIds": []}}, "Invalid request: targets.repositoryIds: Expected `array` of length >= 1"),
+        ({"targets": {"repositoryIds": [True]}}, "repositoryIds[0]: Expected `int | str`, got `bool`"),
+        ({"targets": {"repositoryIds": ["01"]}}, "repositoryIds[0]: Expected `str` matching regex"),
+        ({"targets": {"repositoryIds": [2**63]}}, "repositoryIds[0]: "),
+        ({"targets": {"repositoryIds": ["9223372036854775808"]}}, "'9223372036854775808' is no repository id"),
+        ({"targets": {"repositoryIds": [1, 9]}}, "Unknown repository: 9 is not connected"),
+        ({"sourceType": "github_webhook"}, "Unknown repository: 1 is not connected at github"),
+        ({"sourceType": "cron"}, "Invalid request: sourceType: 'cron' is unknown"),
+        ({"sourceConfig": {"eventTypes": ["ping"]}}, "sourceConfig.eventTypes[0]: 'ping' is not one of push, release"),
+        (
+            {"outputType": "poem"},
+            "Invalid request: outputType: 'poem' is not one of blog_post, ",
+        ),
+        ({"outputConfig": {"brandIdentityId": "brand_2"}}, "Unknown brand identity: 'brand_2'"),
+        ({"outputConfig": {"brandIdentityId": "a", "brandVoiceId": "b"}}, "two names of the same, and differ"),
+        ({"enabled": "yes"}, "Invalid request: enabled: Expected `bool`, got `str`"),
+        ({"name": "x" * 101}, "Invalid request: name: Expected `str` of length <= 100"),
+        ({"mood": 1}, "Invalid request: Object contains unknown field `mood`"),
+    ],
+)
+async def test_a_faulty_trigger_is_refused_by_the_name_of_its_fault(
+    acme: Caller, fields: dict[str, Any], error: str
+) -> None:
+    standing = await made(acme, outputType="twitter_post")
+
+    for method, path, body in (("POST", PATH, wanted(**fields)), ("PATCH", f"{PATH}/{standing['id']}", fields)):
+        refused = await acme(method, path, body)
+        assert refused.status_code == 400
+        assert error in refused.json()["error"]
+    assert (await acme("PATCH", f"{PATH}/{standing['id']}", {})).json() == {
+        "error": "Invalid request: there is nothing to change"
+    }
+    assert (await acme("GET", PATH)).json() == {"eventTriggers": [standing]}
+
+
+async def test_two_triggers_that_do_the_same_are_refused(acme: Caller, brand: str) -> None:
+    await made(acme, name="one")
+    duplicate = (409, {"error": "Duplicate event trigger"})
+
+    # Neither a name nor switches make a difference, and to name every event is to name none.
+    for same in (
+        {"name": "two", "enabled": False, "autoPublish": True},
+        {"sourceConfig": {"eventTypes": ["push", "release"]}},
+        {"targets": {"repositoryIds": [1]}, "outputConfig": {"brandIdentityId": None}},
+    ):
+        answer = await acme("POST", PATH, wanted(**same))
+        assert (answer.status_code, answer.json()) == duplicate
+    pushes = await made(acme, sourceConfig={"eventTypes": ["push"]})
+    await made(acme, outputConfig={"brandIdentityId": brand})
+    answer = await acme("PATCH", f"{PATH}/{pushes['id']}", {"sourceConfig": {}})
+    assert (answer.status_code, answer.json()) == duplicate
+
+    answers = await asyncio.gather(*(acme("POST", PATH, wanted(outputType="blog_post")) for _ in range(5)))
+    assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409, 409]
+    assert len((await acme("GET", PATH)).json()["eventTriggers"]) == 4
+    # Of another organization it is no business.
+    other = await acme.world.caller("Other")
+    assert (await other("POST", PATH, {"targets": {"repositoryIds": [other.repository_id]}})).status_code == 201
+
+
+async def test_a_change_counts_from_the_next_delivery(acme: Caller) -> None:
+    trigger = await made(acme, sourceConfig={"eventTypes": ["push"]})
+    path = f"{PATH}/{trigger['id']}"
+
+    await acme.push("d-1", "feat: a lamp")
+    assert await runs(acme) == 1
+    await acme("PATCH", path, {"sourceConfig": {"eventTypes": ["release"]}})
+    await acme.push("d-2", "feat: a lamp")
+    assert await runs(acme) == 1
+    await acme.release("d-3", "v1")
+    assert await runs(acme) == 2
+    await acme("DELETE", path)
+    await acme.release("d-4", "v2")
+    assert await runs(acme) == 2
+    # What had been started and not begun ends as skipped.
+    await acme.world.perform()
+    assert {run.status.value for run in await acme.world.stores.ledger.runs(acme.organization.id)} == {"skipped"}
+
+
+async def test_a_trigger_is_switched_on_only_where_its_repositories_are_connected(
+    world: ApiWorld, acme: Caller
+) -> None:
+    trigger = await made(acme)
+    path = f"{PATH}/{trigger['id']}"
+    integration = acme.connection.integration.id
+    await world.stores.directory.remove_integration(acme.organization.id, integration)
+
+    assert (await acme("GET", path)).json()["eventTrigger"]["enabled"] is False
+    refused = await acme("PATCH", path, {"enabled": True})
+    assert (refused.status_code, refused.json()) == (400, {"error": "Unknown repository: 1 is not connected"})
+    assert (await acme("PATCH", path, {"name": "still there"})).status_code == 200
+
+
+async def test_a_trigger_is_not_switched_on_for_an_identity_that_is_gone(
+    world: ApiWorld, acme: Caller, brand: str
+) -> None:
+    other = await world.stores.brands.identity(acme.organization.id, brand)
+    assert other is not None
+    gone = evolve(other, id="brand_gone", name="Gone")
+    await world.stores.brands.add(gone)
+    trigger = await made(acme, outputConfig={"brandIdentityId": gone.id})
+    path = f"{PATH}/{trigger['id']}"
+    await world.stores.brands.remove(acme.organization.id, gone.id)
+
+    assert (await acme("GET", path)).json()["eventTrigger"]["enabled"] is False
+    refused = await acme("PATCH", path, {"enabled": True})
+    assert (refused.status_code, refused.json()) == (400, {"error": "Unknown brand identity: 'brand_gone'"})
+    # By name, or by the default's.
+    assert (await acme("PATCH", path, {"enabled": True, "outputConfig": None})).status_code == 200

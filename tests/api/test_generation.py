@@ -1,0 +1,182 @@
+"""``/v1/posts/generate`` over HTTP."""
+
+from typing import Any
+
+import pytest
+from tests.api.world import ApiWorld, Caller
+
+from contentsvc_core import Scope, StoreUnavailable
+from contentsvc_http.settings import Settings
+
+PATH = "/v1/posts/generate"
+TYPES = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
+
+
+async def test_a_post_is_asked_for_followed_and_read(world: ApiWorld, acme: Caller) -> None:
+    await acme.push("d-1", "feat: a lamp")
+    await world.perform()
+
+    answer = await acme("POST", PATH, {"contentType": "changelog", "lookbackWindow": "current_day"})
+
+    assert answer.status_code == 202
+    job = answer.json()["job"]
+    assert set(job) == {
+        "id",
+        "organizationId",
+        "status",
+        "contentType",
+        "lookbackWindow",
+        "repositoryIds",
+        "brandVoiceId",
+        "workflowRunId",
+        "postId",
+        "error",
+        "source",
+        "createdAt",
+        "updatedAt",
+        "completedAt",
+    }
+    assert (job["status"], job["repositoryIds"], job["organizationId"]) == ("queued", ["1"], acme.organization.id)
+    assert world.nudged == 1
+
+    await world.perform()
+    followed = (await acme("GET", f"{PATH}/{job['id']}")).json()
+    assert followed["job"]["status"] == "completed"
+    assert [event["type"] for event in followed["events"]][-2:] == ["post_created", "completed"]
+    assert all(
+        set(event) == {"id", "jobId", "type", "message", "createdAt", "metadata"} for event in followed["events"]
+    )
+    posts = (await acme("GET", "/v1/posts")).json()["posts"]
+    assert followed["job"]["postId"] in {post["id"] for post in posts}
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({}, "Invalid request: Object missing required field `contentType`"),
+        (
+            {"contentType": "poem"},
+            "Invalid request: contentType: 'poem' is not one of " + TYPES,
+        ),
+        ({"contentType": 1}, "Invalid request: contentType: Expected `str`, got `int`"),
+        ({"contentType": "changelog", "mood": 1}, "Invalid request: Object contains unknown field `mood`"),
+        (
+            {"contentType": "changelog", "dataPoints": {"includeCommits": "yes"}},
+            "Invalid request: dataPoints.includeCommits: Expected `bool`, got `str`",
+        ),
+        (
+            {"contentType": "changelog", "repositoryIds": [True]},
+            "Invalid request: repositoryIds[0]: Expected `int | str`, got `bool`",
+        ),
+        (
+            {"contentType": "changelog", "repositoryIds": ["9223372036854775808"]},
+            "Invalid request: repositoryIds[0]: '9223372036854775808' is no repository id",
+        ),
+        (
+            {"contentType": "changelog", "repositoryIds": ["01"]},
+            "Invalid request: repositoryIds[0]: Expected `str` matching regex '^[1-9][0-9]{0,18}$'",
+        ),
+        (
+            {"contentType": "changelog", "codehost": {"repositories": [{"owner": "a b", "repo": "c"}]}},
+            "Invalid request: codehost.repositories[0]: 'a b/c' is no repository's name",
+        ),
+        ({"contentType": "changelog", "repositoryIds": [99]}, "Unknown repository: 99 is not connected"),
+        (
+            {"contentType": "changelog", "github": {"repositories": [{"owner": "acme", "repo": "lighthouse"}]}},
+            "Unknown repository: 'acme/lighthouse' is not connected at github",
+        ),
+        (
+            {"contentType": "changelog", "codehost": {"repositories": []}},
+            "No repository is chosen: name one at least, or leave the choice out for all",
+        ),
+        ([], "Invalid request: the body must be a JSON object"),
+    ],
+)
+async def test_a_faulty_request_is_refused_by_the_name_of_its_fault(acme: Caller, body: Any, error: str) -> None:
+    answer = await acme("POST", PATH, body)
+
+    assert (answer.status_code, answer.json()) == (400, {"error": error})
+    assert await acme.world.stores.ledger.runs(acme.organization.id) == []
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe{}",
+        b'{"contentType": NaN}',
+        b'{"x": "\xed\xa0\x80"}',
+        b'{"contentType": "changelog", "x": ' + b"[" * 100_000,
+        # Deep enough for us, and not for the decoder.
+        b'{"x": ' + b"[" * 900 + b"]" * 900 + b"}",
+    ],
+)
+async def test_what_is_no_json_is_refused(acme: Caller, raw: bytes) -> None:
+    answer = await acme("POST", PATH, content=raw)
+
+    assert (answer.status_code, answer.json()) == (400, {"error": "Invalid request: the body is not valid JSON"})
+
+
+async def test_a_body_that_is_announced_as_something_else_is_refused(acme: Caller) -> None:
+    answer = await acme("POST", PATH, content=b"{}", headers={"Content-Type": "text/plain"})
+
+    error = "Content type 'text/plain' is not supported: send 'application/json'"
+    assert (answer.status_code, answer.json()) == (415, {"error": error})
+
+
+async def test_a_body_of_more_than_a_mebibyte_is_refused(acme: Caller) -> None:
+    answer = await acme("POST", PATH, content=b"{" + b" " * 1024 * 1024 + b"}")
+
+    assert answer.status_code == 413
+    assert set(answer.json()) == {"error"}
+
+
+async def test_asking_needs_the_scope_to_write_and_following_the_one_to_read(world: ApiWorld) -> None:
+    reader = await world.caller("Reader", Scope.READ)
+    writer = await world.caller("Writer", Scope.WRITE)
+
+    refused = await reader("POST", PATH, {"contentType": "changelog"})
+    started = await writer("POST", PATH, {"contentType": "changelog"})
+    unread = await writer("GET", f"{PATH}/{started.json()['job']['id']}")
+
+    assert (refused.status_code, started.status_code, unread.status_code) == (403, 202, 403)
+    assert refused.json() == {"error": "Insufficient scope"}
+
+
+async def test_a_job_that_is_unknown_or_anothers_is_not_found(world: ApiWorld, acme: Caller) -> None:
+    other = await world.caller("Other")
+    job = (await acme("POST", PATH, {"contentType": "changelog"})).json()["job"]
+
+    for caller, job_id in ((other, job["id"]), (acme, "job_x"), (acme, "%00"), (acme, "x" * 300)):
+        answer = await caller("GET", f"{PATH}/{job_id}")
+        assert (answer.status_code, answer.json()) == (404, {"error": "Job not found"})
+
+
+async def test_a_client_of_the_hosted_product_is_told_its_organization_but_not_with_a_job() -> None:
+    world = ApiWorld(Settings(hosted_client="on"))
+    acme = await world.caller()
+    told = {"id": acme.organization.id, "slug": "acme", "name": "Acme", "logo": None}
+
+    started = (await acme("POST", PATH, {"contentType": "changelog"})).json()
+
+    assert started["organization"] == told
+    assert (await acme("GET", "/v1/posts")).json()["organization"] == told
+    assert set((await acme("GET", f"{PATH}/{started['job']['id']}")).json()) == {"job", "events"}
+
+
+async def test_what_was_done_is_not_lost_with_the_organization_that_is_told_beside_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = ApiWorld(Settings(hosted_client="on"))
+    acme = await world.caller()
+    await acme("GET", "/v1/posts")
+
+    async def away(_organization_id: str) -> None:
+        raise StoreUnavailable("gone")  # noqa: EM101
+
+    monkeypatch.setattr(world.stores.directory, "organization_of", away)
+    started = await acme("POST", PATH, {"contentType": "changelog"})
+
+    assert started.status_code == 202
+    assert started.json()["organization"]["slug"] == "acme"

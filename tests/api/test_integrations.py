@@ -1,0 +1,224 @@
+"""``/v1/integrations``: what clients send and read."""
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+from tests.api.world import ApiWorld, Caller
+from tests.code_host_server import READER, REPOSITORY, TOKEN, CodeHostServer, Fault
+
+from contentsvc_adapters.codehosts.rest import RestCodeHost
+from contentsvc_core import Scope, TriggerEditor
+from contentsvc_core.ports import CodeHost
+from contentsvc_http.settings import Settings
+
+GITHUB = "/v1/integrations/github"
+NEW: dict[str, Any] = {"owner": "acme", "repo": "lighthouse"}
+
+
+@pytest.fixture
+async def server() -> AsyncGenerator[CodeHostServer]:
+    with CodeHostServer() as serving:
+        yield serving
+
+
+@pytest.fixture
+async def world(server: CodeHostServer) -> AsyncGenerator[ApiWorld]:
+    host = RestCodeHost(server.api_url)
+
+    async def hosts(provider: str) -> CodeHost | None:
+        return host if provider == "github" else None
+
+    yield ApiWorld(Settings(base_url="https://contentsvc.example"), hosts=hosts)
+    await host.close()
+
+
+@pytest.fixture
+async def acme(world: ApiWorld) -> Caller:
+    return await world.caller()
+
+
+async def test_a_repository_is_connected_with_a_hook_and_the_secret_is_not_shown(
+    server: CodeHostServer, acme: Caller
+) -> None:
+    answered = await acme("POST", GITHUB, {**NEW, "token": TOKEN})
+
+    assert answered.status_code == 201
+    body = answered.json()
+    id_ = body["github"]["id"]
+    assert body == {
+        "github": {
+            "id": id_,
+            "displayName": REPOSITORY,
+            "owner": "acme",
+            "repo": "lighthouse",
+            "defaultBranch": "trunk",
+        },
+        "webhook": {
+            "url": f"https://contentsvc.example/api/webhooks/github/{acme.organization.id}/{id_}/4242",
+            "secret": None,
+            "createdAtHost": True,
+        },
+    }
+    assert server.hook.url == body["webhook"]["url"]
+    assert server.hook.secret not in answered.text
+
+
+async def test_without_a_token_the_secret_is_shown_once(acme: Caller) -> None:
+    answered = await acme(
+        "POST",
+        "/v1/integrations/codehost",
+        {"owner": "acme", "repo": "buoy", "repositoryId": "77", "branch": "stable"},
+    )
+
+    assert answered.status_code == 201
+    body = answered.json()
+    assert body["webhook"]["createdAtHost"] is False
+    assert body["webhook"]["secret"].startswith("whsec_")
+    assert body["webhook"]["url"].endswith(f"/{body['codehost']['id']}/77")
+    listed = await acme("GET", "/v1/integrations")
+    assert listed.json()["codehost"][1] == {
+        "id": body["codehost"]["id"],
+        "displayName": "acme/buoy",
+        "owner": "acme",
+        "repo": "buoy",
+        "defaultBranch": "stable",
+    }
+    assert body["webhook"]["secret"] not in listed.text
+    number = await acme("POST", "/v1/integrations/codehost", {"owner": "acme", "repo": "mast", "repositoryId": 78})
+    assert number.json()["webhook"]["url"].endswith("/78")
+
+
+async def test_the_list_has_a_key_for_each_provider(acme: Caller) -> None:
+    integration = acme.connection.integration
+
+    listed = await acme("GET", "/v1/integrations")
+
+    assert listed.json() == {
+        "codehost": [
+            {
+                "id": integration.id,
+                "displayName": "acme/lighthouse",
+                "owner": "acme",
+                "repo": "lighthouse",
+                "defaultBranch": "main",
+            }
+        ],
+        "github": [],
+    }
+    hosted = await ApiWorld(Settings(hosted_client="on")).caller()
+    body = (await hosted("GET", "/v1/integrations")).json()
+    assert set(body) == {"codehost", "github", "slack", "linear", "organization"}
+    assert body["slack"] == body["linear"] == []
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({**NEW, "token": READER}, "Webhooks: read and write"),
+    ({**NEW, "token": "ghp_wrong"}, "answered 401"),
+    ({**NEW, "repo": "unknown"}, "give a token that may read it, or the repository's id"),
+    ({**NEW, "repositoryId": 5, "token": TOKEN}, "by the id 4242, not 5"),
+    ({**NEW, "token": "two words"}, "the token must be"),
+    ({**NEW, "repo": ".."}, "OWNER/NAME"),
+    ({**NEW, "repo": "a/b"}, "Invalid request: repo"),
+    ({**NEW, "repositoryId": 0}, "Invalid request: repositoryId"),
+    ({**NEW, "repositoryId": "9223372036854775808"}, "repositoryId"),
+    ({**NEW, "branch": ""}, "Invalid request: branch"),
+    ({**NEW, "branch": "a\nb", "repositoryId": 1}, "a branch's name"),
+    ({"owner": "acme"}, "Invalid request"),
+    ({**NEW, "provider": "github"}, "provider"),
+]
+
+
+async def test_what_cannot_be_connected_is_refused_and_says_why(
+    world: ApiWorld, server: CodeHostServer, acme: Caller
+) -> None:
+    for body, error in REFUSED:
+        answered = await acme("POST", GITHUB, body)
+
+        assert answered.status_code == 400, body
+        assert list(answered.json()) == ["error"]
+        assert error in answered.json()["error"]
+        assert str(body.get("token")) not in answered.text
+    assert server.hooks == {}
+    assert (await acme("GET", "/v1/integrations")).json()["github"] == []
+
+
+async def test_where_no_api_is_configured_the_id_is_asked_for(acme: Caller) -> None:
+    answered = await acme("POST", "/v1/integrations/codehost", {**NEW, "repo": "buoy"})
+
+    assert answered.status_code == 400
+    assert "set CONTENTSVC_CODEHOST_API_URL, or give the repository's id and no token" in answered.json()["error"]
+
+
+async def test_a_code_host_that_does_not_answer_is_no_fault_of_the_client(server: CodeHostServer, acme: Caller) -> None:
+    for fault, status, retry_after in (
+        (Fault(status=503), 502, None),
+        (Fault(status=200, body=b"<html>"), 502, None),
+        (Fault(status=429, headers={"Retry-After": "23"}), 503, "23"),
+    ):
+        server.fault = fault
+        answered = await acme("POST", GITHUB, {**NEW, "token": TOKEN})
+
+        assert answered.status_code == status
+        assert answered.headers.get("Retry-After") == retry_after
+        assert "the code host answered" in answered.json()["error"]
+
+
+async def test_a_repository_is_connected_once_whatever_its_case(server: CodeHostServer, acme: Caller) -> None:
+    await acme("POST", GITHUB, {**NEW, "token": TOKEN})
+
+    for body in ({**NEW, "token": TOKEN}, {"owner": "ACME", "repo": "LightHouse", "repositoryId": 9}):
+        answered = await acme("POST", GITHUB, body)
+        assert (answered.status_code, answered.json()) == (409, {"error": "Repository already connected"})
+    assert len(server.hooks) == 1
+
+
+async def test_who_is_deleted_while_being_connected_is_told_so(
+    world: ApiWorld, server: CodeHostServer, acme: Caller
+) -> None:
+    hooks = world.stores.hooks
+    note_hook = hooks.note_hook
+
+    async def deleted_before(organization_id: str, integration_id: str, hook_id: str) -> bool:
+        await world.stores.directory.remove_integration(organization_id, integration_id)
+        return await note_hook(organization_id, integration_id, hook_id)
+
+    hooks.note_hook = deleted_before  # pyright: ignore[reportAttributeAccessIssue]
+
+    answered = await acme("POST", GITHUB, {**NEW, "token": TOKEN})
+
+    assert (answered.status_code, answered.json()) == (
+        409,
+        {"error": "the integration was deleted while its webhook was being created"},
+    )
+    assert server.hooks == {}
+
+
+async def test_deleting_removes_the_hook_and_says_what_was_switched_off(
+    world: ApiWorld, server: CodeHostServer, acme: Caller
+) -> None:
+    made = (await acme("POST", GITHUB, {**NEW, "token": TOKEN})).json()["github"]["id"]
+    editor = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
+    trigger: Any = await editor.create(acme.organization.id, repository_ids=[4242], provider="github")
+    zenith = await world.caller("Zenith")
+    assert (await zenith("DELETE", f"/v1/integrations/{made}")).status_code == 404
+    assert len(server.hooks) == 1
+
+    answered = await acme("DELETE", f"/v1/integrations/{made}")
+
+    assert (answered.status_code, answered.json()) == (
+        200,
+        {"id": made, "disabledSchedules": [], "disabledEvents": [trigger.id]},
+    )
+    assert server.hooks == {}
+    for id_ in (made, "unknown", "%20"):
+        again = await acme("DELETE", f"/v1/integrations/{id_}")
+        assert (again.status_code, again.json()) == (404, {"error": "Integration not found"})
+
+
+async def test_a_key_that_may_only_read_connects_and_deletes_nothing(world: ApiWorld) -> None:
+    reader = await world.caller("Reader", Scope.READ)
+
+    assert (await reader("GET", "/v1/integrations")).status_code == 200
+    assert (await reader("POST", GITHUB, {**NEW, "token": TOKEN})).status_code == 403
+    assert (await reader("DELETE", f"/v1/integrations/{reader.connection.integration.id}")).status_code == 403

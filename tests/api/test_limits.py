@@ -1,0 +1,86 @@
+"""The limits of the operations that there are: in force, and in the OpenAPI document."""
+
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+from tests.api.world import ApiWorld, Caller
+
+from contentsvc_core.access.rates import RATES, Rate, rate_of
+from contentsvc_core.timestamps import to_ms
+
+GENERATE = "/v1/posts/generate"
+FAMILIES = {f"{prefix}RateLimit-{name}" for prefix in ("", "X-") for name in ("Limit", "Remaining", "Reset")}
+
+
+def told(response: httpx.Response) -> dict[str, str]:
+    return {name: response.headers[name] for name in FAMILIES if name in response.headers}
+
+
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: f"{rate.method} {rate.template}")
+async def test_each_row_of_the_table_is_an_operation_that_is_limited(world: ApiWorld, acme: Caller, rate: Rate) -> None:
+    path = rate.template.replace("{postId}", "post_unknown")
+
+    # Whoever asks, and however it ends: nothing is right with this body.
+    for ask, status in ((acme, 4), (world.send, 401)):
+        response = await ask(rate.method, path, content=b"{")
+        assert str(response.status_code).startswith(str(status))
+        reset = str(to_ms(world.clock.now()) // 1000 + 60)
+        assert told(response) == {
+            "RateLimit-Limit": str(rate.limit),
+            "X-RateLimit-Limit": str(rate.limit),
+            "RateLimit-Remaining": str(rate.limit - 1),
+            "X-RateLimit-Remaining": str(rate.limit - 1),
+            "RateLimit-Reset": "60",
+            "X-RateLimit-Reset": reset,
+        }
+
+
+async def test_of_ten_more_requests_at_60_1_s_exactly_one_passes_and_no_other_one_is_executed(
+    world: ApiWorld, acme: Caller
+) -> None:
+    statuses: list[int] = []
+    for wait_s, times in ((0.0, 1), (59.9, 9), (0.2, 10)):
+        world.clock.advance(timedelta(seconds=wait_s))
+        for _ in range(times):
+            answer = await acme("POST", GENERATE, {"contentType": "changelog"})
+            statuses.append(answer.status_code)
+
+    assert statuses == [202] * 11 + [429] * 9
+    assert len(await world.stores.ledger.runs(acme.organization.id)) == 11
+
+
+async def test_a_limit_of_one_key_holds_nobody_else_up(world: ApiWorld, acme: Caller) -> None:
+    other = await world.caller("Other")
+    statuses = [(await acme("POST", GENERATE, {"contentType": "changelog"})).status_code for _ in range(11)]
+
+    assert statuses == [202] * 10 + [429]
+    assert (await other("POST", GENERATE, {"contentType": "changelog"})).status_code == 202
+    assert (await acme("GET", "/v1/posts")).status_code == 200
+
+
+async def test_the_document_names_the_headers_of_each_answer_of_a_limited_operation_and_of_no_other(
+    world: ApiWorld,
+) -> None:
+    document: dict[str, Any] = (await world.send("GET", "/schema/openapi.json")).json()
+    limited = 0
+
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            responses: dict[str, Any] = operation["responses"]
+            if rate_of(method.upper(), path) is None:
+                assert "429" not in responses
+                assert not any(FAMILIES & set(response.get("headers", {})) for response in responses.values())
+                continue
+            limited += 1
+            assert {"401", "403", "429", "500", "503"} <= set(responses)
+            for status, response in responses.items():
+                headers = response["headers"]
+                assert set(headers) >= FAMILIES
+                assert ("Retry-After" in headers) == (status in {"429", "503"})
+                assert all(headers[name]["schema"]["type"] == "integer" for name in FAMILIES)
+            body = responses["429"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+            fields = document["components"]["schemas"][body]
+            assert set(fields["required"]) == {"error", "limit", "remaining", "reset"}
+    assert limited == len(RATES)

@@ -1,0 +1,234 @@
+"""``/v1/posts`` over HTTP: one post read, changed and deleted, and the list's filters."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.api.world import ApiWorld, Caller
+from tests.performing import performer_over
+
+from contentsvc_adapters.writers.deterministic import DeterministicWriter
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.editing import entity_tag
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.testing import START, PlainSteps
+
+LIST = "/v1/posts"
+
+
+@pytest.fixture
+async def post(world: ApiWorld, acme: Caller) -> dict[str, Any]:
+    """A post that a push has made."""
+    await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})
+    await acme.push("d-1", "feat: a lamp")
+    await world.perform()
+    (made,) = (await acme("GET", LIST)).json()["posts"]
+    return made
+
+
+async def test_a_post_is_read_with_a_strong_tag(world: ApiWorld, acme: Caller, post: dict[str, Any]) -> None:
+    path = f"{LIST}/{post['id']}"
+    read = await acme("GET", path)
+
+    assert (read.status_code, read.json()) == (200, {"post": post})
+    tag = read.headers["ETag"]
+    assert tag.startswith('"')
+    # Nothing has changed, and the tag stays.
+    world.clock.advance(timedelta(days=1))
+    assert (await acme("GET", path)).headers["ETag"] == tag
+    for known in (tag, f"W/{tag}", f'"x", {tag}', "*"):
+        unchanged = await acme("GET", path, headers={"If-None-Match": known})
+        assert (unchanged.status_code, unchanged.content, unchanged.headers["ETag"]) == (304, b"", tag)
+    assert (await acme("GET", path, headers={"If-None-Match": '"x"'})).status_code == 200
+    assert (await acme("GET", path, headers={"If-Match": '"x"'})).status_code == 412
+
+
+async def test_what_is_changed_is_rendered_anew_and_has_another_tag(acme: Caller, post: dict[str, Any]) -> None:
+    path = f"{LIST}/{post['id']}"
+    before = (await acme("GET", path)).headers["ETag"]
+    markdown = "# Lamps\n\n<script>alert(1)</script> [x](javascript:alert(1)) ![y](https://example.org/y.png)"
+
+    changed = await acme("PATCH", path, {"title": "Lamps", "markdown": markdown, "status": "published"})
+
+    body = changed.json()["post"]
+    assert changed.status_code == 200
+    assert (body["title"], body["markdown"], body["status"]) == ("Lamps", markdown, "published")
+    assert "<h1>Lamps</h1>" in body["content"]
+    assert "<script" not in body["content"]
+    assert "javascript:" not in body["content"].replace("[x](javascript:alert(1))", "")
+    kept = ("id", "contentType", "sourceMetadata", "createdAt")
+    assert {name: body[name] for name in kept} == {name: post[name] for name in kept}
+    # The clock has not moved: the versions differ all the same.
+    assert body["updatedAt"] > post["updatedAt"]
+    assert changed.headers["ETag"] not in {before, ""}
+    read = await acme("GET", path)
+    assert (read.json(), read.headers["ETag"]) == (changed.json(), changed.headers["ETag"])
+    # One field alone leaves the others.
+    drafted = (await acme("PATCH", path, {"status": "draft"})).json()["post"]
+    assert drafted == {**body, "status": "draft", "updatedAt": drafted["updatedAt"]}
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({}, "Invalid request: Nothing to change: give title, markdown or status"),
+        ({"title": ""}, "Invalid request: title: Expected `str` of length >= 1"),
+        ({"title": "x" * 121}, "Invalid request: title: Expected `str` of length <= 120"),
+        ({"title": "a\nb"}, "Invalid request: title must be one line without control characters"),
+        ({"title": "a\u202eb"}, "Invalid request: title must be one line without control characters"),
+        ({"title": "  "}, "Invalid request: title must not be blank"),
+        ({"title": None}, "Invalid request: title: Expected `str`, got `null`"),
+        ({"title": 1}, "Invalid request: title: Expected `str`, got `int`"),
+        ({"markdown": ""}, "Invalid request: markdown: Expected `str` of length >= 1"),
+        ({"markdown": "x" * 100_001}, "Invalid request: markdown: Expected `str` of length <= 100000"),
+        ({"status": "gone"}, "Invalid request: status: 'gone' is not one of draft, published"),
+        ({"title": "x", "content": "<p>"}, "Invalid request: Object contains unknown field `content`"),
+        (["title"], "Invalid request: the body must be a JSON object"),
+    ],
+)
+async def test_a_faulty_change_is_refused_by_name_and_changes_nothing(
+    acme: Caller, post: dict[str, Any], body: Any, error: str
+) -> None:
+    refused = await acme("PATCH", f"{LIST}/{post['id']}", body)
+
+    assert (refused.status_code, refused.json()) == (400, {"error": error})
+    assert (await acme("GET", f"{LIST}/{post['id']}")).json() == {"post": post}
+
+
+async def test_the_largest_post_fits_however_it_is_escaped(acme: Caller, post: dict[str, Any]) -> None:
+    # Two escapes of six bytes for each character.
+    markdown = "\U0001f6a8" * 100_000
+    content = ('{"title": "' + "x" * 120 + '", "markdown": "' + "\\ud83d\\udea8" * 100_000 + '"}').encode()
+
+    changed = await acme("PATCH", f"{LIST}/{post['id']}", content=content)
+
+    assert changed.status_code == 200
+    assert changed.json()["post"]["markdown"] == markdown
+    beyond = await acme("PATCH", f"{LIST}/{post['id']}", content=content + b" " * 1_000_000)
+    assert (beyond.status_code, set(beyond.json())) == (413, {"error"})
+
+
+@pytest.mark.parametrize("method", ["PATCH", "DELETE"])
+async def test_only_the_version_that_was_seen_is_changed(acme: Caller, post: dict[str, Any], method: str) -> None:
+    path = f"{LIST}/{post['id']}"
+    seen = (await acme("GET", path)).headers["ETag"]
+    now = (await acme("PATCH", path, {"title": "Another"})).headers["ETag"]
+    body = {"title": "Mine"} if method == "PATCH" else None
+
+    for stale in (seen, f"W/{now}", '""', f'{seen}, "x,y"'):
+        refused = await acme(method, path, body, headers={"If-Match": stale})
+        assert (refused.status_code, set(refused.json())) == (412, {"error"}), stale
+    for malformed in ("", "x", f"{now} x", f"*, {now}", now[:-1], "W/*", ","):
+        refused = await acme(method, path, body, headers={"If-Match": malformed})
+        assert (refused.status_code, refused.json()["error"][:25]) == (400, "Malformed If-Match header"), malformed
+    assert (await acme("GET", path)).headers["ETag"] == now
+    unknown = await acme(method, f"{LIST}/post_unknown", body, headers={"If-Match": "*"})
+    assert (unknown.status_code, unknown.json()) == (404, {"error": "Post not found"})
+
+    done = await acme(method, path, body, headers={"If-Match": f', "x" ,{now}'})
+    assert done.status_code == 200
+    if method == "DELETE":
+        assert done.json() == {"id": post["id"]}
+        assert (await acme("GET", path)).status_code == 404
+    else:
+        assert (await acme(method, path, body, headers={"If-Match": "*"})).status_code == 200
+
+
+async def test_of_changes_at_once_of_one_version_one_is_made(acme: Caller, post: dict[str, Any]) -> None:
+    path = f"{LIST}/{post['id']}"
+    seen = {"If-Match": (await acme("GET", path)).headers["ETag"]}
+
+    # All say the same, at the same time: still only one of them has changed what it saw.
+    answers = await asyncio.gather(*(acme("PATCH", path, {"title": "Same"}, headers=seen) for _ in range(8)))
+    assert sorted(answer.status_code for answer in answers) == [200] + [412] * 7
+    # Without a condition each is made, one after the other, and no field is lost.
+    fields: list[dict[str, str]] = [{"title": "New"}, {"markdown": "New"}, {"status": "published"}]
+    answers = await asyncio.gather(*(acme("PATCH", path, each) for each in fields))
+    assert [answer.status_code for answer in answers] == [200] * 3
+    now = (await acme("GET", path)).json()["post"]
+    assert (now["title"], now["markdown"], now["status"]) == ("New", "New", "published")
+    assert len({answer.json()["post"]["updatedAt"] for answer in answers}) == 3
+
+
+async def test_a_post_that_was_deleted_is_not_written_again(world: ApiWorld, acme: Caller) -> None:
+    await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [1]}})
+    await acme.release("d-1", "v1")
+    (run,) = await world.stores.ledger.pending(world.clock.now(), limit=9, per_organization=9)
+    await world.stores.executors.join("exe_1")
+    (taken,) = await world.stores.ledger.take([run.id], "exe_1")
+    performer = performer_over(world.stores, world.clock, world.ids, DeterministicWriter())
+    await performer.perform(taken, PlainSteps())
+    (post,) = (await acme("GET", LIST)).json()["posts"]
+
+    assert (await acme("DELETE", f"{LIST}/{post['id']}")).json() == {"id": post["id"]}
+    # Neither by its own run, resumed by a process that knows nothing of that, nor when the release is announced again.
+    await performer.perform(taken, PlainSteps())
+    await acme.release("d-2", "v1")
+    await world.perform()
+
+    assert (await acme("GET", LIST)).json()["posts"] == []
+    assert {(run.status.value, run.post_id) for run in await world.stores.ledger.runs(acme.organization.id)} == {
+        ("completed", post["id"]),
+        ("skipped", None),
+    }
+    assert (await acme("DELETE", f"{LIST}/{post['id']}")).status_code == 404
+
+
+async def test_posts_are_found_by_who_speaks_in_them(world: ApiWorld, acme: Caller) -> None:
+    brands = [
+        BrandIdentity(
+            id=f"brand_{name}",
+            organization_id=acme.organization.id,
+            name=name,
+            website_url="https://example.org",
+            created_at=START,
+            updated_at=START,
+        )
+        for name in ("a", "b")
+    ]
+    for number, brand in enumerate(brands):
+        await world.stores.brands.add(brand)
+        wanted = {"targets": {"repositoryIds": [1]}, "outputConfig": {"brandIdentityId": brand.id}}
+        await acme("POST", "/v1/event-triggers", {**wanted, "autoPublish": number == 0})
+    await acme.push("d-1", "feat: a lamp")
+    await world.perform()
+
+    async def found(**parameters: str) -> list[str]:
+        posts = (await acme("GET", LIST, params=parameters)).json()["posts"]
+        return [post["sourceMetadata"]["brandIdentityId"] for post in posts]
+
+    assert sorted(await found()) == ["brand_a", "brand_b"]
+    assert await found(brandIdentityId="brand_b") == ["brand_b"]
+    assert sorted(await found(brandIdentityId=" brand_b ,,brand_a")) == ["brand_a", "brand_b"]
+    assert await found(brandIdentityId="brand_a,brand_b", status="published", sort="asc") == ["brand_a"]
+    assert await found(brandIdentityId="brand_b", status="published") == []
+    for unknown in ("brand_c", "brand_a,brand_c"):
+        refused = await acme("GET", LIST, params={"brandIdentityId": unknown})
+        error = "Invalid brandIdentityId: 'brand_c' is unknown"
+        assert (refused.status_code, refused.json()) == (400, {"error": error})
+    other = await world.caller("Other")
+    assert (await other("GET", LIST, params={"brandIdentityId": "brand_a"})).status_code == 400
+
+
+@settings(max_examples=50)
+@given(st.text(max_size=20), st.text(max_size=20), st.integers(0, 3))
+def test_two_versions_share_no_tag(title: str, markdown: str, ms: int) -> None:
+    first = Post(
+        id="post_1",
+        organization_id="org_1",
+        title="t",
+        content="c",
+        markdown="m",
+        content_type=ContentType.CHANGELOG,
+        source_metadata=None,
+        status=PostStatus.DRAFT,
+        created_at=START,
+        updated_at=START,
+    )
+    second = evolve(first, title=title, markdown=markdown, updated_at=START + timedelta(milliseconds=ms))
+
+    assert (entity_tag(first) == entity_tag(second)) == (first == second)

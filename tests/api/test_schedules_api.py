@@ -1,0 +1,235 @@
+"""``/v1/schedules`` over HTTP."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+from tests.api.world import ApiWorld, Caller
+
+from contentsvc_core import Scope
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.usecases.schedule import Scheduler
+from contentsvc_http.settings import Settings
+
+TYPES = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
+WINDOWS = "current_day, last_14_days, last_30_days, last_7_days, yesterday"
+PATH = "/v1/schedules"
+DAILY = {"frequency": "daily", "hour": 9, "minute": 0}
+
+
+def wanted(**fields: Any) -> dict[str, Any]:
+    return {
+        "name": "Every morning",
+        "sourceType": "cron",
+        "sourceConfig": {"cron": DAILY},
+        "targets": {"repositoryIds": ["1"]},
+        "outputType": "changelog",
+        **fields,
+    }
+
+
+async def made(acme: Caller, **fields: Any) -> dict[str, Any]:
+    answer = await acme("POST", PATH, wanted(**fields))
+    assert answer.status_code == 201, answer.text
+    return answer.json()["schedule"]
+
+
+def said(answer: httpx.Response) -> tuple[int, dict[str, Any]]:
+    return answer.status_code, answer.json()
+
+
+async def test_a_schedule_is_made_listed_changed_and_deleted(world: ApiWorld, acme: Caller) -> None:
+    schedule = await made(acme)
+    # Ids may be integers or strings of digits, and answers give strings.
+    other = await made(acme, targets={"repositoryIds": [1, "1"]}, lookbackWindow="yesterday", enabled=False)
+
+    assert schedule == {
+        "id": schedule["id"],
+        "organizationId": acme.organization.id,
+        "name": "Every morning",
+        "sourceType": "cron",
+        "sourceConfig": {"cron": DAILY},
+        "targets": {"repositoryIds": ["1"]},
+        "outputType": "changelog",
+        "outputConfig": None,
+        "enabled": True,
+        "autoPublish": False,
+        "lookbackWindow": "last_7_days",
+        "nextRunAt": "2026-01-01T09:00:00.000Z",
+        "createdAt": "2026-01-01T00:00:00.000Z",
+        "updatedAt": "2026-01-01T00:00:00.000Z",
+    }
+    assert (other["targets"], other["nextRunAt"]) == ({"repositoryIds": ["1"]}, None)
+    listed = {"schedules": [schedule, other], "repositoryMap": {"1": "acme/lighthouse"}}
+    assert said(await acme("GET", PATH)) == (200, listed)
+
+    weekly = {"frequency": "weekly", "hour": 0, "minute": 30, "dayOfWeek": 0}
+    changes = {
+        "name": "Sundays",
+        "sourceConfig": {"cron": weekly},
+        "targets": {"repositoryIds": [1]},
+        "outputType": "blog_post",
+        "enabled": True,
+        "autoPublish": True,
+        "lookbackWindow": "last_14_days",
+    }
+    status, body = said(await acme("PATCH", f"{PATH}/{other['id']}", changes))
+    assert status == 200
+    assert body["schedule"] == other | changes | {
+        "targets": {"repositoryIds": ["1"]},
+        "nextRunAt": "2026-01-04T00:30:00.000Z",
+    }
+    assert said(await acme("DELETE", f"{PATH}/{schedule['id']}")) == (200, {"id": schedule["id"]})
+    assert said(await acme("DELETE", f"{PATH}/{schedule['id']}")) == (404, {"error": "Schedule not found"})
+    assert (await acme("GET", PATH)).json()["schedules"] == [body["schedule"]]
+
+
+async def test_its_slot_becomes_a_post_that_is_read_like_any_other(world: ApiWorld, acme: Caller) -> None:
+    schedule = await made(acme, autoPublish=True, lookbackWindow="current_day")
+    await acme.push("d-1", "feat: a lamp")
+    await world.perform()
+    world.clock.advance(datetime(2026, 1, 1, 9, tzinfo=UTC) - world.clock.now())
+    faults: list[Exception] = []
+    stores = world.stores
+    scheduler = Scheduler(stores.schedules, stores.directory, world.clock, world.ids, on_fault=faults.append)
+
+    assert await scheduler.turn() == 1
+    await world.perform()
+
+    posts = (await acme("GET", "/v1/posts", params={"status": "published"})).json()["posts"]
+    assert [post["sourceMetadata"]["scheduleId"] for post in posts] == [schedule["id"]]
+    assert (await acme("GET", PATH)).json()["schedules"][0]["nextRunAt"] == "2026-01-02T09:00:00.000Z"
+
+
+def cron(**times: Any) -> dict[str, Any]:
+    return {"sourceConfig": {"cron": {**DAILY, **times}}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"name": ""}, "Invalid request: name: Expected `str` of length >= 1"),
+        ({"name": "x" * 101}, "Invalid request: name: Expected `str` of length <= 100"),
+        ({"name": " "}, "a schedule needs a name"),
+        ({"sourceType": "webhook"}, "Invalid request: sourceType: 'webhook' is not one of cron"),
+        ({"sourceConfig": {}}, "Invalid request: sourceConfig: Object missing required field `cron`"),
+        (
+            cron(frequency="hourly"),
+            "Invalid request: sourceConfig.cron.frequency: 'hourly' is not one of daily, monthly, weekly",
+        ),
+        (cron(hour=24), "Invalid request: sourceConfig.cron.hour: Expected `int` <= 23"),
+        (cron(minute="0"), "Invalid request: sourceConfig.cron.minute: Expected `int`, got `str`"),
+        (cron(second=0), "Invalid request: sourceConfig.cron: Object contains unknown field `second`"),
+        (cron(dayOfWeek=1), "Invalid request: sourceConfig.cron: a daily schedule takes no dayOfWeek"),
+        (
+            cron(frequency="weekly"),
+            "Invalid request: sourceConfig.cron: a weekly schedule needs dayOfWeek, from 0 (Sunday) to 6",
+        ),
+        (
+            cron(frequency="monthly", dayOfMonth=32),
+            "Invalid request: sourceConfig.cron.dayOfMonth: Expected `int` <= 31",
+        ),
+        ({"targets": {"repositoryIds": []}}, "Invalid request: targets.repositoryIds: Expected `array` of length >= 1"),
+        (
+            {"targets": {"repositoryIds": ["9223372036854775808"]}},
+            "Invalid request: targets.repositoryIds[0]: '9223372036854775808' is no repository id",
+        ),
+        ({"targets": {"repositoryIds": [99]}}, "Unknown repository: 99 is not connected"),
+        (
+            {"outputType": "poem"},
+            "Invalid request: outputType: 'poem' is not one of " + TYPES,
+        ),
+        ({"outputConfig": {"mood": 1}}, "Invalid request: outputConfig: Object contains unknown field `mood`"),
+        ({"outputConfig": {"brandIdentityId": "brand_x"}}, "Unknown brand identity: 'brand_x'"),
+        ({"enabled": "yes"}, "Invalid request: enabled: Expected `bool`, got `str`"),
+        (
+            {"lookbackWindow": "ever"},
+            "Invalid request: lookbackWindow: 'ever' is not one of " + WINDOWS,
+        ),
+        ({"id": "sch_1"}, "Invalid request: Object contains unknown field `id`"),
+    ],
+)
+async def test_a_fault_is_named_and_nothing_is_written(acme: Caller, fields: dict[str, Any], error: str) -> None:
+    assert said(await acme("POST", PATH, wanted(**fields))) == (400, {"error": error})
+    assert (await acme("GET", PATH)).json() == {"schedules": [], "repositoryMap": {}}
+    schedule = await made(acme)
+    assert said(await acme("PATCH", f"{PATH}/{schedule['id']}", fields)) == (400, {"error": error})
+    assert (await acme("GET", PATH)).json()["schedules"] == [schedule]
+
+
+async def test_what_must_be_there_is_asked_for(acme: Caller) -> None:
+    for name in ("name", "sourceConfig", "targets", "outputType"):
+        body = {key: value for key, value in wanted().items() if key != name}
+        error = f"Invalid request: Object missing required field `{name}`"
+        assert said(await acme("POST", PATH, body)) == (400, {"error": error})
+    schedule = await made(acme)
+    nothing = {"error": "Invalid request: there is nothing to change"}
+    assert said(await acme("PATCH", f"{PATH}/{schedule['id']}", {})) == (400, nothing)
+
+
+async def test_the_same_schedule_twice_is_409(acme: Caller) -> None:
+    duplicate = (409, {"error": "Duplicate schedule"})
+    await made(acme)
+    other = await made(acme, lookbackWindow="yesterday")
+
+    assert said(await acme("POST", PATH, wanted(name="Another", enabled=False, autoPublish=True))) == duplicate
+    change = {"lookbackWindow": "last_7_days"}
+    assert said(await acme("PATCH", f"{PATH}/{other['id']}", change)) == duplicate
+
+
+async def test_a_brand_identity_is_named_and_taken_back(world: ApiWorld, acme: Caller) -> None:
+    now = world.clock.now()
+    brand = BrandIdentity(
+        id="brand_1",
+        organization_id=acme.organization.id,
+        name="Keeper",
+        website_url="https://acme.example",
+        created_at=now,
+        updated_at=now,
+    )
+    await world.stores.brands.add(brand)
+    schedule = await made(acme, outputConfig={"brandIdentityId": "brand_1"})
+    assert schedule["outputConfig"] == {"brandIdentityId": "brand_1"}
+
+    for nobody in (None, {}, {"brandIdentityId": None}):
+        answer = await acme("PATCH", f"{PATH}/{schedule['id']}", {"outputConfig": nobody})
+        assert answer.json()["schedule"]["outputConfig"] is None
+
+
+async def test_another_organizations_schedule_is_unknown(world: ApiWorld, acme: Caller) -> None:
+    zenith = await world.caller("Zenith")
+    schedule = await made(acme)
+    unknown = (404, {"error": "Schedule not found"})
+
+    for id_ in (schedule["id"], "sch_unknown", "no%20id"):
+        assert said(await zenith("PATCH", f"{PATH}/{id_}", {"enabled": False})) == unknown
+        assert said(await zenith("DELETE", f"{PATH}/{id_}")) == unknown
+    refused = (400, {"error": "Unknown repository: 1 is not connected"})
+    assert said(await zenith("POST", PATH, wanted())) == refused
+    assert (await zenith("GET", PATH)).json() == {"schedules": [], "repositoryMap": {}}
+    assert (await acme("GET", PATH)).json()["schedules"] == [schedule]
+
+
+async def test_who_may_only_read_changes_nothing(world: ApiWorld, acme: Caller) -> None:
+    reader = await world.caller("Reader", Scope.READ)
+    writer = await world.caller("Writer", Scope.WRITE)
+    refused = (403, {"error": "Insufficient scope"})
+
+    assert said(await reader("POST", PATH, wanted())) == refused
+    assert said(await reader("PATCH", f"{PATH}/sch_1", {})) == refused
+    assert said(await reader("DELETE", f"{PATH}/sch_1")) == refused
+    assert said(await writer("GET", PATH)) == refused
+    assert (await reader("GET", PATH)).status_code == 200
+
+
+async def test_a_client_of_the_hosted_product_is_told_its_organization() -> None:
+    world = ApiWorld(Settings(hosted_client="on"))
+    acme = await world.caller()
+    for answer in (
+        await acme("POST", PATH, wanted()),
+        listed := await acme("GET", PATH),
+        await acme("PATCH", f"{PATH}/{listed.json()['schedules'][0]['id']}", {"enabled": False}),
+        await acme("DELETE", f"{PATH}/{listed.json()['schedules'][0]['id']}"),
+    ):
+        assert answer.json()["organization"]["slug"] == "acme"

@@ -1,0 +1,129 @@
+"""Nothing of another organization is visible: every operation that takes an id, with an id of somebody else."""
+
+import re
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, select
+from tests.api.furnished import furnish, operations
+from tests.api.world import SEALER, ApiWorld
+
+from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql.schema import metadata
+from contentsvc_core import Scope
+
+_PARAMETER = re.compile(r"\{[^}]+\}")
+#: A body that each operation with one would take, were the thing there.
+BODIES: dict[str, Any] = {
+    "/v1/posts/{postId}": {"title": "Mine now"},
+    "/v1/brand-identities/{brandIdentityId}": {"name": "Mine now"},
+    "/v1/schedules/{scheduleId}": {"enabled": False},
+    "/v1/event-triggers/{triggerId}": {"enabled": False},
+}
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncGenerator[Database]:
+    made = Database(f"sqlite:///{tmp_path / 'store.db'}")
+    await upgrade(made)
+    yield made
+    await made.dispose()
+
+
+@pytest.fixture
+def world(database: Database) -> ApiWorld:
+    return ApiWorld(stores=sql_stores(database, SEALER))
+
+
+async def _rows(database: Database, organization_id: str) -> dict[str, list[tuple[Any, ...]]]:
+    """Give everything that belongs to an organization, and what hangs on that."""
+
+    def read(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
+        return {
+            table.name: [
+                tuple(row)
+                for row in connection.execute(
+                    select(table).where(table.c.organization_id == organization_id).order_by(*table.primary_key.columns)
+                )
+            ]
+            for table in metadata.sorted_tables
+            if "organization_id" in table.c
+        }
+
+    return await database.read(read)
+
+
+async def test_whatever_is_anothers_is_not_found_and_stays_as_it_is(world: ApiWorld, database: Database) -> None:
+    acme, other = await world.caller("Acme"), await world.caller("Other")
+    mine, theirs = await furnish(world, acme), await furnish(world, other)
+    documented = [each for each in await operations(world) if _PARAMETER.search(each[1])]
+    assert {path for _, path, _ in documented} == set(theirs), "furnish() gives each path with a parameter its object"
+    before = await _rows(database, other.organization.id)
+    assert all(before[name] for name in ("posts", "schedules", "triggers", "jobs", "integrations", "brand_identities"))
+
+    tried: list[str] = []
+    for method, path, operation in documented:
+        body = BODIES[path] if "requestBody" in operation and path in BODIES else None
+        answer = await acme(method, _PARAMETER.sub(theirs[path], path), body)
+        unknown = await acme(method, _PARAMETER.sub(theirs[path][:-4] + "zzzz", path), body)
+        # The same to the letter: whether it exists elsewhere is nobody's business.
+        assert (answer.status_code, answer.json()) == (404, unknown.json()), f"{method} {path}: {answer.text}"
+        assert unknown.status_code == 404
+        tried.append(f"{method} {path}")
+
+    assert len(tried) >= 15
+    assert await _rows(database, other.organization.id) == before
+
+    # The same calls with ids of one's own are let through: else the matrix would prove nothing.
+    for method, path, operation in documented:
+        if method == "GET" or (method == "PATCH" and "requestBody" in operation):
+            answer = await acme(method, _PARAMETER.sub(mine[path], path), BODIES[path] if method == "PATCH" else None)
+            assert answer.is_success, f"{method} {path}: {answer.text}"
+
+
+async def test_ids_of_another_organization_in_a_body_are_unknown(world: ApiWorld, database: Database) -> None:
+    acme, other = await world.caller("Acme"), await world.caller("Other")
+    mine, theirs = await furnish(world, acme), await furnish(world, other)
+    brand = theirs["/v1/brand-identities/{brandIdentityId}"]
+    before = await _rows(database, other.organization.id)
+
+    cron = {"cron": {"frequency": "daily", "hour": 1, "minute": 2}}
+    targets = {"repositoryIds": [other.repository_id]}
+    schedule = {"name": "x", "sourceType": "cron", "sourceConfig": cron, "outputType": "changelog"}
+    refused = [
+        ("POST", "/v1/posts/generate", {"contentType": "changelog", "brandIdentityId": brand}),
+        ("POST", "/v1/posts/generate", {"contentType": "changelog", "repositoryIds": [other.repository_id]}),
+        ("POST", "/v1/schedules", {**schedule, "targets": targets}),
+        (
+            "POST",
+            "/v1/schedules",
+            {
+                **schedule,
+                "targets": {"repositoryIds": [acme.repository_id]},
+                "outputConfig": {"brandIdentityId": brand},
+            },
+        ),
+        ("POST", "/v1/event-triggers", {"targets": targets, "outputType": "changelog"}),
+        ("PATCH", f"/v1/event-triggers/{mine['/v1/event-triggers/{triggerId}']}", {"targets": targets}),
+        ("PATCH", f"/v1/schedules/{mine['/v1/schedules/{scheduleId}']}", {"targets": targets}),
+    ]
+    for method, path, body in refused:
+        answer = await acme(method, path, body)
+        assert answer.status_code == 400, f"{method} {path}: {answer.text}"
+    assert await _rows(database, other.organization.id) == before
+
+
+async def test_every_operation_needs_a_key_with_the_scope_for_it(world: ApiWorld) -> None:
+    reader, writer = await world.caller("Reader", Scope.READ), await world.caller("Writer", Scope.WRITE)
+
+    for method, path, _ in await operations(world):
+        where = _PARAMETER.sub("x", path)
+        missing = await world.send(method, where)
+        wrong = await world.send(method, where, headers={"Authorization": "Bearer csk_0000000000_" + "x" * 40})
+        for answer, error in ((missing, "Missing API key"), (wrong, "Invalid API key")):
+            assert (answer.status_code, answer.json()) == (401, {"error": error}), f"{method} {path}"
+            assert answer.headers["WWW-Authenticate"] == "Bearer"
+        unfit = await (writer if method == "GET" else reader)(method, where)
+        assert (unfit.status_code, unfit.json()) == (403, {"error": "Insufficient scope"}), f"{method} {path}"

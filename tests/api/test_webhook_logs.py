@@ -1,0 +1,209 @@
+"""``/v1/webhook-logs`` over HTTP: the list, and processing a delivery once more."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from attrs import evolve
+from tests.api.world import ApiWorld, Caller
+
+from contentsvc_core import Organization
+from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.workflows.causes import Delivered
+
+PATH = "/v1/webhook-logs"
+
+
+async def logs(acme: Caller, **parameters: Any) -> list[dict[str, Any]]:
+    answer = await acme("GET", PATH, params=parameters)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["logs"]
+
+
+async def noted(acme: Caller, number: int, **fields: Any) -> LogEntry:
+    """Write an entry of another kind than deliveries leave."""
+    entry = LogEntry(
+        id=f"log_{number}",
+        organization_id=acme.organization.id,
+        integration_id="int_gone",
+        repository_id=1,
+        reference_id=None,
+        title="Webhook created",
+        integration_type="codehost",
+        direction=Direction.OUTGOING,
+        status=LogStatus.PENDING,
+        status_code=None,
+        detail={"operation": "create", "repository": "acme/lighthouse"},
+        reason="because",
+        created_at=acme.world.clock.now() + timedelta(seconds=number),
+    )
+    entry = evolve(entry, **fields)
+    await acme.world.stores.journal.append(entry)
+    return entry
+
+
+async def test_the_log_is_listed_newest_first_with_the_specified_fields(world: ApiWorld, acme: Caller) -> None:
+    await acme.push("d-1", "feat: a lamp")
+    await noted(acme, 1)
+    await noted(acme, 2, status=LogStatus.FAILED, status_code=502, error_message="away", integration_id="int_other")
+
+    failed, pending, processed = await logs(acme)
+
+    assert processed == {
+        "id": processed["id"],
+        "referenceId": "d-1",
+        "title": "Processed push event",
+        "integrationType": "codehost",
+        "direction": "incoming",
+        "status": "success",
+        "statusCode": 200,
+        "errorMessage": None,
+        "payload": processed["payload"],
+        "createdAt": "2026-01-01T00:00:00.000Z",
+    }
+    assert set(processed["payload"]) == {"event", "action", "data"}
+    assert pending["payload"] == {"operation": "create", "repository": "acme/lighthouse"}
+    assert (failed["status"], failed["statusCode"], failed["errorMessage"]) == ("failed", 502, "away")
+    assert await logs(acme, status="failed, pending") == [failed, pending]
+    assert await logs(acme, integrationId="int_gone,int_other", status="failed") == [failed]
+    assert await logs(acme, integrationId=acme.connection.integration.id) == [processed]
+    # One that is unknown, or another organization's, has no entries here.
+    assert await logs(await world.caller("Other"), integrationId=acme.connection.integration.id) == []
+    second = (await acme("GET", PATH, params={"limit": "2", "page": "2"})).json()
+    assert second["logs"] == [processed]
+    assert second["pagination"] == {
+        "limit": 2,
+        "currentPage": 2,
+        "nextPage": None,
+        "previousPage": 1,
+        "totalPages": 2,
+        "totalItems": 3,
+    }
+    beyond = await acme("GET", PATH, params={"page": "2"})
+    assert (beyond.status_code, beyond.json()["error"]) == (400, "Invalid page number")
+    assert beyond.json()["details"]["totalPages"] == 1
+    unknown = await acme("GET", PATH, params={"status": "success,lost"})
+    error = "Invalid status: 'lost' is not one of success, failed, pending"
+    assert (unknown.status_code, unknown.json()) == (400, {"error": error})
+
+
+async def test_a_delivery_is_replayed_as_one_of_its_own(world: ApiWorld, acme: Caller) -> None:
+    await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [1]}})
+    await acme.release("d-1", "v1")
+    await world.perform()
+    (entry,) = await logs(acme)
+    world.clock.advance(timedelta(days=3))
+
+    answer = await acme("POST", f"{PATH}/{entry['id']}/replay")
+
+    assert answer.status_code == 202
+    delivery_id = answer.json()["deliveryId"]
+    assert answer.json() == {"deliveryId": str(UUID(delivery_id))}
+    assert world.nudged == 1
+    replay, first = await logs(acme)
+    assert first == entry
+    assert replay == entry | {
+        "id": replay["id"],
+        "referenceId": delivery_id,
+        "createdAt": "2026-01-04T00:00:00.001Z",
+    }
+    newest, _ = await world.stores.journal.entries(acme.organization.id)
+    assert newest.reason == f"1 workflow run started; replay of {entry['id']}"
+    run, _ = await world.stores.ledger.runs(acme.organization.id)
+    assert isinstance(run.cause, Delivered)
+    assert (run.cause.delivery_id, run.cause.replayed, run.cause.repository) == (delivery_id, True, "acme/lighthouse")
+    # It reports once more what was reported already, and can itself be replayed.
+    await world.perform()
+    posts = (await acme("GET", "/v1/posts")).json()["posts"]
+    assert [post["sourceMetadata"]["deliveryIds"] for post in posts] == [[delivery_id], ["d-1"]]
+    assert (await acme("POST", f"{PATH}/{replay['id']}/replay")).status_code == 202
+    assert len(await logs(acme)) == 3
+
+
+async def test_a_replay_stands_in_the_history_where_its_event_does(world: ApiWorld, acme: Caller) -> None:
+    await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [1]}})
+    await acme.push("d-1", "feat: first lamp")
+    world.clock.advance(timedelta(days=1))
+    await acme.release("d-2", "v1")
+    (entry, *_) = await logs(acme)
+    world.clock.advance(timedelta(days=1))
+    await acme.push("d-3", "feat: second lamp")
+    await world.perform()
+
+    await acme("POST", f"{PATH}/{entry['id']}/replay")
+    await world.perform()
+
+    records = {record.delivery_id: record for record in await world.stores.contexts.records(acme.organization.id)}
+    (replayed,) = records.keys() - {"d-1", "d-2", "d-3"}
+    assert records[replayed].created_at == records["d-2"].created_at
+    # So the release tells what came before it, as it did the first time, and not what came since.
+    newest, *_ = (await acme("GET", "/v1/posts")).json()["posts"]
+    assert newest["sourceMetadata"]["deliveryIds"] == [replayed]
+    assert "second lamp" not in newest["markdown"]
+
+
+async def test_what_cannot_be_replayed_says_why_and_leaves_nothing(world: ApiWorld, acme: Caller) -> None:
+    directory = world.stores.directory
+    await acme.push("d-1", "feat: a lamp")
+    await acme.push("d-1", "feat: a lamp")
+    duplicate, processed = await logs(acme)
+    outgoing = await noted(acme, 1)
+    other = await world.caller("Other")
+    before = await logs(acme)
+
+    async def refused(by: Caller, log_id: str) -> tuple[int, str]:
+        answer = await by("POST", f"{PATH}/{log_id}/replay")
+        assert set(answer.json()) == {"error"}
+        return answer.status_code, answer.json()["error"]
+
+    for log_id in ("log_unknown", "x%20y"):
+        assert await refused(acme, log_id) == (404, "Webhook log not found")
+    assert await refused(other, processed["id"]) == (404, "Webhook log not found")
+    error = "Only a processed delivery can be replayed: this entry has no event"
+    assert await refused(acme, duplicate["id"]) == (409, error)
+    assert await refused(acme, outgoing.id) == (409, error)
+    integration = acme.connection.integration
+    await directory.enable_integration(acme.organization.id, integration.id, enabled=False)
+    assert await refused(acme, processed["id"]) == (403, "Integration is disabled")
+    await directory.remove_integration(acme.organization.id, integration.id)
+    assert await refused(acme, processed["id"]) == (409, "The integration of this delivery was removed")
+
+    assert await logs(acme) == before
+    assert await logs(other) == []
+    assert isinstance(await directory.organization("acme"), Organization)
+
+
+@pytest.mark.parametrize("times", [3, 4])
+async def test_when_the_configuration_changes_meanwhile_a_replay_is_decided_anew(
+    world: ApiWorld, acme: Caller, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    await acme.push("d-1", "feat: a lamp")
+    (entry,) = await logs(acme)
+    deliveries = world.stores.deliveries
+    read = deliveries.endpoint
+    left = times
+
+    async def endpoint(*arguments: Any) -> Any:
+        nonlocal left
+        found = await read(*arguments)
+        if left:
+            left -= 1
+            # A trigger more: what was read is stale when it is settled.
+            await world.stores.directory.enable_integration(
+                acme.organization.id, acme.connection.integration.id, enabled=True
+            )
+        return found
+
+    monkeypatch.setattr(deliveries, "endpoint", endpoint)
+    answer = await acme("POST", f"{PATH}/{entry['id']}/replay")
+
+    assert answer.status_code == (202 if times == 3 else 503)
+    assert len(await logs(acme)) == (2 if times == 3 else 1)
+
+
+async def test_what_can_be_no_integration_is_refused_on_every_store(acme: Caller) -> None:
+    for id_ in ("%00", "%ED%A0%80", "x%20y"):
+        answer = await acme("GET", f"/v1/webhook-logs?integrationId={id_}")
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith("Invalid integrationId: ")

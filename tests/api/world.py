@@ -1,0 +1,139 @@
+"""The whole of ``/v1`` in this process, over memory stores, with a clock that is set by hand."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any, cast, final
+
+import httpx
+from tests.performing import performer_over
+
+from contentsvc_adapters.memory import MemoryStores, memory_stores
+from contentsvc_adapters.sealing import FernetSealer
+from contentsvc_adapters.sql import SqlStores
+from contentsvc_adapters.writers.deterministic import DeterministicWriter
+from contentsvc_core import Address, ApiKey, Connection, IssuedKey, Operator, Organization, Receiver, Scope
+from contentsvc_core.ports import CodeHost, SiteReader
+from contentsvc_core.testing import CountingIds, ManualClock, PlainSteps, push_body, release_body, signed
+from contentsvc_core.usecases.read_site import BrandReader
+from contentsvc_http.app import Front, Services, create_app
+from contentsvc_http.settings import Settings
+from contentsvc_http.wiring.api import open_api
+from contentsvc_http.wiring.code_hosts import no_hosts
+
+#: What an operation with a body is called with.
+JSON = {"Content-Type": "application/json"}
+SEALER = FernetSealer("a secret of at least 32 characters")
+
+
+@final
+class Caller:
+    """An organization with a repository, and a key of it."""
+
+    def __init__(
+        self, world: "ApiWorld", organization: Organization, connection: Connection, issued: IssuedKey
+    ) -> None:
+        self.world = world
+        self.organization = organization
+        self.connection = connection
+        self.key = issued.key
+        self.record: ApiKey = issued.record
+
+    @property
+    def repository_id(self) -> int:
+        return self.connection.integration.repositories[0].id
+
+    async def __call__(
+        self, method: str, path: str, body: object = None, *, headers: dict[str, str] | None = None, **more: Any
+    ) -> httpx.Response:
+        sent: dict[str, Any] = {} if body is None else {"json": body}
+        authorization = {"Authorization": f"Bearer {self.key}", **(headers or {})}
+        return await self.world.send(method, path, headers=authorization, **sent, **more)
+
+    async def push(self, delivery_id: str, *messages: str) -> None:
+        body = push_body(*messages, repository_id=self.repository_id)
+        await self._deliver("push", delivery_id, body)
+
+    async def release(self, delivery_id: str, tag: str) -> None:
+        await self._deliver("release", delivery_id, release_body(tag, repository_id=self.repository_id))
+
+    async def _deliver(self, event: str, delivery_id: str, body: dict[str, Any]) -> None:
+        integration = self.connection.integration
+        at = Address(
+            provider=integration.provider,
+            organization_id=self.organization.id,
+            integration_id=integration.id,
+            repository_id=self.repository_id,
+        )
+        delivery = signed(body, at=at, secret=self.connection.secret, event=event, delivery_id=delivery_id)
+        outcome = await self.world.receiver.receive(delivery)
+        assert outcome.status == 200
+
+
+@final
+class ApiWorld:
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        stores: MemoryStores | SqlStores | None = None,
+        hosts: Callable[[str], Awaitable[CodeHost | None]] = no_hosts,
+    ) -> None:
+        self.stores = stores or memory_stores(SEALER)
+        self.clock = ManualClock()
+        self.ids = CountingIds()
+        self.operator = Operator(self.stores.directory, self.stores.keys, self.clock, self.ids)
+        self.receiver = Receiver(self.stores.deliveries, self.stores.journal, self.clock, self.ids)
+        self.nudged = 0
+        self.app = create_app(
+            Services(
+                front=Front(
+                    receiver=self.receiver,
+                    api=open_api(
+                        settings or Settings(), self.stores, self.clock, self.ids, nudge=self._nudge, hosts=hosts
+                    ),
+                ),
+                why_not_ready=self._ready,
+            )
+        )
+        self._organizations = 0
+
+    def _nudge(self) -> None:
+        self.nudged += 1
+
+    async def _ready(self) -> str | None:
+        return None
+
+    async def caller(self, name: str = "Acme", *scopes: Scope) -> Caller:
+        """Make an organization with a connected repository, and a key with the scopes, or with all."""
+        self._organizations += 1
+        organization = await self.operator.create_organization(name)
+        assert isinstance(organization, Organization)
+        connection = await self.operator.connect(
+            organization,
+            full_name=f"{organization.slug}/lighthouse",
+            repository_id=self._organizations,
+            provider="codehost",
+            branch="main",
+        )
+        assert isinstance(connection, Connection)
+        issued = await self.operator.issue_key(organization, scopes=scopes or tuple(Scope))
+        assert isinstance(issued, IssuedKey)
+        return Caller(self, organization, connection, issued)
+
+    async def send(self, method: str, path: str, **request: Any) -> httpx.Response:
+        # The transport would raise what the server answers; the real one does not.
+        transport = httpx.ASGITransport(cast("Any", self.app), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            return await client.request(method, path, **request)
+
+    async def perform(self, sites: SiteReader | None = None) -> None:
+        """Perform every run that is due, a moment later."""
+        self.clock.advance(timedelta(milliseconds=1))
+        stores = self.stores
+        reader = None
+        if sites is not None:
+            reader = BrandReader(sites, stores.brands, ledger=stores.ledger, jobs=stores.jobs, clock=self.clock)
+        performer = performer_over(stores, self.clock, self.ids, DeterministicWriter(), sites=reader)
+        await self.stores.executors.join("exe_api")
+        while due := await self.stores.ledger.pending(self.clock.now(), limit=100, per_organization=100):
+            for run in await self.stores.ledger.take([each.id for each in due], "exe_api"):
+                await performer.perform(run, PlainSteps())

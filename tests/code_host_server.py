@@ -1,0 +1,337 @@
+"""A code host for tests: a real HTTP server with the REST API of either dialect, hooks that deliver, and faults.
+
+Its answers have the documented shapes (GitHub's "REST API endpoints for repository webhooks"; Gitea's ``Hook`` and
+``CreateHookOption``) and our own values.
+"""
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from typing import Any, Self, cast
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+from attrs import define, field, frozen
+
+from contentsvc_core.webhooks.signature import sign
+
+#: May do everything.
+TOKEN = "ghp_0123456789abcdefABCDEF"
+#: May read, and not see to hooks.
+READER = "ghp_reader"
+REPOSITORY = "acme/lighthouse"
+REPOSITORY_ID = 4242
+
+
+@frozen(kw_only=True)
+class Fault:
+    """How the server fails, instead of what it would have answered."""
+
+    status: int = 500
+    body: bytes = b"{}"
+    headers: Mapping[str, str] = field(factory=dict[str, str])
+    #: Only requests of this method, whose path this pattern is found in.
+    method: str = ""
+    path: str = ""
+    #: How often; 0: always.
+    times: int = 0
+    #: Do it all the same, and then fail.
+    after: bool = False
+    #: Say nothing until the server ends.
+    silent: bool = False
+
+
+@define(kw_only=True)
+class HostHook:
+    id: int
+    repository: str
+    url: str
+    secret: str
+    body: dict[str, Any]
+    deliveries: list[dict[str, Any]] = field(factory=list[dict[str, Any]])
+    #: What each delivery was sent with, by its GUID.
+    sent: dict[str, tuple[str, bytes]] = field(factory=dict[str, tuple[str, bytes]])
+
+
+@frozen(kw_only=True)
+class Asked:
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+
+
+class CodeHostServer:
+    """Serves until it is left; whatever stands in its attributes may be changed meanwhile."""
+
+    def __init__(self, *, forge: bool = False) -> None:
+        self.forge = forge
+        self.repositories: dict[str, dict[str, Any]] = {REPOSITORY: _repository(REPOSITORY_ID, REPOSITORY)}
+        self.private = False
+        #: Old names and the repositories' ids that they lead to.
+        self.renamed: dict[str, int] = {}
+        self.hooks: dict[int, HostHook] = {}
+        self.asked: list[Asked] = []
+        self.fault: Fault | None = None
+        self.faulted = 0
+        #: What clients connect from: one port is one connection.
+        self.connections: set[int] = set()
+        self.page_size = 100
+        self.ended = threading.Event()
+        self._ids = count(7001)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def api_url(self) -> str:
+        return f"{self.origin}/api/v1" if self.forge else self.origin
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def hook(self) -> HostHook:
+        (only,) = self.hooks.values()
+        return only
+
+    def did(self, method: str, path: str = "") -> list[Asked]:
+        return [each for each in self.asked if each.method == method and re.search(path, each.path)]
+
+    def deliver(self, event: str, body: Mapping[str, Any], guid: str, *, reach: bool = True) -> int:
+        """Deliver as the host does, and note the attempt; ``reach`` False: nobody was there."""
+        hook = self.hook
+        hook.sent[guid] = (event, json.dumps(body).encode())
+        return self._attempt(hook, guid, reach=reach)
+
+    def _attempt(self, hook: HostHook, guid: str, *, reach: bool = True, redelivery: bool = False) -> int:
+        event, raw = hook.sent[guid]
+        status = 0
+        if reach:
+            prefix = "X-GitHub" if "/github/" in hook.url else "X-Host"
+            headers = {
+                "Content-Type": "application/json",
+                f"{prefix}-Event": event,
+                f"{prefix}-Delivery": guid,
+                "X-Hub-Signature-256": sign(raw, hook.secret),
+            }
+            status = httpx.post(hook.url, content=raw, headers=headers, trust_env=False).status_code
+        self.note(hook, guid, event=event, status=status, redelivery=redelivery)
+        return status
+
+    def note(
+        self,
+        hook: HostHook,
+        guid: str,
+        *,
+        event: str = "push",
+        status: int = 200,
+        at: datetime | None = None,
+        redelivery: bool = False,
+    ) -> None:
+        """Note an attempt, which need not have been made."""
+        hook.deliveries.insert(
+            0,
+            {
+                "id": next(self._ids),
+                "guid": guid,
+                "delivered_at": (at or datetime.now(UTC)).isoformat().replace("+00:00", "Z"),
+                "redelivery": redelivery,
+                "duration": 0.27,
+                "status": "OK" if status == 200 else "failed to connect",
+                "status_code": status,
+                "event": event,
+                "action": "published" if event == "release" else None,
+                "installation_id": None,
+                "repository_id": REPOSITORY_ID,
+            },
+        )
+        hook.deliveries.sort(key=lambda each: each["delivered_at"], reverse=True)
+
+    def answer(self, asked: Asked) -> tuple[int, Any, dict[str, str]]:
+        """Give status, body and headers of an answer."""
+        parts = urlsplit(asked.path)
+        path = parts.path.removeprefix("/api/v1") if self.forge else parts.path
+        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        scheme, _, token = asked.headers.get("authorization", "").partition(" ")
+        if token and (token not in {TOKEN, READER} or scheme != ("token" if self.forge else "Bearer")):
+            return 401, {"message": f"Bad credentials: {token}"}, {}
+        found = re.fullmatch(r"/(?:repos/([^/]+/[^/]+)|repositories/(\d+))(/.*)?", path)
+        if found is None:
+            return 404, {"message": "Not Found"}, {}
+        name, number, rest = found[1], found[2], found[3] or ""
+        if number is not None:
+            name = next((each for each, known in self.repositories.items() if known["id"] == int(number)), "")
+        if name in self.renamed:
+            prefix = self.api_url if self.forge else self.origin
+            return 301, {"message": "Moved"}, {"Location": f"{prefix}/repositories/{self.renamed[name]}{rest}"}
+        known = next((each for each in self.repositories.values() if each["full_name"].lower() == name.lower()), None)
+        if known is None or (self.private and not token):
+            return 404, {"message": "Not Found"}, {}
+        if not rest:
+            return (200, known, {}) if asked.method == "GET" else (405, {}, {})
+        if token != TOKEN:
+            return 403, {"message": "Resource not accessible by personal access token"}, {}
+        return self._hooks(asked, known, rest, query)
+
+    def _hooks(
+        self, asked: Asked, known: Mapping[str, Any], rest: str, query: Mapping[str, str]
+    ) -> tuple[int, Any, dict[str, str]]:
+        mine = [hook for hook in self.hooks.values() if hook.repository == known["full_name"]]
+        if rest == "/hooks":
+            if asked.method == "POST":
+                return self._create(asked.body, known, mine)
+            size = int(query.get("limit" if self.forge else "per_page", "30"))
+            start = (int(query.get("page", "1")) - 1) * size
+            return 200, [_hook_body(hook) for hook in mine[start : start + size]], {}
+        found = re.fullmatch(r"/hooks/(\d+)(/deliveries|/config)?(?:/(\d+)/attempts)?", rest)
+        hook = None if found is None else self.hooks.get(int(found[1]))
+        if found is None or hook is None or hook not in mine:
+            return 404, {"message": "Not Found"}, {}
+        if found[2] == "/deliveries":
+            return self._deliveries(asked, hook, found[3], query)
+        match asked.method:
+            case "PATCH":
+                if (found[2] == "/config") is self.forge:
+                    # One dialect has no such path; the other one replaces a whole configuration without it.
+                    return 404, {"message": "Not Found"}, {}
+                config = asked.body["config"] if self.forge else asked.body
+                hook.body["config"] |= config
+                hook.url, hook.secret = hook.body["config"]["url"], hook.body["config"]["secret"]
+                if self.forge:
+                    hook.body["events"] = asked.body.get("events") or ["push"]
+                return 200, _hook_body(hook), {}
+            case "DELETE":
+                del self.hooks[hook.id]
+                return 204, None, {}
+            case _:
+                return 200, _hook_body(hook), {}
+
+    def _create(self, body: Any, known: Mapping[str, Any], mine: list[HostHook]) -> tuple[int, Any, dict[str, str]]:
+        config = body["config"]
+        if self.forge and body.get("type") not in {"gitea", "forgejo"}:
+            return 422, {"message": f"Invalid hook type: {body.get('type')}"}, {}
+        if not self.forge and "type" in body:
+            return 422, {"message": "Validation Failed"}, {}
+        if not self.forge and any(hook.url == config["url"] for hook in mine):
+            errors = [
+                {"resource": "Hook", "code": "custom", "message": "Hook already exists on this repository"},
+            ]
+            return 422, {"message": "Validation Failed", "errors": errors}, {}
+        made = HostHook(
+            id=next(self._ids), repository=known["full_name"], url=config["url"], secret=config["secret"], body=body
+        )
+        self.hooks[made.id] = made
+        return 201, _hook_body(made), {}
+
+    def _deliveries(
+        self, asked: Asked, hook: HostHook, attempt: str | None, query: Mapping[str, str]
+    ) -> tuple[int, Any, dict[str, str]]:
+        if self.forge:
+            return 404, {"message": "Not Found"}, {}
+        if attempt is not None:
+            found = next((each for each in hook.deliveries if each["id"] == int(attempt)), None)
+            if found is None or asked.method != "POST":
+                return 404, {"message": "Not Found"}, {}
+            if found["guid"] in hook.sent:
+                self._attempt(hook, found["guid"], redelivery=True)
+            return 202, {}, {}
+        size = min(int(query.get("per_page", "30")), self.page_size)
+        start = int(query.get("cursor", "v1_0").removeprefix("v1_"))
+        headers: dict[str, str] = {}
+        if start + size < len(hook.deliveries):
+            following = f"{self.origin}{urlsplit(asked.path).path}?per_page={size}&cursor=v1_{start + size}"
+            headers["Link"] = f'<{following}>; rel="next"'
+        return 200, hook.deliveries[start : start + size], headers
+
+
+def _repository(number: int, full_name: str) -> dict[str, Any]:
+    return {
+        "id": number,
+        "node_id": "R_kgDO",
+        "name": full_name.partition("/")[2],
+        "full_name": full_name,
+        "private": False,
+        "default_branch": "trunk",
+    }
+
+
+def _hook_body(hook: HostHook) -> dict[str, Any]:
+    return {
+        "type": "Repository",
+        "id": hook.id,
+        "name": "web",
+        "active": hook.body["active"],
+        "events": hook.body["events"],
+        "config": {**hook.body["config"], "secret": "********"},
+        "updated_at": "2026-01-01T12:00:00Z",
+        "created_at": "2026-01-01T12:00:00Z",
+    }
+
+
+def _handler(server: CodeHostServer) -> Callable[..., BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def _serve(self) -> None:
+            server.connections.add(self.client_address[1])
+            raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            asked = Asked(
+                method=self.command,
+                path=self.path,
+                headers={name.lower(): value for name, value in self.headers.items()},
+                body=json.loads(raw) if raw else None,
+            )
+            server.asked.append(asked)
+            fault = server.fault
+            meant = fault is not None and fault.method in {"", asked.method} and re.search(fault.path, asked.path)
+            if fault is None or not meant or (fault.times and server.faulted >= fault.times):
+                status, body, headers = server.answer(asked)
+                self._send(status, b"" if body is None else json.dumps(body).encode(), headers)
+                return
+            server.faulted += 1
+            if fault.after:
+                server.answer(asked)
+            if fault.silent:
+                server.ended.wait()
+                self.close_connection = True
+                return
+            self._send(fault.status, fault.body, fault.headers)
+
+        do_GET = do_POST = do_PATCH = do_DELETE = _serve  # noqa: N815  # the base class's names
+
+        def _send(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            if status != 204:
+                self.send_header("Content-Type", "application/json; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base class's name
+            """Say nothing."""
+
+    return cast("Callable[..., BaseHTTPRequestHandler]", Handler)
+
+
+def limits_end() -> str:
+    """Give a header's value: a limit that ends in about a minute and a half."""
+    return str(int(time.time()) + 90)

@@ -1,0 +1,282 @@
+"""``BrandIdentities``: names that are taken once, one default, and what goes with an identity."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from attrs import evolve
+from contract_values import IDS, Tenant, a_trigger, later, tenant
+from test_schedules_contract import a_schedule
+
+from contentsvc_core.content.brand import BrandIdentity, ToneProfile, UnknownBrand
+from contentsvc_core.content.brand_changes import BrandChange, BrandFault
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.organizations import Removed
+from contentsvc_core.testing import START
+from contentsvc_core.webhooks.settlement import Settled
+from contentsvc_core.workflows.runs import RunStatus
+
+
+def a_brand(organization_id: str, name: str = "Lighthouse", **changes: Any) -> BrandIdentity:
+    brand = BrandIdentity(
+        id=IDS.mint("brand_"),
+        organization_id=organization_id,
+        name=name,
+        website_url="https://acme.example",
+        created_at=START,
+        updated_at=START,
+    )
+    return evolve(brand, **changes)
+
+
+async def added(acme: Tenant, name: str = "Lighthouse", **changes: Any) -> BrandIdentity:
+    brand = await acme.stores.brands.add(a_brand(acme.id, name, **changes))
+    assert isinstance(brand, BrandIdentity)
+    return brand
+
+
+def change(**values: Any) -> BrandChange:
+    return BrandChange(values=values, at=later(hours=1))
+
+
+async def test_an_identity_reads_back_as_it_was(acme: Tenant) -> None:
+    brand = a_brand(
+        acme.id,
+        "Leuchtturm ⚓",
+        company_name="Acme & Söhne",
+        company_description="two\nlines",
+        tone_profile=ToneProfile.CASUAL,
+        custom_tone="like the sea",
+        custom_instructions="never shout",
+        audience="sailors",
+        language="German",
+    )
+
+    assert await acme.stores.brands.add(brand) == evolve(brand, is_default=True)
+
+    assert await acme.stores.brands.identity(acme.id, brand.id) == evolve(brand, is_default=True)
+    assert await acme.stores.brands.identity(acme.id, "brand_unknown") is None
+
+
+async def test_the_first_identity_is_the_default_and_no_later_one_whatever_it_says(acme: Tenant) -> None:
+    brands = acme.stores.brands
+    assert await brands.default(acme.id) is None
+
+    first = await added(acme, "first")
+    second = await added(acme, "second", is_default=True, created_at=later(hours=1))
+
+    assert [first.is_default, second.is_default] == [True, False]
+    assert await brands.default(acme.id) == first
+    assert await brands.identities(acme.id) == [first, second]
+
+
+async def test_a_name_is_taken_once_in_an_organization_whatever_its_case(acme: Tenant) -> None:
+    brands = acme.stores.brands
+    zenith = await tenant(acme.stores, "zenith")
+    first = await added(acme, "Straße é")
+
+    for same in ("STRASSE É", "straße e\u0301"):
+        assert await brands.is_taken(acme.id, same)
+        assert await brands.add(a_brand(acme.id, same)) is BrandFault.NAME_TAKEN
+    assert not await brands.is_taken(zenith.id, "Straße é")
+    assert isinstance(await brands.add(a_brand(zenith.id, "Straße é")), BrandIdentity)
+    assert await brands.identities(acme.id) == [first]
+
+
+async def test_of_concurrent_identities_one_has_the_name_and_one_is_the_default(acme: Tenant) -> None:
+    rivals = [a_brand(acme.id, name) for name in ("Acme", "ACME", "acme", "b", "c", "d")]
+
+    answers = await asyncio.gather(*(acme.stores.brands.add(rival) for rival in rivals))
+
+    made = [answer for answer in answers if isinstance(answer, BrandIdentity)]
+    assert len(made) == 4
+    assert sorted(await acme.stores.brands.identities(acme.id), key=lambda each: each.id) == sorted(
+        made, key=lambda each: each.id
+    )
+    assert [each.is_default for each in made].count(True) == 1
+
+
+async def test_adding_again_changes_nothing_also_after_a_change(acme: Tenant) -> None:
+    brand = await added(acme)
+    changed = await acme.stores.brands.change(acme.id, brand.id, change(name="Renamed"))
+
+    # As a run that is performed again does.
+    assert await acme.stores.brands.add(evolve(brand, created_at=later(days=1))) == changed
+
+    zenith = await tenant(acme.stores, "zenith")
+    with pytest.raises(Unstorable):
+        await acme.stores.brands.add(evolve(brand, organization_id=zenith.id))
+    with pytest.raises(Unstorable):
+        await acme.stores.brands.add(a_brand("org_unknown"))
+
+
+async def test_a_change_is_made_of_what_stands(acme: Tenant) -> None:
+    brands = acme.stores.brands
+    brand = await added(acme, audience="sailors", language="German")
+    other = await added(acme, "Other")
+
+    await asyncio.gather(
+        brands.change(acme.id, brand.id, change(audience=None)),
+        brands.change(acme.id, brand.id, change(name="LIGHTHOUSE", tone_profile=ToneProfile.FORMAL)),
+    )
+
+    changed = evolve(
+        brand, audience=None, name="LIGHTHOUSE", tone_profile=ToneProfile.FORMAL, updated_at=later(hours=1)
+    )
+    assert await brands.identity(acme.id, brand.id) == changed
+    assert await brands.change(acme.id, brand.id, change(name="oTHER")) is BrandFault.NAME_TAKEN
+    assert await brands.identities(acme.id) == [changed, other]
+
+
+async def test_there_is_one_default_at_any_time(acme: Tenant) -> None:
+    brands = acme.stores.brands
+    made = [await added(acme, f"brand {number}") for number in range(4)]
+
+    assert await brands.change(acme.id, made[0].id, change(is_default=False)) is BrandFault.LEAVES_NO_DEFAULT
+    answers = await asyncio.gather(*(brands.change(acme.id, each.id, change(is_default=True)) for each in made))
+
+    assert all(isinstance(answer, BrandIdentity) and answer.is_default for answer in answers)
+    now = [each for each in await brands.identities(acme.id) if each.is_default]
+    assert now == [await brands.default(acme.id)]
+
+
+async def test_the_default_is_not_removed(acme: Tenant) -> None:
+    brand = await added(acme)
+
+    assert await acme.stores.brands.remove(acme.id, brand.id) is BrandFault.DELETES_DEFAULT
+    assert await acme.stores.brands.identities(acme.id) == [brand]
+
+
+async def test_removing_an_identity_switches_off_what_names_it(acme: Tenant) -> None:
+    brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
+    default = await added(acme)
+    brand = await added(acme, "Other", created_at=later(hours=1))
+    named = [
+        evolve(a_trigger(acme.id, 1, event_types=kinds), brand_identity_id=brand.id)
+        for kinds in (["push"], ["release"])
+    ]
+    off = evolve(a_trigger(acme.id, 1), brand_identity_id=brand.id, enabled=False)
+    for trigger in (*named, off):
+        await directory.add_trigger(trigger)
+    scheduled = a_schedule(acme.id, brand_identity_id=brand.id)
+    others = a_schedule(acme.id, brand_identity_id=default.id)
+    for schedule in (scheduled, others):
+        assert await schedules.add(schedule)
+    settling = await acme.processed("d-1")
+
+    removed = await brands.remove(acme.id, brand.id)
+
+    assert removed == Removed(disabled_events=[each.id for each in named], disabled_schedules=[scheduled.id])
+    assert await brands.identities(acme.id) == [default]
+    assert [each.enabled for each in await directory.triggers(acme.id)] == [True, True, False, False, False]
+    # They go on naming it: so no two become the same.
+    assert {each.brand_identity_id for each in await directory.triggers(acme.id)} >= {brand.id}
+    assert await schedules.schedules(acme.id) == [evolve(scheduled, enabled=False, due_at=None), others]
+    # A delivery that was decided before would still start them.
+    assert await acme.stores.deliveries.settle(settling) is Settled.STALE
+    assert await brands.remove(acme.id, brand.id) is BrandFault.UNKNOWN
+
+
+async def test_what_names_an_identity_and_is_to_have_it_finds_it_there_or_is_refused(acme: Tenant) -> None:
+    brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
+    zenith = await tenant(acme.stores, "zenith")
+    theirs = await brands.add(a_brand(zenith.id))
+    assert isinstance(theirs, BrandIdentity)
+    default = await added(acme)
+    trigger, schedule = acme.triggers[0], a_schedule(acme.id)
+    assert await schedules.add(schedule)
+    version = (await acme.endpoint()).version
+
+    for unknown in ("brand_unknown", theirs.id):
+        refused = UnknownBrand(unknown)
+        new = evolve(a_trigger(acme.id, 1), brand_identity_id=unknown)
+        assert await directory.add_trigger(new, checks_brand=True) == refused
+        assert await schedules.add(a_schedule(acme.id, brand_identity_id=unknown), checks_brand=True) == refused
+        for change in (directory.change_trigger, schedules.change):
+            standing: Any = trigger if change == directory.change_trigger else schedule
+
+            def named(each: Any, unknown: str = unknown) -> Any:
+                return evolve(each, brand_identity_id=unknown)
+
+            assert await change(acme.id, standing.id, named, checks_brand=True) == refused  # pyright: ignore[reportArgumentType]
+    assert await directory.triggers(acme.id) == list(acme.triggers)
+    assert await schedules.schedules(acme.id) == [schedule]
+    assert (await acme.endpoint()).version == version
+    # One that is there, or none at all, is welcome.
+    for known in (default.id, None):
+        new = evolve(a_trigger(acme.id, 2), brand_identity_id=known)
+        assert await directory.add_trigger(new, checks_brand=True) is True
+        named_so = a_schedule(acme.id, brand_identity_id=known, repository_ids=(2,))
+        assert await schedules.add(named_so, checks_brand=True) is True
+
+
+async def test_nobody_is_left_on_with_an_identity_that_is_removed_at_once(acme: Tenant) -> None:
+    brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
+    await added(acme)
+    trigger, schedule = acme.triggers[0], a_schedule(acme.id)
+    assert await schedules.add(schedule)
+    for number in range(4):
+        brand = await added(acme, f"brand {number}")
+        new = evolve(a_trigger(acme.id, 2), brand_identity_id=brand.id)
+
+        def spoken(each: Any, brand: BrandIdentity = brand) -> Any:
+            return evolve(each, brand_identity_id=brand.id)
+
+        work: list[Any] = [
+            directory.change_trigger(acme.id, trigger.id, spoken, checks_brand=True),
+            schedules.change(acme.id, schedule.id, spoken, checks_brand=True),
+            directory.add_trigger(new, checks_brand=True),
+        ]
+        work.insert(number, brands.remove(acme.id, brand.id))
+        answers = await asyncio.gather(*work)
+
+        (removed,) = [answer for answer in answers if isinstance(answer, Removed)]
+        named = [each for each in await directory.triggers(acme.id) if each.brand_identity_id == brand.id]
+        # Whoever came first was switched off; whoever came second was refused.
+        assert [each.enabled for each in named] == [False] * len(named)
+        assert {each.id for each in named} == set(removed.disabled_events)
+        standing = await schedules.schedule(acme.id, schedule.id)
+        assert standing is not None
+        assert (standing.brand_identity_id == brand.id) == (schedule.id in removed.disabled_schedules)
+        assert answers.count(UnknownBrand(brand.id)) == 3 - len(named) - len(removed.disabled_schedules)
+        await directory.change_trigger(acme.id, trigger.id, lambda each: evolve(each, enabled=True))
+        await schedules.change(acme.id, schedule.id, lambda _: schedule)
+
+
+async def test_a_run_leaves_its_identity_as_it_ends_or_none_at_all(acme: Tenant) -> None:
+    brands, ledger = acme.stores.brands, acme.stores.ledger
+    first, second, third = [await acme.taken() for _ in range(3)]
+
+    brand = await brands.complete(first, a_brand(acme.id))
+    assert isinstance(brand, BrandIdentity)
+    assert await brands.identities(acme.id) == [brand]
+    # It has ended: nothing more comes of it, also not by whoever took it.
+    assert await brands.complete(first, a_brand(acme.id, "Other")) is None
+    assert await brands.complete(second, a_brand(acme.id, brand.name)) is BrandFault.NAME_TAKEN
+    assert await ledger.stands(second)
+    assert await ledger.cancel(acme.id, third.id, "cancelled")
+    assert await brands.complete(third, a_brand(acme.id, "Third")) is None
+    answers = await asyncio.gather(
+        brands.complete(second, a_brand(acme.id, "Second")), ledger.cancel(acme.id, second.id, "cancelled")
+    )
+
+    assert [isinstance(answers[0], BrandIdentity), answers[1]] in ([True, False], [False, True])
+    stood = {run.id: run for run in await ledger.runs(acme.id)}
+    assert (stood[first.id].status, stood[first.id].error) == (RunStatus.COMPLETED, None)
+    assert (stood[second.id].status is RunStatus.COMPLETED) == isinstance(answers[0], BrandIdentity)
+    assert len(await brands.identities(acme.id)) == 1 + isinstance(answers[0], BrandIdentity)
+
+
+async def test_nothing_of_another_organization_is_seen_or_changed(acme: Tenant) -> None:
+    brands = acme.stores.brands
+    zenith = await tenant(acme.stores, "zenith")
+    await added(acme)
+    brand = await added(acme, "Other")
+
+    assert await brands.identity(zenith.id, brand.id) is None
+    assert await brands.identities(zenith.id) == []
+    assert await brands.default(zenith.id) is None
+    assert await brands.change(zenith.id, brand.id, change(is_default=True)) is BrandFault.UNKNOWN
+    assert await brands.remove(zenith.id, brand.id) is BrandFault.UNKNOWN
+    assert await acme.stores.directory.owner_of(brand.id) == acme.id
+    assert await brands.identity(acme.id, brand.id) == brand

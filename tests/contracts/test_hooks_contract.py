@@ -1,0 +1,262 @@
+"""``Hooks``, the removal of integrations, and what the log keeps of our own calls."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from attrs import evolve
+from contract_values import IDS, SECRET, Tenant, a_trigger, an_integration, later, tenant
+
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.hosts import HookAccess
+from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.organizations import Removed
+from contentsvc_core.testing import START
+from contentsvc_core.webhooks.delivery import Belonging
+from contentsvc_core.webhooks.settlement import Settled
+from contentsvc_core.workflows.schedules import Schedule
+from contentsvc_core.workflows.slots import Cron, Frequency
+
+A_MOMENT = timedelta(milliseconds=1)
+
+
+async def rotate(acme: Tenant, secret: str, *, at: int = 0, until: int = 60) -> bool:
+    """Rotate some seconds after the start, with an overlap until some later second."""
+    return await acme.stores.hooks.rotate_secret(
+        acme.id, acme.integration.id, secret, at=later(seconds=at), overlap_until=later(seconds=until)
+    )
+
+
+async def secrets(acme: Tenant, at: int) -> tuple[str, ...]:
+    """Give what verifies at a second, as the endpoint and the directory tell alike."""
+    now = later(seconds=at)
+    found = await acme.stores.directory.secrets(acme.id, acme.integration.id, now)
+    assert (await acme.endpoint(now)).secrets == found
+    return found
+
+
+async def test_after_a_rotation_both_secrets_verify_until_exactly_the_old_ones_end(acme: Tenant) -> None:
+    version = (await acme.endpoint()).version
+    settling = await acme.processed("d-1")
+
+    assert await rotate(acme, "new", until=60)
+
+    assert await secrets(acme, 0) == ("new", SECRET)
+    last = await acme.stores.directory.secrets(acme.id, acme.integration.id, later(seconds=60) - A_MOMENT)
+    assert last == ("new", SECRET)
+    assert await secrets(acme, 60) == ("new",)
+    # It counts from the next delivery on, also for one that was being decided.
+    assert (await acme.endpoint()).version > version
+    assert await acme.stores.deliveries.settle(settling) is Settled.STALE
+
+
+async def test_a_rotation_prolongs_no_secret_and_may_end_all_of_them(acme: Tenant) -> None:
+    assert await rotate(acme, "second", at=0, until=60)
+    assert await rotate(acme, "third", at=10, until=100)
+
+    assert await secrets(acme, 59) == ("third", "second", SECRET)
+    assert await secrets(acme, 60) == ("third", "second")
+    # The same once more, after an unknown outcome, whatever the time is by then.
+    assert await rotate(acme, "third", at=20, until=200)
+    assert await secrets(acme, 100) == ("third",)
+
+    assert await rotate(acme, "fourth", at=30, until=30)
+    assert await secrets(acme, 30) == ("fourth",)
+
+
+async def test_expired_secrets_are_swept_and_the_others_stay(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    assert await rotate(acme, "new", until=60)
+    assert await rotate(zenith, "other", until=61)
+    version = (await acme.endpoint()).version
+
+    assert await acme.stores.hooks.sweep_secrets(later(seconds=60) - A_MOMENT) == 0
+    assert await acme.stores.hooks.sweep_secrets(later(seconds=60)) == 1
+    assert await acme.stores.hooks.sweep_secrets(later(seconds=60)) == 0
+
+    # Nothing is left of it, even for a clock that goes back.
+    assert await secrets(acme, 0) == ("new",)
+    assert await secrets(zenith, 0) == ("other", SECRET)
+    assert (await acme.endpoint()).version == version
+
+
+async def test_rotations_at_once_leave_one_newest_secret_and_lose_none(acme: Tenant) -> None:
+    await asyncio.gather(*(rotate(acme, f"new {number}") for number in range(4)))
+
+    found = await secrets(acme, 0)
+    assert sorted(found) == [*(f"new {number}" for number in range(4)), SECRET]
+    assert await secrets(acme, 60) == found[:1]
+
+
+async def test_how_a_hook_is_reached_is_kept_with_its_integration(acme: Tenant) -> None:
+    hooks = acme.stores.hooks
+    made = an_integration(acme.id, (2, "acme/buoy"))
+    assert await acme.stores.directory.add_integration(made, "secret", token="ghp_token")
+    # Once more, after an unknown outcome.
+    assert await acme.stores.directory.add_integration(made, "secret", token="ghp_token")
+
+    assert await hooks.access(acme.id, made.id) == HookAccess(hook_id=None, token="ghp_token")
+    assert await hooks.access(acme.id, acme.integration.id) == HookAccess(hook_id=None, token=None)
+    assert await hooks.note_hook(acme.id, made.id, "4711")
+    assert await hooks.access(acme.id, made.id) == HookAccess(hook_id="4711", token="ghp_token")
+    assert "ghp_token" not in repr(await hooks.access(acme.id, made.id))
+
+
+async def test_hooks_of_another_organization_are_out_of_reach(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    hooks, directory, theirs = acme.stores.hooks, acme.stores.directory, acme.integration.id
+
+    assert not await hooks.rotate_secret(zenith.id, theirs, "new", at=START, overlap_until=START)
+    assert not await hooks.note_hook(zenith.id, theirs, "4711")
+    assert await hooks.access(zenith.id, theirs) is None
+    assert await directory.integration(zenith.id, theirs) is None
+    assert await directory.remove_integration(zenith.id, theirs) is None
+
+    assert await directory.integration(acme.id, theirs) == acme.integration
+    assert await secrets(acme, 0) == (SECRET,)
+
+
+def a_schedule(acme: Tenant, *repository_ids: int, hour: int, enabled: bool = True) -> Schedule:
+    return Schedule(
+        id=IDS.mint("sch_"),
+        organization_id=acme.id,
+        name="weekly",
+        cron=Cron(frequency=Frequency.DAILY, hour=hour, minute=0),
+        repository_ids=repository_ids,
+        output_type=ContentType.CHANGELOG,
+        enabled=enabled,
+        created_at=later(hours=hour),
+        updated_at=later(hours=hour),
+        due_at=later(days=1) if enabled else None,
+    )
+
+
+async def test_removing_an_integration_switches_off_what_used_it_and_keeps_what_it_left(acme: Tenant) -> None:
+    directory, schedules = acme.stores.directory, acme.stores.schedules
+    zenith = await tenant(acme.stores, "zenith")
+    assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
+    assert await directory.add_integration(an_integration(acme.id, (1, "acme/lighthouse"), provider="github"), "third")
+    wide, elsewhere = a_trigger(acme.id, 1, 2, name="wide"), a_trigger(acme.id, 1, provider="github")
+    other, off = a_trigger(acme.id, 2), evolve(a_trigger(acme.id, 1, event_types=["push"]), enabled=False)
+    for trigger in (wide, elsewhere, other, off):
+        await directory.add_trigger(trigger)
+    await acme.stores.deliveries.settle(await acme.processed("d-1"))
+    left = await acme.left()
+    # Repository 1 is connected at the other provider still.
+    reported = a_schedule(acme, 1, hour=1)
+    assert await schedules.add(reported)
+    settling = await acme.processed("d-2")
+
+    removed = await directory.remove_integration(acme.id, acme.integration.id)
+
+    assert removed == Removed(
+        disabled_events=[*(trigger.id for trigger in acme.triggers), wide.id], disabled_schedules=[]
+    )
+    on = {trigger.id for trigger in await directory.triggers(acme.id) if trigger.enabled}
+    assert on == {elsewhere.id, other.id}
+    assert await directory.integration(acme.id, acme.integration.id) is None
+    assert await directory.secrets(acme.id, acme.integration.id, START) == ()
+    assert await acme.stores.hooks.access(acme.id, acme.integration.id) is None
+    assert await acme.stores.deliveries.endpoint(acme.address, START) is None
+    assert await acme.stores.deliveries.settle(settling) is Settled.STALE
+    assert await acme.left() == left
+    assert await schedules.schedules(acme.id) == [reported]
+    # Once more; and nobody else has noticed.
+    assert await directory.remove_integration(acme.id, acme.integration.id) is None
+    assert (await zenith.endpoint()).triggers == zenith.triggers
+
+
+async def test_a_schedule_is_switched_off_with_the_last_integration_that_connects_what_it_reports(acme: Tenant) -> None:
+    directory, schedules = acme.stores.directory, acme.stores.schedules
+    made = an_integration(acme.id, (7, "acme/e"), (8, "acme/f"))
+    assert await directory.add_integration(made, "secret")
+    using, mixed = a_schedule(acme, 7, hour=1), a_schedule(acme, 1, 8, hour=2)
+    others, off = a_schedule(acme, 1, hour=3), a_schedule(acme, 8, hour=4, enabled=False)
+    for schedule in (using, mixed, others, off):
+        assert await schedules.add(schedule)
+
+    removed = await directory.remove_integration(acme.id, made.id)
+
+    assert removed == Removed(disabled_events=[], disabled_schedules=[using.id, mixed.id])
+    standing = await schedules.schedules(acme.id)
+    assert [schedule.enabled for schedule in standing] == [False, False, True, False]
+    assert [schedule.due_at for schedule in standing] == [None, None, others.due_at, None]
+
+
+async def test_what_was_removed_may_be_connected_again(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    assert await directory.remove_integration(acme.id, acme.integration.id)
+    again = an_integration(acme.id, (1, "acme/lighthouse"), at=later(seconds=1))
+
+    assert await directory.add_integration(again, "new")
+
+    assert await directory.integrations(acme.id) == [again]
+    found = await acme.stores.deliveries.endpoint(evolve(acme.address, integration_id=again.id), START)
+    assert found is not None
+    assert (found.secrets, found.repository) == (("new",), Belonging.OURS)
+    # Runs that were waiting are performed, or skipped, as their trigger says.
+    assert [trigger.enabled for trigger in await directory.triggers(acme.id)] == [False, False]
+
+
+def a_call(acme: Tenant, **changes: object) -> LogEntry:
+    entry = LogEntry(
+        id=IDS.mint("log_"),
+        organization_id=acme.id,
+        integration_id=acme.integration.id,
+        repository_id=1,
+        reference_id=None,
+        title="Webhook creation",
+        integration_type="codehost",
+        direction=Direction.OUTGOING,
+        status=LogStatus.PENDING,
+        status_code=None,
+        detail={"operation": "create_hook", "repository": "acme/lighthouse"},
+        created_at=START,
+    )
+    return evolve(entry, **changes)
+
+
+async def test_a_pending_entry_is_finished_in_its_place(acme: Tenant) -> None:
+    journal = acme.stores.journal
+    entry, older = a_call(acme), a_call(acme, created_at=later(seconds=-1))
+    await journal.append(older)
+    await journal.append(entry)
+    ended = evolve(entry, status=LogStatus.FAILED, status_code=403, error_message="forbidden", reason="of that")
+
+    await journal.finish(ended)
+    # Once more, after an unknown outcome; and nothing but how it ended is changed.
+    await journal.finish(evolve(ended, title="another", detail=None))
+    # One that is gone stays gone.
+    await journal.finish(a_call(acme, status=LogStatus.SUCCESS))
+    with pytest.raises(Unstorable):
+        await journal.finish(evolve(ended, error_message="\ud800"))
+
+    assert await journal.entries(acme.id) == [ended, older]
+
+
+async def test_what_was_answered_is_told_from_what_was_not(acme: Tenant) -> None:
+    journal, stores = acme.stores.journal, acme.stores
+    zenith = await tenant(stores, "zenith")
+    for delivery_id, at in (("old", START), ("heard", later(seconds=10))):
+        assert await stores.deliveries.settle(await acme.processed(delivery_id, at=at)) is Settled.AS_DECIDED
+    await stores.deliveries.settle(await zenith.processed("theirs", at=later(seconds=10)))
+    refused = a_call(
+        acme,
+        reference_id="refused",
+        direction=Direction.INCOMING,
+        status=LogStatus.FAILED,
+        status_code=500,
+        created_at=later(seconds=10),
+    )
+    asked = a_call(acme, reference_id="asked", status=LogStatus.SUCCESS, created_at=later(seconds=10))
+    for entry in (refused, asked):
+        await journal.append(entry)
+
+    named = ["old", "heard", "theirs", "refused", "asked", "unknown"]
+    since = later(seconds=10)
+
+    assert await journal.answered(acme.id, acme.integration.id, named, since=since) == {"heard"}
+    assert await journal.answered(acme.id, acme.integration.id, named, since=START) == {"old", "heard"}
+    assert await journal.answered(acme.id, acme.integration.id, ["old"], since=START) == {"old"}
+    assert await journal.answered(zenith.id, acme.integration.id, named, since=START) == set()

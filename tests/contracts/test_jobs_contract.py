@@ -1,0 +1,180 @@
+"""What every store promises of jobs, and of runs that no delivery has started."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from attrs import evolve
+from contract_values import IDS, Tenant, a_post, due, later, take, tenant
+
+from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import Lookback, Window, window_at
+from contentsvc_core.testing import START
+from contentsvc_core.wire import event_to_json
+from contentsvc_core.workflows.causes import Generation, SiteReading, Source
+from contentsvc_core.workflows.runs import Completion, RunStatus, WorkflowRun
+
+
+def _job(acme: Tenant, asked: Generation | SiteReading | None = None) -> Job:
+    job_id = IDS.mint("job_")
+    cause = asked or Generation(
+        job_id=job_id,
+        content_type=ContentType.BLOG_POST,
+        lookback=Lookback.LAST_7_DAYS,
+        window=window_at(Lookback.LAST_7_DAYS, START),
+        sources=[Source(provider="codehost", repository_id=2**63 - 1, full_name="acme/läuft")],
+        brand_identity_id="brand_1",
+        include_releases=False,
+    )
+    run = WorkflowRun(id=IDS.mint(""), organization_id=acme.id, cause=cause, created_at=START, due_at=START)
+    return Job(id=cause.job_id or job_id, run=run, events=[_event(job_id, JobEventType.QUEUED)])
+
+
+def _event(job_id: str, kind: JobEventType, at: timedelta = timedelta()) -> JobEvent:
+    return JobEvent(
+        id=f"evt_{job_id}_{kind.value}",
+        job_id=job_id,
+        type=kind,
+        message="Wait: ⏳",
+        metadata={"postId": "post_1"} if kind is JobEventType.COMPLETED else None,
+        created_at=START + at,
+    )
+
+
+async def test_a_job_is_found_with_its_run_and_its_events(acme: Tenant) -> None:
+    job = _job(acme)
+    await acme.stores.jobs.start(job)
+
+    assert await acme.stores.jobs.job(acme.id, job.id) == job
+    assert await due(acme.stores, START) == [job.run.id]
+    assert await acme.stores.jobs.job(acme.id, "job_unknown") is None
+
+
+async def test_what_was_asked_for_comes_back_as_it_was(acme: Tenant) -> None:
+    job_id = IDS.mint("job_")
+    reading = _job(acme, SiteReading(job_id=job_id, name=None, website_url="https://acme.example/é"))
+    await acme.stores.jobs.start(evolve(reading, events=()))
+
+    (run,) = await take(acme.stores, [reading.run.id])
+
+    assert run.cause == reading.run.cause
+    (listed,) = await acme.stores.ledger.runs(acme.id)
+    assert listed == run
+
+
+async def test_a_job_that_is_started_twice_is_one(acme: Tenant) -> None:
+    job = _job(acme)
+
+    await asyncio.gather(*(acme.stores.jobs.start(job) for _ in range(4)))
+    await acme.stores.jobs.start(job)
+
+    assert await acme.stores.jobs.job(acme.id, job.id) == job
+    assert len(await acme.stores.ledger.runs(acme.id)) == 1
+
+
+async def test_events_are_kept_in_the_order_of_their_noting_each_once(acme: Tenant) -> None:
+    job = _job(acme)
+    await acme.stores.jobs.start(job)
+    later_one, sooner = (
+        _event(job.id, JobEventType.COMPLETED),
+        _event(job.id, JobEventType.RUNNING, timedelta(hours=-1)),
+    )
+
+    await acme.stores.jobs.note([later_one])
+    await acme.stores.jobs.note([sooner, later_one])
+    await acme.stores.jobs.note([])
+
+    found = await acme.stores.jobs.job(acme.id, job.id)
+    assert found is not None
+    assert found.events == (*job.events, later_one, sooner)
+
+
+async def test_a_job_shows_where_its_run_stands_now(acme: Tenant) -> None:
+    job = _job(acme)
+    await acme.stores.jobs.start(job)
+    (run,) = await take(acme.stores, [job.run.id])
+    post = a_post(acme.id)
+
+    assert await acme.stores.ledger.complete(run, post, once=None) is Completion.COMPLETED
+
+    found = await acme.stores.jobs.job(acme.id, job.id)
+    assert found is not None
+    assert (found.run.status, found.run.post_id) == (RunStatus.COMPLETED, post.id)
+
+
+async def test_nobody_sees_the_jobs_of_another_organization(acme: Tenant) -> None:
+    other = await tenant(acme.stores, "other")
+    job = _job(acme)
+    await acme.stores.jobs.start(job)
+
+    assert await acme.stores.jobs.job(other.id, job.id) is None
+
+
+@pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.SKIPPED, RunStatus.CANCELLED])
+async def test_a_run_that_has_ended_without_a_post_can_be_started_once_more(acme: Tenant, status: RunStatus) -> None:
+    job = _job(acme)
+    ledger = acme.stores.ledger
+    await acme.stores.jobs.start(job)
+    (run,) = await take(acme.stores, [job.run.id])
+    assert not await ledger.restart(acme.id, run.id, due_at=later(hours=1))
+    await ledger.end(run, status, "enough")
+
+    assert await ledger.restart(acme.id, run.id, due_at=later(hours=1))
+    assert not await ledger.restart(acme.id, run.id, due_at=later(hours=2))
+
+    assert await due(acme.stores, later(minutes=59)) == []
+    (again,) = await take(acme.stores, [run.id])
+    assert again == evolve(run, attempts=1, takes=2, due_at=later(hours=1))
+    # Who took it in its first life has no say in its second.
+    await ledger.end(run, RunStatus.FAILED, "too late")
+    assert await ledger.stands(again)
+
+
+async def test_a_completed_run_and_anothers_are_not_started_once_more(acme: Tenant) -> None:
+    other = await tenant(acme.stores, "other")
+    done, failed = _job(acme), _job(acme)
+    for job in (done, failed):
+        await acme.stores.jobs.start(job)
+    runs = {run.id: run for run in await take(acme.stores, [done.run.id, failed.run.id])}
+    await acme.stores.ledger.complete(runs[done.run.id], a_post(acme.id), once=None)
+    await acme.stores.ledger.end(runs[failed.run.id], RunStatus.FAILED, "enough")
+
+    assert not await acme.stores.ledger.restart(acme.id, done.run.id, due_at=START)
+    assert not await acme.stores.ledger.restart(other.id, failed.run.id, due_at=START)
+    assert not await acme.stores.ledger.restart(acme.id, "unknown", due_at=START)
+
+
+async def test_a_window_holds_what_arrived_from_its_beginning_until_before_its_end(acme: Tenant) -> None:
+    for number, hour in enumerate((0, 1, 2, 3)):
+        await acme.stores.deliveries.settle(await acme.processed(f"d-{number}", at=later(hours=hour)))
+    window = Window(since=later(hours=1), until=later(hours=3))
+
+    async def found(**asked: object) -> tuple[list[str], int]:
+        where: dict[str, object] = {"provider": "codehost", "repository_id": 1, "window": window, **asked}
+        where = {"limit": 9, "max_bytes": 10_000, **where}
+        records, left_out = await acme.stores.contexts.within(acme.id, **where)  # pyright: ignore[reportArgumentType]
+        return [record.delivery_id for record in records], left_out
+
+    assert await found() == (["d-2", "d-1"], 0)
+    assert await found(limit=1) == (["d-2"], 1)
+    # One is given whatever its size.
+    assert await found(max_bytes=1) == (["d-2"], 1)
+    assert await found(repository_id=2) == ([], 0)
+    assert await found(provider="github") == ([], 0)
+
+
+async def test_what_came_before_is_read_in_steps_of_a_bounded_size(acme: Tenant) -> None:
+    for number in range(4):
+        await acme.stores.deliveries.settle(await acme.processed(f"d-{number}", at=later(hours=number)))
+    newest = (await acme.stores.contexts.records(acme.id, limit=1))[0]
+    size = len(event_to_json(newest.event))
+
+    async def before(limit: int, max_bytes: int) -> list[str]:
+        found = await acme.stores.contexts.before(newest, limit=limit, max_bytes=max_bytes)
+        return [record.delivery_id for record in found]
+
+    assert await before(9, 10 * size) == ["d-2", "d-1", "d-0"]
+    assert await before(9, 2 * size) == ["d-2", "d-1"]
+    assert await before(1, 10 * size) == ["d-2"]
+    assert await before(9, 1) == ["d-2"]

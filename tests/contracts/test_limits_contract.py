@@ -1,0 +1,154 @@
+"""``RateLimitStore``: one update of a bucket at a time, and no writing where nothing changes."""
+
+import asyncio
+import contextlib
+import sqlite3
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from contract_values import RotatingSealer, Stores, later
+from tests import postgres
+
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_core.access.rates import Bucket, Rate
+from contentsvc_core.access.window import Verdict, Window, hit
+from contentsvc_core.errors import UnreadableRow
+from contentsvc_core.ports.limits import Transition
+from contentsvc_core.testing import START
+
+RATE = Rate(method="POST", template="/v1/lamps", limit=5)
+BUCKET = Bucket.of_key(RATE, "csk_0000000001")
+
+
+def at(now: datetime, rate: Rate = RATE) -> Transition:
+    return lambda window: hit(window, rate, now)
+
+
+async def stored(stores: Stores, bucket: Bucket = BUCKET) -> Window:
+    """Look at a window without changing it."""
+    seen: list[Window] = []
+
+    def look(window: Window) -> tuple[Window, Verdict]:
+        seen.append(window)
+        return window, hit(window, RATE, START)[1]
+
+    await stores.rate_limits.update(bucket, look)
+    return seen[-1]
+
+
+async def test_a_window_is_kept_as_the_transition_gave_it_each_bucket_for_itself(stores: Stores) -> None:
+    others = (Bucket.of_key(RATE, "csk_0000000002"), Bucket.of_address(RATE, "2001:db8::"))
+    assert await stored(stores) == Window()
+
+    first = await stores.rate_limits.update(BUCKET, at(START))
+    second = await stores.rate_limits.update(BUCKET, at(later(seconds=1)))
+
+    assert first == hit(Window(), RATE, START)[1]
+    assert (first.remaining, second.remaining) == (4, 3)
+    assert await stored(stores) == Window(hits_ms=[1767225600000, 1767225601000])
+    for other in others:
+        assert await stored(stores, other) == Window()
+
+
+async def test_of_parallel_requests_exactly_the_limit_is_admitted_the_first_ones_of_a_bucket_too(
+    stores: Stores,
+) -> None:
+    buckets = [Bucket.of_key(RATE, f"csk_{number}") for number in range(4)]
+    hits = [
+        stores.rate_limits.update(bucket, at(later(milliseconds=number)))
+        for number in range(RATE.limit + 1)
+        for bucket in buckets
+    ]
+
+    verdicts = await asyncio.gather(*hits)
+
+    for place in range(len(buckets)):
+        mine = verdicts[place :: len(buckets)]
+        assert sorted(verdict.remaining for verdict in mine if verdict.admitted) == [0, 1, 2, 3, 4]
+        assert len([verdict for verdict in mine if not verdict.admitted]) == 1
+
+
+async def test_a_transition_that_raises_changes_nothing(stores: Stores) -> None:
+    def broken(window: Window) -> tuple[Window, Verdict]:
+        raise LookupError(window)
+
+    await stores.rate_limits.update(BUCKET, at(START))
+    with pytest.raises(LookupError):
+        await stores.rate_limits.update(BUCKET, broken)
+
+    assert len((await stored(stores)).hits_ms) == 1
+
+
+async def test_windows_that_say_nothing_any_more_are_swept_in_batches_and_no_others(stores: Stores) -> None:
+    buckets = [Bucket.of_address(RATE, f"192.0.2.{number}") for number in range(5)]
+    for number, bucket in enumerate(buckets):
+        await stores.rate_limits.update(bucket, at(later(seconds=number)))
+    # Its first request has expired with the others, its last one has not.
+    await stores.rate_limits.update(buckets[0], at(later(seconds=30)))
+    # The window of the fourth one ends at this very moment.
+    before = later(seconds=3) + timedelta(seconds=60)
+
+    assert [await stores.rate_limits.sweep(before=before, limit=2) for _ in range(3)] == [2, 1, 0]
+
+    left = [len((await stored(stores, bucket)).hits_ms) for bucket in buckets]
+    assert left == [2, 0, 0, 0, 1]
+
+
+async def test_two_processes_of_a_postgresql_admit_the_limit_together(postgres_url: str) -> None:
+    nodes = [sql_stores(Database(postgres_url), RotatingSealer()) for _ in range(2)]
+    rate = Rate(method="POST", template="/v1/lamps", limit=30)
+    bucket = Bucket.of_key(rate, "csk_0000000001")
+
+    verdicts = await asyncio.gather(
+        *(nodes[number % 2].rate_limits.update(bucket, at(START, rate)) for number in range(100))
+    )
+    for node in nodes:
+        await node.close()
+
+    assert sorted(verdict.remaining for verdict in verdicts if verdict.admitted) == list(range(30))
+
+
+async def test_a_refusal_writes_nothing_into_a_postgresql_not_even_a_lock(
+    postgresql: Database, postgres_url: str
+) -> None:
+    store = sql_stores(postgresql, RotatingSealer()).rate_limits
+    for _ in range(RATE.limit):
+        await store.update(BUCKET, at(START))
+    # A row's lock would be written into it, as xmax.
+    written = "SELECT ctid::text, xmin::text, xmax::text, hits FROM rate_windows"
+    before = postgres.rows(postgres_url, written)
+
+    assert not (await store.update(BUCKET, at(START))).admitted
+
+    assert postgres.rows(postgres_url, written) == before
+    assert len(before) == 1
+
+
+async def test_a_refusal_writes_nothing_into_a_file(database: Database, tmp_path: Path) -> None:
+    store = sql_stores(database, RotatingSealer()).rate_limits
+    with contextlib.closing(sqlite3.connect(tmp_path / "store.db")) as other:
+
+        def changes() -> int:
+            return int(other.execute("PRAGMA data_version").fetchone()[0])
+
+        before = changes()
+        for _ in range(RATE.limit):
+            await store.update(BUCKET, at(START))
+        full = changes()
+        assert full != before
+
+        assert not (await store.update(BUCKET, at(START))).admitted
+        assert changes() == full
+
+
+async def test_a_window_that_nobody_can_read_is_named(database: Database) -> None:
+    store = sql_stores(database, RotatingSealer()).rate_limits
+    await store.update(BUCKET, at(START))
+    for broken in ("[2, 1]", '"soon"', "["):
+        await database.write(
+            lambda connection, text=broken: connection.exec_driver_sql("UPDATE rate_windows SET hits = ?", (text,))
+        )
+
+        with pytest.raises(UnreadableRow, match="POST /v1/lamps key csk_0000000001"):
+            await store.update(BUCKET, at(START))

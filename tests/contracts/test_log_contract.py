@@ -1,0 +1,80 @@
+"""``Journal``: pages of the log, and one entry found."""
+
+from itertools import product
+
+import pytest
+from contract_values import CHECKING, IDS, Tenant, later, push, tenant
+
+from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
+from contentsvc_core.journal import LogEntry, LogQuery, LogStatus
+
+
+def an_entry(organization_id: str, number: int) -> LogEntry:
+    return LogEntry(
+        id=IDS.mint("log_"),
+        organization_id=organization_id,
+        integration_id=f"int_{number % 2}",
+        repository_id=1,
+        reference_id=None,
+        title="Invalid webhook signature",
+        integration_type="codehost",
+        status=list(LogStatus)[number % 3],
+        status_code=None,
+        detail=push() if number % 2 else {"event": "ping"},
+        # Several of one moment.
+        created_at=later(hours=number // 3),
+    )
+
+
+@pytest.fixture
+async def log(acme: Tenant) -> list[LogEntry]:
+    """Entries of every kind, newest first; and another organization's."""
+    zenith = await tenant(acme.stores, "zenith")
+    entries = [an_entry(acme.id, number) for number in range(12)]
+    for entry in (*entries, an_entry(zenith.id, 0), an_entry(zenith.id, 1)):
+        await acme.stores.journal.append(entry)
+    return sorted(entries, key=lambda entry: (entry.created_at, entry.id), reverse=True)
+
+
+async def test_pages_partition_the_log(acme: Tenant, log: list[LogEntry]) -> None:
+    asked = product(
+        ((), ("int_1",), ("int_0", "int_1"), ("int_unknown",)),
+        ((), (LogStatus.FAILED,), (LogStatus.SUCCESS, LogStatus.PENDING)),
+    )
+    for integrations, statuses in asked:
+        query = LogQuery(integration_ids=integrations, statuses=statuses)
+        wanted = [
+            entry
+            for entry in log
+            if (not integrations or entry.integration_id in integrations) and (not statuses or entry.status in statuses)
+        ]
+        last = max(1, -(-len(wanted) // 5))
+
+        read: list[LogEntry] = []
+        for number in range(1, last + 1):
+            page = await acme.stores.journal.page(acme.id, query, PageRequest(limit=5, page=number))
+            assert not isinstance(page, InvalidPage)
+            assert page[1] == Pagination(limit=5, current_page=number, total_pages=last, total_items=len(wanted))
+            read.extend(page[0])
+
+        assert read == wanted
+        beyond = await acme.stores.journal.page(acme.id, query, PageRequest(limit=5, page=last + 1))
+        assert beyond == InvalidPage(requested_page=last + 1, total_pages=last)
+
+
+async def test_an_entry_is_found_where_it_belongs(acme: Tenant, log: list[LogEntry]) -> None:
+    zenith = await tenant(acme.stores, "elsewhere")
+    processed = await acme.processed("d-1", at=later(hours=1))
+    filtered = await acme.decided(CHECKING[0])
+    for settling in (processed, filtered):
+        await acme.stores.deliveries.settle(settling)
+    entry = acme.stores.journal.entry
+
+    for each in (processed.log, filtered.log, log[0], log[-1]):
+        assert await entry(acme.id, each.id) == each
+        assert await entry(zenith.id, each.id) is None
+    assert await entry(acme.id, "log_unknown") is None
+    # Its event stays, and is no entry.
+    assert await acme.stores.journal.sweep(acme.id, before=later(days=9), limit=99) == len(log) + 2
+    assert await entry(acme.id, processed.log.id) is None
+    assert await entry(acme.id, filtered.log.id) is None

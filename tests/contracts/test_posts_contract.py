@@ -1,0 +1,160 @@
+"""``PostLibrary``: one post found, changed and removed."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from attrs import evolve
+from contract_values import IDS, Stores, Tenant, a_post, later, release, take, tenant
+
+from contentsvc_core.content.pagination import InvalidPage, PageRequest
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.workflows.runs import ALREADY_REPORTED, Completion, RunStatus, WorkflowRun
+
+
+async def written(acme: Tenant, **changes: object) -> Post:
+    post = a_post(acme.id, **changes)  # pyright: ignore[reportArgumentType]
+    assert await acme.stores.ledger.complete(await acme.taken(), post, once=None) is Completion.COMPLETED
+    return post
+
+
+async def test_a_post_is_found_where_it_belongs(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    post = await written(acme)
+
+    assert await acme.stores.posts.post(acme.id, post.id) == post
+    assert await acme.stores.posts.post(zenith.id, post.id) is None
+    assert await acme.stores.posts.post(acme.id, "post_unknown") is None
+
+
+async def test_what_may_be_changed_is_and_nothing_else(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    post, other = await written(acme), await written(acme)
+    changed = evolve(
+        post,
+        title="öffnen ⚓",
+        content="<p>New.</p>",
+        markdown="New.",
+        status=PostStatus.PUBLISHED,
+        updated_at=later(hours=1),
+    )
+    change = acme.stores.posts.change
+
+    assert not await change(evolve(changed, organization_id=zenith.id), seen=post.updated_at)
+    assert not await change(evolve(changed, id="post_unknown"), seen=post.updated_at)
+    assert not await change(changed, seen=later(seconds=1))
+    # Two versions never carry one time.
+    assert not await change(evolve(changed, updated_at=post.updated_at), seen=post.updated_at)
+    assert await acme.stores.posts.post(acme.id, post.id) == post
+    elsewhere = evolve(changed, content_type=ContentType.BLOG_POST, source_metadata=None, created_at=later(days=9))
+    assert await change(elsewhere, seen=post.updated_at)
+    assert await acme.stores.posts.post(acme.id, post.id) == changed
+    assert await acme.stores.posts.post(acme.id, other.id) == other
+    # It was seen before its last change.
+    assert not await change(evolve(changed, title="late", updated_at=later(hours=2)), seen=post.updated_at)
+    with pytest.raises(Unstorable):
+        await change(evolve(changed, title="\ud800", updated_at=later(hours=2)), seen=changed.updated_at)
+    assert await acme.stores.posts.post(acme.id, post.id) == changed
+
+
+async def test_of_changes_of_one_version_one_is_written(acme: Tenant) -> None:
+    post = await written(acme)
+    # One half says the very same at the very same time: it is somebody else's all the same.
+    rivals = [
+        evolve(post, title=f"by {number % 5}", updated_at=post.updated_at + timedelta(milliseconds=1))
+        for number in range(10)
+    ]
+
+    answers = await asyncio.gather(*(acme.stores.posts.change(rival, seen=post.updated_at) for rival in rivals))
+
+    assert answers.count(True) == 1
+    assert await acme.stores.posts.post(acme.id, post.id) == rivals[answers.index(True)]
+
+
+async def test_a_post_is_removed_once_and_only_as_it_was_seen(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    post, other = await written(acme), await written(acme, at=later(hours=1))
+    remove = acme.stores.posts.remove
+
+    assert not await remove(zenith.id, post.id)
+    assert not await remove(acme.id, post.id, seen=later(seconds=1))
+    assert not await remove(acme.id, "post_unknown")
+    assert await acme.stores.posts.posts(acme.id) == [other, post]
+    answers = await asyncio.gather(*(remove(acme.id, post.id, seen=post.updated_at) for _ in range(5)))
+    assert sorted(answers) == [False] * 4 + [True]
+    assert await remove(acme.id, other.id)
+    assert await acme.stores.posts.posts(acme.id) == []
+    assert not await acme.stores.posts.change(evolve(post, updated_at=later(hours=2)), seen=post.updated_at)
+    # The runs stay as they ended.
+    ended = {(run.status, run.post_id) for run in await acme.stores.ledger.runs(acme.id) if run.post_id}
+    assert ended == {(RunStatus.COMPLETED, post.id), (RunStatus.COMPLETED, other.id)}
+
+
+async def both_taken(acme: Tenant, delivery_id: str) -> list[WorkflowRun]:
+    settling = await acme.processed(delivery_id, release())
+    await acme.stores.deliveries.settle(settling)
+    return await take(acme.stores, [run.id for run in settling.runs])
+
+
+async def test_what_a_removed_post_told_once_is_not_told_again(stores: Stores) -> None:
+    acme, zenith = await tenant(stores), await tenant(stores, "zenith")
+    complete = stores.ledger.complete
+    first, second = await both_taken(acme, "d-1")
+    post = a_post(acme.id)
+    assert await complete(first, post, once="v1") is Completion.COMPLETED
+    assert await stores.posts.remove(acme.id, post.id)
+
+    # Its own run has ended; another one finds that it was reported.
+    assert await complete(first, post, once="v1") is Completion.GONE
+    assert await complete(second, a_post(acme.id), once="v1") is Completion.ALREADY_REPORTED
+    assert await stores.posts.posts(acme.id) == []
+    (skipped,) = [run for run in await stores.ledger.runs(acme.id) if run.id == second.id]
+    assert (skipped.status, skipped.error, skipped.post_id) == (RunStatus.SKIPPED, ALREADY_REPORTED, None)
+    # What is not limited so may be written, and so may another organization's.
+    third, fourth = await both_taken(acme, "d-2")
+    assert await complete(third, a_post(acme.id), once=None) is Completion.COMPLETED
+    assert await complete(fourth, a_post(acme.id), once="v2") is Completion.COMPLETED
+    theirs, _ = await both_taken(zenith, "d-1")
+    assert await complete(theirs, a_post(zenith.id), once="v1") is Completion.COMPLETED
+
+
+async def test_a_removal_and_a_report_at_once_leave_no_post(acme: Tenant) -> None:
+    runs = [run for number in range(4) for run in await both_taken(acme, f"d-{number}")]
+    post = a_post(acme.id)
+    assert await acme.stores.ledger.complete(runs[0], post, once="v1") is Completion.COMPLETED
+
+    answers = await asyncio.gather(
+        acme.stores.posts.remove(acme.id, post.id),
+        *(acme.stores.ledger.complete(run, a_post(acme.id), once="v1") for run in runs[1:]),
+    )
+
+    assert answers == [True, *[Completion.ALREADY_REPORTED] * 7]
+    assert await acme.stores.posts.posts(acme.id) == []
+
+
+async def test_posts_are_paged_by_who_speaks_in_them(acme: Tenant) -> None:
+    brands = (IDS.mint("brand_"), IDS.mint("brand_"))
+    posts = [
+        await written(
+            acme,
+            at=later(hours=number),
+            source_metadata={"brandIdentityId": brands[number % 2]} if number < 4 else None,
+            status=PostStatus.PUBLISHED if number == 1 else PostStatus.DRAFT,
+        )
+        for number in range(5)
+    ]
+
+    async def found(*ids: str, statuses: tuple[PostStatus, ...] = ()) -> list[Post]:
+        query = PostQuery(brand_identity_ids=ids, statuses=statuses, ascending=True)
+        page = await acme.stores.posts.page(acme.id, query, PageRequest())
+        assert not isinstance(page, InvalidPage)
+        assert page[1].total_items == len(page[0])
+        return list(page[0])
+
+    assert await found() == posts
+    assert await found(brands[0]) == posts[:4:2]
+    assert await found(*brands) == posts[:4]
+    assert await found(brands[1], statuses=(PostStatus.PUBLISHED,)) == [posts[1]]
+    assert await found("brand_unknown") == []

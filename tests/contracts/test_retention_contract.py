@@ -1,0 +1,148 @@
+"""A sweep by plan, on every store: in batches, beside deliveries, cut short, and in spite of faults."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from attrs import evolve
+from contract_values import IDS, Stores, Tenant, later, push, tenant
+from sqlalchemy import insert
+
+from contentsvc_adapters.sql import SqlStores, rows
+from contentsvc_adapters.sql.schema import claims, log_entries
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.testing import START, ManualClock
+from contentsvc_core.timestamps import to_ms
+from contentsvc_core.usecases.expire import Sweeper, Swept
+from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, ClaimKey, Settled
+
+
+class Interrupted(Exception):
+    """What a stop does, for instance."""
+
+
+def sweeper(stores: Stores, **how: Any) -> Sweeper:
+    clock = ManualClock(START)
+    return Sweeper(stores.journal, stores.directory, stores.rate_limits, stores.hooks, clock, **how)
+
+
+async def filled(acme: Tenant, number: int) -> list[LogEntry]:
+    """Give the organization a log of its last ``number`` days, with a claim each; the oldest first."""
+    entry = LogEntry(
+        id="",
+        organization_id=acme.id,
+        integration_id=acme.integration.id,
+        repository_id=1,
+        reference_id="d",
+        title="Filtered push event",
+        integration_type="codehost",
+        status=LogStatus.SUCCESS,
+        status_code=200,
+        created_at=START,
+    )
+    entries = [
+        evolve(entry, id=IDS.mint("log_"), created_at=START - timedelta(days=days)) for days in range(number, 0, -1)
+    ]
+    if not isinstance(acme.stores, SqlStores):
+        for each in entries:
+            await acme.stores.journal.append(each)
+        return entries
+    taken = [{"key": _key(each).digest, "claimed_at": to_ms(each.created_at), "log_id": each.id} for each in entries]
+
+    def write(connection: Any) -> None:
+        connection.execute(insert(log_entries), [rows.log_row(each) for each in entries])
+        connection.execute(insert(claims), taken)
+
+    await acme.stores.database.write(write)
+    return entries
+
+
+def _key(entry: LogEntry) -> ClaimKey:
+    return ClaimKey(
+        organization_id=entry.organization_id,
+        integration_id=entry.integration_id,
+        repository_id=entry.repository_id,
+        delivery_id=entry.id,
+    )
+
+
+async def test_a_sweep_goes_by_plan_in_batches_and_lets_deliveries_through(acme: Tenant) -> None:
+    entries = await filled(acme, 30 + 1700)
+    pauses = 0
+    settling = [await acme.processed(f"d-{number}") for number in range(5)]
+    settled: list[Settled] = []
+
+    async def deliver() -> None:
+        settled.append(await acme.stores.deliveries.settle(settling[len(settled)]))
+
+    async def pause() -> None:
+        nonlocal pauses
+        pauses += 1
+        if len(settled) < len(settling):
+            # Whoever comes in the middle of a sweep is through before the next batch.
+            await asyncio.wait_for(deliver(), 10)
+
+    swept = await sweeper(acme.stores, pause=pause).sweep()
+
+    sql = isinstance(acme.stores, SqlStores)
+    assert swept == Swept(log_entries=1700, claims=len(entries) if sql else 0, windows=0, secrets=0)
+    assert pauses >= 4
+    assert settled == [Settled.AS_DECIDED] * min(pauses, 5)
+    left = await acme.stores.journal.entries(acme.id)
+    assert set(left) == {*entries[1700:], *(each.log for each in settling[: len(settled)])}
+
+
+async def test_a_sweep_that_is_cut_short_is_taken_up_by_the_next_one(acme: Tenant) -> None:
+    entries = await filled(acme, 30 + 1200)
+
+    async def stop() -> None:
+        raise Interrupted
+
+    with pytest.raises(Interrupted):
+        await sweeper(acme.stores, pause=stop).sweep()
+    assert await acme.stores.journal.entries(acme.id) == entries[500:][::-1]
+    assert (await sweeper(acme.stores).sweep()).log_entries == 700
+    assert await acme.stores.journal.entries(acme.id) == entries[1200:][::-1]
+
+
+async def test_a_fault_of_one_log_keeps_no_other_from_being_swept(
+    acme: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    await filled(zenith, 30 + 1)
+    await acme.stores.deliveries.settle(await acme.processed("d-1", at=START - 2 * DEDUPE_WINDOW))
+    sweep = acme.stores.journal.sweep
+    faults: list[Exception] = []
+    fault: Exception = ZeroDivisionError("the lamp went out")
+
+    async def failing(organization_id: str, **how: Any) -> int:
+        if organization_id == acme.id:
+            raise fault
+        return await sweep(organization_id, **how)
+
+    monkeypatch.setattr(acme.stores.journal, "sweep", failing)
+    swept = await sweeper(acme.stores, on_fault=faults.append).sweep()
+    assert faults == [fault]
+    assert swept.log_entries == 1
+    assert swept.claims >= 1
+    # A store that is away is away for all: the sweep ends, and the next one goes on.
+    fault = StoreUnavailable("away")
+    with pytest.raises(StoreUnavailable):
+        await sweeper(acme.stores, on_fault=faults.append).sweep()
+    assert len(faults) == 1
+
+
+async def test_content_is_kept_however_old(acme: Tenant) -> None:
+    long_ago = later(days=-400)
+    settling = await acme.processed("d-1", push("feat: a lamp"), at=long_ago)
+    await acme.stores.deliveries.settle(settling)
+    before = await acme.left()
+
+    assert (await sweeper(acme.stores).sweep()).log_entries == 1
+
+    after = await acme.left()
+    assert (after.contexts, after.runs, after.log) == (before.contexts, before.runs, ())
+    assert len(after.contexts) == 1
+    assert len(after.runs) == 2

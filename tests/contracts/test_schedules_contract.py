@@ -1,0 +1,241 @@
+"""``Schedules``: who may add one, and that each slot fires once."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from attrs import evolve
+from contract_values import IDS, Stores, Tenant, due, later, tenant
+
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import Lookback
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.testing import START
+from contentsvc_core.workflows.causes import Source
+from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_core.workflows.schedules import (
+    DueSchedule,
+    DuplicateSchedule,
+    Firing,
+    Schedule,
+    changed,
+    disabled,
+    firing,
+)
+from contentsvc_core.workflows.slots import Cron, Frequency, next_slot
+
+_CRON = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
+_SLOT = next_slot(_CRON, START)
+_SOURCE = Source(provider="codehost", repository_id=1, full_name="acme/lighthouse")
+
+
+def a_schedule(organization_id: str, **changes: Any) -> Schedule:
+    schedule = Schedule(
+        id=IDS.mint("sch_"),
+        organization_id=organization_id,
+        name="Every morning",
+        cron=_CRON,
+        repository_ids=(1,),
+        output_type=ContentType.CHANGELOG,
+        created_at=START,
+        updated_at=START,
+        due_at=_SLOT,
+    )
+    return evolve(schedule, **changes)
+
+
+def a_firing(schedule: Schedule, *sources: Source, late: timedelta = timedelta()) -> Firing:
+    made = firing(schedule, _SLOT + late, sources=sources or (_SOURCE,), run_id=IDS.mint(""))
+    assert made is not None
+    return made
+
+
+async def added(stores: Stores, organization_id: str, **changes: Any) -> Schedule:
+    schedule = a_schedule(organization_id, **changes)
+    assert await stores.schedules.add(schedule)
+    return schedule
+
+
+async def test_a_schedule_reads_back_as_it_was(acme: Tenant) -> None:
+    schedules = acme.stores.schedules
+    weekly = Cron(frequency=Frequency.WEEKLY, hour=0, minute=59, day_of_week=0)
+    rich = await added(
+        acme.stores,
+        acme.id,
+        name="öffnen ⚓",
+        cron=weekly,
+        repository_ids=(2**63 - 1, 1),
+        output_type=ContentType.INVESTOR_UPDATE,
+        brand_identity_id="brand_1",
+        auto_publish=True,
+        lookback=Lookback.LAST_30_DAYS,
+        created_at=later(hours=2),
+        last_slot=later(hours=1),
+    )
+    asleep = await added(acme.stores, acme.id, enabled=False, due_at=None, created_at=later(hours=1))
+
+    assert await schedules.schedule(acme.id, rich.id) == rich
+    assert await schedules.schedules(acme.id) == [asleep, rich]
+    assert await acme.stores.directory.owner_of(rich.id) == acme.id
+    # Once more, after an unknown outcome.
+    assert await schedules.add(rich)
+    assert await schedules.schedules(acme.id) == [asleep, rich]
+
+
+async def test_of_schedules_that_do_the_same_one_is_added(acme: Tenant) -> None:
+    rivals = [a_schedule(acme.id, name=f"rival {number}", auto_publish=number % 2 == 0) for number in range(8)]
+
+    answers = await asyncio.gather(*(acme.stores.schedules.add(rival) for rival in rivals))
+
+    assert answers.count(True) == 1
+    assert await acme.stores.schedules.schedules(acme.id) == [rivals[answers.index(True)]]
+
+
+async def test_another_organization_may_do_the_same(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    mine = await added(acme.stores, acme.id)
+    others = await added(acme.stores, zenith.id)
+    schedules = acme.stores.schedules
+
+    assert await schedules.schedules(acme.id) == [mine]
+    assert await schedules.schedule(zenith.id, mine.id) is None
+    assert await schedules.change(zenith.id, mine.id, disabled) is None
+    assert not await schedules.remove(zenith.id, mine.id)
+    theirs = evolve(a_firing(mine).run, organization_id=zenith.id)
+    assert not await schedules.fire(evolve(a_firing(mine), run=theirs))
+    assert await schedules.schedule(acme.id, mine.id) == mine
+    assert await schedules.schedules(zenith.id) == [others]
+    assert await acme.stores.ledger.runs(zenith.id) == []
+    with pytest.raises(Unstorable):
+        await schedules.add(evolve(mine, organization_id=zenith.id, lookback=Lookback.YESTERDAY))
+    with pytest.raises(Unstorable):
+        await schedules.add(a_schedule("org_unknown"))
+    assert await schedules.change("org_unknown", mine.id, disabled) is None
+
+
+async def test_a_change_is_made_on_what_stands(acme: Tenant) -> None:
+    schedules = acme.stores.schedules
+    schedule = await added(acme.stores, acme.id)
+    fields = [{"name": "Renamed"}, {"auto_publish": True}, {"lookback": Lookback.YESTERDAY}, {"repository_ids": (1, 2)}]
+
+    await asyncio.gather(
+        *(schedules.change(acme.id, schedule.id, lambda each, one=one: evolve(each, **one)) for one in fields)
+    )
+
+    # None of them was lost to another.
+    assert await schedules.schedule(acme.id, schedule.id) == evolve(
+        schedule, **{name: value for one in fields for name, value in one.items()}
+    )
+
+
+async def test_a_change_makes_no_duplicate(acme: Tenant) -> None:
+    schedules = acme.stores.schedules
+    one = await added(acme.stores, acme.id)
+    other = await added(acme.stores, acme.id, lookback=Lookback.YESTERDAY, created_at=later(hours=1))
+
+    def the_same(schedule: Schedule) -> Schedule:
+        return evolve(schedule, lookback=one.lookback)
+
+    assert await schedules.change(acme.id, other.id, the_same) == DuplicateSchedule()
+    assert await schedules.schedules(acme.id) == [one, other]
+    assert await schedules.remove(acme.id, one.id)
+    assert await schedules.change(acme.id, other.id, the_same) == the_same(other)
+    assert not await schedules.remove(acme.id, one.id)
+
+
+async def test_those_are_due_whose_time_has_come_the_longest_waiting_first(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    schedules = acme.stores.schedules
+    late = await added(acme.stores, acme.id)
+    later_still = await added(acme.stores, zenith.id, due_at=_SLOT + timedelta(hours=1))
+    await added(acme.stores, zenith.id, lookback=Lookback.YESTERDAY, due_at=_SLOT + timedelta(hours=3))
+    await added(acme.stores, acme.id, lookback=Lookback.YESTERDAY, enabled=False, due_at=None)
+    first, second = (
+        DueSchedule(id=each.id, organization_id=each.organization_id, due_at=each.due_at)
+        for each in (late, later_still)
+        if each.due_at is not None
+    )
+
+    assert await schedules.due(_SLOT - timedelta(milliseconds=1), limit=9) == []
+    assert await schedules.due(_SLOT, limit=9) == [first]
+    assert await schedules.due(_SLOT + timedelta(hours=2), limit=9) == [first, second]
+    assert await schedules.due(_SLOT + timedelta(hours=2), limit=1) == [first]
+    # Behind one, also when it is not there any more.
+    assert await schedules.due(_SLOT + timedelta(hours=2), limit=9, after=first) == [second]
+    assert await schedules.due(_SLOT + timedelta(hours=2), limit=9, after=second) == []
+    assert await schedules.remove(acme.id, late.id)
+    assert await schedules.due(_SLOT + timedelta(hours=2), limit=9, after=first) == [second]
+    twin = await added(acme.stores, acme.id, due_at=later_still.due_at, lookback=Lookback.LAST_30_DAYS)
+    one, other = await schedules.due(_SLOT + timedelta(hours=2), limit=9)
+    assert {one.id, other.id} == {twin.id, later_still.id}
+    assert await schedules.due(_SLOT + timedelta(hours=2), limit=9, after=one) == [other]
+
+
+async def test_of_firings_of_one_slot_one_starts_a_run(acme: Tenant) -> None:
+    schedule = await added(acme.stores, acme.id)
+    rivals = [a_firing(schedule, late=timedelta(seconds=number)) for number in range(8)]
+
+    answers = await asyncio.gather(*(acme.stores.schedules.fire(rival) for rival in rivals))
+
+    assert answers.count(True) == 1
+    winner = rivals[answers.index(True)]
+    assert await acme.stores.ledger.runs(acme.id) == [winner.run]
+    assert await due(acme.stores, winner.run.due_at) == [winner.run.id]
+    assert await acme.stores.schedules.schedule(acme.id, schedule.id) == evolve(
+        schedule, due_at=_SLOT + timedelta(days=1), last_slot=_SLOT
+    )
+    # Each once more, after an unknown outcome: the answers stay, and nothing is doubled.
+    assert [await acme.stores.schedules.fire(rival) for rival in rivals] == answers
+    assert await acme.stores.ledger.runs(acme.id) == [winner.run]
+
+
+async def test_what_has_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
+    schedules = acme.stores.schedules
+    version = (await acme.endpoint()).version
+    lookbacks = (Lookback.YESTERDAY, Lookback.LAST_7_DAYS, Lookback.LAST_14_DAYS)
+    made = [a_firing(await added(acme.stores, acme.id, lookback=lookback)) for lookback in lookbacks]
+    at_ten = {"cron": evolve(_CRON, hour=10)}
+
+    await schedules.change(acme.id, made[0].schedule_id, disabled)
+    assert await schedules.remove(acme.id, made[1].schedule_id)
+    await schedules.change(acme.id, made[2].schedule_id, lambda each: changed(each, START, at_ten))
+
+    assert [await schedules.fire(each) for each in made] == [False] * 3
+    assert await acme.stores.ledger.runs(acme.id) == []
+    # Nor is any delivery decided anew for all this.
+    assert (await acme.endpoint()).version == version
+
+
+async def test_a_run_that_has_ended_already_is_stored_as_it_is(acme: Tenant) -> None:
+    schedule = await added(acme.stores, acme.id)
+    made = firing(schedule, _SLOT, sources=(), run_id=IDS.mint(""))
+    assert made is not None
+
+    assert await acme.stores.schedules.fire(made)
+    # What it has started stays.
+    assert await acme.stores.schedules.remove(acme.id, schedule.id)
+
+    assert await acme.stores.ledger.runs(acme.id) == [made.run]
+    assert made.run.status is RunStatus.SKIPPED
+    assert await due(acme.stores, later(days=9)) == []
+
+
+async def test_a_firing_and_changes_at_once_lose_nothing(acme: Tenant) -> None:
+    schedules = acme.stores.schedules
+    schedule = await added(acme.stores, acme.id)
+    made = a_firing(schedule)
+
+    await asyncio.gather(
+        *(
+            schedules.change(acme.id, schedule.id, lambda each, number=number: evolve(each, name=f"name {number}"))
+            for number in range(3)
+        ),
+        schedules.fire(made),
+        schedules.change(acme.id, schedule.id, lambda each: evolve(each, auto_publish=True)),
+    )
+
+    standing = await schedules.schedule(acme.id, schedule.id)
+    assert standing is not None
+    assert (standing.due_at, standing.last_slot, standing.auto_publish) == (made.next_due_at, made.slot, True)
+    assert await schedules.due(made.run.created_at, limit=9) == []

@@ -1,0 +1,144 @@
+"""``Directory``: triggers added, changed and removed, and which there may be beside each other."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from attrs import evolve
+from contract_values import Tenant, a_trigger, an_integration, later, tenant
+
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.webhooks.settlement import Settled
+from contentsvc_core.workflows.triggers import Trigger, TriggerFault
+
+
+def named(name: str) -> Callable[[Trigger], Trigger]:
+    return lambda trigger: evolve(trigger, name=name)
+
+
+async def test_of_triggers_that_do_the_same_one_is_added(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    pattern = a_trigger(acme.id, 1, 2, at=later(seconds=1))
+    rivals = [
+        evolve(pattern, id=f"{pattern.id}-{number}", name=f"{number}", enabled=number % 2 == 0, auto_publish=number > 4)
+        for number in range(8)
+    ]
+
+    answers = await asyncio.gather(*(directory.add_trigger(rival) for rival in rivals))
+
+    assert answers.count(True) == 1
+    winner = rivals[answers.index(True)]
+    assert await directory.triggers(acme.id) == [*acme.triggers, winner]
+    version = (await acme.endpoint()).version
+    # Once more, after an unknown outcome; and once more by another name.
+    assert await directory.add_trigger(winner)
+    assert not await directory.add_trigger(evolve(winner, id="trg_new", event_types=("push", "release")))
+    assert (await acme.endpoint()).version == version
+    for number, other in enumerate(
+        (
+            evolve(pattern, event_types=("push",)),
+            evolve(pattern, repository_ids=(1,)),
+            evolve(pattern, output_type=ContentType.BLOG_POST),
+            evolve(pattern, brand_identity_id=None),
+            evolve(pattern, source_type="github_webhook"),
+        )
+    ):
+        assert await directory.add_trigger(evolve(other, id=f"trg_other_{number}"))
+    zenith = await tenant(acme.stores, "zenith")
+    assert await directory.add_trigger(evolve(pattern, id="trg_theirs", organization_id=zenith.id))
+
+
+async def test_a_trigger_is_changed_as_it_stands(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    one, two = acme.triggers
+    settling = await acme.processed("d-1")
+
+    def change(trigger: Trigger) -> Trigger:
+        return evolve(
+            trigger,
+            name="öffnen ⚓",
+            source_type="github_webhook",
+            enabled=False,
+            repository_ids=(7, 2**63 - 1),
+            event_types=("release",),
+            output_type=ContentType.TWITTER_POST,
+            brand_identity_id=None,
+            auto_publish=True,
+        )
+
+    assert await directory.change_trigger(acme.id, one.id, change) == change(one)
+    assert await directory.trigger(acme.id, one.id) == change(one)
+    assert await directory.triggers(acme.id) == [change(one), two]
+    # It counts from the very next delivery.
+    assert await acme.stores.deliveries.settle(settling) is Settled.STALE
+    assert (await acme.endpoint()).triggers == (two,)
+    assert await directory.change_trigger(acme.id, "trg_unknown", change) is TriggerFault.UNKNOWN
+    with pytest.raises(Unstorable):
+        await directory.change_trigger(acme.id, two.id, named("\ud800"))
+    assert await directory.trigger(acme.id, two.id) == two
+
+
+async def test_a_trigger_does_not_become_what_another_one_is(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    one, two = acme.triggers
+    settling = await acme.processed("d-1")
+
+    double = await directory.change_trigger(
+        acme.id, one.id, lambda trigger: evolve(trigger, name="x", brand_identity_id=two.brand_identity_id)
+    )
+
+    assert double is TriggerFault.DOUBLE
+    assert await directory.triggers(acme.id) == [one, two]
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+    # What it is it may stay.
+    assert await directory.change_trigger(acme.id, one.id, named("x")) == evolve(one, name="x")
+
+
+async def test_changes_at_once_lose_nothing(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    one = acme.triggers[0]
+
+    def also(number: int) -> Callable[[Trigger], Trigger]:
+        return lambda trigger: evolve(trigger, repository_ids=(*trigger.repository_ids, number))
+
+    await asyncio.gather(*(directory.change_trigger(acme.id, one.id, also(number)) for number in range(10, 20)))
+
+    changed = await directory.trigger(acme.id, one.id)
+    assert changed == evolve(one, repository_ids=(1, *range(10, 20)))
+
+
+async def test_a_trigger_is_removed_once(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    directory = acme.stores.directory
+    one, two = acme.triggers
+    settling = await acme.processed("d-1")
+    run = await acme.taken()
+
+    for organization_id, trigger_id in ((zenith.id, one.id), (acme.id, "trg_unknown")):
+        assert not await directory.remove_trigger(organization_id, trigger_id)
+        assert await directory.change_trigger(organization_id, trigger_id, named("x")) is TriggerFault.UNKNOWN
+    answers = await asyncio.gather(*(directory.remove_trigger(acme.id, one.id) for _ in range(5)))
+    assert sorted(answers) == [False] * 4 + [True]
+
+    assert await directory.triggers(acme.id) == [two]
+    assert await directory.owner_of(one.id) is None
+    assert await acme.stores.deliveries.settle(settling) is Settled.STALE
+    assert [each.id for each in (await acme.processed("d-2")).runs] != []
+    # What it has started stays.
+    assert run in await acme.stores.ledger.runs(acme.id)
+    # What it did another one may do now.
+    assert await directory.add_trigger(evolve(one, id="trg_again"))
+
+
+async def test_removing_an_integration_leaves_triggers_that_can_be_changed(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
+    await directory.remove_integration(acme.id, acme.integration.id)
+    one = acme.triggers[0]
+
+    changed = await directory.change_trigger(
+        acme.id, one.id, lambda trigger: evolve(trigger, repository_ids=(2,), enabled=True)
+    )
+
+    assert changed == evolve(one, repository_ids=(2,))

@@ -1,0 +1,92 @@
+"""Changelogs about several repositories."""
+
+from changelog_samples import HOST, commit, entries, headings, push, release
+
+from contentsvc_core.content.changelog import write_changelog
+from contentsvc_core.content.writing import Brief, Chapter, Draft
+from contentsvc_core.webhooks.events import Event
+
+
+def _of(**events: tuple[Event, ...]) -> Draft:
+    chapters = [Chapter(repository=f"acme/{name}", events=each) for name, each in events.items()]
+    draft = write_changelog(Brief(chapters=chapters))
+    assert draft is not None
+    return draft
+
+
+def test_each_repository_has_its_part_and_everybody_is_thanked_once() -> None:
+    sha = "a" * 40
+    lid = (push(commit("fix: it drips", sha="b" * 40)),)
+    assert _of(kettle=(push(commit("feat: ring (#3)", sha=sha)), release()), lid=lid) == Draft(
+        title="kettle v1.2.0: Ring",
+        markdown=f"""\
+## acme/kettle
+
+### Releases
+
+- [v1.2.0]({HOST}/releases/tag/v1.2.0)
+
+### Features
+
+- Ring ([#3]({HOST}/issues/3)) ([aaaaaaa]({HOST}/commit/{sha}))
+
+## acme/lid
+
+### Fixes
+
+- It drips ([bbbbbbb]({HOST}/commit/{"b" * 40}))
+
+## Contributors
+
+@ada
+""",
+    )
+
+
+def test_a_repository_with_nothing_to_tell_has_no_part() -> None:
+    assert headings(_of(quiet=(push("ci: run"),), kettle=(push("feat: ring"),)).markdown) == [
+        *("acme/kettle", "Contributors")
+    ]
+    assert (
+        write_changelog(Brief(chapters=[Chapter(repository="acme/a", events=()), Chapter(repository="b", events=())]))
+        is None
+    )
+
+
+def test_a_commit_that_two_repositories_share_is_told_where_it_came_first() -> None:
+    shared = commit("feat: ring")
+    markdown = _of(kettle=(push(shared),), copy=(push(shared, "fix: drip"),)).markdown
+    assert entries(markdown) == ["Ring", "Drip"]
+
+
+def test_a_replayed_push_and_release_are_told_once() -> None:
+    events = (push(commit("feat: ring")), release())
+    assert _of(kettle=(*events, *events)) == _of(kettle=events)
+
+
+def test_many_releases_of_several_repositories_are_counted_in_the_title() -> None:
+    draft = _of(kettle=(release("v1"), release("v2")), lid=(release("v3"), release("v4"), push("feat: ring")))
+    assert draft.title == "4 releases; not released yet: Ring"
+    assert _of(kettle=(release("v1"),), lid=(release("v3"),)).title == "kettle v1 and lid v3 released"
+    assert _of(kettle=(push("feat: ring"),), lid=(push("feat: sing"),)).title == (
+        "kettle and lid: Ring, plus 1 more feature"
+    )
+
+
+def test_a_title_counts_only_what_the_releases_in_it_contain() -> None:
+    ring, bell = push("feat: ring", "fix: drip"), push("feat!: no bell")
+    assert _of(kettle=(ring, release(), push("feat: sing")), lid=(bell,)).title == "kettle v1.2.0: Ring, plus 1 fix"
+    assert _of(kettle=(push("chore: wipe"), release()), lid=(bell,)).title == ("kettle v1.2.0; lid: Breaking: no bell")
+    beta = release("v2b1", prerelease=True)
+    assert _of(kettle=(ring, beta), lid=(release("v3"),)).title == (
+        "kettle v2b1 (pre-release) and lid v3: Ring, plus 1 fix"
+    )
+    many = tuple(release(f"v{n}") for n in range(4))
+    assert _of(kettle=(ring, *many, beta), lid=()).title == (
+        "kettle, 4 releases and 1 pre-release up to v2b1 (pre-release): Ring, plus 1 fix"
+    )
+    assert _of(kettle=(*many, beta), lid=(release("v9"),)).title == "5 releases and 1 pre-release released"
+
+
+def test_names_of_repositories_are_escaped() -> None:
+    assert "## acme/\\<b>\\*x\\*\n" in _of(**{"<b>*x*": (push("feat: ring"),), "lid": ()}).markdown

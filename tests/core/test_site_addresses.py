@@ -1,0 +1,183 @@
+"""Which addresses a site may be read at."""
+
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from contentsvc_core.content.site_addresses import (
+    BadAddress,
+    SiteAddress,
+    SiteHost,
+    is_public,
+    read_site_address,
+    read_site_hosts,
+)
+
+#: The IANA's registries of special-purpose addresses, all that is not "globally reachable", and what else is no
+#: site's: multicast, reserved, and addresses that carry other ones. Written here once more, by hand.
+CLOSED = [
+    *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"),
+    *("192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"),
+    *("224.0.0.0/4", "240.0.0.0/4", "255.255.255.255/32", "168.63.129.16/32"),
+    *("::/128", "::1/128", "::/96", "::ffff:0:0/96", "64:ff9b:1::/48", "100::/64", "2001::/32", "2001:2::/48"),
+    *("2001:10::/28", "2001:20::/28", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10"),
+    *("fec0::/10", "ff00::/8", "4000::/2"),
+]
+
+
+def _within(network: str) -> st.SearchStrategy[IPv4Address | IPv6Address]:
+    return st.ip_addresses(network=network)
+
+
+@settings(max_examples=50)
+@given(st.sampled_from(CLOSED).flatmap(_within))
+@example(IPv4Address("169.254.169.254"))
+@example(IPv4Address("100.100.100.200"))
+@example(IPv6Address("fd00:ec2::254"))
+def test_no_special_address_is_public(address: IPv4Address | IPv6Address) -> None:
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize("network", CLOSED)
+def test_the_ends_of_a_special_range_are_not_public(network: str) -> None:
+    whole: IPv4Network | IPv6Network = ip_network(network)
+    assert not is_public(whole[0])
+    assert not is_public(whole[-1])
+
+
+@settings(max_examples=50)
+@given(st.ip_addresses())
+def test_what_is_public_is_so_for_python_too(address: IPv4Address | IPv6Address) -> None:
+    assume(is_public(address))
+
+    assert address.is_global
+    assert not address.is_multicast
+    assert not address.is_reserved or address in IPv6Network("64:ff9b::/96")
+
+
+@settings(max_examples=50)
+@given(st.ip_addresses(v=4))
+def test_an_address_that_carries_another_one_is_as_good_as_that(address: IPv4Address) -> None:
+    translated = IPv6Address(int(IPv6Address("64:ff9b::")) + int(address))
+
+    assert is_public(translated) is is_public(address)
+    assert not is_public(IPv6Address(f"::ffff:{address}"))
+    assert not is_public(IPv6Address((0x2002 << 112) + (int(address) << 80)))
+
+
+@pytest.mark.parametrize(
+    "text", ["8.8.8.8", "93.184.216.34", "2606:4700::1111", "2a00:1450:4001::200e", "64:ff9b::808:808"]
+)
+def test_ordinary_addresses_are_public(text: str) -> None:
+    assert is_public(ip_address(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("https://acme.example", "https://acme.example/"),
+        ("HTTPS://WWW.Acme.Example:443/about?a=1#team", "https://www.acme.example/about?a=1"),
+        ("http://acme.example.:80/", "http://acme.example/"),
+        ("https://acme.example:80/", "https://acme.example:80/"),
+        ("https://münchen.example/ä", "https://münchen.example/ä"),
+        ("http://8.8.8.8/", "http://8.8.8.8/"),
+        ("http://[2606:4700::1111]/", "http://[2606:4700::1111]/"),
+    ],
+)
+def test_an_address_is_read(text: str, url: str) -> None:
+    site = read_site_address(text)
+
+    assert isinstance(site, SiteAddress)
+    assert site.url == url
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "must be 1 to 2000"),
+        ("https://acme.example/" + "a" * 2_000, "must be 1 to 2000"),
+        ("acme.example", "must begin with"),
+        ("//acme.example", "must begin with"),
+        ("ftp://acme.example", "must begin with"),
+        ("file:///etc/passwd", "must begin with"),
+        ("gopher://acme.example", "must begin with"),
+        ("javascript:alert(1)", "must begin with"),
+        ("https://", "must name a host"),
+        ("https:///path", "must name a host"),
+        ("https://user:secret@acme.example/", "user name"),
+        ("https://acme.example@evil.example/", "user name"),
+        ("https://acme.example\\@evil.example/", "backslashes"),
+        ("https://acme.example/ a", "spaces"),
+        ("https://acme.example/\n", "spaces"),
+        (" https://acme.example/", "spaces"),
+        ("https://acme.example\u3000/", "spaces"),
+        ("https://acme\u200b.example/", "spaces"),
+        ("https://acme.example:22/", "port"),
+        ("https://acme.example:8080/", "port"),
+        ("https://acme.example:99999/", "is not an address"),
+        ("https://acme.example:x/", "is not an address"),
+        ("https://[::1/", "is not an address"),
+        ("https://[acme.example]/", "is not an address|must name a host"),
+        ("https://a..example/", "must name a host"),
+        ("https://%61cme.example/", "must name a host"),
+        ("https://" + "a" * 64 + ".example/", "must name a host"),
+        # Numbers in spellings that only some readers know.
+        ("http://127.1/", "must name a host"),
+        ("http://2130706433/", "must name a host"),
+        ("http://0x7f000001/", "must name a host"),
+        ("http://0x7f.1/", "must name a host"),
+        ("http://0177.0.0.1/", "must name a host"),
+        ("http://127.0.0.1/", "public site"),
+        ("http://127.0.0.1./", "public site"),
+        ("http://169.254.169.254/latest/meta-data", "public site"),
+        ("http://[::1]/", "public site"),
+        ("http://[::ffff:127.0.0.1]/", "public site"),
+        ("http://[fe80::1%25eth0]/", "is not an address|must name a host|public site"),
+        ("http://localhost/", "public site"),
+        ("http://intranet/", "public site"),
+    ],
+)
+def test_what_is_no_sites_address_is_refused(text: str, reason: str) -> None:
+    site = read_site_address(text)
+
+    assert isinstance(site, BadAddress)
+    assert any(part in site.reason for part in reason.split("|"))
+
+
+@settings(max_examples=50)
+@given(st.text() | st.text().map("https://".__add__) | st.text("[]:@/\\%.0x1a?#", max_size=12).map("http://".__add__))
+def test_reading_an_address_never_raises_and_never_lets_a_private_number_pass(text: str) -> None:
+    site = read_site_address(text)
+
+    if isinstance(site, SiteAddress):
+        assert site.scheme in {"http", "https"}
+        assert site.port in {80, 443}
+        assert "@" not in site.authority
+        # Read once more, it is the same.
+        assert read_site_address(site.url) == site
+
+
+def test_an_operator_opens_hosts_at_their_ports_alone() -> None:
+    opened = read_site_hosts(" intranet, 127.0.0.1:8080 ,,[::1]:81")
+
+    assert opened == {
+        SiteHost(host="intranet", port=80),
+        SiteHost(host="intranet", port=443),
+        SiteHost(host="127.0.0.1", port=8080),
+        SiteHost(host="::1", port=81),
+    }
+    for url in ("http://intranet/", "https://INTRANET/", "http://127.0.0.1:8080/", "http://[::1]:81/"):
+        site = read_site_address(url, opened)
+        assert isinstance(site, SiteAddress)
+        assert site.opened
+    for url in ("http://127.0.0.1/", "http://127.0.0.1:8081/", "http://intranet:8080/", "http://localhost:8080/"):
+        assert isinstance(read_site_address(url, opened), BadAddress)
+    assert read_site_hosts("") == frozenset()
+
+
+@pytest.mark.parametrize("text", ["http://intranet", "a b", "user@host", "host:0", "host:x", "host/path", "*", "[::1"])
+def test_what_is_no_host_cannot_be_opened(text: str) -> None:
+    with pytest.raises(ValueError, match="is no host"):
+        read_site_hosts(f"fine.example,{text}")

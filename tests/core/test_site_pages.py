@@ -1,0 +1,218 @@
+"""What a page says of itself, and what is proposed from that."""
+
+import time
+from unicodedata import category
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from contentsvc_core.content.brand import NAME_LIMIT, TEXT_LIMIT, ToneProfile
+from contentsvc_core.content.pages import SiteFacts, decode_page, site_facts
+from contentsvc_core.content.site_brands import BrandProposal, propose_brand
+
+PAGE = """<!DOCTYPE html>
+<html lang='en-GB'><head>
+<!-- <title>not this</title> -->
+<title>
+  Pricing &mdash; Acme
+</title>
+<META NAME=Description content="Lamps &amp; buoys,
+ for engineering teams">
+<meta property="og:site_name" content="Acme &#8217;s">
+<meta content="before its name" property="og:description">
+<meta name="description" content="the second one does not count">
+<style>h1 { content: "<h1>no</h1>" }</style>
+<script>document.write("<h1>no</h1>")</script>
+<script type="application/ld+json">{"@context": "https://schema.org", "@graph": [
+  {"@type": "WebSite", "name": "The site"},
+  {"@type": ["Organization"], "name": "Acme Ltd", "description": "Lamps since 1880"}]}</script>
+</head><body><svg><title>an icon</title></svg>
+<h1 class="a>b">We <em>light</em>&nbsp;the&#0; way</h1><h2></h2><h3>Third</h3><h4>no</h4>
+"""
+
+
+def test_a_page_is_read() -> None:
+    assert site_facts(PAGE) == SiteFacts(
+        title="Pricing — Acme",
+        description="Lamps & buoys, for engineering teams",
+        site_name="Acme ’s",  # noqa: RUF001  # the site's
+        shared_description="before its name",
+        language="en-GB",
+        headings=["We light the\ufffd way", "Third"],
+        organization_name="Acme Ltd",
+        organization_description="Lamps since 1880",
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "text"),
+    [
+        ("Ä".encode(), "text/html", "Ä"),
+        ("Ä".encode("latin-1"), "text/html; charset=ISO-8859-1", "Ä"),
+        (b'<meta charset="windows-1252">\x80', "text/html", '<meta charset="windows-1252">€'),
+        ("Ä".encode("utf-16"), "text/html; charset=latin-1", "Ä"),
+        ("\ufeffÄ".encode(), "text/html; charset=latin-1", "Ä"),
+        ("灯".encode("shift_jis"), "text/html; charset=Shift_JIS", "灯"),
+        (b"\xff", "text/html", "\ufffd"),
+        # What Python calls codecs, and a page could ask for.
+        (b"abc", "text/html; charset=rot13", "abc"),
+        (b"abc", "text/html; charset=zlib", "abc"),
+        (b"abc", "text/html; charset=unicode_escape", "abc"),
+        (b"abc", "text/html; charset=punycode", "abc"),
+        (b"abc", "text/html; charset=nonsense", "abc"),
+    ],
+)
+def test_a_page_is_decoded_as_it_says(body: bytes, content_type: str, text: str) -> None:
+    assert decode_page(body, content_type) == text
+
+
+_PIECES = st.sampled_from(
+    [
+        *(
+            "<",
+            ">",
+            "</",
+            "<!--",
+            "-->",
+            "<title>",
+            "</title>",
+            "<h1>",
+            "</h1 >",
+            "<meta ",
+            "<html lang=",
+            '"',
+            "'",
+            "=",
+        ),
+        *("<script type=application/ld+json>", "</script>", '{"@type":"Organization","name":', '"x"}', "[" * 2_000),
+        *("&#", "9" * 5_000, ";", "&#x110000;", "&#xD800;", "&amp", "\x00", "\ud800", " " * 50, "og:title", "content="),
+        *("<svg>", "</svg>", "<textarea>", "\u202e", "name=description ", "<![CDATA["),
+    ]
+)
+
+
+@settings(max_examples=50)
+@given(st.lists(_PIECES | st.text(max_size=8), max_size=60).map("".join))
+@example("<h1>&#" + "9" * 5_000 + ";</h1>")
+def test_no_page_makes_its_reader_fail(html: str) -> None:
+    facts = site_facts(html)
+    proposal = propose_brand(facts, "acme.example")
+
+    texts = [*facts.headings, facts.title, facts.description, facts.language, proposal.audience, proposal.company_name]
+    for text in (*texts, proposal.name, proposal.company_description):
+        if text is not None:
+            assert 1 <= len(text) <= TEXT_LIMIT
+            # One line that every store can hold.
+            assert not {category(char) for char in text} & {"Cc", "Cs", "Zl", "Zp"}
+    assert len(proposal.name) <= NAME_LIMIT
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(
+            "<",
+            "<a",
+            "<h1>",
+            "<title>",
+            "<meta ",
+            "<meta a=",
+            '<meta a="',
+            "<meta a='b' ",
+            "<!--",
+            "<script>",
+            "<svg></svg>",
+        ),
+        *(
+            "<h1>x</h1>",
+            "<h1><</h1 ",
+            "<html " + "a" * 7_000 + ">",
+            "<meta" + " " * 8_000,
+            "<h1>" + "<" * 4_000 + "</h1>",
+        ),
+        *("<meta " + "= " * 4_000 + ">", "<script type=application/ld+json>" + "[" * 60_000 + "</script>"),
+    ],
+)
+def test_no_page_takes_its_readers_time(piece: str) -> None:
+    def seconds(size: int) -> float:
+        page = (piece * (size // len(piece) + 1))[:size]
+        begun = time.process_time()
+        site_facts(page)
+        return time.process_time() - begun
+
+    # Quadratic ones would take minutes for this.
+    assert seconds(128 * 1024) < 2
+
+
+def proposed(html: str, host: str = "www.acme.example", name: str | None = None) -> BrandProposal:
+    return propose_brand(site_facts(html), host, name=name)
+
+
+def test_an_identity_is_proposed_from_what_the_site_says() -> None:
+    brand = proposed(PAGE)
+
+    assert brand.name == brand.company_name == "Acme Ltd"
+    assert brand.company_description == "Lamps & buoys, for engineering teams"
+    assert brand.audience == "engineering teams"
+    assert brand.language == "English"
+    assert brand.tone_profile is ToneProfile.PROFESSIONAL
+
+
+@pytest.mark.parametrize(
+    ("title", "company"),
+    [
+        ("Acme | Lamps", "Acme"),
+        ("Lamps for the sea - ACME", "ACME"),
+        ("Acme: lamps", "Acme"),
+        ("Lamps and buoys", None),
+        ("Zenith | Lamps", None),
+    ],
+)
+def test_a_titles_part_is_the_companys_name_when_the_host_says_so(title: str, company: str | None) -> None:
+    brand = proposed(f"<title>{title}</title>")
+
+    assert brand.company_name == company
+    assert brand.name == (company or "acme.example")
+
+
+def test_a_site_that_says_nothing_is_called_by_its_host_and_nothing_is_made_up() -> None:
+    brand = proposed("<p>Hello</p>")
+
+    assert (brand.name, brand.company_name, brand.company_description) == ("acme.example", None, None)
+    assert (brand.tone_profile, brand.audience, brand.language) == (ToneProfile.PROFESSIONAL, None, None)
+    assert proposed("<h1>Lamps</h1>", name=" Mine ").company_description == "Lamps"
+    assert proposed("", name="Mine").name == "Mine"
+
+
+@pytest.mark.parametrize(
+    ("html", "tone"),
+    [
+        ("<h1>Ship it! Now!</h1>", ToneProfile.CASUAL),
+        ("<h1>Lamps 🎉🚀</h1>", ToneProfile.CASUAL),
+        ("<h1>You’ll love it</h1><h2>We don't sleep</h2>", ToneProfile.CONVERSATIONAL),  # noqa: RUF001
+        ("<h1>You'll love it</h1>", ToneProfile.PROFESSIONAL),
+        ("<html lang=de><h1>Los! Los!</h1>", ToneProfile.PROFESSIONAL),
+    ],
+)
+def test_a_tone_needs_evidence(html: str, tone: ToneProfile) -> None:
+    assert proposed(html).tone_profile is tone
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ("<html lang=de-AT>", "German"),
+        ("<html lang='zh_Hans'>", "Chinese"),
+        ("<meta property=og:locale content=pt_BR>", "Portuguese"),
+        ("<html lang=x-klingon><meta property=og:locale content=fr_FR>", "French"),
+        ("<html lang=''>", None),
+    ],
+)
+def test_a_language_is_known_by_its_tag(html: str, language: str | None) -> None:
+    assert proposed(html).language == language
+
+
+def test_an_audience_is_in_the_sites_own_words() -> None:
+    assert proposed("<h1>The lamp for busy harbour operators</h1>").audience == "busy harbour operators"
+    assert proposed("<h1>Built for the sea by operators</h1>").audience is None

@@ -1,0 +1,234 @@
+"""The exact sliding log, against a brute-force list of all requests there ever were."""
+
+from itertools import accumulate
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contentsvc_core.access.rates import RATES, Bucket, Rate, rate_of
+from contentsvc_core.access.window import (
+    WINDOW_MS,
+    Verdict,
+    Window,
+    hit,
+    rate_headers,
+    refusal_body,
+    refusal_headers,
+    refused_until,
+    unknown,
+)
+from contentsvc_core.testing import START
+from contentsvc_core.timestamps import from_ms, to_ms
+
+T0 = to_ms(START)
+#: How much later, or earlier, a request is than the one before it, in milliseconds.
+FORWARD = st.sampled_from([0, 1, 40, 999, 20_000, 59_999, 60_000, 60_001]) | st.integers(0, 70_000)
+BACK = st.sampled_from([-1, -1000, -59_999, -60_000, -60_001, -3_600_000])
+
+
+def rate(limit: int) -> Rate:
+    return Rate(method="POST", template="/v1/lamps", limit=limit)
+
+
+def times(steps: st.SearchStrategy[int]) -> st.SearchStrategy[list[int]]:
+    return st.lists(steps, min_size=1, max_size=40).map(lambda made: [T0 + each for each in accumulate(made)])
+
+
+def asked(limit: int, at_ms: list[int], window: Window | None = None) -> tuple[Window, list[Verdict]]:
+    """Ask at each of these times."""
+    window = window or Window()
+    verdicts: list[Verdict] = []
+    for each in at_ms:
+        window, verdict = hit(window, rate(limit), from_ms(each))
+        verdicts.append(verdict)
+    return window, verdicts
+
+
+def counting(at_ms: list[int], admitted: list[int]) -> dict[int, int]:
+    """Give which of the admitted requests count for the last one, and as of when, by the whole history.
+
+    None was later than any time at which somebody has asked since.
+    """
+    counted_as = {place: min(at_ms[place:]) for place in admitted}
+    return {place: each for place, each in counted_as.items() if at_ms[-1] - each < WINDOW_MS}
+
+
+@settings(max_examples=100)
+@given(st.integers(1, 6), times(FORWARD | FORWARD | FORWARD | BACK))
+def test_a_request_is_admitted_if_and_only_if_fewer_than_the_limit_were_in_the_last_60_s(
+    limit: int, at_ms: list[int]
+) -> None:
+    window = Window()
+    admitted: list[int] = []
+    for place, now in enumerate(at_ms):
+        before = window
+        window, verdict = hit(window, rate(limit), from_ms(now))
+
+        counts = counting(at_ms[: place + 1], admitted)
+        assert verdict.admitted == (len(counts) < limit)
+        # What has left the window has left it, also when the clock is put back.
+        admitted = list(counts)
+        counted = list(counts.values())
+        if verdict.admitted:
+            admitted.append(place)
+            counted.append(now)
+        elif not before.hits_ms or before.hits_ms[-1] <= now:
+            assert window is before
+        assert verdict.remaining == limit - len(counted)
+        assert verdict.reset_at_ms == min(counted) + WINDOW_MS
+        assert sorted(counted) == [each for each in window.hits_ms if now - each < WINDOW_MS]
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 6), times(FORWARD | FORWARD | BACK))
+def test_whoever_waits_as_long_as_told_is_admitted_and_a_moment_before_the_reset_nobody_is(
+    limit: int, at_ms: list[int]
+) -> None:
+    window, verdicts = asked(limit, [*at_ms, *[at_ms[-1]] * limit])
+    verdict, now = verdicts[-1], at_ms[-1]
+    if verdict.admitted:
+        window, (verdict,) = asked(limit, [now], window)
+    assert not verdict.admitted
+    assert 1 <= verdict.retry_after_s <= 60
+
+    assert asked(limit, [now + verdict.retry_after_s * 1000], window)[1][0].admitted
+    assert asked(limit, [verdict.reset_at_ms], window)[1][0].admitted
+    assert not asked(limit, [verdict.reset_at_ms - 1], window)[1][0].admitted
+
+
+def test_exactly_60_s_later_a_request_is_admitted_and_1_ms_earlier_it_is_not() -> None:
+    for later, admitted in ((59_999, False), (60_000, True)):
+        assert asked(1, [T0, T0 + later])[1][-1].admitted is admitted
+
+
+def test_of_ten_more_requests_at_60_1_s_exactly_one_passes() -> None:
+    _, verdicts = asked(10, [T0, *[T0 + 59_900] * 9, *[T0 + 60_100] * 10])
+
+    assert [verdict.admitted for verdict in verdicts] == [True] * 11 + [False] * 9
+    assert {verdict.reset_at_ms for verdict in verdicts[11:]} == {T0 + 59_900 + WINDOW_MS}
+
+
+def test_a_refused_request_is_not_counted() -> None:
+    window, verdicts = asked(1, [T0, *range(T0 + 1, T0 + 60_000, 500)])
+
+    assert window == Window(hits_ms=[T0])
+    assert not any(verdict.admitted for verdict in verdicts[1:])
+    assert asked(1, [T0 + 60_000], window)[1][0].admitted
+
+
+def test_a_clock_that_is_put_back_frees_nothing_and_keeps_nobody_out_for_more_than_60_s() -> None:
+    window, _ = asked(3, [T0, T0 + 10, T0 + 20])
+    back = T0 - 3_600_000
+
+    window, (refused,) = asked(3, [back], window)
+    assert not refused.admitted
+    assert refused.retry_after_s == 60
+    # The correction stands, although the request is refused: else each later one would be measured from its own time.
+    assert window == Window(hits_ms=[back] * 3)
+    assert not asked(3, [back + 59_999], window)[1][0].admitted
+    assert [verdict.admitted for verdict in asked(3, [back + 60_000] * 4, window)[1]] == [True] * 3 + [False]
+
+
+def test_a_lower_limit_than_the_window_was_filled_under_waits_until_few_enough_are_left() -> None:
+    window, _ = asked(5, [T0, T0 + 1, T0 + 2, T0 + 3, T0 + 4])
+
+    _, (refused,) = asked(2, [T0 + 10], window)
+    assert not refused.admitted
+    assert refused.reset_at_ms == T0 + 3 + WINDOW_MS
+    assert asked(2, [refused.reset_at_ms], window)[1][0].admitted
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 59_999), st.integers(-70_000, 70_000))
+def test_a_remembered_refusal_says_what_the_window_would_say_or_nothing(oldest: int, later: int) -> None:
+    window, _ = asked(2, [T0, T0 + oldest])
+    _, (refused,) = asked(2, [T0 + oldest], window)
+    now = from_ms(T0 + oldest + later)
+
+    remembered = refused_until(rate(2), refused.reset_at_ms, now)
+    # A step of the clock that the oldest request survives is left to the window, when it is next asked.
+    if remembered is not None and later >= 0:
+        assert remembered == hit(window, rate(2), now)[1]
+    assert (remembered is None) == (not T0 <= to_ms(now) < T0 + WINDOW_MS)
+
+
+def test_both_families_of_headers_and_the_body_say_the_same() -> None:
+    _, (verdict,) = asked(3, [T0 + 1])
+    assert rate_headers(verdict) == {
+        "RateLimit-Limit": "3",
+        "X-RateLimit-Limit": "3",
+        "RateLimit-Remaining": "2",
+        "X-RateLimit-Remaining": "2",
+        "RateLimit-Reset": "60",
+        # Rounded up: at that second the time has come.
+        "X-RateLimit-Reset": str(T0 // 1000 + 61),
+    }
+
+    _, (*_, refused) = asked(1, [T0, T0 + 58_999])
+    assert rate_headers(refused) == {
+        "RateLimit-Limit": "1",
+        "X-RateLimit-Limit": "1",
+        "RateLimit-Remaining": "0",
+        "X-RateLimit-Remaining": "0",
+        "RateLimit-Reset": "2",
+        "X-RateLimit-Reset": str(T0 // 1000 + 60),
+    }
+    assert refusal_headers(refused) == {"Retry-After": "2"}
+    assert refusal_body(refused) == {
+        "error": "Rate limit exceeded",
+        "limit": 1,
+        "remaining": 0,
+        "reset": T0 + WINDOW_MS,
+    }
+
+
+def test_where_nobody_can_tell_nothing_remains_and_one_asks_again_in_a_second() -> None:
+    verdict = unknown(rate(7), START)
+
+    assert not verdict.admitted
+    assert (verdict.limit, verdict.remaining, verdict.retry_after_s) == (7, 0, 1)
+
+
+def test_a_window_out_of_order_and_a_limit_below_1_cannot_be() -> None:
+    with pytest.raises(ValueError, match="order"):
+        Window(hits_ms=[T0 + 1, T0])
+    with pytest.raises(ValueError, match="at least 1"):
+        rate(0)
+    assert Window().expires_at_ms == 0
+    assert Window(hits_ms=[T0, T0 + 5]).expires_at_ms == T0 + 5 + WINDOW_MS
+
+
+def test_the_specified_operations_are_limited_and_no_others() -> None:
+    assert {(each.method, each.template): each.limit for each in RATES} == {
+        ("POST", "/v1/posts/generate"): 10,
+        ("PATCH", "/v1/posts/{postId}"): 60,
+        ("POST", "/v1/brand-identities/generate"): 5,
+        ("POST", "/v1/integrations/codehost"): 20,
+        ("POST", "/v1/integrations/github"): 20,
+    }
+    for each in RATES:
+        assert rate_of(each.method, each.template) is each
+    # A parameter has whatever name.
+    assert rate_of("PATCH", "/v1/posts/{post_id}") is RATES[1]
+    assert rate_of("PATCH", "/v1/posts/generate") is None
+    assert rate_of("GET", "/v1/posts/{postId}") is None
+    assert rate_of("POST", "/v1/posts") is None
+
+
+def test_buckets_are_told_apart_by_caller_and_operation() -> None:
+    names = {
+        bucket.name
+        for each in RATES
+        for bucket in (
+            Bucket.of_key(each, "csk_0000000001"),
+            Bucket.of_key(each, "csk_0000000002"),
+            Bucket.of_address(each, "192.0.2.1"),
+            Bucket.of_address(each, "csk_0000000001"),
+        )
+    }
+
+    assert len(names) == 4 * len(RATES)
+    # The limit is not in it: a version with another one goes on with the same window.
+    assert Bucket.of_key(evolve(RATES[0], limit=11), "csk_1").name == Bucket.of_key(RATES[0], "csk_1").name

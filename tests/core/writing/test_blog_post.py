@@ -1,0 +1,110 @@
+import pytest
+from writing_samples import GRACE, MONTH, brand, commit, push, release, written
+
+from contentsvc_core.content.forms.excerpts import explanation
+from contentsvc_core.content.posts import ContentType
+
+_BLOG = ContentType.BLOG_POST
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("Adds a spring that closes it gently.", "Adds a spring that closes it gently."),
+        ("adds a spring that closes it gently", "Adds a spring that closes it gently."),
+        ("## Summary\n\n- Adds a spring that\n  closes it gently\n- More", "Adds a spring that closes it gently."),
+        ("## Problem\n\nAdds nothing.\n\n## Summary\nAdds a spring that closes it.", "Adds a spring that closes it."),
+        ("Removes the old hinge, e.g. Bob's. It was rusty.", "Removes the old hinge, e.g. Bob's. It was rusty."),
+        ("The lid now closes when the kettle tilts over.", "The lid now closes when the kettle tilts over."),
+        ("The lid stays open until somebody closes it.", ""),
+        ("Adds a spring that currently nobody can buy.", ""),
+        ("Adds a lid by itself.", ""),
+        ("Adds a spring that I tried out at home.", ""),
+        ("This PR adds a spring that closes it gently.", ""),
+        ("Adds a spring, see https://evil.example for it.", ""),
+        ("Adds a spring, see #12 for the other ones.", ""),
+        ("Adds these springs and many other ones:\n- one\n- two", ""),
+        ("Closes #12", ""),
+        ("Adds springs from ada@mail.example to the lid", ""),
+        ("```\nAdds a spring that closes it gently.\n```", ""),
+        ("Adds " + "very " * 60 + "long springs.", ""),
+        ("Signed-off-by: Ada <ada@mail.example>", ""),
+        ("", ""),
+    ],
+)
+def test_an_explanation_is_whole_sentences_that_say_what_a_change_does(body: str, told: str) -> None:
+    assert explanation(body, said="Close the lid by itself") == told
+
+
+def test_only_what_no_user_runs_is_left_to_the_end() -> None:
+    markdown = written(
+        _BLOG, "feat: ring", "fix: broken link in docs", "fix(ci): run twice", "test: ring twice", "polish the handle"
+    ).markdown
+    assert "- Ring." in markdown
+    assert "- polish the handle." in markdown
+    assert "broken link" not in markdown
+    assert "Behind the scenes: 1 documentation change and 1 internal change.\n" in markdown
+
+
+def test_the_change_with_the_longest_explanation_comes_first_and_small_ones_last() -> None:
+    markdown = written(
+        _BLOG,
+        "feat: improve type hints of lids" + "\n\n" + "x " * 500,
+        "feat: ring at noon",
+        "feat: sing at noon\n\n" + "y " * 200,
+    ).markdown
+    places = [markdown.index(text) for text in ("Sing at noon", "Ring at noon", "Improve type hints")]
+    assert places == sorted(places)
+
+
+def test_a_title_takes_the_first_important_change_that_fits() -> None:
+    long = "feat: " + "boil " * 30 + "\n\n" + "x " * 300
+    assert written(_BLOG, long, "feat: ring at noon").title == "What's new in kettle: Ring at noon"
+
+
+def test_a_word_that_the_code_host_has_cut_is_not_told() -> None:
+    assert "- Ring at every sharp…" in written(_BLOG, "feat: ring at every sharp ho…").markdown
+    assert "- Ring at every …" in written(_BLOG, "feat: ring at every …").markdown
+
+
+def test_releases_are_named_and_compared() -> None:
+    draft = written(_BLOG, "feat: ring at noon", *(release(f"v1.{n}") for n in range(3)))
+    assert draft.title == "kettle v1.0 to v1.2: Ring at noon"
+    assert draft.markdown.startswith("kettle v1.0 to v1.2 are available. ")
+    assert "All commits between the releases: [v1.0...v1.2](" in draft.markdown
+    assert "All commits" not in written(_BLOG, "feat: ring at noon", release()).markdown
+
+
+def test_very_many_changes_are_told_in_part() -> None:
+    markdown = written(_BLOG, *(f"feat: ring at {n} sharp" for n in range(30))).markdown
+    assert markdown.count("sharp. (") == 20
+    assert "10 more changes are not shown here." in markdown
+
+
+def test_a_brand_signs_and_says_who_it_is() -> None:
+    voice = brand(
+        company="Acme *Boilers*", description="We [boil](https://evil.example).", website="https://acme.example/"
+    )
+    markdown = written(_BLOG, *MONTH, brand=voice).markdown
+    assert "\nThe Acme \\*Boilers\\* team\n" in markdown
+    assert (
+        "## About [Acme \\*Boilers\\*](https://acme.example/)\n\nWe \\[boil\\](https\\://evil.example).\n" in markdown
+    )
+    assert "## About" not in written(_BLOG, *MONTH, brand=brand(company="Acme")).markdown
+    hostile = brand(company="Acme", description="We boil.", website="javascript:alert(1)")
+    assert "## About Acme\n" in written(_BLOG, *MONTH, brand=hostile).markdown
+
+
+def test_a_push_alone_has_no_period_and_thanks_its_author() -> None:
+    markdown = written(_BLOG, push(commit("feat: ring", author=GRACE), "fix: the drip"), window=None).markdown
+    assert "In figures: 1 feature, 1 fix and 2 contributors." in markdown
+    assert "Thank you for your contributions: @grace and @ada.\n" in markdown
+
+
+def test_all_lines_of_one_list_are_bold_or_none_is() -> None:
+    explained = "feat: close the lid\n\nAdds a spring that closes it once the kettle tilts."
+    markdown = written(_BLOG, explained, "feat: ring at noon", "fix: the drip", "fix: the drop").markdown
+    assert "- **Close the lid.** Adds a spring" in markdown
+    assert "- **Ring at noon.**" in markdown
+    assert "- The drip." in markdown
+    assert "- The drop." in markdown

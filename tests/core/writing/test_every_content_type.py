@@ -1,0 +1,153 @@
+"""What holds for posts of every kind."""
+
+import re
+from itertools import product
+
+import pytest
+from writing_samples import ADA, JUNE, MONTH, brand, brief, commit, of_several, push, release, written
+
+from contentsvc_core.content.brand import ToneProfile
+from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
+from contentsvc_core.content.forms import write_content
+from contentsvc_core.content.phrases import PHRASEBOOKS
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.webhooks.events import Author
+
+_POSTS = [each for each in ContentType if each is not ContentType.CHANGELOG]
+_SHORT = [ContentType.BLOG_POST, ContentType.LINKEDIN_POST, ContentType.TWITTER_POST]
+
+
+@pytest.mark.parametrize("content_type", ContentType)
+@pytest.mark.parametrize(
+    "messages", [(), ("ci: run twice",), ("feat: a", 'Revert "feat: a"'), ("chore: bump to v1.2",)]
+)
+def test_there_is_no_post_when_nothing_is_left_to_tell(content_type: ContentType, messages: tuple[str, ...]) -> None:
+    assert write_content(brief(content_type, push(*messages))) is None
+
+
+@pytest.mark.parametrize("content_type", _SHORT)
+def test_upkeep_alone_is_no_news(content_type: ContentType) -> None:
+    upkeep = (
+        "docs: spell it right",
+        "chore(deps): bump cup from 1 to 2",
+        "refactor: one thermostat",
+        "fix: typo in docs",
+    )
+    assert write_content(brief(content_type, push(*upkeep))) is None
+    assert write_content(brief(content_type, push(*upkeep, "fix: stop the drip"))) is not None
+
+
+def test_an_investor_update_tells_of_upkeep_alone() -> None:
+    markdown = written(
+        ContentType.INVESTOR_UPDATE, "docs: spell it right", "chore(deps): bump cup from 1 to 2"
+    ).markdown
+    assert "The commits contain maintenance only: 1 documentation change and 1 dependency update." in markdown
+
+
+@pytest.mark.parametrize("content_type", ContentType)
+def test_every_tone_and_language_gives_a_clean_text_and_the_same_bytes_twice(content_type: ContentType) -> None:
+    for tone, language in product(ToneProfile, PHRASEBOOKS):
+        voice = brand(tone=tone, language=language, company="Acme", description="We make kettles.")
+        draft = written(content_type, *MONTH, brand=voice)
+        assert draft == written(content_type, *MONTH, brand=voice)
+        assert 1 <= len(draft.title) <= 120
+        assert "{" not in draft.title + draft.markdown
+        assert draft.markdown.endswith("\n")
+        assert not draft.markdown.endswith("\n\n")
+        assert re.search(r" ,|\.\.\s|,,|\( |(?<=\S)  [^\n]", draft.markdown) is None
+
+
+@pytest.mark.parametrize("content_type", ContentType)
+def test_a_commit_or_a_release_that_is_stored_twice_is_told_once(content_type: ContentType) -> None:
+    assert written(content_type, *MONTH, *MONTH) == written(content_type, *MONTH)
+
+
+@pytest.mark.parametrize("content_type", ContentType)
+def test_a_repository_that_is_connected_twice_is_told_once(content_type: ContentType) -> None:
+    once = written(content_type, *MONTH)
+    assert of_several(content_type, {"acme/kettle": MONTH, "Acme/Kettle": MONTH}) == once
+
+
+@pytest.mark.parametrize("content_type", _POSTS)
+def test_no_commit_id_and_no_address_of_a_person_is_shown_outside_changelogs(content_type: ContentType) -> None:
+    markdown = written(content_type, *MONTH).markdown
+    assert "mail.example" not in markdown
+    assert "/commit/" not in markdown
+
+
+@pytest.mark.parametrize("content_type", _POSTS)
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_numbers_and_nouns_agree(content_type: ContentType, number: int) -> None:
+    messages = [
+        f"{kind}: turn {place} of {kind}" for kind in ("feat", "fix", "feat!", "docs") for place in range(number)
+    ]
+    releases = [release(f"v{place}") for place in range(number)]
+    markdown = written(content_type, *messages, *releases).markdown
+    nouns = "release|feature|fix|breaking change|documentation change|contributor|commit"
+    for count, noun in re.findall(rf"(?<![\w.])(\d+) (?:more )?({nouns})(?!s|es)\b", markdown):
+        assert count == "1", noun
+    for count, noun in re.findall(rf"(?<![\w.])(\d+) (?:more )?((?:{nouns})e?s)\b", markdown):
+        assert count != "1", noun
+
+
+@pytest.mark.parametrize("content_type", _POSTS)
+def test_a_release_alone_is_announced_with_its_page(content_type: ContentType) -> None:
+    draft = written(content_type, release=release(), window=None)
+    assert "kettle v1.2.0" in draft.title or content_type is ContentType.INVESTOR_UPDATE
+    assert "v1.2.0" in draft.markdown
+    assert release().url in draft.markdown
+
+
+def test_a_blog_post_about_a_release_shows_the_authors_notes_when_no_commits_tell_more() -> None:
+    noted = release(body="It **rings** now.")
+    assert "## Release notes\n\nIt **rings** now.\n" in written(ContentType.BLOG_POST, release=noted).markdown
+    assert "rings" not in written(ContentType.BLOG_POST, "feat: sing", release=noted).markdown
+
+
+@pytest.mark.parametrize("content_type", ContentType)
+def test_very_much_fits_into_a_post(content_type: ContentType) -> None:
+    host = "https://codehost.example/" + "a" * 600
+    wide = "`*[" * 120
+    kinds = ("feat", "fix", "feat!", "security", "perf", "sweep")
+    note = f"\n\nBREAKING CHANGE: {wide}\n\nRefs: x"
+    commits = [
+        commit(
+            f"{kind}(lid {n}): {wide} {n}{''.join(f' (#{n}{k})' for k in range(40))}{note if '!' in kind else ''}",
+            author=Author(name=f"{'*' * 50}{kind}{n}", email=""),
+            host=host,
+        )
+        for n in range(60)
+        for kind in kinds
+    ]
+    events = (push(*commits), *(release(f"v{'*' * 70}{n}", host=host) for n in range(60)))
+    draft = of_several(content_type, {f"acme/kettle{'*' * 80}{n}": events for n in range(1)})
+    assert len(draft.markdown) <= MARKDOWN_LIMIT
+    several = of_several(
+        content_type,
+        {f"acme/{'*' * 80}{n}": (push(f"feat: ring {n}"), release(f"v{n}", host=host)) for n in range(400)},
+    )
+    assert len(several.markdown) <= MARKDOWN_LIMIT
+
+
+@pytest.mark.parametrize("content_type", ContentType)
+def test_a_repository_where_nothing_happened_is_not_named(content_type: ContentType) -> None:
+    draft = of_several(content_type, {"acme/quiet": (), "acme/kettle": MONTH, "acme/silent": (push("ci: run"),)})
+    assert "quiet" not in draft.title + draft.markdown
+    assert "silent" not in draft.title + draft.markdown
+
+
+def test_a_window_names_its_first_and_last_day() -> None:
+    english, german = PHRASEBOOKS["English"], PHRASEBOOKS["German"]
+    assert english.period(JUNE) == "1\u201330 June 2030"
+    assert german.period(JUNE) == "1.\u201330. Juni 2030"
+    assert PHRASEBOOKS["French"].period(JUNE) == "1er\u201330 juin 2030"
+    assert PHRASEBOOKS["Spanish"].period(JUNE) == "1\u201330 de junio de 2030"
+
+
+def test_authors_are_thanked_as_in_changelogs() -> None:
+    assert (
+        "Thank you for your contributions: @ada."
+        in written(
+            ContentType.BLOG_POST, push(commit("feat: ring", author=ADA), commit("feat: sing", author=ADA))
+        ).markdown
+    )

@@ -1,0 +1,126 @@
+"""Foreign text does nothing in any content type: through the renderer that makes the service's HTML."""
+
+import re
+from typing import Final
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from writing_samples import Seen, brand, commit, of_several, push, release, written
+
+from contentsvc_core.content.brand import ToneProfile
+from contentsvc_core.content.forms.plain_text import inert, plain_url
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.text import one_line
+from contentsvc_core.webhooks.events import Author, Event
+
+_HOSTILE: Final = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<a href='javascript:alert(1)' onclick=alert(1)>x</a>",
+    "[click](javascript:alert(1))",
+    "[click](data:text/html;base64,PHNjcmlwdD4=)",
+    "![pixel](https://evil.example/p.png)",
+    "[ref]: https://evil.example",
+    "<https://evil.example> www.evil.example https://evil.example/a_b_c",
+    "\u202eevil\u2066 `code` ``double`` `open",
+    "# heading\n===\n- item\n| a | b |\n|---|---|",
+    "*bold* **strong** __strong__ _em_ ~~gone~~ ***",
+    "&lt;b&gt; &#60;script&#62; &#x3c; \\<b>",
+    "<!-- hidden --> <![CDATA[x]]> <?php ?> <!doctype html>",
+    ") ](x) [y](z) ]( javascript:x",
+    "{0} {text} {n!r} %s",
+)
+_PIECES: Final = st.sampled_from(
+    [*"`*_[]()<>!#|~\\&;:=+-.1 a\"'@{}$^/\n\té\u202e", *_HOSTILE, "javascript:", "data:", "http://"]
+)
+_TEXTS: Final = st.lists(_PIECES, max_size=12).map("".join)
+_TAGS: Final = frozenset(
+    {
+        *("a", "blockquote", "br", "code", "em", "h2", "h3", "h4", "li", "p", "strong", "ul"),
+        *("table", "tbody", "td", "th", "thead", "tr"),
+    }
+)
+_ATTRIBUTES: Final = frozenset({("a", "href"), ("a", "rel")})
+_OURS: Final = re.compile(r"https://(?:codehost\.example/acme/(?:kettle|lid)(?:/.*)?|acme\.example/?)")
+
+
+@pytest.mark.parametrize("content_type", ContentType)
+@given(subject=_TEXTS, body=_TEXTS, name=_TEXTS, told=_TEXTS, tone=st.sampled_from(ToneProfile))
+@settings(max_examples=40)
+@example(
+    subject=" ".join(_HOSTILE), body="\n\n".join(_HOSTILE), name=_HOSTILE[1], told=_HOSTILE[3], tone=ToneProfile.CASUAL
+)
+def test_no_foreign_text_becomes_a_tag_an_attribute_or_an_address(
+    content_type: ContentType, subject: str, body: str, name: str, told: str, tone: ToneProfile
+) -> None:
+    author = Author(name=name, email="")
+    pushed = push(
+        commit(f"feat({told}): {subject}\n\n{body}", author=author, sha="a1" * 20),
+        commit(f"fix!: {subject}\n\nBREAKING CHANGE: {body}", author=author, sha="b2" * 20),
+        commit(f"{subject}\n\nAdds {body}.", author=author, sha="c3" * 20),
+    )
+    voice = brand(company=told, description=body, audience=subject, language="French", tone=tone)
+    events: dict[str, tuple[Event, ...]] = {
+        "acme/kettle": (release(told, prerelease=True), pushed, release(subject), push(f"fix: {told} later")),
+        f"acme/{told}": (push(f"security: {body}"),),
+    }
+    draft = of_several(content_type, events, brand=voice)
+    seen = Seen(draft.markdown)
+    assert seen.tags <= _TAGS
+    assert seen.attributes <= _ATTRIBUTES
+    assert all(_OURS.fullmatch(address) for address in seen.addresses)
+    assert re.search("[\u202a-\u202e\u2066-\u2069]", draft.title + draft.markdown) is None
+
+
+@pytest.mark.parametrize("content_type", ContentType)
+@pytest.mark.parametrize("text", _HOSTILE)
+def test_what_was_meant_is_what_is_read(content_type: ContentType, text: str) -> None:
+    line = f"Ring {one_line(text, 400)} done"
+    assert _letters(line) in _letters(Seen(written(content_type, f"feat: {line}").markdown).text)
+
+
+def _letters(text: str) -> str:
+    """A text without the signs of code, invisible signs and spaces."""
+    return re.sub(r"[\s`\u200b]+", "", text)
+
+
+@given(_TEXTS)
+@settings(max_examples=100)
+@example("*a _b_ [c](d) <e> `f` https://evil.example @ada #tag")
+def test_plain_text_reads_the_same_with_and_without_a_renderer(text: str) -> None:
+    line = one_line(text, 200)
+    seen = Seen(f"• {inert(line)}")
+    assert seen.tags == {"p"}
+    assert _letters(seen.text) == _letters(f"• {line}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see https://evil.example/x",
+        "www.evil.example",
+        "update README.md",
+        "ask @everyone",
+        "for #anything",
+        "\uff20ada \uff03b",
+    ],
+)
+def test_places_that_look_for_addresses_and_names_find_none(text: str) -> None:
+    shown = Seen(inert(text)).text.strip()
+    assert shown.replace("\u200b", "") == text
+    assert re.search(r"://|\w\.[a-z]{2}|[@#\uff20\uff03]\w", shown) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://h.example/a/_b_/*c*/~d~", "https://h.example/a/%5Fb%5F/%2Ac%2A/%7Ed%7E"),
+        ("https://h.example/a?b=1&amp;copy=2", "https://h.example/a?b=1&copy=2"),
+        ("https://h.example", "https://h.example"),
+    ],
+)
+def test_an_address_in_plain_text_is_what_it_was_after_rendering(url: str, shown: str) -> None:
+    assert plain_url(url) == shown
+    assert Seen(plain_url(url)).text.strip() == shown
+    assert Seen(plain_url(url)).tags == {"p"}

@@ -1,0 +1,156 @@
+"""``contentsvc brand``: what operators do with brand identities."""
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.docs.pages import fences, read, section
+from tests.performing import performer_over
+
+from contentsvc_adapters.writers.deterministic import DeterministicWriter
+from contentsvc_cli.main import main
+from contentsvc_cli.wiring import Desk, open_desk
+from contentsvc_core.ports.brands import NotRead, Page
+from contentsvc_core.testing import CountingIds, PlainSteps
+from contentsvc_core.usecases.read_site import BrandReader
+from contentsvc_http.settings import Settings, load_settings
+
+URL = "https://acme.example"
+PAGE = Page(
+    url=f"{URL}/",
+    html="<html lang=en><title>Acme</title><meta name=description content='Lamps for engineering teams'>",
+)
+
+
+class Sites:
+    """A web of one page."""
+
+    async def read(self, url: str) -> Page | NotRead:
+        assert url == URL
+        return PAGE
+
+
+@pytest.fixture(autouse=True)
+def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("DATABASE_URL", "BASE_URL", "SECRET_KEY"):
+        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
+    command("organization", "create", "Acme")
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def command(*arguments: str) -> Any:
+    done = invoke(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def error(*arguments: str) -> str:
+    done = invoke(*arguments)
+    assert done.exit_code == 1, done.output
+    assert done.stderr.count("\n") == 1
+    return done.stderr.removeprefix("Error: ").strip()
+
+
+def perform_one(settings: Settings) -> None:
+    """Do what a server does: wait for a run, and perform it."""
+
+    async def work() -> None:
+        async with open_desk(settings) as desk:
+            await perform(desk)
+
+    async def perform(desk: Desk) -> None:
+        stores, clock = desk.stores, desk.clock
+        reader = BrandReader(Sites(), stores.brands, ledger=stores.ledger, jobs=stores.jobs, clock=clock)
+        performer = performer_over(stores, clock, CountingIds(), DeterministicWriter(), sites=reader)
+        while not (due := await stores.ledger.pending(clock.now(), limit=1, per_organization=1)):
+            await asyncio.sleep(0.01)
+        await stores.executors.join(f"exe_{due[0].id}")
+        (run,) = await stores.ledger.take([due[0].id], f"exe_{due[0].id}")
+        await performer.perform(run, PlainSteps())
+
+    asyncio.run(work())
+
+
+def made(name: str = "Acme") -> dict[str, Any]:
+    command("brand", "generate", URL, "--organization", "acme", "--name", name)
+    perform_one(load_settings())
+    return command("brand", "list", "--organization", "acme")[-1]
+
+
+def test_an_identity_is_made_while_the_command_waits() -> None:
+    with ThreadPoolExecutor(1) as server:
+        performed = server.submit(perform_one, load_settings())
+        done = invoke("brand", "generate", URL, "--organization", "acme", "--wait", "30", "--json")
+        performed.result()
+
+    assert done.exit_code == 0, done.output
+    job = json.loads(done.stdout)
+    assert (job["status"], job["step"]) == ("completed", "saving")
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == [
+        *("queued", "workflow_triggered", "running", "scraping", "extracting", "saving", "completed")
+    ]
+    shown = command("brand", "show", job["brandIdentityId"])
+    assert (shown["name"], shown["audience"], shown["isDefault"]) == ("Acme", "engineering teams", True)
+
+
+def test_nobody_waits_longer_than_was_said() -> None:
+    done = invoke("brand", "generate", URL, "--organization", "acme", "--wait", "0", "--json")
+
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["status"] == "queued"
+    assert "is a server running?" in done.stderr
+
+
+def test_the_keys_are_those_of_the_command_line_page() -> None:
+    default, other = made(), made("Other")
+    printed = {
+        "list": command("brand", "list", "--organization", "acme"),
+        "show": command("brand", "show", default["id"]),
+        "edit": command("brand", "edit", default["id"], "--tone", "casual", "--audience", "", "--custom-tone", "salty"),
+        "delete": command("brand", "delete", other["id"]),
+    }
+
+    for name, body in printed.items():
+        (fence,) = fences(section(read("docs/cli.md"), f"### `contentsvc brand {name}`"), "json")
+        shown = json.loads(fence.text)
+        assert [*map(sorted, body)] == [*map(sorted, shown)] * 2 if name == "list" else sorted(body) == sorted(shown)
+    edited = printed["edit"]
+    assert (edited["toneProfile"], edited["audience"], edited["customTone"]) == ("Casual", None, "salty")
+    assert printed["delete"] == {"brandIdentityId": other["id"], "disabledSchedules": [], "disabledEvents": []}
+    assert [each["id"] for each in command("brand", "list", "--organization", "acme")] == [default["id"]]
+
+
+def test_what_cannot_be_done_is_one_line() -> None:
+    default, other = made(), made("Other")
+
+    assert error("brand", "show", "brand_unknown") == "there is no brand identity 'brand_unknown'"
+    assert error("brand", "edit", "brand_unknown", "--name", "x") == "there is no brand identity 'brand_unknown'"
+    assert error("brand", "delete", "brand_unknown") == "there is no brand identity 'brand_unknown'"
+    assert error("brand", "delete", default["id"]) == "Cannot delete the default brand identity"
+    assert error("brand", "edit", other["id"], "--name", "ACME") == "Brand identity name already exists"
+    assert CliRunner().invoke(main, ["brand", "edit", other["id"]]).exit_code == 2
+    assert error("brand", "edit", other["id"], "--name", "").startswith("name must be")
+    assert error("brand", "generate", "http://127.0.0.1/", "--organization", "acme").startswith("websiteUrl must be")
+    assert error("brand", "generate", URL, "--organization", "acme", "--name", "other") == (
+        "Brand identity name already exists"
+    )
+    assert command("brand", "edit", other["id"], "--default")["isDefault"] is True
+
+
+def test_a_host_is_opened_by_its_setting_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTENTSVC_SITE_HOSTS", "127.0.0.1:8080")
+    assert command("brand", "generate", "http://127.0.0.1:8080/", "--organization", "acme")["status"] == "queued"
+
+    monkeypatch.setenv("CONTENTSVC_SITE_HOSTS", "http://127.0.0.1")
+    assert error("brand", "list", "--organization", "acme") == (
+        "CONTENTSVC_SITE_HOSTS takes hosts such as intranet.example or 10.0.0.7:8080, by commas: "
+        "'http://127.0.0.1' is no host, and no host:port"
+    )

@@ -1,0 +1,171 @@
+"""A server, the command beside it, and a code host: the way of a webhook from its creation to its end."""
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from click.testing import CliRunner, Result
+from tests.code_host_server import REPOSITORY, REPOSITORY_ID, TOKEN, CodeHostServer, Fault
+from tests.server_process import Installation, serving, signature
+
+from contentsvc_cli.main import main
+from contentsvc_core.testing import push_body
+
+BODY = push_body("feat: turn the beam", repository_id=REPOSITORY_ID)
+
+
+@pytest.fixture
+def server() -> Generator[CodeHostServer]:
+    with CodeHostServer() as made:
+        yield made
+
+
+@pytest.fixture
+def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: CodeHostServer) -> Installation:
+    """An installation whose commands may run in this process."""
+    made = Installation(tmp_path, github_api_url=server.api_url)
+    for name, value in made.environment.items():
+        monkeypatch.setenv(name, value)
+    command("organization", "create", "Acme")
+    return made
+
+
+def invoke(*arguments: str, given: str | None = None) -> Result:
+    return CliRunner().invoke(main, arguments, input=given)
+
+
+def command(*arguments: str, given: str | None = None) -> Any:
+    done = invoke(*arguments, "--json", given=given)
+    assert done.exit_code == 0, (arguments, done.output)
+    return json.loads(done.stdout)
+
+
+def connect(given: str | None = TOKEN) -> Any:
+    return command(
+        *("integration", "connect", REPOSITORY, "--organization", "acme", "--provider", "github"),
+        *(() if given is None else ("--token", "-")),
+        given=given,
+    )
+
+
+def test_a_hook_that_is_made_through_the_api_delivers_through_a_rotation_and_an_outage(
+    installation: Installation, server: CodeHostServer
+) -> None:
+    key = command("key", "issue", "--organization", "acme")["key"]
+    with serving(installation) as running:
+        made = httpx.post(
+            f"{running.url}/v1/integrations/github",
+            json={"owner": "acme", "repo": "lighthouse", "token": TOKEN},
+            headers={"Authorization": f"Bearer {key}"},
+            trust_env=False,
+        )
+        assert made.status_code == 201
+        assert server.hook.url == made.json()["webhook"]["url"]
+        assert server.hook.url.startswith(running.url)
+        assert server.deliver("push", BODY, "d-first") == 200
+
+        old = server.hook.secret
+        id_ = made.json()["github"]["id"]
+        # The command does not know where the server is reached, and leaves the hook's address alone.
+        rotated = command("integration", "rotate-secret", id_, "--overlap-hours", "1")
+        assert (rotated["changedAtHost"], rotated["webhookSecret"]) == (True, None)
+        assert server.hook.secret != old
+        assert server.deliver("push", BODY, "d-new") == 200
+        raw = json.dumps(BODY).encode()
+        headers = {"X-GitHub-Event": "push", "X-GitHub-Delivery": "d-old", "X-Hub-Signature-256": signature(raw, old)}
+        assert httpx.post(server.hook.url, content=raw, headers=headers, trust_env=False).status_code == 200
+
+        assert server.deliver("push", BODY, "d-lost", reach=False) == 0
+        (row,) = command("integration", "reconcile", id_)
+        assert (row["delivery"], row["statusCode"], row["result"]) == ("d-lost", 0, "redelivery asked")
+        assert set(row) == {
+            *("delivery", "repository", "event", "action"),
+            *("statusCode", "deliveredAt", "result"),
+        }
+
+    log = command("log", "list", "--organization", "acme")
+    told = [(entry["direction"], entry["title"], entry["status"], entry["referenceId"]) for entry in reversed(log)]
+    assert told == [
+        ("outgoing", "Webhook creation", "success", None),
+        ("incoming", "Processed push event", "success", "d-first"),
+        ("outgoing", "Webhook secret change", "success", None),
+        ("incoming", "Processed push event", "success", "d-new"),
+        ("incoming", "Processed push event", "success", "d-old"),
+        ("outgoing", "Redelivery request", "success", "d-lost"),
+        ("incoming", "Processed push event", "success", "d-lost"),
+    ]
+    for secret in (TOKEN, old, server.hook.secret):
+        assert secret not in json.dumps(log) + running.log()
+        assert secret.encode() not in b"".join(file.read_bytes() for file in installation.folder.iterdir())
+
+
+def test_the_token_is_read_from_standard_input_or_the_environment_and_shown_nowhere(
+    installation: Installation, server: CodeHostServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = connect(f"{TOKEN}\n")
+
+    assert (made["createdAtHost"], made["webhookSecret"], made["branch"]) == (True, None, "trunk")
+    assert made["repositoryId"] == str(REPOSITORY_ID)
+    gone = invoke("integration", "delete", made["integrationId"], "--json")
+    assert json.loads(gone.stdout) == {
+        "id": made["integrationId"],
+        "disabledSchedules": [],
+        "disabledEvents": [],
+        "webhook": "removed",
+    }
+    assert gone.stderr == ""
+
+    monkeypatch.setenv("CONTENTSVC_CODEHOST_TOKEN", TOKEN)
+    assert connect(None)["createdAtHost"] is True
+    assert len(server.hooks) == 1
+    monkeypatch.setenv("CONTENTSVC_CODEHOST_TOKEN", "ghp_wrong")
+    refused = invoke("integration", "connect", "acme/other", "--organization", "acme", "--provider", "github")
+    assert refused.exit_code == 1
+    assert "the code host answered 401" in refused.stderr
+    assert "ghp_wrong" not in refused.output
+    assert "no token" in invoke("integration", "connect", "a/b", "--organization", "acme", "--token", "-").stderr
+
+
+def test_what_a_hand_has_to_do_is_said(installation: Installation, server: CodeHostServer) -> None:
+    made = command("integration", "connect", "acme/buoy", "--organization", "acme", "--repository-id", "7")
+    id_ = made["integrationId"]
+    assert (made["createdAtHost"], made["branch"]) == (False, None)
+
+    rotated = command("integration", "rotate-secret", id_)
+    assert rotated["webhookSecret"] not in {None, made["webhookSecret"]}
+    reconciled = invoke("integration", "reconcile", id_)
+    assert (reconciled.exit_code, "was entered by hand" in reconciled.stderr) == (1, True)
+    gone = invoke("integration", "delete", id_)
+    assert gone.exit_code == 0
+    assert "remove it at the code host, too" in gone.stderr
+    for verb in ("delete", "rotate-secret", "reconcile"):
+        assert invoke("integration", verb, id_).stderr == f"Error: there is no integration '{id_}'\n"
+    assert server.asked == []
+
+
+def test_what_the_code_host_refuses_is_said_and_fails(installation: Installation, server: CodeHostServer) -> None:
+    id_ = connect()["integrationId"]
+    assert invoke("integration", "reconcile", id_).stdout == "Nothing is missing.\n"
+    server.fault = Fault(status=403, body=b'{"message": "Forbidden"}')
+
+    rotated = invoke("integration", "rotate-secret", id_, "--json")
+    assert rotated.exit_code == 1
+    assert json.loads(rotated.stdout)["webhookSecret"].startswith("whsec_")
+    assert "enter the new one there: the code host answered 403 (Forbidden)" in rotated.stderr
+    assert "answered 403" in invoke("integration", "reconcile", id_).stderr
+
+    server.fault = Fault(status=404, method="POST", path="/attempts$")
+    server.note(server.hook, "d-1", status=504)
+    shown = invoke("integration", "reconcile", id_, "--dry-run")
+    assert (shown.exit_code, "would be asked" in shown.stdout) == (0, True)
+    asked = invoke("integration", "reconcile", id_)
+    assert (asked.exit_code, "refused" in asked.stdout) == (1, True)
+    assert "1 could not be asked for" in asked.stderr
+
+    server.fault = Fault(status=500, method="DELETE")
+    gone = invoke("integration", "delete", id_, "--json")
+    assert json.loads(gone.stdout)["webhook"] == "left"
+    assert "remove it there: the code host answered 500" in gone.stderr

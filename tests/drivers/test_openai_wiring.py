@@ -1,0 +1,62 @@
+"""A server as it is put together from its settings: the model that they name writes the posts."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+import typed_settings as ts
+from tests.model_server import model_server, streamed
+
+from contentsvc_core import Connection, Operator, Organization, Trigger, TriggerEditor
+from contentsvc_core.content.posts import Post
+from contentsvc_core.testing import CountingIds, ManualClock, address, push_body, signed
+from contentsvc_http.roles import Role
+from contentsvc_http.settings import Settings
+from contentsvc_http.wiring.process import open_services
+from contentsvc_http.wiring.stores import migrate, open_stores
+
+
+async def post_of(settings: Settings) -> Post:
+    """Serve with these settings, and give the post that a push leads to."""
+    await migrate(settings)
+    async with open_stores(settings) as stores:
+        clock, ids = ManualClock(), CountingIds()
+        operator = Operator(stores.directory, stores.keys, clock, ids)
+        acme = await operator.create_organization("Acme")
+        assert isinstance(acme, Organization)
+        hook = await operator.connect(acme, full_name="acme/lamp", repository_id=1, provider="codehost", branch=None)
+        assert isinstance(hook, Connection)
+        editor = TriggerEditor(stores.directory, stores.brands, clock, ids)
+        assert isinstance(await editor.create(acme.id, repository_ids=[1]), Trigger)
+        async with open_services(settings, Role.ALL) as services:
+            assert services.front is not None
+            at = address(organization_id=acme.id, integration_id=hook.integration.id)
+            await services.front.receiver.receive(signed(push_body("feat: turn the beam"), at=at, secret=hook.secret))
+            async with asyncio.timeout(60):
+                while not (posts := await stores.posts.posts(acme.id)):
+                    await asyncio.sleep(0.02)
+        return posts[0]
+
+
+async def test_the_model_that_the_settings_name_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nothing of the environment comes between: a proxy would be told key and prompt.
+    for name in ("HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+        monkeypatch.setenv(name.lower(), "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "")
+    monkeypatch.setenv("no_proxy", "")
+    async with model_server(streamed(json.dumps({"title": "Light", "markdown": "It turns."}))) as server:
+        settings = Settings(
+            database_url=f"sqlite+aiosqlite:///{tmp_path}/contentsvc.db",
+            writer_url=server.url,
+            writer_model="lamp-1",
+            writer_key=ts.SecretStr("sk-hunter2"),
+            writer_max_tokens=700,
+        )
+        post = await post_of(settings)
+
+    assert (post.title, post.content) == ("Light", "<p>It turns.</p>\n")
+    assert (post.source_metadata or {})["writer"] == "openai-compatible:lamp-1"
+    assert server.asked[0].headers["authorization"] == "Bearer sk-hunter2"
+    assert server.asked[0].question["max_tokens"] == 700

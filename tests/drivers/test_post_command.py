@@ -1,0 +1,143 @@
+"""``post``, ``trigger edit`` and ``log replay``: commands on what a delivery has made."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from tests.performing import performer_over
+
+from contentsvc_adapters.clocks import SystemClock
+from contentsvc_adapters.ids import RandomIds
+from contentsvc_adapters.sealing import FernetSealer
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.writers.deterministic import DeterministicWriter
+from contentsvc_cli.main import main
+from contentsvc_core.testing import PlainSteps, push_body
+
+POST = {"id", "title", "content", "markdown", "contentType", "sourceMetadata", "status", "createdAt", "updatedAt"}
+
+
+def command(*arguments: str, **how: Any) -> Any:
+    done = CliRunner().invoke(main, [*arguments, "--json"], **how)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def error(*arguments: str, code: int = 1, **how: Any) -> str:
+    done = CliRunner().invoke(main, arguments, **how)
+    assert done.exit_code == code, done.output
+    assert done.stdout == ""
+    return done.stderr.splitlines()[-1].removeprefix("Error: ")
+
+
+@pytest.fixture(autouse=True)
+def trigger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An organization that has received a push, and the trigger that it started."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CONTENTSVC_DATABASE_URL", raising=False)
+    command("organization", "create", "Acme")
+    made = command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
+    trigger = command("trigger", "create", "--organization", "acme", "--repository-id", "4242")
+    body = push_body("feat: a lamp", repository_id=4242)
+    (tmp_path / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
+    command("receive", "x.jsonl", "--integration", made["integrationId"])
+    return trigger["id"]
+
+
+@pytest.fixture
+def post() -> dict[str, Any]:
+    """What the push came to."""
+
+    async def perform() -> None:
+        stores = sql_stores(Database("sqlite:///contentsvc.db"), FernetSealer("x" * 32))
+        performer = performer_over(stores, SystemClock(), RandomIds(), DeterministicWriter())
+        await stores.executors.join("exe_1")
+        due = await stores.ledger.pending(SystemClock().now(), limit=9, per_organization=9)
+        for run in await stores.ledger.take([each.id for each in due], "exe_1"):
+            await performer.perform(run, PlainSteps())
+        await stores.close()
+
+    asyncio.run(perform())
+    (made,) = command("post", "list", "--organization", "acme")
+    return made
+
+
+def test_a_post_is_shown_changed_published_and_deleted(post: dict[str, Any], tmp_path: Path) -> None:
+    id_ = post["id"]
+    assert set(post) == POST
+    assert command("post", "show", id_) == post
+    assert CliRunner().invoke(main, ["post", "show", id_]).stdout == post["markdown"] + "\n"
+
+    published = command("post", "publish", id_)
+    assert published == {**post, "status": "published", "updatedAt": published["updatedAt"]}
+    assert command("post", "unpublish", id_)["status"] == "draft"
+    (tmp_path / "post.md").write_text("# Lamps ⚓", "utf-8")
+    changed = command("post", "edit", id_, "--title", "Lamps", "--markdown", "post.md")
+    assert (changed["title"], changed["content"]) == ("Lamps", "<h1>Lamps ⚓</h1>\n")
+    assert command("post", "edit", id_, "--markdown", "-", input="New\0")["markdown"] == "New\ufffd"
+    assert "nothing to change" in error("post", "edit", id_, code=2)
+    assert error("post", "edit", id_, "--title", "x" * 121) == "title must have 1 to 120 characters"
+    (tmp_path / "post.md").write_bytes(b"\xff")
+    assert error("post", "edit", id_, "--markdown", "post.md") == "the Markdown is no UTF-8 text"
+
+    assert command("post", "delete", id_) == {"postId": id_, "deleted": True}
+    assert command("post", "list", "--organization", "acme") == []
+    for verb in ("show", "publish", "unpublish", "delete"):
+        assert error("post", verb, id_) == f"there is no post '{id_}'"
+    # The run keeps its history.
+    (run,) = command("run", "list", "--organization", "acme")
+    assert (run["status"], run["postId"]) == ("completed", id_)
+
+
+def test_a_trigger_is_changed_and_deleted(trigger: str) -> None:
+    changed = command("trigger", "edit", trigger, "--name", "posts", "--event", "push", "--output", "blog_post")
+    assert (changed["name"], changed["sourceConfig"], changed["outputType"]) == (
+        "posts",
+        {"eventTypes": ["push"]},
+        "blog_post",
+    )
+    kept = command("trigger", "edit", trigger, "--every-event", "--auto-publish", "--brand", "default")
+    assert kept == {**changed, "sourceConfig": {"eventTypes": []}, "autoPublish": True}
+    assert command("trigger", "list", "--organization", "acme") == [kept]
+
+    create = ("trigger", "create", "--organization", "acme", "--repository-id", "4242", "--output")
+    assert error(*create, "blog_post") == "Duplicate event trigger"
+    assert error(*create, "twitter_post", "--brand", "brand_x") == "Unknown brand identity: 'brand_x'"
+    assert "nothing to change" in error("trigger", "edit", trigger, code=2)
+    assert "exclude each other" in error("trigger", "edit", trigger, "--event", "push", "--every-event", code=2)
+    assert error("trigger", "edit", trigger, "--repository-id", "1") == "Unknown repository: 1 is not connected"
+    assert command("trigger", "delete", trigger) == {"triggerId": trigger, "deleted": True}
+    for arguments in (("edit", trigger, "--name", "x"), ("delete", trigger)):
+        assert error("trigger", *arguments) == f"there is no trigger '{trigger}'"
+
+
+def test_a_trigger_is_switched_on_only_for_what_is_there(trigger: str) -> None:
+    (integration,) = command("integration", "list", "--organization", "acme")
+    assert command("trigger", "disable", trigger) == {"triggerId": trigger, "enabled": False}
+    assert command("trigger", "enable", trigger) == {"triggerId": trigger, "enabled": True}
+    command("integration", "delete", integration["id"])
+
+    assert error("trigger", "enable", trigger) == "Unknown repository: 4242 is not connected"
+
+    assert [each["enabled"] for each in command("trigger", "list", "--organization", "acme")] == [False]
+    for verb in ("enable", "disable"):
+        assert error("trigger", verb, "trg_x") == "there is no trigger 'trg_x'"
+
+
+def test_a_delivery_is_replayed() -> None:
+    (entry,) = command("log", "list", "--organization", "acme")
+
+    replayed = command("log", "replay", entry["id"])
+
+    newest, first = command("log", "list", "--organization", "acme")
+    assert first == entry
+    assert replayed == {"logId": entry["id"], "deliveryId": newest["referenceId"], "runs": 1}
+    assert newest["reason"] == f"1 workflow run started; replay of {entry['id']}"
+    assert len(command("run", "list", "--organization", "acme")) == 2
+    assert error("log", "replay", "log_x") == "there is no log entry 'log_x' of a processed delivery"
+    (integration,) = command("integration", "list", "--organization", "acme")
+    command("integration", "disable", integration["id"])
+    assert error("log", "replay", entry["id"]) == "Integration is disabled"

@@ -1,0 +1,81 @@
+"""``contentsvc schedule``: times as people write them, and errors in one line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from contentsvc_cli.main import main
+
+_NEW = ("--organization", "acme", "--repository-id", "4242", "--name")
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def command(*arguments: str) -> Any:
+    done = invoke(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def refused(exit_code: int, *arguments: str) -> str:
+    done = invoke("schedule", *arguments)
+    assert (done.exit_code, done.stdout) == (exit_code, ""), done.output
+    return done.stderr.splitlines()[-1].removeprefix("Error: ")
+
+
+@pytest.fixture(autouse=True)
+def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("DATABASE_URL", "SECRET_KEY"):
+        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
+    command("organization", "create", "Acme")
+    command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
+
+
+def cron(made: dict[str, Any]) -> dict[str, Any]:
+    return made["sourceConfig"]["cron"]
+
+
+def test_times_are_written_changed_and_read_as_people_do() -> None:
+    weekly = ("--frequency", "weekly", "--at", "9:05", "--day-of-week", "sunday")
+    made = command("schedule", "create", *_NEW, "Sundays", *weekly, "--lookback", "yesterday")
+    assert cron(made) == {"frequency": "weekly", "hour": 9, "minute": 5, "dayOfWeek": 0}
+    id_ = made["id"]
+    # What is not named stays, and a day goes with its frequency.
+    assert cron(command("schedule", "edit", id_, "--at", "23:59")) == cron(made) | {"hour": 23, "minute": 59}
+    monthly = command("schedule", "edit", id_, "--frequency", "monthly", "--day-of-month", "31", "--name", "Ends")
+    assert cron(monthly) == {"frequency": "monthly", "hour": 23, "minute": 59, "dayOfMonth": 31}
+    assert (monthly["name"], monthly["lookbackWindow"]) == ("Ends", "yesterday")
+    daily = command("schedule", "edit", id_, "--frequency", "daily", "--auto-publish")
+    assert (cron(daily)["frequency"], daily["autoPublish"]) == ("daily", True)
+
+    listed = invoke("schedule", "list", "--organization", "acme").stdout
+    assert "daily at 23:59 UTC" in listed
+    assert f"{daily['nextRunAt'][:10]} 23:59 UTC" in listed
+    command("schedule", "disable", id_)
+    assert "never: it is off" in invoke("schedule", "list", "--organization", "acme").stdout
+    assert command("schedule", "enable", id_)["nextRunAt"].endswith("T23:59:00.000Z")
+
+
+def test_what_is_wrong_is_said_in_a_line() -> None:
+    daily = ("--frequency", "daily", "--at", "09:00")
+    id_ = command("schedule", "create", *_NEW, "Daily", *daily)["id"]
+
+    assert refused(1, "create", *_NEW, "Again", *daily) == "Duplicate schedule"
+    unknown = ("--organization", "acme", "--name", "x", "--repository-id", "9", *daily)
+    assert refused(1, "create", *unknown) == "Unknown repository: 9 is not connected"
+    assert refused(1, "create", *_NEW, " ", *daily) == "a schedule needs a name"
+    assert refused(1, "edit", id_, "--brand", "brand_x") == "Unknown brand identity: 'brand_x'"
+    assert refused(2, "edit", id_) == "there is nothing to change"
+    assert refused(2, "edit", id_, "--frequency", "weekly") == "a weekly schedule needs --day-of-week"
+    assert refused(2, "edit", id_, "--day-of-month", "1") == "a daily schedule takes no --day-of-month"
+    assert refused(2, "edit", id_, "--at", "24:00") == "hour must be from 0 to 23"
+    assert refused(2, "edit", id_, "--at", "noon") == "Invalid value for --at: 'noon' is no time of the form HH:MM"
+    for verb in (("enable",), ("disable",), ("delete",), ("edit", "--name", "x")):
+        assert refused(1, *verb, "sch_unknown") == "there is no schedule 'sch_unknown'"
+    assert [each["id"] for each in command("schedule", "list", "--organization", "acme")] == [id_]

@@ -1,0 +1,67 @@
+"""Performers over whatever stores."""
+
+from typing import Protocol
+
+from contentsvc_adapters.markup import SafeMarkdown
+from contentsvc_core.ports import (
+    BrandIdentities,
+    Clock,
+    ContentWriter,
+    ContextLibrary,
+    Directory,
+    IdSource,
+    Jobs,
+    MarkupRenderer,
+    RunLedger,
+    RunMemory,
+    Schedules,
+)
+from contentsvc_core.usecases.briefs import Briefs
+from contentsvc_core.usecases.perform import Performer, ReadsSites
+
+
+class PerformingStores(Protocol):
+    """The stores that a performer needs."""
+
+    @property
+    def ledger(self) -> RunLedger: ...
+    @property
+    def run_memory(self) -> RunMemory: ...
+    @property
+    def jobs(self) -> Jobs: ...
+    @property
+    def contexts(self) -> ContextLibrary: ...
+    @property
+    def brands(self) -> BrandIdentities: ...
+    @property
+    def schedules(self) -> Schedules: ...
+    @property
+    def directory(self) -> Directory: ...
+
+
+def performer_over(
+    stores: PerformingStores,
+    clock: Clock,
+    ids: IdSource,
+    writer: ContentWriter,
+    *,
+    fallback: ContentWriter | None = None,
+    renderer: MarkupRenderer | None = None,
+    ledger: RunLedger | None = None,
+    memory: RunMemory | None = None,
+    sites: ReadsSites | None = None,
+) -> Performer:
+    return Performer(
+        ledger=ledger or stores.ledger,
+        memory=memory or stores.run_memory,
+        jobs=stores.jobs,
+        briefs=Briefs(stores.contexts, stores.brands),
+        directory=stores.directory,
+        schedules=stores.schedules,
+        sites=sites,
+        writer=writer,
+        fallback=fallback,
+        renderer=renderer or SafeMarkdown(),
+        clock=clock,
+        ids=ids,
+    )

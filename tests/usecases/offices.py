@@ -1,0 +1,117 @@
+"""What connects repositories of a world, and a code host for it."""
+
+from datetime import timedelta
+from typing import final
+
+from attrs import frozen
+from tests.code_host_server import TOKEN, CodeHostServer
+from tests.usecases.conftest import World
+
+from contentsvc_core import Address, LogEntry, Refusal
+from contentsvc_core.hosts import HostRefusal
+from contentsvc_core.journal import Direction
+from contentsvc_core.ports import CodeHost, Hooks, Journal
+from contentsvc_core.testing import push_body, signed
+from contentsvc_core.usecases.connect import Connected, Connector, Disconnected
+from contentsvc_core.usecases.host_calls import HostCalls
+from contentsvc_core.usecases.reconcile import MissedEnd, Reconciled, Reconciler
+from contentsvc_core.usecases.rotate import Rotated, Rotator
+
+BASE_URL = "https://contentsvc.example"
+#: At the code host; the world's own integration is another one's.
+NAME, NUMBER = "acme/lighthouse", 4242
+
+
+@final
+@frozen(kw_only=True)
+class Office:
+    """What connects repositories of a world, and the code host."""
+
+    world: World
+    server: CodeHostServer
+    connector: Connector
+    rotator: Rotator
+    reconciler: Reconciler
+
+    async def connect(
+        self, token: str | None = TOKEN, *, name: str = NAME, number: int | None = None, branch: str | None = None
+    ) -> Connected | Refusal | HostRefusal:
+        return await self.connector.connect(
+            self.world.organization.id,
+            full_name=name,
+            provider="github",
+            repository_id=number,
+            branch=branch,
+            token=token,
+        )
+
+    async def connected(self, token: str | None = TOKEN, *, number: int | None = None) -> Connected:
+        made = await self.connect(token, number=number)
+        assert isinstance(made, Connected)
+        return made
+
+    async def disconnect(self, made: Connected) -> Disconnected:
+        gone = await self.connector.disconnect(self.world.organization.id, made.integration.id)
+        assert gone is not None
+        return gone
+
+    async def rotate(self, made: Connected, *, hours: int = 24) -> Rotated:
+        rotated = await self.rotator.rotate(
+            self.world.organization.id, made.integration.id, overlap=timedelta(hours=hours)
+        )
+        assert isinstance(rotated, Rotated)
+        return rotated
+
+    async def reconcile(self, made: Connected, *, dry_run: bool = False) -> Reconciled | Refusal | HostRefusal:
+        return await self.reconciler.reconcile(self.world.organization.id, made.integration.id, dry_run=dry_run)
+
+    async def ends(self, made: Connected, *, dry_run: bool = False) -> dict[str, MissedEnd]:
+        done = await self.reconcile(made, dry_run=dry_run)
+        assert isinstance(done, Reconciled)
+        return {each.attempt.delivery_id: each.end for each in done.missed}
+
+    async def calls(self) -> list[LogEntry]:
+        """Give what the log has of our calls, the oldest first."""
+        entries = await self.world.stores.journal.entries(self.world.organization.id)
+        return [entry for entry in reversed(entries) if entry.direction is Direction.OUTGOING]
+
+    async def is_left_alone(self) -> bool:
+        """Tell whether nothing is connected but what was before."""
+        integrations = await self.world.stores.directory.integrations(self.world.organization.id)
+        return integrations == [self.world.connection.integration] and self.server.hooks == {}
+
+    async def receive(self, made: Connected, secret: str, delivery_id: str) -> int:
+        integration = made.integration
+        at = Address(
+            provider=integration.provider,
+            organization_id=integration.organization_id,
+            integration_id=integration.id,
+            repository_id=integration.repositories[0].id,
+        )
+        body = push_body("feat: x", repository_id=at.repository_id)
+        outcome = await self.world.receiver.receive(signed(body, at=at, secret=secret, delivery_id=delivery_id))
+        return outcome.status
+
+
+def office_of(
+    world: World,
+    server: CodeHostServer,
+    host: CodeHost | None,
+    *,
+    hooks: Hooks | None = None,
+    journal: Journal | None = None,
+    patience_s: float = 30.0,
+) -> Office:
+    async def hosts(provider: str) -> CodeHost | None:
+        return host if provider == "github" else None
+
+    stores = world.stores
+    hooks, journal = hooks or stores.hooks, journal or stores.journal
+    calls = HostCalls(hosts, hooks, journal, world.clock, world.ids, base_url=BASE_URL, patience_s=patience_s)
+    return Office(
+        world=world,
+        server=server,
+        connector=Connector(stores.directory, hooks, calls, world.clock, world.ids),
+        rotator=Rotator(stores.directory, hooks, calls, world.clock, world.ids),
+        reconciler=Reconciler(stores.directory, journal, calls, world.clock),
+    )

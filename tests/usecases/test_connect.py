@@ -1,0 +1,378 @@
+"""Connecting, disconnecting, rotating and reconciling, against a real HTTP server that answers as code hosts do."""
+
+from collections.abc import AsyncGenerator
+from datetime import timedelta
+
+import pytest
+from attrs import evolve
+from tests.code_host_server import READER, TOKEN, CodeHostServer, Fault
+from tests.usecases.conftest import World
+from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
+
+from contentsvc_adapters.codehosts.rest import RestCodeHost
+from contentsvc_core import LogEntry, LogStatus, Refusal, StoreUnavailable, Trigger
+from contentsvc_core.hosts import HookAccess, HostAnswer, HostFault, HostRefusal
+from contentsvc_core.ports import Hooks, Journal
+from contentsvc_core.usecases.connect import UNKNOWN, Connected, HookEnd
+from contentsvc_core.usecases.expire import Sweeper
+from contentsvc_core.usecases.operate import ALREADY_CONNECTED
+from contentsvc_core.usecases.reconcile import MissedEnd, Reconciled
+
+
+@pytest.fixture
+async def office(world: World) -> AsyncGenerator[Office]:
+    with CodeHostServer() as server:
+        host = RestCodeHost(server.api_url)
+        yield office_of(world, server, host)
+        await host.close()
+
+
+async def test_with_a_token_everything_is_read_and_made_at_the_code_host(office: Office) -> None:
+    made = await office.connected()
+
+    (repository,) = made.integration.repositories
+    assert (repository.id, repository.full_name, repository.branch) == (NUMBER, NAME, "trunk")
+    assert made.created_at_host
+    assert (office.server.hook.url, office.server.hook.secret) == (made.url, made.secret)
+    organization, integration = office.world.organization.id, made.integration.id
+    assert made.url == f"{BASE_URL}/api/webhooks/github/{organization}/{integration}/{NUMBER}"
+    access = await office.world.stores.hooks.access(organization, integration)
+    assert access == HookAccess(hook_id=str(office.server.hook.id), token=TOKEN)
+    (entry,) = await office.calls()
+    assert (entry.title, entry.status, entry.status_code) == ("Webhook creation", LogStatus.SUCCESS, 201)
+    assert entry.payload == {"operation": "create_hook", "repository": NAME}
+    assert entry.error_message is None
+    assert await office.receive(made, office.server.hook.secret, "d-1") == 200
+    for secret in (TOKEN, made.secret):
+        assert secret not in repr((made, access, entry))
+
+
+async def test_with_an_id_and_no_token_nobody_is_asked(office: Office) -> None:
+    made = await office.connected(None, number=7)
+
+    (repository,) = made.integration.repositories
+    assert (repository.id, repository.branch, made.created_at_host) == (7, None, False)
+    assert await office.receive(made, made.secret, "d-1") == 200
+    assert office.server.asked == []
+    assert await office.calls() == []
+
+
+async def test_without_an_id_a_public_repository_is_read_by_its_old_name_too(office: Office) -> None:
+    office.server.renamed["acme/beacon"] = NUMBER
+    made = await office.connect(None, name="acme/beacon", branch="stable")
+
+    assert isinstance(made, Connected)
+    (repository,) = made.integration.repositories
+    assert (repository.id, repository.full_name, repository.branch) == (NUMBER, NAME, "stable")
+    assert office.server.hooks == {}
+
+
+CREATION = Fault(method="POST", path="/hooks$")
+
+
+@pytest.mark.parametrize(
+    ("token", "fault", "expected", "status"),
+    [
+        (READER, None, HostFault.NO_ACCESS, 403),
+        (TOKEN, evolve(CREATION, status=422), HostFault.REFUSED, 422),
+        (TOKEN, evolve(CREATION, status=429), HostFault.RATE_LIMITED, 429),
+        (TOKEN, evolve(CREATION, status=500), HostFault.UNREACHABLE, 500),
+        # It was created all the same.
+        (TOKEN, evolve(CREATION, status=502, after=True), HostFault.UNREACHABLE, 502),
+        (TOKEN, evolve(CREATION, status=201, after=True, body=b"<html>"), HostFault.STRANGE, 201),
+    ],
+)
+async def test_a_hook_that_cannot_be_created_leaves_nothing_behind(
+    office: Office, token: str, fault: Fault | None, expected: HostFault, status: int
+) -> None:
+    office.server.fault = fault
+    refused = await office.connect(token)
+
+    assert isinstance(refused, HostRefusal)
+    assert refused.fault is expected
+    assert await office.is_left_alone()
+    (entry,) = await office.calls()
+    assert (entry.status, entry.status_code, entry.error_message) == (LogStatus.FAILED, status, refused.reason)
+    # Nothing is in the way of another try.
+    office.server.fault = None
+    await office.connected()
+
+
+async def test_a_repository_that_cannot_be_read_is_not_connected(office: Office) -> None:
+    refused = await office.connect("ghp_wrong")
+
+    assert isinstance(refused, HostRefusal)
+    assert refused.fault is HostFault.NO_ACCESS
+    assert await office.is_left_alone()
+    assert await office.calls() == []
+
+
+async def test_what_does_not_fit_is_refused_before_anything_is_made(office: Office) -> None:
+    nowhere = office_of(office.world, office.server, None)
+    reasons = {
+        "by the id 4242, not 7": await office.connect(number=7),
+        "OWNER/NAME": await office.connect(name="acme/.."),
+        "the token must be": await office.connect("two words"),
+        "a branch's name": await office.connect(None, number=7, branch="a\nb"),
+        "set CONTENTSVC_GITHUB_API_URL, or give the repository's id": await nowhere.connect(None),
+        "and no token": await nowhere.connect(number=7),
+    }
+    for reason, refused in reasons.items():
+        assert isinstance(refused, Refusal | HostRefusal), reason
+        assert reason in refused.reason
+    assert await office.is_left_alone()
+
+
+async def test_what_is_connected_already_gets_no_second_hook(office: Office) -> None:
+    await office.connected()
+
+    assert await office.connect() == ALREADY_CONNECTED
+    assert await office.connect(None, name=NAME.upper(), number=1) == ALREADY_CONNECTED
+    assert len(office.server.hooks) == 1
+
+
+class ForgetfulHooks:
+    """Loses the connection when it is to note what a hook is called."""
+
+    def __init__(self, hooks: Hooks) -> None:
+        self.rotate_secret = hooks.rotate_secret
+        self.sweep_secrets = hooks.sweep_secrets
+        self.access = hooks.access
+
+    async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
+        raise StoreUnavailable(organization_id, integration_id, hook_id)
+
+
+class FailingJournal:
+    """A journal of which one method is away."""
+
+    def __init__(self, journal: Journal, away: str) -> None:
+        self.append = journal.append
+        self.finish = journal.finish
+        self.answered = journal.answered
+        self.entries = journal.entries
+        self.sweep = journal.sweep
+        self.sweep_claims = journal.sweep_claims
+        self.entry = journal.entry
+        self.page = journal.page
+        setattr(self, away, self._away)
+
+    async def _away(self, entry: LogEntry) -> None:
+        raise StoreUnavailable(entry.id)
+
+
+async def test_a_store_that_goes_away_leaves_no_hook_behind(world: World, office: Office) -> None:
+    host = RestCodeHost(office.server.api_url)
+    forgetful = office_of(world, office.server, host, hooks=ForgetfulHooks(world.stores.hooks))
+    with pytest.raises(StoreUnavailable):
+        await forgetful.connect()
+    assert len(office.server.did("POST", "/hooks$")) == 1
+    assert await office.is_left_alone()
+
+    mute = office_of(world, office.server, host, journal=FailingJournal(world.stores.journal, "append"))
+    with pytest.raises(StoreUnavailable):
+        await mute.connect()
+    await host.close()
+    assert len(office.server.did("POST", "/hooks$")) == 1
+    assert await office.is_left_alone()
+
+
+async def test_what_is_done_is_done_when_the_log_cannot_say_so(world: World, office: Office) -> None:
+    host = RestCodeHost(office.server.api_url)
+    made = await office_of(
+        world, office.server, host, journal=FailingJournal(world.stores.journal, "finish")
+    ).connected()
+    await host.close()
+
+    assert office.server.hook.url == made.url
+    assert [entry.status for entry in await office.calls()] == [LogStatus.PENDING]
+
+
+async def test_disconnecting_removes_the_hook_and_switches_off_what_used_it(office: Office) -> None:
+    made = await office.connected()
+    trigger = await office.world.triggers.create(
+        office.world.organization.id, repository_ids=[NUMBER], provider="github"
+    )
+    assert isinstance(trigger, Trigger)
+
+    gone = await office.disconnect(made)
+
+    assert gone.hook is HookEnd.REMOVED
+    assert gone.removed.disabled_events == (trigger.id,)
+    assert await office.is_left_alone()
+    entry = (await office.calls())[-1]
+    assert (entry.title, entry.status, entry.status_code) == ("Webhook removal", LogStatus.SUCCESS, 204)
+    assert await office.receive(made, made.secret, "d-1") == 404
+    assert await office.connector.disconnect(office.world.organization.id, made.integration.id) is None
+
+
+async def test_a_hook_that_is_gone_already_is_removed(office: Office) -> None:
+    made = await office.connected()
+    office.server.hooks.clear()
+
+    assert (await office.disconnect(made)).hook is HookEnd.REMOVED
+
+
+async def test_a_hook_that_was_cut_off_before_it_was_noted_is_found_by_its_address(office: Office) -> None:
+    made = await office.connected()
+    world = office.world
+    hooks = world.stores.hooks
+    access = hooks.access
+
+    async def forgotten(organization_id: str, integration_id: str) -> HookAccess | None:
+        found = await access(organization_id, integration_id)
+        return None if found is None else HookAccess(hook_id=None, token=found.token)
+
+    hooks.access = forgotten  # pyright: ignore[reportAttributeAccessIssue]
+
+    assert isinstance((await office.rotate(made)).at_host, HostAnswer)
+    assert (await office.disconnect(made)).hook is HookEnd.REMOVED
+    assert office.server.hooks == {}
+
+
+async def test_a_hook_that_the_code_host_keeps_does_not_keep_the_integration(office: Office) -> None:
+    made = await office.connected()
+    office.server.fault = Fault(status=403, body=b'{"message": "Forbidden"}', method="DELETE")
+
+    gone = await office.disconnect(made)
+
+    assert gone.hook is HookEnd.LEFT
+    assert gone.refusal is not None
+    assert "answered 403 (Forbidden)" in gone.refusal.reason
+    assert len(office.server.hooks) == 1
+    assert len(await office.world.stores.directory.integrations(office.world.organization.id)) == 1
+    entry = (await office.calls())[-1]
+    assert (entry.status, entry.status_code, entry.error_message) == (LogStatus.FAILED, 403, gone.refusal.reason)
+
+
+async def test_a_hook_that_was_entered_by_hand_is_left_to_hands(office: Office) -> None:
+    made = await office.connected(None, number=7)
+
+    assert (await office.rotate(made)).at_host is None
+    assert isinstance(await office.reconcile(made), Refusal)
+    assert (await office.disconnect(made)).hook is HookEnd.BY_HAND
+    assert office.server.asked == []
+
+
+async def test_after_a_rotation_both_secrets_are_accepted_until_the_old_one_ends(office: Office) -> None:
+    made = await office.connected()
+    clock = office.world.clock
+
+    rotated = await office.rotate(made, hours=24)
+
+    assert rotated.overlap_until == clock.now() + timedelta(hours=24)
+    assert rotated.secret not in repr(rotated)
+    assert office.server.hook.secret == rotated.secret != made.secret
+    entry = (await office.calls())[-1]
+    assert (entry.title, entry.status, entry.status_code) == ("Webhook secret change", LogStatus.SUCCESS, 200)
+    assert await office.receive(made, made.secret, "d-1") == 200
+    assert await office.receive(made, rotated.secret, "d-2") == 200
+    clock.advance(timedelta(hours=24) - timedelta(milliseconds=1))
+    assert await office.receive(made, made.secret, "d-3") == 200
+    clock.advance(timedelta(milliseconds=1))
+    assert await office.receive(made, made.secret, "d-4") == 401
+    assert await office.receive(made, rotated.secret, "d-5") == 200
+    stores = office.world.stores
+    swept = await Sweeper(stores.journal, stores.directory, stores.rate_limits, stores.hooks, clock).sweep()
+    assert swept.secrets == 1
+
+
+async def test_a_rotation_without_an_overlap_ends_the_old_secret_at_once(office: Office) -> None:
+    made = await office.connected()
+
+    rotated = await office.rotate(made, hours=0)
+
+    assert await office.receive(made, made.secret, "d-1") == 401
+    assert await office.receive(made, rotated.secret, "d-2") == 200
+
+
+async def test_a_code_host_that_does_not_take_the_new_secret_goes_on_with_the_old_one(office: Office) -> None:
+    made = await office.connected()
+    office.server.fault = Fault(status=503, method="PATCH")
+
+    rotated = await office.rotate(made)
+
+    assert isinstance(rotated.at_host, HostRefusal)
+    assert await office.receive(made, made.secret, "d-1") == 200
+    assert await office.receive(made, rotated.secret, "d-2") == 200
+    assert (await office.calls())[-1].status is LogStatus.FAILED
+    unknown = await office.rotator.rotate(office.world.organization.id, "int_unknown", overlap=timedelta())
+    assert unknown == UNKNOWN
+
+
+async def failed(office: Office, made: Connected, *delivery_ids: str) -> None:
+    """Have the code host fail to deliver, a minute apart, beginning an hour ago."""
+    for minutes, delivery_id in enumerate(delivery_ids):
+        at = office.world.clock.now() - timedelta(minutes=60 - minutes)
+        office.server.note(office.server.hook, delivery_id, status=504, at=at)
+
+
+def asked_for(office: Office) -> list[str]:
+    """Give the attempts that were asked for again, by their delivery ids."""
+    guids = {str(each["id"]): each["guid"] for each in office.server.hook.deliveries}
+    return [guids[each.path.split("/")[-2]] for each in office.server.did("POST", "/attempts$")]
+
+
+async def test_what_was_missed_is_asked_for_and_what_was_answered_is_not(office: Office) -> None:
+    made = await office.connected()
+    assert await office.receive(made, made.secret, "d-answered") == 200
+    # It came and was refused: it is missing still.
+    assert await office.receive(made, "wrong", "d-refused") == 401
+    await failed(office, made, "d-lost", "d-answered", "d-refused", "d-later")
+    office.server.note(office.server.hook, "d-later", at=office.world.clock.now())
+    office.server.note(
+        office.server.hook, "d-old", status=504, at=office.world.clock.now() - timedelta(hours=72, seconds=1)
+    )
+    expected = {"d-lost": MissedEnd.FOUND, "d-answered": MissedEnd.ANSWERED, "d-refused": MissedEnd.FOUND}
+
+    assert await office.ends(made, dry_run=True) == expected
+    assert asked_for(office) == []
+
+    assert await office.ends(made) == {
+        name: MissedEnd.ASKED if end is MissedEnd.FOUND else end for name, end in expected.items()
+    }
+    assert asked_for(office) == ["d-lost", "d-refused"]
+    requests = [entry for entry in await office.calls() if entry.title == "Redelivery request"]
+    assert [(entry.reference_id, entry.status, entry.status_code) for entry in requests] == [
+        ("d-lost", LogStatus.SUCCESS, 202),
+        ("d-refused", LogStatus.SUCCESS, 202),
+    ]
+
+
+async def test_a_limit_ends_the_asking_and_says_what_is_left(office: Office) -> None:
+    made = await office.connected()
+    await failed(office, made, "d-1", "d-2", "d-3")
+    office.server.fault = Fault(status=429, headers={"Retry-After": "30"}, method="POST", path="/attempts$")
+    told: list[tuple[int, int]] = []
+
+    done = await office.reconciler.reconcile(
+        office.world.organization.id, made.integration.id, told=lambda count, of: told.append((count, of))
+    )
+
+    assert isinstance(done, Reconciled)
+    assert [each.end for each in done.missed] == [MissedEnd.REFUSED, MissedEnd.NOT_ASKED, MissedEnd.NOT_ASKED]
+    assert all(each.refusal is not None and each.refusal.retry_after_s == 30 for each in done.missed)
+    assert len(office.server.did("POST", "/attempts$")) == 1
+    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+async def test_one_that_is_refused_does_not_hold_up_the_others(office: Office) -> None:
+    made = await office.connected()
+    await failed(office, made, "d-1", "d-2")
+    office.server.fault = Fault(status=404, method="POST", path="/attempts$", times=1)
+
+    assert await office.ends(made) == {"d-1": MissedEnd.REFUSED, "d-2": MissedEnd.ASKED}
+
+
+async def test_a_code_host_that_lists_no_deliveries_is_named(world: World) -> None:
+    with CodeHostServer(forge=True) as server:
+        host = RestCodeHost(server.api_url)
+        office = office_of(world, server, host)
+        made = await office.connected()
+        refused = await office.reconcile(made)
+        await host.close()
+
+    assert isinstance(refused, HostRefusal)
+    assert refused.fault is HostFault.UNSUPPORTED
+    unknown = await office.reconciler.reconcile(world.organization.id, "int_unknown")
+    assert unknown == UNKNOWN

@@ -1,0 +1,228 @@
+"""Connecting, disconnecting and rotating while something else happens, or goes wrong in a way that nobody expects."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from datetime import timedelta
+from typing import Self, final
+
+import pytest
+from tests.code_host_server import TOKEN, CodeHostServer, Fault
+from tests.usecases.conftest import World
+from tests.usecases.offices import Office, office_of
+
+from contentsvc_adapters.codehosts.rest import RestCodeHost
+from contentsvc_core import LogStatus
+from contentsvc_core.hosts import Hook, HookAccess, HostAnswer, HostFault, HostRefusal
+from contentsvc_core.organizations import Removed
+from contentsvc_core.usecases.connect import REMOVED_MEANWHILE, HookEnd
+
+
+@final
+class Wrapped:
+    """A code host that does something of its own around some calls."""
+
+    def __init__(self, host: RestCodeHost) -> None:
+        self.host = host
+        self.lists_deliveries = host.lists_deliveries
+        self.repository = host.repository
+        self.remove_hook = host.remove_hook
+        self.deliveries = host.deliveries
+        self.redeliver = host.redeliver
+        #: Raised when a hook has been created, and when one is looked for.
+        self.created: Exception | None = None
+        self.finding: Exception | None = None
+        #: The first change of a secret waits in between.
+        self.reached, self.go_on = asyncio.Event(), asyncio.Event()
+        self.go_on.set()
+
+    def within(self, limit_s: float) -> Self:  # noqa: ARG002  # no limit is met
+        return self
+
+    async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
+        made = await self.host.create_hook(full_name, hook, token=token)
+        if self.created is not None:
+            raise self.created
+        return made
+
+    async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
+        if self.finding is not None:
+            raise self.finding
+        return await self.host.find_hook(full_name, path, token=token)
+
+    async def change_secret(
+        self, full_name: str, hook_id: str, secret: str, *, token: str
+    ) -> HostAnswer[None] | HostRefusal:
+        if not self.reached.is_set():
+            self.reached.set()
+            await self.go_on.wait()
+        return await self.host.change_secret(full_name, hook_id, secret, token=token)
+
+
+@pytest.fixture
+async def server() -> AsyncGenerator[CodeHostServer]:
+    with CodeHostServer() as serving:
+        yield serving
+
+
+@pytest.fixture
+async def host(server: CodeHostServer) -> AsyncGenerator[RestCodeHost]:
+    made = RestCodeHost(server.api_url)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def office(world: World, server: CodeHostServer, host: RestCodeHost) -> Office:
+    return office_of(world, server, host)
+
+
+@pytest.mark.parametrize("body", [b'{"message": "\xff"}', b'{"errors": ' + b"[" * 100_000], ids=["bytes", "depth"])
+async def test_a_refusal_that_cannot_be_read_leaves_nothing_behind(office: Office, body: bytes) -> None:
+    office.server.fault = Fault(status=422, body=body, method="POST", path="/hooks$")
+
+    refused = await office.connect()
+
+    assert isinstance(refused, HostRefusal)
+    assert (refused.fault, refused.status) == (HostFault.REFUSED, 422)
+    assert await office.is_left_alone()
+
+
+@pytest.mark.parametrize("can_find", [True, False])
+async def test_a_fault_of_ours_leaves_no_integration_without_a_hook(
+    world: World, server: CodeHostServer, host: RestCodeHost, can_find: bool
+) -> None:
+    broken = Wrapped(host)
+    broken.created = ZeroDivisionError(TOKEN)
+    broken.finding = None if can_find else LookupError("as broken as that")
+    office = office_of(world, server, broken)
+
+    with pytest.raises(ZeroDivisionError):
+        await office.connect()
+
+    assert await world.stores.directory.integrations(world.organization.id) == [world.connection.integration]
+    assert (server.hooks == {}) is can_find
+    (entry,) = await office.calls()
+    assert (entry.status, entry.error_message) == (LogStatus.FAILED, "a fault of ours: ZeroDivisionError")
+
+
+async def test_who_is_deleted_while_being_connected_is_told_so_and_leaves_no_hook(office: Office) -> None:
+    hooks, directory = office.world.stores.hooks, office.world.stores.directory
+    note_hook = hooks.note_hook
+
+    async def deleted_before(organization_id: str, integration_id: str, hook_id: str) -> bool:
+        # By somebody who looked at the code host before the hook was there.
+        assert await directory.remove_integration(organization_id, integration_id) is not None
+        return await note_hook(organization_id, integration_id, hook_id)
+
+    hooks.note_hook = deleted_before  # pyright: ignore[reportAttributeAccessIssue]
+
+    assert await office.connect() == REMOVED_MEANWHILE
+
+    assert await office.is_left_alone()
+    assert [(entry.title, entry.status) for entry in await office.calls()] == [
+        ("Webhook creation", LogStatus.SUCCESS),
+        ("Webhook removal", LogStatus.SUCCESS),
+    ]
+
+
+@pytest.mark.parametrize("can_remove", [True, False])
+async def test_a_hook_that_is_created_while_its_integration_is_deleted_goes_too(
+    office: Office, can_remove: bool
+) -> None:
+    made = await office.connected()
+    hooks, directory = office.world.stores.hooks, office.world.stores.directory
+    access, remove = hooks.access, directory.remove_integration
+    standing = dict(office.server.hooks)
+    office.server.hooks.clear()
+
+    async def not_yet(organization_id: str, integration_id: str) -> HookAccess | None:
+        found = await access(organization_id, integration_id)
+        return None if found is None else HookAccess(hook_id=None, token=found.token)
+
+    async def created_before(organization_id: str, integration_id: str) -> Removed | None:
+        office.server.hooks.update(standing)
+        if not can_remove:
+            office.server.fault = Fault(status=503, method="DELETE")
+        return await remove(organization_id, integration_id)
+
+    hooks.access = not_yet  # pyright: ignore[reportAttributeAccessIssue]
+    directory.remove_integration = created_before  # pyright: ignore[reportAttributeAccessIssue]
+
+    gone = await office.disconnect(made)
+
+    assert gone.hook is (HookEnd.REMOVED if can_remove else HookEnd.LEFT)
+    assert (gone.refusal is None) is can_remove
+    assert (office.server.hooks == {}) is can_remove
+
+
+async def test_of_two_rotations_at_once_the_newest_secret_ends_at_the_code_host(
+    world: World, server: CodeHostServer, host: RestCodeHost
+) -> None:
+    slow = Wrapped(host)
+    office = office_of(world, server, slow)
+    made = await office.connected()
+    slow.go_on.clear()
+
+    first = asyncio.create_task(office.rotate(made))
+    await slow.reached.wait()
+    second = await office.rotate(made)
+    slow.go_on.set()
+    # The code host is told of the older secret last.
+    older = await first
+
+    assert server.hook.secret == second.secret == older.secret
+    assert isinstance(older.at_host, HostAnswer)
+    world.clock.advance(timedelta(hours=24))
+    assert await office.receive(made, server.hook.secret, "d-1") == 200
+
+
+async def test_rotations_without_an_end_are_given_up(office: Office) -> None:
+    made = await office.connected()
+    hooks, directory = office.world.stores.hooks, office.world.stores.directory
+    secrets, now = directory.secrets, office.world.clock.now()
+
+    async def rotated_before(organization_id: str, integration_id: str, at: object) -> tuple[str, ...]:
+        secret = office.world.ids.mint("whsec_")
+        await hooks.rotate_secret(organization_id, integration_id, secret, at=now, overlap_until=now)
+        return await secrets(organization_id, integration_id, now)
+
+    directory.secrets = rotated_before  # pyright: ignore[reportAttributeAccessIssue]
+
+    rotated = await office.rotate(made)
+
+    assert isinstance(rotated.at_host, HostRefusal)
+    assert "again and again" in rotated.at_host.reason
+    assert len(office.server.did("PATCH")) == 5
+
+
+async def test_what_the_code_host_is_asked_for_ends_in_time_and_what_may_be_left_is_said(
+    world: World, server: CodeHostServer, host: RestCodeHost
+) -> None:
+    office = office_of(world, server, host, patience_s=0.6)
+    server.fault = Fault(path="/hooks", silent=True)
+    began = time.monotonic()
+
+    refused = await office.connect()
+
+    # One call alone may take 15 s.
+    assert time.monotonic() - began < 10
+    assert isinstance(refused, HostRefusal)
+    assert refused.fault is HostFault.UNREACHABLE
+    assert "a webhook may be left there: remove the one that delivers to https://" in refused.reason
+    assert len(server.did("POST")) == len(server.did("GET", "/hooks")) == 1
+    assert await office.is_left_alone()
+
+
+async def test_there_is_time_to_take_back_what_took_all_the_time(
+    world: World, server: CodeHostServer, host: RestCodeHost
+) -> None:
+    office = office_of(world, server, host, patience_s=3.0)
+    server.fault = Fault(method="POST", path="/hooks$", after=True, silent=True)
+
+    refused = await office.connect()
+
+    assert isinstance(refused, HostRefusal)
+    assert "may be left" not in refused.reason
+    assert len(server.did("DELETE")) == 1
+    assert await office.is_left_alone()

@@ -1,0 +1,286 @@
+"""From a request for content to its post."""
+
+from datetime import timedelta
+
+import pytest
+from tests.golden import REPOSITORY_ID
+from tests.performing import performer_over
+from tests.usecases.conftest import World
+from tests.usecases.test_perform import perform_all, pushed, released
+
+from contentsvc_core import ContentType, Draft, Refusal
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.jobs import Job, generation_job_body, job_events
+from contentsvc_core.content.windows import Lookback
+from contentsvc_core.content.writing import Brief
+from contentsvc_core.usecases import briefs
+from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
+from contentsvc_core.usecases.perform import COSTLY_ATTEMPTS
+from contentsvc_core.workflows.runs import CANCELLED, RunStatus, retry_delay
+
+CHANGELOG = GenerationRequest(content_type=ContentType.CHANGELOG)
+
+
+def generator(world: World) -> Generator:
+    stores = world.stores
+    return Generator(JobStarter(stores.jobs, world.clock, world.ids), stores.directory, stores.brands, world.clock)
+
+
+async def ask(world: World, wanted: GenerationRequest = CHANGELOG) -> Job:
+    job = await generator(world).request(world.organization.id, wanted)
+    assert isinstance(job, Job)
+    return job
+
+
+async def follow(world: World, job: Job) -> Job:
+    found = await world.stores.jobs.job(world.organization.id, job.id)
+    assert found is not None
+    return found
+
+
+async def only_the_request(world: World) -> None:
+    """Leave no other work: the deliveries' own runs are not what is asked for."""
+    for run in await world.stores.ledger.runs(world.organization.id):
+        await world.stores.ledger.cancel(world.organization.id, run.id, CANCELLED)
+
+
+def brand(world: World, *, is_default: bool = False) -> BrandIdentity:
+    now = world.clock.now()
+    return BrandIdentity(
+        id=world.ids.mint("brand_"),
+        organization_id=world.organization.id,
+        name="Lighthouse" if is_default else "Keeper",
+        is_default=is_default,
+        website_url="https://acme.example",
+        created_at=now,
+        updated_at=now,
+    )
+
+
+class Recorder:
+    """A costly writer that notes its briefs, and fails as often as it is told to."""
+
+    name = "model"
+    costly = True
+
+    def __init__(self, fails: int = 0) -> None:
+        self.briefs: list[Brief] = []
+        self.fails = fails
+
+    async def write(self, brief: Brief) -> Draft | None:
+        self.briefs.append(brief)
+        if len(self.briefs) <= self.fails:
+            message = "no answer"
+            raise RuntimeError(message)
+        return Draft(title="News", markdown="News\n")
+
+
+async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    await released(world, "d-2", "v1.0.0", published_at="2026-01-01T00:00:00Z")
+    await only_the_request(world)
+    world.clock.advance(timedelta(days=1))
+
+    job = await ask(world, GenerationRequest(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS))
+    body = generation_job_body(job)
+    assert (body["status"], body["postId"], body["completedAt"], body["source"]) == ("queued", None, None, "api")
+    assert body["repositoryIds"] == [str(REPOSITORY_ID)]
+    world.clock.advance(timedelta(seconds=2))
+    await perform_all(world)
+
+    done = await follow(world, job)
+    (post,) = await world.stores.posts.posts(world.organization.id)
+    body = generation_job_body(done)
+    assert (body["status"], body["postId"], body["error"]) == ("completed", post.id, None)
+    assert body["workflowRunId"] == done.run.id
+    assert body["createdAt"] < body["completedAt"] == body["updatedAt"]
+    assert [event.type.value for event in job_events(done)] == [
+        "queued",
+        "workflow_triggered",
+        "running",
+        "fetching_repositories",
+        "generating_content",
+        "post_created",
+        "completed",
+    ]
+    assert "lamp" in post.markdown
+    assert post.source_metadata == {
+        "jobId": job.id,
+        "runId": done.run.id,
+        "repositories": ["acme/lighthouse"],
+        "deliveryIds": ["d-1", "d-2"],
+        "eventTypes": ["push", "release"],
+        "writer": "deterministic",
+    }
+    assert post.status.value == "draft"
+
+
+async def test_a_window_that_holds_nothing_ends_as_skipped(world: World) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    await only_the_request(world)
+    world.clock.advance(timedelta(days=8))
+
+    job = await ask(world)
+    await perform_all(world)
+
+    done = await follow(world, job)
+    assert (generation_job_body(done)["status"], done.run.error) == ("skipped", "nothing to report")
+    assert [event.type.value for event in job_events(done)][-1] == "skipped"
+    assert await world.stores.posts.posts(world.organization.id) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "deliveries"),
+    [
+        (GenerationRequest(content_type=ContentType.CHANGELOG, include_releases=False), ["d-1"]),
+        (GenerationRequest(content_type=ContentType.CHANGELOG, include_commits=False), ["d-2"]),
+        (GenerationRequest(content_type=ContentType.CHANGELOG, repository_ids=[REPOSITORY_ID]), ["d-1", "d-2"]),
+        (
+            GenerationRequest(content_type=ContentType.CHANGELOG, repository_names=[("codehost", "ACME/lighthouse")]),
+            ["d-1", "d-2"],
+        ),
+    ],
+)
+async def test_a_request_says_what_is_written_from(
+    world: World, wanted: GenerationRequest, deliveries: list[str]
+) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    await released(world, "d-2", "v1.0.0", published_at=None)
+    await only_the_request(world)
+    world.clock.advance(timedelta(minutes=1))
+
+    await ask(world, wanted)
+    await perform_all(world)
+
+    (post,) = await world.stores.posts.posts(world.organization.id)
+    assert (post.source_metadata or {})["deliveryIds"] == deliveries
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        (
+            GenerationRequest(content_type=ContentType.CHANGELOG, include_commits=False, include_releases=False),
+            "Nothing to write from: dataPoints exclude commits and releases alike",
+        ),
+        (
+            GenerationRequest(content_type=ContentType.CHANGELOG, repository_ids=[7]),
+            "Unknown repository: 7 is not connected",
+        ),
+        (
+            GenerationRequest(content_type=ContentType.CHANGELOG, repository_names=[("codehost", "acme/else")]),
+            "Unknown repository: 'acme/else' is not connected at codehost",
+        ),
+        (
+            GenerationRequest(content_type=ContentType.CHANGELOG, repository_names=[("github", "acme/lighthouse")]),
+            "Unknown repository: 'acme/lighthouse' is not connected at github",
+        ),
+        (
+            GenerationRequest(content_type=ContentType.CHANGELOG, repository_ids=[]),
+            "No repository is chosen: name one at least, or leave the choice out for all",
+        ),
+        (
+            GenerationRequest(content_type=ContentType.CHANGELOG, brand_identity_id="brand_x"),
+            "Unknown brand identity: 'brand_x'",
+        ),
+    ],
+)
+async def test_what_is_unknown_is_refused_and_nothing_is_started(
+    world: World, wanted: GenerationRequest, reason: str
+) -> None:
+    assert await generator(world).request(world.organization.id, wanted) == Refusal(reason=reason)
+    assert await world.stores.ledger.runs(world.organization.id) == []
+
+
+async def test_without_a_connected_repository_there_is_nothing_to_ask_for(world: World) -> None:
+    other = await world.operator.create_organization("Other")
+    assert not isinstance(other, Refusal)
+
+    assert await generator(world).request(other.id, CHANGELOG) == Refusal(reason="No repository is connected")
+
+
+async def test_the_brand_that_is_named_speaks_else_the_default(world: World) -> None:
+    default, named = brand(world, is_default=True), brand(world)
+    for each in (default, named):
+        await world.stores.brands.add(each)
+    await pushed(world, "d-1", "feat: a lamp")
+    await only_the_request(world)
+    world.clock.advance(timedelta(minutes=1))
+    writer = Recorder()
+    performer = performer_over(world.stores, world.clock, world.ids, writer)
+
+    await ask(world, GenerationRequest(content_type=ContentType.BLOG_POST, brand_identity_id=named.id))
+    await perform_all(world, performer)
+    await ask(world)
+    await perform_all(world, performer)
+
+    speakers = [brief.brand.id if brief.brand else None for brief in writer.briefs]
+    assert speakers == [named.id, default.id]
+    posts = await world.stores.posts.posts(world.organization.id)
+    assert {(post.source_metadata or {})["brandIdentityId"] for post in posts} == {named.id, default.id}
+
+
+async def test_after_a_costly_writer_has_failed_often_enough_the_fallback_writes_and_the_post_says_so(
+    world: World,
+) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    await only_the_request(world)
+    world.clock.advance(timedelta(minutes=1))
+    writer, fallback = Recorder(fails=99), Recorder()
+    fallback.name, fallback.costly = "rules", False
+    performer = performer_over(world.stores, world.clock, world.ids, writer, fallback=fallback)
+
+    job = await ask(world)
+    for attempt in range(1, COSTLY_ATTEMPTS + 1):
+        await perform_all(world, performer)
+        assert fallback.briefs == []
+        world.clock.advance(retry_delay(attempt) or timedelta())
+    await perform_all(world, performer)
+
+    (post,) = await world.stores.posts.posts(world.organization.id)
+    assert (post.source_metadata or {})["writer"] == "rules, since model failed"
+    assert (len(writer.briefs), len(fallback.briefs)) == (COSTLY_ATTEMPTS, 1)
+    assert generation_job_body(await follow(world, job))["error"] is None
+
+
+async def test_a_cancelled_job_has_failed_and_says_that_it_has_ended(world: World) -> None:
+    job = await ask(world)
+    await world.stores.ledger.cancel(world.organization.id, job.run.id, CANCELLED)
+
+    done = await follow(world, job)
+    body = generation_job_body(done)
+    assert (body["status"], body["error"]) == ("failed", CANCELLED)
+    assert [event.type.value for event in job_events(done)] == ["queued", "workflow_triggered", "failed"]
+
+
+async def test_a_job_that_is_done_once_more_goes_on_telling(world: World) -> None:
+    job = await ask(world)
+    await perform_all(world)
+    assert (await follow(world, job)).run.status is RunStatus.SKIPPED
+
+    await world.stores.ledger.restart(world.organization.id, job.run.id, due_at=world.clock.now())
+    assert generation_job_body(await follow(world, job))["status"] == "queued"
+    await perform_all(world)
+
+    told = [event.type.value for event in (await follow(world, job)).events]
+    assert told.count("skipped") == 2
+
+
+async def test_what_is_too_much_to_be_read_is_left_out_and_the_post_says_so(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        await pushed(world, f"d-{number}", f"feat: lamp number {number}")
+    await only_the_request(world)
+    world.clock.advance(timedelta(minutes=1))
+    monkeypatch.setattr(briefs, "_MOST", 900)
+    monkeypatch.setattr(briefs, "_LEAST", 1)
+
+    await ask(world)
+    await perform_all(world)
+
+    (post,) = await world.stores.posts.posts(world.organization.id)
+    assert "amp number 3" in post.markdown
+    assert "amp number 0" not in post.markdown
+    assert "earlier events of this time are not covered here" in post.markdown
+    assert (post.source_metadata or {})["deliveryIds"] == ["d-2", "d-3"]

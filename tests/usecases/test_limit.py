@@ -1,0 +1,184 @@
+"""The limiter: what a closed bucket costs, and what it remembers of it."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from contentsvc_adapters.memory import memory_stores
+from contentsvc_adapters.sealing import FernetSealer
+from contentsvc_core.access.rates import Bucket, Rate
+from contentsvc_core.access.window import Verdict, Window
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.ports import RateLimitStore
+from contentsvc_core.ports.limits import Transition
+from contentsvc_core.testing import ManualClock
+from contentsvc_core.usecases.expire import Sweeper
+from contentsvc_core.usecases.limit import RateLimiter
+
+RATE = Rate(method="POST", template="/v1/posts/generate", limit=10)
+BUCKET = Bucket.of_key(RATE, "csk_0000000001")
+
+
+class CountedStore:
+    """Counts how often a store is asked, and how often that changes something."""
+
+    def __init__(self, store: RateLimitStore) -> None:
+        self.store = store
+        self.asked = 0
+        self.written = 0
+        self.away: StoreUnavailable | None = None
+
+    async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
+        self.asked += 1
+        if self.away is not None:
+            raise self.away
+
+        def counted(window: Window) -> tuple[Window, Verdict]:
+            after, verdict = transition(window)
+            self.written += after != window
+            return after, verdict
+
+        return await self.store.update(bucket, counted)
+
+    async def sweep(self, *, before: datetime, limit: int) -> int:
+        return await self.store.sweep(before=before, limit=limit)
+
+
+class World:
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.stores = memory_stores(FernetSealer("a secret of at least 32 characters"))
+        self.store = CountedStore(self.stores.rate_limits)
+        self.limiter = self.process()
+
+    def process(self, **options: int) -> RateLimiter:
+        """Give the limiter of one more process over the same store."""
+        return RateLimiter(self.store, self.clock, **options)
+
+    def at(self, seconds: float) -> None:
+        """Set the clock to a time after the start."""
+        self.clock.advance(timedelta(seconds=seconds) - (self.clock.now() - ManualClock().now()))
+
+    async def ask(self, times: int, limiter: RateLimiter | None = None, bucket: Bucket = BUCKET) -> list[bool]:
+        return [(await (limiter or self.limiter).hit(bucket)).admitted for _ in range(times)]
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+async def test_of_ten_more_requests_at_60_1_s_exactly_one_passes(world: World) -> None:
+    assert await world.ask(1) == [True]
+    world.at(59.9)
+    assert await world.ask(9) == [True] * 9
+    world.at(60.1)
+    assert await world.ask(10) == [True] + [False] * 9
+
+
+async def test_a_closed_bucket_asks_the_store_once_and_writes_nothing_until_it_frees(world: World) -> None:
+    await world.ask(10)
+    assert (world.store.asked, world.store.written) == (10, 10)
+
+    for second in range(60):
+        world.at(second)
+        assert await world.ask(20) == [False] * 20
+    assert (world.store.asked, world.store.written) == (11, 10)
+
+    world.at(60)
+    assert await world.ask(11) == [True] * 10 + [False]
+    assert (world.store.asked, world.store.written) == (22, 20)
+
+
+async def test_the_refusals_of_memory_and_store_are_the_same(world: World) -> None:
+    await world.ask(10)
+    world.at(12.345)
+
+    first, again = await world.limiter.hit(BUCKET), await world.limiter.hit(BUCKET)
+
+    assert first == again
+    assert again.retry_after_s == 48
+    world.at(13)
+    assert (await world.limiter.hit(BUCKET)).retry_after_s == 47
+
+
+async def test_waiting_as_long_as_told_is_enough_whoever_said_it(world: World) -> None:
+    await world.ask(4)
+    world.at(17.3)
+    await world.ask(6)
+    other = world.process()
+    for _ in range(2):
+        world.at(20.001)
+        for limiter in (world.limiter, other):
+            refused = await limiter.hit(BUCKET)
+            assert not refused.admitted
+            assert refused.retry_after_s == 40
+    world.at(20.001 + 40)
+
+    assert await world.ask(4, other) == [True] * 4
+    assert await world.ask(1) == [False]
+
+
+async def test_what_another_process_admits_is_counted(world: World) -> None:
+    other = world.process()
+    assert await world.ask(6) == [True] * 6
+    assert await world.ask(6, other) == [True] * 4 + [False] * 2
+    assert await world.ask(1) == [False]
+
+
+async def test_another_bucket_is_not_touched(world: World) -> None:
+    await world.ask(11)
+
+    assert await world.ask(1, bucket=Bucket.of_key(RATE, "csk_0000000002")) == [True]
+    assert await world.ask(1, bucket=Bucket.of_address(RATE, "192.0.2.1")) == [True]
+
+
+async def test_no_more_closed_buckets_are_remembered_than_there_is_room_for(world: World) -> None:
+    limiter = world.process(remembered=2)
+    buckets = [Bucket.of_address(RATE, f"192.0.2.{number}") for number in range(3)]
+    for bucket in buckets:
+        await world.ask(11, limiter, bucket)
+    asked = world.store.asked
+
+    # The one that was closed first is forgotten; it is refused all the same.
+    for bucket in reversed(buckets):
+        assert await world.ask(2, limiter, bucket) == [False, False]
+    assert world.store.asked == asked + 1
+
+
+async def test_a_clock_that_is_put_back_keeps_nobody_out_for_more_than_60_s(world: World) -> None:
+    await world.ask(11)
+    world.at(-3600)
+    assert await world.ask(1) == [False]
+
+    world.at(-3600 + 59.999)
+    assert await world.ask(1) == [False]
+    world.at(-3600 + 60)
+    assert await world.ask(11) == [True] * 10 + [False]
+
+
+async def test_a_sweep_takes_the_windows_that_say_nothing_any_more(world: World) -> None:
+    stores = world.stores
+    sweeper = Sweeper(stores.journal, stores.directory, world.store, stores.hooks, world.clock)
+    for number in range(600):
+        await world.ask(1, bucket=Bucket.of_address(RATE, f"192.0.2.{number}"))
+    world.at(1)
+    await world.ask(10)
+    world.at(60)
+
+    assert (await sweeper.sweep()).windows == 600
+    assert await world.ask(1, world.process()) == [False]
+    world.at(61)
+    assert (await sweeper.sweep()).windows == 1
+
+
+async def test_a_store_that_is_away_admits_nobody(world: World) -> None:
+    world.store.away = StoreUnavailable("away")
+    with pytest.raises(StoreUnavailable):
+        await world.ask(1)
+
+    world.store.away = None
+    await world.ask(11)
+    # A bucket that is known to be closed needs no store to be refused.
+    world.store.away = StoreUnavailable("away")
+    assert await world.ask(1) == [False]

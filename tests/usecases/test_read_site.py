@@ -1,0 +1,266 @@
+"""From a website to a brand identity."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, final
+
+import pytest
+from tests.performing import performer_over
+from tests.usecases.conftest import World
+
+from contentsvc_adapters.writers.deterministic import DeterministicWriter
+from contentsvc_core import Refusal
+from contentsvc_core.content.brand import BrandIdentity, ToneProfile
+from contentsvc_core.content.brand_changes import BrandFault
+from contentsvc_core.content.jobs import Job, JobEvent, JobEventType, brand_job_body, job_events
+from contentsvc_core.errors import ContentServiceError, StoreUnavailable
+from contentsvc_core.ports import Jobs
+from contentsvc_core.ports.brands import NotRead, Page, SiteFault
+from contentsvc_core.testing import PlainSteps
+from contentsvc_core.usecases.generate import JobStarter
+from contentsvc_core.usecases.read_site import SITE_ATTEMPTS, BrandGenerator, BrandReader
+from contentsvc_core.workflows.causes import SiteReading
+from contentsvc_core.workflows.runs import CANCELLED, WorkflowRun
+
+URL = "https://acme.example"
+PAGE = Page(
+    url=f"{URL}/", html="<html lang=en><title>Acme | Lamps</title><meta name=description content='For sailors'>"
+)
+AWAY = NotRead(fault=SiteFault.PASSING, error="the site cannot be reached")
+
+
+class Sites:
+    """Answers each reading with the next of what it was given, and then with the last."""
+
+    def __init__(self, *answers: Page | NotRead) -> None:
+        self.answers = list(answers)
+        self.asked: list[str] = []
+
+    async def read(self, url: str) -> Page | NotRead:
+        self.asked.append(url)
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+def brand_generator(world: World) -> BrandGenerator:
+    return BrandGenerator(JobStarter(world.stores.jobs, world.clock, world.ids), world.stores.brands)
+
+
+async def ask(world: World, name: str | None = None, url: str = URL) -> Job:
+    job = await brand_generator(world).request(world.organization.id, name=name, website_url=url)
+    assert isinstance(job, Job)
+    return job
+
+
+async def take(world: World) -> WorkflowRun | None:
+    stores = world.stores
+    if "exe_1" not in await stores.executors.beat("exe_1"):
+        await stores.executors.join("exe_1")
+    due = await stores.ledger.pending(world.clock.now(), limit=1, per_organization=1)
+    taken = await stores.ledger.take([each.id for each in due], "exe_1")
+    return taken[0] if taken else None
+
+
+async def perform_all(world: World, sites: Sites, jobs: Jobs | None = None) -> int:
+    """Perform what is due until nothing is left, over all waiting; give how often something was."""
+    stores = world.stores
+    reader = BrandReader(sites, stores.brands, ledger=stores.ledger, jobs=jobs or stores.jobs, clock=world.clock)
+    performer = performer_over(stores, world.clock, world.ids, DeterministicWriter(), sites=reader)
+    times = 0
+    for _ in range(20):
+        world.clock.advance(timedelta(minutes=5))
+        run = await take(world)
+        if run is None:
+            break
+        times += 1
+        try:
+            await performer.perform(run, PlainSteps())
+        except ContentServiceError as exc:
+            await performer.failed(run, exc)
+    return times
+
+
+async def follow(world: World, job: Job) -> Job:
+    found = await world.stores.jobs.job(world.organization.id, job.id)
+    assert found is not None
+    return found
+
+
+async def test_an_identity_is_made_from_a_site(world: World) -> None:
+    job = await ask(world)
+    assert brand_job_body(job)["status"] == "queued"
+
+    await perform_all(world, Sites(PAGE))
+
+    done = await follow(world, job)
+    (brand,) = await world.stores.brands.identities(world.organization.id)
+    body = brand_job_body(done)
+    assert body["status"] == "completed"
+    assert (body["step"], body["currentStep"], body["totalSteps"]) == ("saving", 3, 3)
+    assert (body["brandIdentityId"], body["error"]) == (brand.id, None)
+    assert [event.type.value for event in job_events(done)] == [
+        *("queued", "workflow_triggered", "running", "scraping", "extracting", "saving", "completed")
+    ]
+    assert brand == BrandIdentity(
+        id=brand.id,
+        organization_id=world.organization.id,
+        name="Acme",
+        is_default=True,
+        website_url=URL,
+        company_name="Acme",
+        company_description="For sailors",
+        tone_profile=ToneProfile.PROFESSIONAL,
+        language="English",
+        created_at=brand.created_at,
+        updated_at=brand.created_at,
+    )
+
+
+async def test_what_fails_for_good_ends_the_job_at_once(world: World) -> None:
+    job = await ask(world)
+    sites = Sites(NotRead(fault=SiteFault.LASTING, error="the site answers with status 404"))
+
+    assert await perform_all(world, sites) == 1
+
+    body = brand_job_body(await follow(world, job))
+    assert (body["status"], body["step"]) == ("failed", "scraping")
+    assert body["error"] == f"{URL} cannot be read: the site answers with status 404"
+    assert await world.stores.brands.identities(world.organization.id) == []
+
+
+async def test_what_may_pass_is_tried_again(world: World) -> None:
+    job = await ask(world)
+
+    await perform_all(world, Sites(AWAY, AWAY, PAGE))
+
+    assert brand_job_body(await follow(world, job))["status"] == "completed"
+
+
+async def test_a_site_that_stays_away_is_given_up(world: World) -> None:
+    job = await ask(world)
+    sites = Sites(AWAY)
+
+    await perform_all(world, sites)
+
+    body = brand_job_body(await follow(world, job))
+    assert len(sites.asked) == SITE_ATTEMPTS
+    assert (body["status"], body["error"]) == ("failed", f"{URL} cannot be read: the site cannot be reached")
+
+
+@final
+class Cut:
+    """Jobs that are away once, when one is to be told of as completed."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self.jobs = jobs
+        self.cuts = 0
+
+    async def start(self, job: Job) -> None:
+        await self.jobs.start(job)
+
+    async def job(self, organization_id: str, job_id: str) -> Job | None:
+        return await self.jobs.job(organization_id, job_id)
+
+    async def note(self, events: Sequence[JobEvent]) -> None:
+        if not self.cuts and events[0].type is JobEventType.COMPLETED:
+            self.cuts += 1
+            message = "away"
+            raise StoreUnavailable(message)
+        await self.jobs.note(events)
+
+
+async def test_a_run_that_is_cut_off_behind_the_identity_has_ended_and_tells_of_it(world: World) -> None:
+    job = await ask(world)
+    cut = Cut(world.stores.jobs)
+
+    assert await perform_all(world, Sites(PAGE), cut) == 1
+
+    (brand,) = await world.stores.brands.identities(world.organization.id)
+    followed = await follow(world, job)
+    assert cut.cuts == 1
+    assert (brand_job_body(followed)["status"], brand_job_body(followed)["brandIdentityId"]) == ("completed", brand.id)
+    assert job_events(followed)[-1].type is JobEventType.COMPLETED
+
+
+async def test_a_cancelled_job_saves_nothing(world: World) -> None:
+    job = await ask(world)
+    stores = world.stores
+
+    class Cancelling(Sites):
+        async def read(self, url: str) -> Page | NotRead:
+            await stores.ledger.cancel(world.organization.id, job.run.id, CANCELLED)
+            return await super().read(url)
+
+    await perform_all(world, Cancelling(PAGE))
+
+    body = brand_job_body(await follow(world, job))
+    assert (body["status"], body["error"], body["brandIdentityId"]) == ("failed", CANCELLED, None)
+    assert await stores.brands.identities(world.organization.id) == []
+
+
+async def test_a_job_that_is_cancelled_at_the_last_moment_saves_nothing_and_ends_as_nothing_else(world: World) -> None:
+    job = await ask(world)
+    stores = world.stores
+    run = await take(world)
+    assert run is not None
+
+    @final
+    class Late:
+        """Jobs of which the run is cancelled as soon as saving is told: behind every look at it."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(stores.jobs, name)
+
+        async def note(self, events: Sequence[JobEvent]) -> None:
+            await stores.jobs.note(events)
+            if events[0].type is JobEventType.SAVING:
+                assert await stores.ledger.cancel(world.organization.id, job.run.id, CANCELLED)
+
+    late: Any = Late()
+    reader = BrandReader(Sites(PAGE), stores.brands, ledger=stores.ledger, jobs=late, clock=world.clock)
+    assert isinstance(run.cause, SiteReading)
+
+    assert await reader.perform(run, run.cause, PlainSteps()) is None
+
+    followed = await follow(world, job)
+    assert (brand_job_body(followed)["status"], brand_job_body(followed)["brandIdentityId"]) == ("failed", None)
+    assert JobEventType.COMPLETED not in {event.type for event in followed.events}
+    assert await stores.brands.identities(world.organization.id) == []
+
+
+async def test_a_name_that_was_taken_meanwhile_fails_the_job(world: World) -> None:
+    first, second = await ask(world, "Mine"), await ask(world, "MINE")
+    third, fourth = await ask(world), await ask(world)
+
+    await perform_all(world, Sites(PAGE))
+
+    jobs = [brand_job_body(await follow(world, job)) for job in (first, second, third, fourth)]
+    assert [job["status"] for job in jobs] == ["completed", "failed", "completed", "failed"]
+    assert jobs[1]["error"] == "Brand identity name already exists"
+    assert jobs[3]["error"] == "Brand identity name already exists: the site calls itself 'Acme', give another name"
+    assert [each.name for each in await world.stores.brands.identities(world.organization.id)] == ["Mine", "Acme"]
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "reason"),
+    [
+        (None, "http://127.0.0.1/", "websiteUrl must be the address of a public site"),
+        (None, "ftp://acme.example", "websiteUrl must begin with"),
+        ("  ", URL, "name must be 1 to 100"),
+        ("a" * 101, URL, "name must be 1 to 100"),
+    ],
+)
+async def test_what_can_be_refused_is_refused_at_once(world: World, name: str | None, url: str, reason: str) -> None:
+    refused = await brand_generator(world).request(world.organization.id, name=name, website_url=url)
+
+    assert isinstance(refused, Refusal)
+    assert refused.reason.startswith(reason)
+    assert await take(world) is None
+
+
+async def test_a_name_that_is_taken_is_refused_at_once(world: World) -> None:
+    await ask(world, "Mine")
+    await perform_all(world, Sites(PAGE))
+
+    refused = await brand_generator(world).request(world.organization.id, name="mine", website_url=URL)
+
+    assert refused is BrandFault.NAME_TAKEN

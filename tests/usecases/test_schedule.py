@@ -1,0 +1,356 @@
+"""Schedules: made, changed, fired by any number of nodes, and written."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from attrs import evolve
+from tests.golden import REPOSITORY, REPOSITORY_ID
+from tests.usecases.conftest import World
+from tests.usecases.test_perform import perform_all, pushed
+
+from contentsvc_core import ContentType, PostStatus, Refusal, StoreUnavailable, UnreadableRow, WorkflowRun
+from contentsvc_core.content.windows import Lookback
+from contentsvc_core.organizations import Integration
+from contentsvc_core.ports import Directory, Schedules
+from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.usecases.schedule import AT_ONCE, Scheduler
+from contentsvc_core.workflows.causes import Generation, Source
+from contentsvc_core.workflows.runs import SCHEDULE_DISABLED, RunStatus
+from contentsvc_core.workflows.schedules import NO_REPOSITORY, DuplicateSchedule, Schedule
+from contentsvc_core.workflows.slots import Cron, Frequency
+
+_DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
+_SOURCE = Source(provider="codehost", repository_id=REPOSITORY_ID, full_name=REPOSITORY)
+
+
+def planner(world: World) -> Planner:
+    stores = world.stores
+    return Planner(stores.schedules, stores.directory, stores.brands, world.clock, world.ids)
+
+
+async def planned(world: World, **fields: Any) -> Schedule:
+    given: dict[str, Any] = {
+        "name": "Every morning",
+        "cron": _DAILY,
+        "repository_ids": [REPOSITORY_ID],
+        "output_type": ContentType.CHANGELOG,
+        "lookback": Lookback.LAST_7_DAYS,
+        **fields,
+    }
+    made = await planner(world).create(world.organization.id, **given)
+    assert isinstance(made, Schedule), made
+    return made
+
+
+class Node:
+    """A node that looks; its faults are told."""
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        schedules: Schedules | None = None,
+        directory: Directory | None = None,
+        at_once: int = AT_ONCE,
+    ) -> None:
+        self.faults: list[Exception] = []
+        stores = world.stores
+        self.scheduler = Scheduler(
+            schedules or stores.schedules,
+            directory or stores.directory,
+            world.clock,
+            world.ids,
+            on_fault=self.faults.append,
+            at_once=at_once,
+        )
+
+    async def turn(self) -> int:
+        return await self.scheduler.turn()
+
+
+def move_to(world: World, text: str) -> None:
+    world.clock.advance(datetime.fromisoformat(text).replace(tzinfo=UTC) - world.clock.now())
+
+
+async def runs(world: World) -> list[WorkflowRun]:
+    """Give the runs that schedules have started, oldest first."""
+    found = await world.stores.ledger.runs(world.organization.id)
+    return [run for run in reversed(found) if isinstance(run.cause, Generation)]
+
+
+async def slots(world: World) -> list[str]:
+    """Give the ends of the windows that were asked for."""
+    causes = [run.cause for run in await runs(world)]
+    return [f"{cause.window.until:%Y-%m-%dT%H:%M}" for cause in causes if isinstance(cause, Generation)]
+
+
+async def standing(world: World, schedule: Schedule) -> Schedule:
+    found = await world.stores.schedules.schedule(world.organization.id, schedule.id)
+    assert found is not None
+    return found
+
+
+async def test_a_slot_becomes_a_post_about_what_came_before_it(world: World) -> None:
+    schedule = await planned(world, auto_publish=True)
+    await pushed(world, "d-1", "feat: a lamp")
+    await perform_all(world)
+    node = Node(world)
+
+    move_to(world, "2026-01-01T08:59:59.999")
+    assert await node.turn() == 0
+    move_to(world, "2026-01-01T09:00:02")
+    assert await node.turn() == 1
+    assert await node.turn() == 0
+    await pushed(world, "d-2", "feat: too late for this one")
+    await perform_all(world)
+
+    (run,) = await runs(world)
+    assert isinstance(run.cause, Generation)
+    assert run.cause.sources == (_SOURCE,)
+    assert run.status is RunStatus.COMPLETED
+    (post,) = [
+        post
+        for post in await world.stores.posts.posts(world.organization.id)
+        if (post.source_metadata or {}).get("scheduleId") == schedule.id
+    ]
+    assert post.status is PostStatus.PUBLISHED
+    assert "lamp" in post.markdown
+    assert "too late" not in post.markdown
+    assert (await standing(world, schedule)).due_at == datetime(2026, 1, 2, 9, tzinfo=UTC)
+
+
+async def test_slots_that_nobody_saw_fire_once_for_the_latest(world: World) -> None:
+    await planned(world)
+    move_to(world, "2026-01-05T08:00")
+
+    assert await Node(world).turn() == 1
+    assert await slots(world) == ["2026-01-04T09:00"]
+    move_to(world, "2026-01-05T09:00")
+    assert await Node(world).turn() == 1
+    assert await slots(world) == ["2026-01-04T09:00", "2026-01-05T09:00"]
+
+
+class Slow:
+    """A directory that lets others go first: nodes that look at once all see the schedule due."""
+
+    def __init__(self, world: World) -> None:
+        self._directory = world.stores.directory
+
+    async def integrations(self, organization_id: str) -> Sequence[Integration]:
+        await asyncio.sleep(0)
+        return await self._directory.integrations(organization_id)
+
+
+async def test_of_many_nodes_one_fires_a_slot(world: World) -> None:
+    slow: Any = Slow(world)
+    nodes = [Node(world, directory=slow) for _ in range(8)]
+    await planned(world)
+    for day in range(1, 4):
+        move_to(world, f"2026-01-0{day}T09:00")
+        assert sorted(await asyncio.gather(*(node.turn() for node in nodes))) == [0] * 7 + [1]
+
+    assert await slots(world) == ["2026-01-01T09:00", "2026-01-02T09:00", "2026-01-03T09:00"]
+
+
+async def test_a_clock_that_is_stepped_back_fires_no_slot_twice(world: World) -> None:
+    schedule = await planned(world)
+    node = Node(world)
+    move_to(world, "2026-01-02T09:00")
+    assert await node.turn() == 1
+    move_to(world, "2026-01-01T08:00")
+    # Whatever is done to it while the clock is wrong.
+    for enabled in (False, True):
+        await planner(world).change(world.organization.id, schedule.id, enabled=enabled)
+    move_to(world, "2026-01-02T09:01")
+    assert await node.turn() == 0
+    move_to(world, "2026-01-03T09:00")
+    assert await node.turn() == 1
+
+    assert await slots(world) == ["2026-01-02T09:00", "2026-01-03T09:00"]
+
+
+async def test_day_31_comes_once_in_every_month_and_29_february_in_leap_years(world: World) -> None:
+    await planned(world, cron=Cron(frequency=Frequency.MONTHLY, hour=23, minute=59, day_of_month=31))
+    node = Node(world)
+    for month in range(1, 27):
+        # The first of the next month.
+        move_to(world, f"{2026 + month // 12}-{month % 12 + 1:02}-01")
+        assert await node.turn() == 1, month
+
+    found = await slots(world)
+    assert found[:4] == ["2026-01-31T23:59", "2026-02-28T23:59", "2026-03-31T23:59", "2026-04-30T23:59"]
+    assert found[11:13] == ["2026-12-31T23:59", "2027-01-31T23:59"]
+    assert found[25] == "2028-02-29T23:59"
+
+
+async def test_one_never_fires_for_slots_before_it_was_made_changed_or_enabled(world: World) -> None:
+    node = Node(world)
+    move_to(world, "2026-01-01T09:00")
+    schedule = await planned(world)
+    plan = planner(world)
+    assert await node.turn() == 0
+    await plan.change(world.organization.id, schedule.id, enabled=False)
+    move_to(world, "2026-01-03T10:00")
+    assert await node.turn() == 0
+    await plan.change(world.organization.id, schedule.id, enabled=True)
+    await plan.change(world.organization.id, schedule.id, cron=Cron(frequency=Frequency.DAILY, hour=8, minute=0))
+    assert await node.turn() == 0
+    move_to(world, "2026-01-04T08:00")
+    # A change of anything else loses no slot.
+    await plan.change(world.organization.id, schedule.id, name="Renamed")
+    assert await node.turn() == 1
+
+    assert await slots(world) == ["2026-01-04T08:00"]
+
+
+async def test_a_run_of_a_schedule_that_is_gone_by_then_is_skipped(world: World) -> None:
+    disabled = await planned(world)
+    deleted = await planned(world, lookback=Lookback.YESTERDAY)
+    await pushed(world, "d-1", "feat: a lamp")
+    await perform_all(world)
+    move_to(world, "2026-01-01T09:00")
+    assert await Node(world).turn() == 2
+    await planner(world).change(world.organization.id, disabled.id, enabled=False)
+    await world.stores.schedules.remove(world.organization.id, deleted.id)
+    await perform_all(world)
+
+    assert [(run.status, run.error) for run in await runs(world)] == [(RunStatus.SKIPPED, SCHEDULE_DISABLED)] * 2
+
+
+async def test_one_reports_what_is_connected_when_it_fires(world: World) -> None:
+    made = await world.operator.connect(
+        world.organization, full_name="acme/buoy", repository_id=2, provider="github", branch=None
+    )
+    assert not isinstance(made, Refusal)
+    both = await planned(world, repository_ids=[REPOSITORY_ID, 2])
+    buoy = await planned(world, repository_ids=[2])
+    await world.stores.directory.remove_integration(world.organization.id, made.integration.id)
+    # What named it was switched off; somebody switches it on in spite of that, behind our back.
+    due_at = both.due_at
+    for schedule in (both, buoy):
+        assert not (await standing(world, schedule)).enabled
+        refused = await planner(world).change(world.organization.id, schedule.id, enabled=True)
+        assert refused == Refusal(reason="Unknown repository: 2 is not connected")
+        await world.stores.schedules.change(world.organization.id, schedule.id, lambda each: _awake(each, due_at))
+    move_to(world, "2026-01-01T09:00")
+
+    assert await Node(world).turn() == 2
+    found = {run.cause.started_by: run for run in await runs(world)}
+    cause = found[both.id].cause
+    assert isinstance(cause, Generation)
+    assert cause.sources == (_SOURCE,)
+    assert (found[buoy.id].status, found[buoy.id].error) == (RunStatus.SKIPPED, NO_REPOSITORY)
+
+
+def _awake(schedule: Schedule, due_at: datetime | None) -> Schedule:
+    return evolve(schedule, enabled=True, due_at=due_at)
+
+
+class Broken:
+    """Schedules of which some raise."""
+
+    def __init__(self, world: World, broken: Sequence[str], exc: Exception) -> None:
+        self._schedules = world.stores.schedules
+        self._broken = broken
+        self._exc = exc
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._schedules, name)
+
+    async def schedule(self, organization_id: str, schedule_id: str) -> Schedule | None:
+        if schedule_id in self._broken:
+            raise self._exc
+        return await self._schedules.schedule(organization_id, schedule_id)
+
+
+async def test_one_that_nobody_can_read_holds_up_no_other(world: World) -> None:
+    broken = await planned(world)
+    await planned(world, lookback=Lookback.YESTERDAY)
+    unreadable, away = UnreadableRow("no JSON"), StoreUnavailable("away")
+    faulty: Any = Broken(world, [broken.id], unreadable)
+    node = Node(world, schedules=faulty)
+    move_to(world, "2026-01-01T09:00")
+
+    assert await node.turn() == 1
+    assert node.faults == [unreadable]
+    # A store that is away is another matter: who looks is told, and looks again.
+    unavailable: Any = Broken(world, [broken.id], away)
+    with pytest.raises(StoreUnavailable):
+        await Node(world, schedules=unavailable).turn()
+    assert await Node(world).turn() == 1
+
+
+async def test_any_number_that_nobody_can_read_holds_up_no_other(world: World) -> None:
+    made = [await planned(world, lookback=lookback) for lookback in Lookback]
+    unreadable = UnreadableRow("no JSON")
+    broken: Any = Broken(world, [each.id for each in made[:-1]], unreadable)
+    node = Node(world, schedules=broken, at_once=2)
+    move_to(world, "2026-01-01T09:00")
+
+    assert await node.turn() == 1
+    assert node.faults == [unreadable] * (len(made) - 1)
+    assert (await standing(world, made[-1])).last_slot is not None
+    # They are looked at again in every turn.
+    assert await node.turn() == 0
+    assert len(node.faults) == 2 * (len(made) - 1)
+
+
+async def test_hundreds_that_are_due_at_once_all_fire(world: World) -> None:
+    for minute in range(60):
+        for lookback in Lookback:
+            await planned(world, cron=Cron(frequency=Frequency.DAILY, hour=9, minute=minute), lookback=lookback)
+    move_to(world, "2026-01-01T10:00")
+
+    assert await Node(world).turn() == 300
+    assert await Node(world).turn() == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"name": " \t"}, "a schedule needs a name"),
+        ({"name": "x" * 101}, "a schedule's name has at most 100 characters"),
+        ({"repository_ids": []}, "a schedule needs a repository"),
+        ({"repository_ids": [REPOSITORY_ID, 99]}, "Unknown repository: 99 is not connected"),
+        ({"brand_identity_id": "brand_unknown"}, "Unknown brand identity: 'brand_unknown'"),
+        ({"brand_identity_id": "no id"}, "Unknown brand identity: 'no id'"),
+    ],
+)
+async def test_what_cannot_be_is_refused_by_name(world: World, fields: dict[str, Any], reason: str) -> None:
+    given: dict[str, Any] = {
+        "name": "Every morning",
+        "cron": _DAILY,
+        "repository_ids": [REPOSITORY_ID],
+        "output_type": ContentType.CHANGELOG,
+    }
+    plan = planner(world)
+
+    assert await plan.create(world.organization.id, **{**given, **fields}) == Refusal(reason=reason)
+    assert await world.stores.schedules.schedules(world.organization.id) == []
+    schedule = await planned(world)
+    assert await plan.change(world.organization.id, schedule.id, **fields) == Refusal(reason=reason)
+    assert await standing(world, schedule) == schedule
+
+
+async def test_the_same_schedule_twice_is_refused(world: World) -> None:
+    one = await planned(world)
+    other = await planned(world, lookback=Lookback.YESTERDAY, enabled=False)
+    assert other.due_at is None
+    plan = planner(world)
+
+    again = await plan.create(
+        world.organization.id,
+        name="Another name",
+        cron=_DAILY,
+        repository_ids=[REPOSITORY_ID],
+        output_type=ContentType.CHANGELOG,
+        auto_publish=True,
+        enabled=False,
+    )
+    assert again == DuplicateSchedule()
+    assert await plan.change(world.organization.id, other.id, lookback=one.lookback) == DuplicateSchedule()
+    assert await plan.change(world.organization.id, "sch_unknown", enabled=False) is None
+    assert await world.stores.schedules.schedules(world.organization.id) == [one, other]
