@@ -45,7 +45,7 @@ def _found(verdict: Verdict) -> set[str]:
 @pytest.mark.timeout(300)
 def test_nothing_is_lost_or_doubled_when_nodes_are_killed_or_stand_still(tmp_path: Path) -> None:
     with postgres.database(migrated=False) as url:
-        report = run_kills(tmp_path, url, count=3, seed=2)
+        report = run_kills(tmp_path, url, count=3, seed=2, per_s=16)
 
         assert report.verdict.faults == [], report.line
         _was_in_earnest(report, "takeovers", "posts", "duplicates")
