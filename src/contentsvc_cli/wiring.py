@@ -16,12 +16,13 @@ from contentsvc_core.content.brand_changes import BadChange, BrandFault
 from contentsvc_core.content.site_addresses import read_site_hosts
 from contentsvc_core.hosts import HostRefusal
 from contentsvc_core.organizations import Organization
+from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.connect import Connector
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_core.usecases.generate import Generator, JobStarter
 from contentsvc_core.usecases.operate import Operator, Refusal
 from contentsvc_core.usecases.plan import Planner
-from contentsvc_core.usecases.read_site import BrandEditor, BrandGenerator
+from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.usecases.reconcile import Reconciler
 from contentsvc_core.usecases.replay import Replayer

@@ -9,7 +9,7 @@ from contract_values import IDS, Tenant, a_post, due, later, take, tenant
 
 from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import Lookback, Window, window_at
+from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
 from contentsvc_core.testing import START
 from contentsvc_core.wire import event_to_json
 from contentsvc_core.workflows.causes import Generation, SiteReading, Source
@@ -148,7 +148,7 @@ async def test_a_completed_run_and_anothers_are_not_started_once_more(acme: Tena
 async def test_a_window_holds_what_arrived_from_its_beginning_until_before_its_end(acme: Tenant) -> None:
     for number, hour in enumerate((0, 1, 2, 3)):
         await acme.stores.deliveries.settle(await acme.processed(f"d-{number}", at=later(hours=hour)))
-    window = Window(since=later(hours=1), until=later(hours=3))
+    window = LookbackWindow(since=later(hours=1), until=later(hours=3))
 
     async def found(**asked: object) -> tuple[list[str], int]:
         where: dict[str, object] = {"provider": "codehost", "repository_id": 1, "window": window, **asked}

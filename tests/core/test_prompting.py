@@ -12,7 +12,7 @@ from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.prompting import SMALLEST_LIMIT, Prompt, UnusableDraft, prompt_for, read_draft
 from contentsvc_core.content.prompting.answer import length_of
-from contentsvc_core.content.windows import Window
+from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief, Chapter, Draft
 from contentsvc_core.webhooks.events import Author, Commit, Push, Release
 
@@ -63,7 +63,7 @@ def changes(prompt: Prompt) -> list[dict[str, Any]]:
 def test_known_fields_are_told_and_no_others() -> None:
     body = "Slowly at first.\n\nBREAKING CHANGE: old lamps stop\nReviewed-by: B <b@x.y>"
     message = f"feat(lens)!: turn the beam (#12)\n\n{body}"
-    window = Window(since=DAY, until=DAY.replace(day=9))
+    window = LookbackWindow(since=DAY, until=DAY.replace(day=9))
     prompt = prompt_for(Brief(chapters=(chapter(message),), window=window))
 
     assert told(prompt) == [

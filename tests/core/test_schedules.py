@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import Lookback, Window
+from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.runs import RunStatus
@@ -271,7 +271,7 @@ class TestFiring:
             schedule_id="sch_1",
             content_type=ContentType.BLOG_POST,
             lookback=Lookback.CURRENT_DAY,
-            window=Window(since=at("2026-01-01"), until=at("2026-01-01T09:30")),
+            window=LookbackWindow(since=at("2026-01-01"), until=at("2026-01-01T09:30")),
             sources=(_LIGHTHOUSE,),
             brand_identity_id="brand_1",
             auto_publish=True,

@@ -10,7 +10,7 @@ from contentsvc_adapters.memory.state import State, of_organization, place, refu
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
-from contentsvc_core.content.windows import Window
+from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.wire import event_to_json
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
@@ -38,7 +38,14 @@ class MemoryContextLibrary:
         return _bounded(older, limit, max_bytes)
 
     async def within(
-        self, organization_id: str, *, provider: str, repository_id: int, window: Window, limit: int, max_bytes: int
+        self,
+        organization_id: str,
+        *,
+        provider: str,
+        repository_id: int,
+        window: LookbackWindow,
+        limit: int,
+        max_bytes: int,
     ) -> tuple[Sequence[ContextRecord], int]:
         """List the records of one repository that arrived in a window."""
         mine = [

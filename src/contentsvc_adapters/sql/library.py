@@ -13,7 +13,7 @@ from contentsvc_adapters.sql.schema import context_records, events, posts, told_
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
-from contentsvc_core.content.windows import Window
+from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
@@ -51,7 +51,14 @@ class SqlContextLibrary:
         return (await self._bounded(mine, limit, max_bytes))[0]
 
     async def within(
-        self, organization_id: str, *, provider: str, repository_id: int, window: Window, limit: int, max_bytes: int
+        self,
+        organization_id: str,
+        *,
+        provider: str,
+        repository_id: int,
+        window: LookbackWindow,
+        limit: int,
+        max_bytes: int,
     ) -> tuple[Sequence[ContextRecord], int]:
         """Read the records of one repository that arrived in a window."""
         mine = (

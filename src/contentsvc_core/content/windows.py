@@ -24,20 +24,20 @@ _DAYS: Final = {Lookback.LAST_7_DAYS: 7, Lookback.LAST_14_DAYS: 14, Lookback.LAS
 
 @final
 @frozen(kw_only=True)
-class Window:
+class LookbackWindow:
     """A stretch of time: from ``since`` on, and before ``until``."""
 
     since: datetime
     until: datetime
 
 
-def window_at(lookback: Lookback, now: datetime) -> Window:
+def window_at(lookback: Lookback, now: datetime) -> LookbackWindow:
     """Give the window that a lookback means at ``now``: calendar days begin at midnight UTC, the others end now."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     match lookback:
         case Lookback.CURRENT_DAY:
-            return Window(since=midnight, until=now)
+            return LookbackWindow(since=midnight, until=now)
         case Lookback.YESTERDAY:
-            return Window(since=midnight - _DAY, until=midnight)
+            return LookbackWindow(since=midnight - _DAY, until=midnight)
         case _:
-            return Window(since=now - _DAYS[lookback] * _DAY, until=now)
+            return LookbackWindow(since=now - _DAYS[lookback] * _DAY, until=now)

@@ -6,7 +6,7 @@ from attrs import field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import Window
+from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.webhooks.events import Event, Release
 
 
@@ -36,7 +36,7 @@ class Brief:
     #: How many earlier events of the window were too much to be read; what is written says so.
     left_out: int = 0
     #: The stretch of time that is reported, when it was asked for so.
-    window: Window | None = None
+    window: LookbackWindow | None = None
     #: Who speaks; ``None``: nobody in particular.
     brand: BrandIdentity | None = None
 

@@ -7,7 +7,7 @@ from typing import Protocol
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
-from contentsvc_core.content.windows import Window
+from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief, Draft
 from contentsvc_core.workflows.context import ContextRecord
 
@@ -28,7 +28,14 @@ class ContextLibrary(Protocol):
         ...
 
     async def within(
-        self, organization_id: str, *, provider: str, repository_id: int, window: Window, limit: int, max_bytes: int
+        self,
+        organization_id: str,
+        *,
+        provider: str,
+        repository_id: int,
+        window: LookbackWindow,
+        limit: int,
+        max_bytes: int,
     ) -> tuple[Sequence[ContextRecord], int]:
         """List the records of a repository that arrived in a window, newest first, and count those that are left out.
 

@@ -9,12 +9,12 @@ from attrs.converters import optional
 from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Jobs
 from contentsvc_core.text import one_line
+from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.operate import Refusal
-from contentsvc_core.workflows.causes import Generation, SiteReading, Source
+from contentsvc_core.workflows.causes import Generation, SiteReading, Source, sources_of
 from contentsvc_core.workflows.runs import WorkflowRun
 
 
@@ -106,11 +106,9 @@ class Generator:
         sources = _chosen(await self._directory.integrations(organization_id), wanted)
         if isinstance(sources, Refusal):
             return sources
-        brand_id = wanted.brand_identity_id
-        if brand_id is not None and not (
-            is_own_id(brand_id) and await self._brands.identity(organization_id, brand_id) is not None
-        ):
-            return Refusal(reason=f"Unknown brand identity: '{one_line(brand_id, 64)}'")
+        unknown = await unknown_brand(self._brands, organization_id, wanted.brand_identity_id)
+        if unknown is not None:
+            return Refusal(reason=unknown.reason)
         window = window_at(wanted.lookback, self._clock.now())
 
         def asked(job_id: str) -> Generation:
@@ -120,7 +118,7 @@ class Generator:
                 lookback=wanted.lookback,
                 window=window,
                 sources=sources,
-                brand_identity_id=brand_id,
+                brand_identity_id=wanted.brand_identity_id,
                 include_commits=wanted.include_commits,
                 include_releases=wanted.include_releases,
             )
@@ -128,15 +126,6 @@ class Generator:
         return await self._starter.start(
             organization_id, asked, queued=f"A {wanted.content_type.value} was asked for: {wanted.lookback.value}"
         )
-
-
-def sources_of(integrations: Sequence[Integration]) -> list[Source]:
-    """Give the repositories that are connected."""
-    return [
-        Source(provider=integration.provider, repository_id=repository.id, full_name=repository.full_name)
-        for integration in integrations
-        for repository in integration.repositories
-    ]
 
 
 def _chosen(integrations: Sequence[Integration], wanted: GenerationRequest) -> list[Source] | Refusal:

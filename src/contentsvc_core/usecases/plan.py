@@ -6,11 +6,11 @@ from typing import Any, TypedDict, Unpack, final
 from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Schedules
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.generate import sources_of
+from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.workflows.causes import sources_of
 from contentsvc_core.workflows.schedules import NAME_LIMIT, DuplicateSchedule, Schedule, changed, due_from
 from contentsvc_core.workflows.slots import Cron
 
@@ -130,12 +130,8 @@ class Planner:
             unknown = next((number for number in wanted if number not in connected), None)
             if unknown is not None:
                 return Refusal(reason=f"Unknown repository: {unknown} is not connected")
-        brand_id: str | None = given.get("brand_identity_id")
-        if brand_id is not None and not (
-            is_own_id(brand_id) and await self._brands.identity(organization_id, brand_id) is not None
-        ):
-            return Refusal(reason=UnknownBrand(brand_id).reason)
-        return None
+        unknown = await unknown_brand(self._brands, organization_id, given.get("brand_identity_id"))
+        return None if unknown is None else Refusal(reason=unknown.reason)
 
 
 def _cleaned(name: str) -> str:

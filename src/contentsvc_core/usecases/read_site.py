@@ -1,18 +1,17 @@
 """Making a brand identity from a website (decisions, ``/v1`` 'Brand identities')."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any, Final, final
 from urllib.parse import urlsplit
 
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.brand_changes import BadChange, BrandFault, read_brand_change, read_brand_name
+from contentsvc_core.content.brand_changes import BadChange, BrandFault, read_brand_name
 from contentsvc_core.content.jobs import Job, JobEventType, job_event, made_brand_id
 from contentsvc_core.content.pages import site_facts
 from contentsvc_core.content.site_addresses import BadAddress, SiteHost, read_site_address
 from contentsvc_core.content.site_brands import propose_brand
 from contentsvc_core.errors import ContentServiceError
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Clock, Jobs, RunLedger, SiteReader, Steps
 from contentsvc_core.ports.brands import NotRead, Page, SiteFault
 from contentsvc_core.usecases.generate import JobStarter
@@ -56,28 +55,6 @@ class BrandGenerator:
             organization_id,
             lambda job_id: SiteReading(job_id=job_id, name=called, website_url=website_url),
             queued=f"A brand identity was asked for, from {site.url}",
-        )
-
-
-@final
-class BrandEditor:
-    """Changes identities."""
-
-    def __init__(self, brands: BrandIdentities, clock: Clock, *, opened: Collection[SiteHost] = ()) -> None:
-        """Take the ports, and the hosts that an operator has opened."""
-        self._brands = brands
-        self._clock = clock
-        self._opened = opened
-
-    async def change(
-        self, organization_id: str, brand_id: str, given: Mapping[str, Any]
-    ) -> BrandIdentity | BrandFault | BadChange:
-        """Change fields of an identity, named as :class:`~contentsvc_core.content.brand.BrandIdentity` does."""
-        change = read_brand_change(given, at=self._clock.now(), opened=self._opened)
-        if isinstance(change, BadChange):
-            return change
-        return (
-            await self._brands.change(organization_id, brand_id, change) if is_own_id(brand_id) else BrandFault.UNKNOWN
         )
 
 

@@ -5,7 +5,7 @@ from typing import Final, final
 
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Clock, Directory, IdSource, Schedules
-from contentsvc_core.usecases.generate import sources_of
+from contentsvc_core.workflows.causes import sources_of
 from contentsvc_core.workflows.schedules import DueSchedule, firing
 
 #: How many due schedules are read at once.

@@ -10,6 +10,7 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource
 from contentsvc_core.text import one_line
+from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerFault, source_type
@@ -143,12 +144,8 @@ class TriggerEditor:
         kinds: Sequence[str] = given.get("event_types", ())
         if (unknown := next((kind for kind in kinds if kind not in EVENT_TYPES), None)) is not None:
             return Refusal(reason=f"unknown event type '{one_line(unknown, 64)}': {', '.join(EVENT_TYPES)}")
-        brand_id: str | None = given.get("brand_identity_id")
-        if brand_id is not None and not (
-            is_own_id(brand_id) and await self._brands.identity(organization_id, brand_id) is not None
-        ):
-            return Refusal(reason=UnknownBrand(brand_id).reason)
-        return None
+        unknown = await unknown_brand(self._brands, organization_id, given.get("brand_identity_id"))
+        return None if unknown is None else Refusal(reason=unknown.reason)
 
     async def _provider(
         self, organization_id: str, repository_ids: Sequence[int], *, provider: str | None, usually: str | None = None

@@ -1,11 +1,13 @@
 """Why a workflow run was started: the closed union of what starts one, and what each tells the run."""
 
+from collections.abc import Iterable
 from typing import ClassVar, final
 
 from attrs import field, frozen
 
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import Lookback, Window
+from contentsvc_core.content.windows import Lookback, LookbackWindow
+from contentsvc_core.organizations import Integration
 from contentsvc_core.webhooks.events import Event, Release
 
 
@@ -55,6 +57,15 @@ class Source:
     full_name: str
 
 
+def sources_of(integrations: Iterable[Integration]) -> list[Source]:
+    """Give the repositories that are connected."""
+    return [
+        Source(provider=integration.provider, repository_id=repository.id, full_name=repository.full_name)
+        for integration in integrations
+        for repository in integration.repositories
+    ]
+
+
 @final
 @frozen(kw_only=True)
 class Generation:
@@ -67,7 +78,7 @@ class Generation:
     schedule_id: str | None = None
     content_type: ContentType
     lookback: Lookback
-    window: Window
+    window: LookbackWindow
     sources: tuple[Source, ...] = field(converter=tuple)
     brand_identity_id: str | None = None
     include_commits: bool = True

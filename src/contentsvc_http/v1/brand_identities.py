@@ -13,8 +13,9 @@ from contentsvc_core.content.brand_changes import BadChange, BrandFault
 from contentsvc_core.content.jobs import brand_job_body
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Jobs
+from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.operate import Refusal
-from contentsvc_core.usecases.read_site import BrandEditor, BrandGenerator
+from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_http.errors import Refused
 from contentsvc_http.v1.bodies import read_body, takes

@@ -6,11 +6,12 @@ from attrs import frozen
 from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.ports import BrandIdentities, Directory, Jobs, Journal, PostLibrary, Schedules
+from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.connect import Connector
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_core.usecases.generate import Generator
 from contentsvc_core.usecases.plan import Planner
-from contentsvc_core.usecases.read_site import BrandEditor, BrandGenerator
+from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.usecases.replay import Replayer
 from contentsvc_core.usecases.triggers import TriggerEditor
 from contentsvc_http.rate_limiting import RateLimits

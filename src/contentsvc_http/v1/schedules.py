@@ -14,9 +14,9 @@ from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import Directory, Schedules
-from contentsvc_core.usecases.generate import sources_of
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.plan import Planner, ScheduleChanges
+from contentsvc_core.workflows.causes import sources_of
 from contentsvc_core.workflows.schedules import DUPLICATE, NAME_LIMIT, DuplicateSchedule, Schedule, schedule_body
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
 from contentsvc_http.errors import Refused

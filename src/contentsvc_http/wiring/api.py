@@ -7,12 +7,13 @@ from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.site_addresses import read_site_hosts
 from contentsvc_core.ports import Clock, CodeHost, IdSource
 from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.connect import Connector
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_core.usecases.generate import Generator, JobStarter
 from contentsvc_core.usecases.limit import RateLimiter
 from contentsvc_core.usecases.plan import Planner
-from contentsvc_core.usecases.read_site import BrandEditor, BrandGenerator
+from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.usecases.replay import Replayer
 from contentsvc_core.usecases.triggers import TriggerEditor
 from contentsvc_http.client_address import Proxies

@@ -12,14 +12,14 @@ from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import Window
+from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief, Chapter, Draft
 from contentsvc_core.webhooks.events import Author, Commit, Event, Push, Release
 
 HOST: Final = "https://codehost.example/acme/kettle"
 ADA: Final = Author(name="Ada Byron", email="ada@mail.example", username="ada")
 GRACE: Final = Author(name="Grace Murray", email="grace@mail.example", username="grace")
-JUNE: Final = Window(since=datetime(2030, 6, 1, tzinfo=UTC), until=datetime(2030, 7, 1, tzinfo=UTC))
+JUNE: Final = LookbackWindow(since=datetime(2030, 6, 1, tzinfo=UTC), until=datetime(2030, 7, 1, tzinfo=UTC))
 
 _RENDERER: Final = SafeMarkdown()
 

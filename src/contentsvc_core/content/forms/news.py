@@ -16,7 +16,7 @@ from contentsvc_core.content.changelog.titles import counted_releases, marked_ta
 from contentsvc_core.content.changelog.voice import Voice, voice_of
 from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
-from contentsvc_core.content.windows import Window
+from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief
 from contentsvc_core.webhooks.events import Release
 
@@ -53,7 +53,7 @@ class News:
     """What there is to tell."""
 
     voice: Voice
-    window: Window | None
+    window: LookbackWindow | None
     #: Every repository that was asked for.
     parts: tuple[Part, ...] = field(converter=tuple)
     #: Most important first.

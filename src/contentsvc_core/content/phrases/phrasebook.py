@@ -12,7 +12,7 @@ from attrs import frozen
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.sections import Section
-from contentsvc_core.content.windows import Window
+from contentsvc_core.content.windows import LookbackWindow
 
 
 @final
@@ -189,7 +189,7 @@ class Phrasebook:
         """Join parts as in a sentence: ``a, b and c``."""
         return self.conjunction.join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
 
-    def period(self, window: Window) -> str:
+    def period(self, window: LookbackWindow) -> str:
         """Name the days of a window: from the first to the last one that it touches, in UTC."""
         first, last = window.since.date(), (window.until - timedelta(microseconds=1)).date()
         if first >= last:
