@@ -12,6 +12,7 @@ from contentsvc_adapters.sql import SqlStores
 from contentsvc_core.ports import Clock
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_http.wiring.faults import log_fault
+from contentsvc_http.wiring.turns import turning
 
 #: How often what has been kept long enough is deleted, in seconds.
 _SWEEP_EVERY_S: Final = 3600.0
@@ -34,26 +35,13 @@ async def sweeping(stores: SqlStores, clock: Clock) -> AsyncGenerator[None]:
         pause=_pause,
         on_fault=log_fault,
     )
-    task = asyncio.create_task(_sweep(sweeper), name="sweep")
-    try:
+
+    async def sweep() -> None:
+        _LOG.debug("swept", **asdict(await sweeper.sweep()))
+
+    async with turning(sweep, "sweep", every_s=_SWEEP_EVERY_S, after_fault_s=_AGAIN_AFTER_S):
         yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
 
 
 async def _pause() -> None:
     await asyncio.sleep(_PAUSE_S)
-
-
-async def _sweep(sweeper: Sweeper) -> None:
-    while True:
-        wait = _SWEEP_EVERY_S
-        try:
-            swept = await sweeper.sweep()
-            _LOG.debug("swept", **asdict(swept))
-        except Exception as exc:  # noqa: BLE001  # the next sweep takes what this one left
-            log_fault(exc)
-            wait = _AGAIN_AFTER_S
-        await asyncio.sleep(wait)

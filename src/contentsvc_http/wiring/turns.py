@@ -1,0 +1,39 @@
+"""What is done again and again beside everything else."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+
+from contentsvc_http.wiring.faults import log_fault
+
+
+@contextlib.asynccontextmanager
+async def turning(
+    turn: Callable[[], Awaitable[None]], name: str, *, every_s: float, after_fault_s: float
+) -> AsyncGenerator[None]:
+    """Take turns from now on, and stop in the end; a turn that fails is logged, and the next one finds what it left.
+
+    Args:
+        turn: What is done.
+        name: The task's name.
+        every_s: How long to wait after a turn, in seconds.
+        after_fault_s: How long after one that failed, in seconds.
+    """
+
+    async def turns() -> None:
+        while True:
+            wait_s = every_s
+            try:
+                await turn()
+            except Exception as exc:  # noqa: BLE001  # whatever it is, there is a next turn
+                log_fault(exc)
+                wait_s = after_fault_s
+            await asyncio.sleep(wait_s)
+
+    task = asyncio.create_task(turns(), name=name)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
