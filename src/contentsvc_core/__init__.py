@@ -9,9 +9,12 @@ clock: it decides, and a driver and a store that you choose do the rest. ``conte
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import Bucket, Rate, rate_of
 from contentsvc_core.access.window import Verdict, rate_headers, refusal_body, refusal_headers
+from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body
+from contentsvc_core.content.jobs import Job, JobEvent
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
-from contentsvc_core.content.writing import Brief, Draft
+from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
+from contentsvc_core.content.writing import Brief, Chapter, Draft
 from contentsvc_core.errors import (
     ContentServiceError,
     ReceivingFailed,
@@ -25,13 +28,23 @@ from contentsvc_core.errors import (
 from contentsvc_core.journal import Direction, LogEntry, LogStatus, log_body
 from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_core.usecases.brands import BrandEditor
+from contentsvc_core.usecases.briefs import Briefs
+from contentsvc_core.usecases.connect import Connected, Connector, Disconnected
+from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_core.usecases.expire import Sweeper
+from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
+from contentsvc_core.usecases.host_calls import HostCalls
 from contentsvc_core.usecases.limit import RateLimiter
 from contentsvc_core.usecases.operate import Connection, IssuedKey, Operator, Refusal
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.usecases.read_site import BrandGenerator, BrandReader
 from contentsvc_core.usecases.receive import Receiver
+from contentsvc_core.usecases.reconcile import Reconciler
 from contentsvc_core.usecases.relay import Relay
+from contentsvc_core.usecases.replay import Replayer
+from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_core.usecases.triggers import TriggerEditor
 from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, admit, decide, locate, preflight
@@ -51,6 +64,7 @@ from contentsvc_core.webhooks.outcomes import (
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_core.webhooks.settlement import Claim, ClaimKey, Settled, Settlement, settlement
 from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign, verify
+from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source
 from contentsvc_core.workflows.context import ContextRecord, context_body
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun, run_body
 from contentsvc_core.workflows.schedules import DuplicateSchedule, Schedule, schedule_body
@@ -67,18 +81,28 @@ __all__ = [
     "Authenticator",
     "Author",
     "Belonging",
+    "BrandEditor",
+    "BrandGenerator",
+    "BrandIdentity",
+    "BrandReader",
     "Brief",
+    "Briefs",
     "Bucket",
+    "Chapter",
     "Claim",
     "ClaimKey",
     "Commit",
+    "Connected",
     "Connection",
+    "Connector",
     "ContentServiceError",
     "ContentType",
     "ContextRecord",
     "Cron",
+    "Delivered",
     "Delivery",
     "Direction",
+    "Disconnected",
     "Draft",
     "Duplicate",
     "DuplicateSchedule",
@@ -87,13 +111,22 @@ __all__ = [
     "Fault",
     "Filtered",
     "Frequency",
+    "Generation",
+    "GenerationRequest",
+    "Generator",
     "HeadCommit",
+    "HostCalls",
     "Ignored",
     "Integration",
     "InvalidPage",
     "IssuedKey",
+    "Job",
+    "JobEvent",
+    "JobStarter",
     "LogEntry",
     "LogStatus",
+    "Lookback",
+    "LookbackWindow",
     "Operator",
     "Organization",
     "Outcome",
@@ -103,6 +136,7 @@ __all__ = [
     "Planner",
     "Pong",
     "Post",
+    "PostEditor",
     "PostStatus",
     "Processed",
     "Provider",
@@ -111,11 +145,14 @@ __all__ = [
     "RateLimiter",
     "Receiver",
     "ReceivingFailed",
+    "Reconciler",
     "Refusal",
     "Rejected",
     "Relay",
     "Release",
+    "Replayer",
     "Repository",
+    "Rotator",
     "RunStatus",
     "Schedule",
     "Scheduler",
@@ -124,8 +161,11 @@ __all__ = [
     "SecretUnreadable",
     "Settled",
     "Settlement",
+    "SiteReading",
+    "Source",
     "StoreUnavailable",
     "Sweeper",
+    "ToneProfile",
     "Trigger",
     "TriggerEditor",
     "TriggerFault",
@@ -137,6 +177,7 @@ __all__ = [
     "WriterUnavailable",
     "admit",
     "answer",
+    "brand_body",
     "context_body",
     "decide",
     "locate",
@@ -155,4 +196,5 @@ __all__ = [
     "sign",
     "trigger_body",
     "verify",
+    "window_at",
 ]
