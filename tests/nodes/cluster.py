@@ -30,6 +30,7 @@ class Node:
         self.stands_still = False
 
     def start(self) -> None:
+        self.stands_still = False
         self._server.start()
 
     def kill(self) -> None:

@@ -26,6 +26,10 @@ _AT_WORK: Final = (4, 24)
 _AT_WORK_WITHIN_S: Final = 5.0
 #: How long a stopped node goes on standing still after others have taken over, in seconds.
 _BEYOND_S: Final = 2.0
+#: The first one that is killed has runs: it is stopped to see which are still there so much later, in seconds, and let
+#: go on when none is, so often at most.
+_STILL_S: Final = 1.0
+_LOOKS: Final = 20
 #: How long load goes on after the last kill, in seconds.
 _AFTER_S: Final = 1.0
 
@@ -112,6 +116,8 @@ class _Campaign:
             await self._until_started(client)
             await asyncio.sleep(served_s * _SERVED_S)
             await self._into_burst(in_burst_s)
+            if not self._ready_s:
+                await self._into_runs(node)
         node.kill()
         killed_at = time.monotonic()
         node.start()
@@ -122,11 +128,25 @@ class _Campaign:
         await self._load.next_burst()
         await asyncio.sleep(seconds)
 
+    async def _into_runs(self, node: Node) -> None:
+        """Have a node stand still with runs in its hands."""
+        for _ in range(_LOOKS):
+            await self._until_at_work(1)
+            node.stop()
+            held = await self._running()
+            await asyncio.sleep(_STILL_S)
+            if held & await self._running():
+                return
+            node.resume()
+            await self._load.next_burst()
+
+    async def _running(self) -> set[str]:
+        return {row["id"] for row in await self._cluster.rows("SELECT id FROM workflow_runs WHERE status = 'running'")}
+
     async def _until_at_work(self, runs: int) -> None:
         deadline = time.monotonic() + _AT_WORK_WITHIN_S
         while time.monotonic() < deadline:
-            rows = await self._cluster.rows("SELECT id FROM workflow_runs WHERE status = 'running'")
-            if len(rows) >= runs:
+            if len(await self._running()) >= runs:
                 return
 
     async def _until_started(self, client: httpx.AsyncClient) -> None:

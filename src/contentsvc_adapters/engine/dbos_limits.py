@@ -95,8 +95,9 @@ class _Sparing(logging.Filter):
         if now - self._last < _QUIET_S or str(record.msg).startswith("Asyncio task cancelled"):
             return False
         self._last = now
-        # Some tracebacks stand in the message itself.
-        record.msg, record.args = one_line(record.getMessage().partition("\n")[0], 300), ()
+        # Some tracebacks stand in the message itself, after its first line or at the end of it.
+        said = record.getMessage().partition("\n")[0].partition("Traceback (most recent call last)")[0]
+        record.msg, record.args = one_line(said.rstrip(": "), 300), ()
         record.exc_info = record.exc_text = record.stack_info = None
         return True
 
