@@ -1,5 +1,7 @@
 """What holds for every test."""
 
+from typing import Final
+
 import pytest
 from hypothesis import HealthCheck, settings
 from tests import postgres
@@ -11,24 +13,33 @@ settings.load_profile("contentsvc")
 _RUN = pytest.StashKey[int]()
 
 
-#: What takes long, a campaign or many scripts: each worker of a run begins with some of it, so that none ends with it.
-_LONG = (
-    *("test_nodes_short.py", "test_crash_short.py", "test_state_machine.py", "test_deploy.py"),
-    *("test_schedules_on_nodes.py", "test_limits_processes.py", "test_document.py", "test_wire.py"),
+#: Campaigns run processes by the half-dozen: one worker takes them all, one after the other and first, since two at a
+#: time would only wait for each other. What else takes long comes first with the other workers, so that none ends with
+#: it; what a file's tests share, they find with one worker.
+_CAMPAIGNS: Final = (
+    *("test_nodes_short.py", "test_crash_short.py", "test_deploy.py"),
+    *("test_schedules_on_nodes.py", "test_limits_processes.py"),
 )
+_LONG: Final = ("test_state_machine.py", "test_document.py", "test_wire.py", "test_serving_processes.py")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
-    long = [item for item in items if item.path.name in _LONG]
-    others = [item for item in items if item.path.name not in _LONG]
-    # The long ones of a file stay together, since they share what one has made; those of three nodes share nothing.
     heads: list[list[pytest.Item]] = [[] for _ in range(workers)]
-    groups = {item.nodeid if item.path.name == _LONG[0] else item.path.name: None for item in long}
-    for number, group in enumerate(groups):
-        heads[number % workers] += [item for item in long if group in {item.nodeid, item.path.name}]
-    shares = [others[len(others) * n // workers : len(others) * (n + 1) // workers] for n in range(workers)]
-    items[:] = [item for head, share in zip(heads, shares, strict=True) for item in (*head, *share)]
+    for name in _CAMPAIGNS:
+        heads[0] += [item for item in items if item.path.name == name]
+    for number, name in enumerate(_LONG, start=1):
+        heads[number % workers] += [item for item in items if item.path.name == name]
+    others = [item for item in items if item.path.name not in {*_CAMPAIGNS, *_LONG}]
+    # As the plug-in cuts them; what one of them has not begun when the others are done, they take.
+    items.clear()
+    left = sum(map(len, heads)) + len(others)
+    for number, head in enumerate(heads):
+        length = left // (workers - number)
+        taken = max(0, length - len(head))
+        items += [*head, *others[:taken]]
+        del others[:taken]
+        left -= len(head) + taken
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -38,5 +49,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    postgres.end_process()
     if _RUN in config.stash:
         postgres.end_run(config.stash[_RUN])

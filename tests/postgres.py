@@ -12,22 +12,46 @@ import os
 import uuid
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Final
 
 import psycopg
 from psycopg import sql
+from sqlalchemy import delete
 from tests import postgres_server
 from tests.postgres_server import VARIABLE, NoPostgres, PrivateServer, begin_run, once, run_folder, shared_server
 
 from contentsvc_adapters.sql import Database, upgrade
+from contentsvc_adapters.sql.schema import metadata
 
-__all__ = ["VARIABLE", "NoPostgres", "PrivateServer", "begin_run", "database", "end_run", "rows"]
+__all__ = [
+    "VARIABLE",
+    "NoPostgres",
+    "PrivateServer",
+    "begin_run",
+    "database",
+    "emptied",
+    "end_process",
+    "end_run",
+    "rows",
+]
+
+#: Drops this process's databases in the end.
+_kept: Final = contextlib.ExitStack()
+#: Those of them that nobody uses at this moment.
+_emptied: Final[list[str]] = []
+#: In one statement. Tables that others refer to come last.
+_EMPTY: Final = ";".join(str(delete(table)) for table in reversed(metadata.sorted_tables)).encode()
 
 
 def end_run(alive: int) -> None:
     """Drop what the run's databases were copied from, and stop and remove the run's servers."""
     _drop_template()
     postgres_server.end_run(alive)
+
+
+def end_process() -> None:
+    """Drop the databases that this process has used again and again."""
+    _kept.close()
 
 
 @contextlib.contextmanager
@@ -42,6 +66,20 @@ def database(*, migrated: bool = True) -> Generator[str]:
     finally:
         with _server() as server:
             server.execute(_statement("DROP DATABASE {} WITH (FORCE)", name))
+
+
+@contextlib.contextmanager
+def emptied() -> Generator[str]:
+    """Give the URL of a database with the schema and without rows, which others of this process have used before.
+
+    To make one takes longer than most of what is tested; so whoever uses it leaves the schema as it is.
+    """
+    url = _emptied.pop() if _emptied else _kept.enter_context(database())
+    yield url
+    # Not after a failure: who knows what holds which lock.
+    with psycopg.connect(url.replace("+asyncpg", "", 1), autocommit=True) as connection:
+        connection.execute(_EMPTY)
+    _emptied.append(url)
 
 
 def rows(url: str, query: str, *parameters: object) -> list[tuple[Any, ...]]:

@@ -22,7 +22,7 @@ from typing import Final, Self, final
 #: Names a server that is used instead of the run's own.
 VARIABLE: Final = "CONTENTSVC_TEST_POSTGRES_URL"
 #: Where this run keeps its servers; its processes inherit it.
-_RUN: Final = "CONTENTSVC_TEST_POSTGRES_RUN"
+RUN: Final = "CONTENTSVC_TEST_POSTGRES_RUN"
 _SERVER: Final = "pginstall18"
 _PATIENCE_S: Final = 60.0
 #: A database that is thrown away needs no disk.
@@ -38,7 +38,7 @@ def begin_run() -> int:
     folder = Path(tempfile.mkdtemp(prefix="contentsvc-pg-"))
     # Servers refuse to run as root: who they run as has to get through.
     folder.chmod(0o711)
-    os.environ[_RUN] = str(folder)
+    os.environ[RUN] = str(folder)
     alive = folder / "alive"
     os.mkfifo(alive)
     # For reading, too: opening does not wait for anybody then.
@@ -47,7 +47,7 @@ def begin_run() -> int:
 
 def end_run(alive: int) -> None:
     """Stop whatever servers this run has started, and remove everything that they had."""
-    _clear(Path(os.environ.pop(_RUN)))
+    _clear(Path(os.environ.pop(RUN)))
     os.close(alive)
 
 
@@ -126,6 +126,12 @@ def shared_server() -> str:
     return f"postgresql://postgres@/postgres?host={folder / 'server'}"
 
 
+def ask_server(program: str, url: str, *arguments: str) -> None:
+    """Run one of PostgreSQL's own clients on a database, to its end."""
+    client = _installed() / "package" / _SERVER / "bin" / program
+    subprocess.run([client, f"--dbname={url}", *arguments], check=True, timeout=_PATIENCE_S, stdin=subprocess.DEVNULL)
+
+
 @functools.cache
 def _installed() -> Path:
     """Copy the binaries to where the servers' user may read them; give the folder."""
@@ -151,7 +157,7 @@ def _installed() -> Path:
 def run_folder() -> Path:
     """Give the place for what belongs to this run."""
     try:
-        return Path(os.environ[_RUN])
+        return Path(os.environ[RUN])
     except KeyError:
         message = "no place for a PostgreSQL server: tests/conftest.py makes it when a run begins"
         raise NoPostgres(message) from None

@@ -21,8 +21,9 @@ from typing import Any, Final, final
 
 import httpx
 import psycopg
-from attrs import frozen
+from attrs import asdict, frozen
 from psycopg.rows import dict_row
+from tests.postgres_server import RUN, ask_server, once
 
 COMMAND: Final = str(Path(sys.executable).with_name("contentsvc"))
 LOOPBACK: Final = "127.0.0.1"
@@ -194,8 +195,47 @@ class Prepared:
 
 
 def prepare(folder: Path, **settings: str) -> Prepared:
-    """Set up an installation with the operator's own commands."""
+    """Set up an installation with the operator's own commands; or copy one that this run has set up already.
+
+    Commands are processes: a run of all tests would spend minutes on the same few.
+    """
     installation = Installation(folder, **settings)
+    run = os.environ.get(RUN)
+    if run is None or "secret_key" in settings:
+        return _set_up(installation)
+    kept = Path(run) / ("prepared-sqlite" if installation.postgres is None else "prepared-postgresql")
+    with once(Path(run), f"{kept.name}-made") as first:
+        if first:
+            made = _set_up(installation)
+            kept.mkdir()
+            _keep(made, kept)
+            return made
+    _restore(installation, kept)
+    told = json.loads((kept / "prepared.json").read_text())
+    return Prepared(installation=installation, hook=Hook(**told.pop("hook")), **told)
+
+
+def _keep(prepared: Prepared, kept: Path) -> None:
+    installation = prepared.installation
+    if installation.postgres is None:
+        for file in installation.folder.glob("contentsvc.db*"):
+            shutil.copy(file, kept)
+    else:
+        ask_server("pg_dump", installation.postgres, "--no-owner", "--file", str(kept / "dump.sql"))
+    told = {"hook": asdict(prepared.hook)} | {name: getattr(prepared, name) for name in ("key", "on_all", "on_push")}
+    (kept / "prepared.json").write_text(json.dumps(told))
+
+
+def _restore(installation: Installation, kept: Path) -> None:
+    if installation.postgres is None:
+        for file in kept.glob("contentsvc.db*"):
+            shutil.copy(file, installation.folder)
+    else:
+        quietly = ("--no-psqlrc", "--quiet", "--single-transaction", "--output=/dev/null", "--set=ON_ERROR_STOP=1")
+        ask_server("psql", installation.postgres, *quietly, "--file", str(kept / "dump.sql"))
+
+
+def _set_up(installation: Installation) -> Prepared:
     if installation.postgres is not None:
         # The engine's own tables, too.
         installation.command("migrate")

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection, select
+from tests import sqlite
 from tests.api.furnished import furnish, operations
 from tests.api.world import SEALER, ApiWorld
 
-from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.schema import metadata
 from contentsvc_core import Scope
 
@@ -26,8 +27,7 @@ BODIES: dict[str, Any] = {
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
-    made = Database(f"sqlite:///{tmp_path / 'store.db'}")
-    await upgrade(made)
+    made = Database(sqlite.migrated(tmp_path / "store.db"))
     yield made
     await made.dispose()
 

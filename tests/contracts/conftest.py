@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from contract_values import RotatingSealer, Stores, Tenant, tenant
-from tests import postgres
+from tests import postgres, sqlite
 
 from contentsvc_adapters.memory import memory_stores
-from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql import Database, sql_stores
 
 
 @asynccontextmanager
@@ -19,14 +19,12 @@ async def _memory(_folder: Path) -> AsyncGenerator[Stores]:
 
 @asynccontextmanager
 async def _sqlite(folder: Path) -> AsyncGenerator[Stores]:
-    database = Database(f"sqlite:///{folder / 'store.db'}")
-    await upgrade(database)
-    yield sql_stores(database, RotatingSealer())
+    yield sql_stores(Database(sqlite.migrated(folder / "store.db")), RotatingSealer())
 
 
 @asynccontextmanager
 async def _postgresql(_folder: Path) -> AsyncGenerator[Stores]:
-    with postgres.database() as url:
+    with postgres.emptied() as url:
         stores = sql_stores(Database(url), RotatingSealer())
         yield stores
         # Before the database is dropped; to close twice is no harm.
@@ -55,8 +53,7 @@ async def acme(stores: Stores) -> Tenant:
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
     """An empty SQLite database with the schema, for what only SQLite promises."""
-    made = Database(f"sqlite:///{tmp_path / 'store.db'}")
-    await upgrade(made)
+    made = Database(sqlite.migrated(tmp_path / "store.db"))
     yield made
     await made.dispose()
 

@@ -23,7 +23,7 @@ _RUN_COLUMNS: Final = (
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    return run_campaign(tmp_path_factory.mktemp("crash"), count=4, seed=7)
+    return run_campaign(tmp_path_factory.mktemp("crash"), count=2, seed=7)
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ _SENDERS: Final = 8
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Generator[Prepared]:
-    with database() as url:
+    with database(migrated=False) as url:
         yield prepare(tmp_path_factory.mktemp("postgres"), database_url=url)
 
 

@@ -16,8 +16,8 @@ from tests.server_process import Hook
 CONNECTIONS: Final = 64
 #: So many new deliveries a second: more than nodes on a small machine can work off would only show that.
 PER_S: Final = 32.0
-#: Deliveries come in bursts, so that many are on their way whenever a node is killed.
-_BURST: Final = 64
+#: Deliveries come in bursts every so many seconds, so that many are on their way whenever a node is killed.
+_BURST_EVERY_S: Final = 2.0
 #: Of the deliveries, so many are sent to two nodes at once.
 _TO_TWO: Final = 0.1
 #: What nobody has acknowledged is sent again, to another node, so often at once, and so often in the end.
@@ -62,7 +62,7 @@ class Load:
         self._ledger = Ledger(self._path)
         self._chance = random.Random(seed)  # noqa: S311  # no secret
         self._traffic = Traffic(random.Random(self._chance.getrandbits(64)))  # noqa: S311  # no secret
-        self._pause_s = _BURST / per_s
+        self._burst = round(per_s * _BURST_EVERY_S)
         self._over = asyncio.Event()
         self._begun = asyncio.Event()
         self.exchanges: list[Exchange] = []
@@ -83,16 +83,16 @@ class Load:
 
     async def run(self) -> None:
         """Send bursts until it is stopped."""
-        waiting: asyncio.Queue[Sending | None] = asyncio.Queue(_BURST)
+        waiting: asyncio.Queue[Sending | None] = asyncio.Queue(self._burst)
         async with asking(connections=CONNECTIONS, within_s=_ANSWER_S) as client, asyncio.TaskGroup() as group:
             for _ in range(CONNECTIONS):
                 group.create_task(self._work(client, waiting))
             while not self._over.is_set():
                 self._begun.set()
                 self._begun = asyncio.Event()
-                for _ in range(_BURST):
+                for _ in range(self._burst):
                     await waiting.put(self._traffic.next())
-                await _within(self._over, self._pause_s)
+                await _within(self._over, _BURST_EVERY_S)
             for _ in range(CONNECTIONS):
                 await waiting.put(None)
 

@@ -45,7 +45,7 @@ def _found(verdict: Verdict) -> set[str]:
 @pytest.mark.timeout(300)
 def test_nothing_is_lost_or_doubled_when_nodes_are_killed_or_stand_still(tmp_path: Path) -> None:
     with postgres.database(migrated=False) as url:
-        report = run_kills(tmp_path, url, count=3, seed=2, per_s=16)
+        report = run_kills(tmp_path, url, count=2, seed=2, per_s=8)
 
         assert report.verdict.faults == [], report.line
         _was_in_earnest(report, "takeovers", "posts", "duplicates")
@@ -81,7 +81,7 @@ def _the_checker_sees_what_is_done_to(report: Report, address: str) -> None:
 
 @pytest.mark.timeout(300)
 def test_nothing_is_lost_when_the_database_is_stopped_under_load(tmp_path: Path) -> None:
-    report = run_outage(tmp_path, seed=7, away_s=4)
+    report = run_outage(tmp_path, seed=7, away_s=3, per_s=12)
 
     assert report.verdict.faults == [], report.line
     _was_in_earnest(report, "refused", "posts")
