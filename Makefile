@@ -5,12 +5,14 @@ BIN := .venv/bin
 # uv lives in a folder of its own: `uv pip sync` removes from the environment whatever the lock does not name.
 UV := VIRTUAL_ENV=.venv .venv/uv/bin/uv
 STAMP := .venv/.installed
+# Where the environment forbids files of compiled code, every process of the tests would compile all that it imports.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock check format test demo serve crash model nodes limits clean
+.PHONY: help install lock check format test demo serve crash model nodes limits bench bench-short clean
 
 help:  ## list these targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(STAMP)  ## make .venv with the pinned, hashed dependencies and this project
 
@@ -55,6 +57,12 @@ nodes: install  ## kill -9 nodes on one PostgreSQL, stop it, cut its connections
 
 limits: install  ## ask a server at 0, 59.9 and 60.1 s, and after Retry-After: what must pass passes (2 minutes)
 	$(BIN)/python -m tests.limits
+
+bench: install  ## measure everything, 45 minutes on a quiet machine: BENCH=http,growth (names; BENCH=list) SEED=1 SHORT=1
+	$(BIN)/python -m benchmarks $(if $(BENCH),--rows $(BENCH)) $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0 no,$(SHORT)),--short)
+
+bench-short: install  ## the same in three minutes, figures in build/ alone
+	$(BIN)/python -m benchmarks --short $(if $(BENCH),--rows $(BENCH)) $(if $(SEED),--seed $(SEED))
 
 clean:  ## remove what the targets made
 	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache

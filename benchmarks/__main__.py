@@ -1,0 +1,121 @@
+"""``python -m benchmarks``: measure, show, and write down."""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from attrs import evolve
+from rich.console import Console
+
+from benchmarks import machine
+from benchmarks.bench import Bench
+from benchmarks.chart import chart
+from benchmarks.cores import choose
+from benchmarks.loaders import wrk
+from benchmarks.peer_files import peer_versions
+from benchmarks.postgres import Postgres
+from benchmarks.progress import Progress
+from benchmarks.registry import ROWS, chosen
+from benchmarks.report import markdown, put_into, terminal_table
+from benchmarks.results import Results, judged, load, save
+from benchmarks.row import FULL, SHORT, Finding, Row
+
+_ROOT: Final = Path(__file__).parents[1]
+_DOCS: Final = _ROOT / "docs"
+#: The figures of the short form are no figures to be shown: they lie where what is built lies.
+_BUILD: Final = _ROOT / "build"
+_MISUSED: Final = 2
+#: How wide the table is where there is no terminal, in characters.
+_PAPER: Final = 160
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what is asked for; give the exit status: 1 when a row could not be measured, or is invalid."""
+    asked = _parser().parse_args(arguments)
+    console = Console(stderr=True)
+    plan = SHORT if asked.short else FULL
+    if asked.rows == "list":
+        for row in ROWS:
+            console.print(f"{row.name:12} {row.estimate(plan):6.0f} s  {row.title}", highlight=False)
+        return 0
+    try:
+        rows = chosen(asked.rows)
+    except ValueError as exc:
+        console.print(str(exc))
+        return _MISUSED
+    seed = random.SystemRandom().getrandbits(32) if asked.seed is None else asked.seed
+    loader = "wrk" if wrk.install() else "our own: Debian's package 'wrk' is not installed, and could not be"
+    cores = choose(os.sched_getaffinity(0))
+    expected = sum(row.estimate(plan) for row in rows)
+    console.print(
+        f"{len(rows)} rows, about {expected / 60:.1f} minutes; seed {seed}; {cores.told}; loader: {loader}",
+        highlight=False,
+    )
+    folder = (_BUILD if asked.short else _DOCS) / "performance"
+    file = folder / "latest.json"
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="contentsvc-bench-") as place, Postgres() as postgres:
+        # PostgreSQL's server runs as somebody else, and sides of ours beside it.
+        Path(place).chmod(0o755)
+        with Progress(console, total_s=expected) as progress:
+            bench = Bench(plan=plan, seed=seed, folder=Path(place), postgres=postgres, cores=cores, note=progress.note)
+            where = machine.describe(
+                postgresql=postgres.version, cores=cores.told, loader=loader, peers=peer_versions()
+            )
+            for row in rows:
+                progress.begin(row.name, row.estimate(plan))
+                at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+                findings = _measured(row, bench)
+                found = judged(findings, row=row.name, at=at, plan=plan, seed=seed, revision=machine.revision())
+                # After each row: what was measured stays, whatever becomes of the next one.
+                save(evolve(load(file), machine=where).with_row(row.name, found, [each.name for each in ROWS]), file)
+    results = load(file)
+    shown = evolve(results, results=[each for each in results.results if each.row in {row.name for row in rows}])
+    out = Console(width=None if sys.stdout.isatty() else _PAPER)
+    form = "SHORT FORM: fewer and shorter rounds, no figures to be quoted" if plan.short else "Full form"
+    for table in terminal_table(shown, title=form):
+        out.print(table)
+    _write_down(results, folder, page=None if plan.short else _DOCS / "performance.md")
+    console.print(f"{(time.monotonic() - began) / 60:.1f} minutes; {file.relative_to(_ROOT)}", highlight=False)
+    return 1 if any(each.finding.invalid for each in shown.results) else 0
+
+
+def _stopped(_number: int, _frame: object) -> None:
+    """End as with Ctrl-C: whatever was started is stopped on the way out."""
+    raise KeyboardInterrupt
+
+
+def _measured(row: Row, bench: Bench) -> Sequence[Finding]:
+    """Run a row; one that breaks is told of in its place, and the others run all the same."""
+    try:
+        return row.measure(bench)
+    except Exception as exc:  # noqa: BLE001  # whatever it is, it is shown as the row's finding
+        what = f"{row.title}: could not be measured"
+        return [Finding(key=f"{row.name}/broken", what=what, samples=(), invalid=f"{type(exc).__name__}: {exc}")]
+
+
+def _write_down(results: Results, folder: Path, *, page: Path | None) -> None:
+    (folder / "chart.svg").write_text(chart(results), "utf-8")
+    if page is not None:
+        page.write_text(put_into(page.read_text("utf-8"), markdown(results)), "utf-8")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--rows", default="", help="names of rows, by commas; 'list' lists them; all by default")
+    parser.add_argument("--short", action="store_true", help="fewer and shorter rounds; nothing in docs/ is changed")
+    parser.add_argument("--seed", type=int, help="of orders and ids; a random one by default, which is printed")
+    return parser
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _stopped)
+    sys.exit(main(sys.argv[1:]))

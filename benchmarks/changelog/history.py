@@ -1,0 +1,159 @@
+"""A history as projects have them, made up by a seed: pushes of conventional and plain commits, and releases."""
+
+import hashlib
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, final
+
+from attrs import field, frozen
+
+from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.webhooks.events import Author, Commit, Event, Push, Release
+
+REPOSITORY: Final = "acme/lighthouse"
+PAGE: Final = f"https://github.com/{REPOSITORY}"
+#: How many pushes come before each release.
+PUSHES_IN_RELEASE: Final = 50
+_BEGIN: Final = datetime(2024, 1, 1, 9, tzinfo=UTC)
+_PEOPLE: Final = (("Ada Keeper", "ada"), ("Grace Lamp", "grace"), ("Alan Tower", "alan"), ("Mary Fog", "mary"))
+#: How often each kind of subject comes; "" stands for one that follows no convention.
+_KINDS: Final = {"feat": 14, "fix": 22, "perf": 3, "docs": 9, "chore": 14, "test": 8, "ci": 6, "refactor": 9, "": 15}
+_SCOPES: Final = ("lamp", "lens", "clock", "radio", "api", "deps")
+_VERBS: Final = ("add", "repair", "turn", "measure", "show", "keep", "remove", "allow", "refuse", "count")
+_NOUNS: Final = ("the beam", "signals", "a second lens", "fog reports", "the tide table", "old charts", "pilot calls")
+#: As many as keep two subjects from being the same by chance: a writer may tell both in one line.
+_PIERS: Final = 500
+_ENDS: Final = ("at night", "when the sea is calm", "by default", "on every turn", "for each tower", "without delay")
+_BODY: Final = "The keeper asked for it after the storm.\nIt is what the chart has said all along."
+
+
+@final
+@frozen(kw_only=True)
+class Made:
+    """A commit."""
+
+    message: str
+    name: str
+    login: str
+    at: datetime
+
+    @property
+    def id(self) -> str:
+        """Give a hash; a repository gives it another one."""
+        return hashlib.sha256(f"{self.at.isoformat()} {self.message}".encode()).hexdigest()[:40]
+
+
+@final
+@frozen(kw_only=True)
+class MadePush:
+    """Commits that were pushed together, and the tag of the release that was made of them."""
+
+    commits: tuple[Made, ...] = field(converter=tuple)
+    tag: str | None
+
+
+def history(*, pushes: int, seed: int) -> tuple[MadePush, ...]:
+    """Make up a history, oldest push first: the same one for the same seed."""
+    source = random.Random(seed)  # noqa: S311  # a history, no secret
+    at = _BEGIN
+    told: list[MadePush] = []
+    for number in range(1, pushes + 1):
+        commits: list[Made] = []
+        for _ in range(source.choice((1, 1, 1, 2, 2, 3, 5))):
+            at += timedelta(minutes=source.randint(3, 300))
+            name, login = source.choice(_PEOPLE)
+            commits.append(Made(message=_message(source), name=name, login=login, at=at))
+        release, rest = divmod(number, PUSHES_IN_RELEASE)
+        told.append(MadePush(commits=commits, tag=None if rest else f"v1.{release}.0"))
+    return tuple(told)
+
+
+def _message(source: random.Random) -> str:
+    [kind] = source.choices(list(_KINDS), weights=list(_KINDS.values()))
+    subject = (
+        f"{source.choice(_VERBS)} {source.choice(_NOUNS)} of pier {source.randint(1, _PIERS)} {source.choice(_ENDS)}"
+    )
+    if not kind:
+        subject = subject.capitalize()
+    else:
+        scope = f"({source.choice(_SCOPES)})" if source.random() < 0.6 else ""  # noqa: PLR2004  # as they come
+        mark = "!" if source.random() < 0.02 else ""  # noqa: PLR2004  # as above
+        subject = f"{kind}{scope}{mark}: {subject}"
+    if source.random() < 0.4:  # noqa: PLR2004  # as above
+        subject += f" (#{source.randint(1, 4000)})"
+    parts = [subject]
+    if source.random() < 0.3:  # noqa: PLR2004  # as above
+        parts.append(_BODY)
+    if source.random() < 0.02:  # noqa: PLR2004  # as above
+        parts.append("BREAKING CHANGE: the old lamp is no longer turned")
+    elif source.random() < 0.2:  # noqa: PLR2004  # as above
+        parts.append(f"Closes #{source.randint(1, 4000)}")
+    return "\n\n".join(parts)
+
+
+def brief_of(told: Sequence[MadePush]) -> Brief:
+    """Give what our writer writes from: the events that the service has of such a history."""
+    events: list[Event] = []
+    for made in told:
+        events.append(_push(made))
+        if made.tag is not None:
+            events.append(_release(made.tag, made.commits[-1].at))
+    return Brief(chapters=(Chapter(repository=REPOSITORY, events=tuple(events)),))
+
+
+def releases_of(told: Sequence[MadePush]) -> list[Brief]:
+    """Give the same history as one brief for each release, and one for what no release followed: nothing is cut."""
+    briefs: list[Brief] = []
+    pushes: list[Event] = []
+    previous: str | None = None
+    for made in told:
+        pushes.append(_push(made))
+        if made.tag is not None:
+            chapter = Chapter(repository=REPOSITORY, events=tuple(pushes))
+            release = _release(made.tag, made.commits[-1].at)
+            briefs.append(Brief(chapters=(chapter,), release=release, previous_tag=previous))
+            previous, pushes = made.tag, []
+    if pushes:
+        briefs.append(Brief(chapters=(Chapter(repository=REPOSITORY, events=tuple(pushes)),)))
+    return briefs
+
+
+def raw_commits(told: Sequence[MadePush]) -> list[list[dict[str, Any]]]:
+    """Give the same commits as their repository's log tells them: release by release, all newest first."""
+    stretches: list[list[dict[str, Any]]] = [[]]
+    for made in told:
+        for commit in made.commits:
+            tag = made.tag if commit is made.commits[-1] else None
+            entry = {"message": commit.message, "hash": commit.id, "tag": tag, "date": commit.at.isoformat(" ")}
+            stretches[-1].insert(0, entry)
+        if made.tag is not None:
+            stretches.append([])
+    return list(reversed(stretches))
+
+
+def _push(made: MadePush) -> Push:
+    commits = tuple(
+        Commit(
+            id=commit.id,
+            message=commit.message,
+            author=Author(name=commit.name, email=f"{commit.login}@mail.example", username=commit.login),
+            timestamp=commit.at.isoformat(),
+            url=f"{PAGE}/commit/{commit.id}",
+        )
+        for commit in made.commits
+    )
+    return Push(ref="refs/heads/main", branch="main", commits=commits, head_commit=None)
+
+
+def _release(tag: str, at: datetime) -> Release:
+    return Release(
+        action="published",
+        tag_name=tag,
+        name=tag,
+        body=None,
+        prerelease=False,
+        draft=False,
+        published_at=at.isoformat(),
+        url=f"{PAGE}/releases/tag/{tag}",
+    )

@@ -1,0 +1,52 @@
+"""A history as a real git repository."""
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from benchmarks.changelog.history import PAGE, Made, MadePush
+
+_GIT_TIMEOUT_S: Final = 120.0
+
+
+def write_repository(told: Sequence[MadePush], folder: Path) -> None:
+    """Make a repository in a folder: the commits on one branch, a lightweight tag for each release, a remote."""
+    _git(folder, "init", "--quiet", "--initial-branch=main")
+    _git(folder, "fast-import", "--quiet", given=b"".join(_stream(told)))
+    _git(folder, "remote", "add", "origin", f"{PAGE}.git")
+    (folder / "package.json").write_text('{"name": "lighthouse", "version": "1.21.0"}\n', "utf-8")
+
+
+def _stream(told: Sequence[MadePush]) -> Iterator[bytes]:
+    """Write what `git fast-import` reads."""
+    for made in told:
+        for commit in made.commits:
+            yield _commit(commit)
+        if made.tag is not None:
+            yield f"reset refs/tags/{made.tag}\nfrom refs/heads/main\n\n".encode()
+    yield b"done\n"
+
+
+def _commit(commit: Made) -> bytes:
+    message = commit.message.encode()
+    stamp = f"{commit.name} <{commit.login}@mail.example> {int(commit.at.timestamp())} +0000"
+    head = f"commit refs/heads/main\nauthor {stamp}\ncommitter {stamp}\ndata {len(message)}\n"
+    # Each changes a file: a commit without a change is not what a history is made of.
+    return head.encode() + message + b"\nM 100644 inline lamp.txt\n" + _file(commit.id)
+
+
+def _file(text: str) -> bytes:
+    return f"data {len(text)}\n{text}\n".encode()
+
+
+def _git(folder: Path, *arguments: str, given: bytes | None = None) -> None:
+    # What the user has configured is none of the benchmark's business.
+    subprocess.run(  # noqa: S603  # git, with arguments written here
+        ["git", "-c", "core.fsync=none", *arguments],  # noqa: S607  # the git that the contest's other side finds, too
+        cwd=folder,
+        input=given,
+        check=True,
+        capture_output=True,
+        timeout=_GIT_TIMEOUT_S,
+    )

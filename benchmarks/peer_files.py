@@ -1,0 +1,115 @@
+"""The peers, as their ``peer.toml`` describe them."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, final
+
+from benchmarks.material import BRANCH, Hook
+from benchmarks.sides import KINDS, Database, Prepared, Side
+
+_PEERS: Final = Path(__file__).with_name("peers")
+_STAMP: Final = ".installed"
+_SIGNED_WITH: Final = "a secret of thirty-two characters"
+#: What a side is given beside its own: where programs are, and where they may keep what they download.
+_KEPT: Final = ("PATH", "HOME", "LANG", "TMPDIR")
+
+
+@final
+class PeerMissing(Exception):
+    """A peer cannot be had; the message says why."""
+
+
+def load_peers(name: str, *, note: Callable[[str], None]) -> Side:
+    """Find the side of a name among the peers, and install it if need be.
+
+    Raises:
+        PeerMissing: There is none, or it cannot be installed.
+    """
+    for file in sorted(_PEERS.glob("*/peer.toml")):
+        told = tomllib.loads(file.read_text("utf-8"))
+        for side in told.get("side", ()):
+            if side["name"] == name:
+                _install(file.parent, told, note)
+                return side_of(file.parent, side)
+    message = f"no peer.toml names the side '{name}'"
+    raise PeerMissing(message)
+
+
+def installed(folder: str, *, note: Callable[[str], None]) -> Path:
+    """Install what a folder's ``peer.toml`` says, if need be: for peers that are no sides; give the folder.
+
+    Raises:
+        PeerMissing: It cannot be installed.
+    """
+    place = _PEERS / folder
+    _install(place, tomllib.loads((place / "peer.toml").read_text("utf-8")), note)
+    return place
+
+
+def peer_versions() -> list[str]:
+    """Give what the peers are made of, as they say."""
+    files = sorted(_PEERS.glob("*/peer.toml"))
+    return sorted({version for file in files for version in tomllib.loads(file.read_text("utf-8")).get("versions", ())})
+
+
+def side_of(folder: Path, told: dict[str, Any]) -> Side:
+    """Read a side."""
+    database = Database(told["database"])
+    counts = {kind: str(told["counts"][kind]) for kind in KINDS}
+
+    def prepare(bench: Any, place: Path, port: int) -> Prepared:  # noqa: ANN401  # Bench, which imports this module
+        hook = Hook(
+            organization="org_bench",
+            integration="int_bench",
+            repository="acme/lighthouse",
+            repository_id=4242,
+            secret=_SIGNED_WITH,
+        )
+        where = str(place / "peer.db") if database is Database.SQLITE else str(bench.postgres.database())
+        environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | {
+            "HOST": "127.0.0.1",
+            "PORT": str(port),
+            "DATABASE": where,
+            "SECRET": hook.secret,
+            "ORGANIZATION": hook.organization,
+            "INTEGRATION": hook.integration,
+            "REPOSITORY": hook.repository,
+            "REPOSITORY_ID": str(hook.repository_id),
+            "TRIGGER": "trg_bench",
+            "BRANCH": BRANCH,
+        }
+        return Prepared(
+            command=[str(part) for part in told["command"]],
+            environment=environment,
+            folder=folder,
+            ready="/ready",
+            hook=hook,
+            database=where,
+        )
+
+    return Side(name=str(told["name"]), title=str(told["title"]), database=database, counts=counts, prepare=prepare)
+
+
+def _install(folder: Path, told: dict[str, Any], note: Callable[[str], None]) -> None:
+    stamp = folder / _STAMP
+    pins = [folder / name for name in told.get("pins", ())]
+    if stamp.exists() and all(pin.stat().st_mtime <= stamp.stat().st_mtime for pin in pins):
+        return
+    commands: list[list[str]] = told.get("install", [])
+    for command in commands:
+        # A step that makes a virtual environment does so with the interpreter that runs this.
+        words = [sys.executable if command[0] == "python3" else command[0], *command[1:]]
+        note(f"installing {folder.name}: {' '.join(command)}")
+        try:
+            done = subprocess.run(words, cwd=folder, check=False, capture_output=True, text=True)  # noqa: S603  # the peer's own
+        except OSError as exc:
+            message = f"{folder.name} cannot be installed: {exc}"
+            raise PeerMissing(message) from exc
+        if done.returncode:
+            message = f"{folder.name} cannot be installed: {(done.stderr or done.stdout)[-500:]}"
+            raise PeerMissing(message)
+    stamp.touch()

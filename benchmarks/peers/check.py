@@ -1,0 +1,45 @@
+"""`python -m benchmarks.peers.check [NAME ...]`: hold peers against what they are measured by."""
+
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from benchmarks.bench import Bench
+from benchmarks.cores import choose
+from benchmarks.peer_files import PeerMissing
+from benchmarks.postgres import Postgres
+from benchmarks.row import SHORT
+
+#: The sides that the peers are.
+PEERS: Final = ("fastapi-sqlite", "fastapi-postgresql", "fastify-sqlite", "fastify-postgresql", "aiohttp-postgresql")
+
+
+def main(names: Sequence[str]) -> int:
+    """Check peers by name, all of them if none is named; give the exit code."""
+    wrong = 0
+    with tempfile.TemporaryDirectory(prefix="contentsvc-peers-") as folder, Postgres() as postgres:
+        bench = Bench(
+            plan=SHORT,
+            seed=random.SystemRandom().getrandbits(30),
+            folder=Path(folder),
+            postgres=postgres,
+            cores=choose(os.sched_getaffinity(0)),
+            note=lambda text: print(text, file=sys.stderr),  # noqa: T201  # a command says what it does
+        )
+        for name in names or PEERS:
+            try:
+                bench.peer(name)
+                found = "does the work"
+            except PeerMissing as exc:
+                wrong += 1
+                found = str(exc)
+            print(f"{name}: {found}")  # noqa: T201  # and what it has found
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,66 @@
+"""The private PostgreSQL: one server for the whole run, a database for each side."""
+
+import itertools
+from typing import Final, Self, final
+
+import psycopg
+from psycopg import sql
+from tests.postgres_server import PrivateServer, begin_run, end_run
+
+#: Beside PostgreSQL's defaults, fsync and all: room for connections, and for its pages.
+SETTINGS: Final = ("max_connections=200", "shared_buffers=256MB", "max_wal_size=4GB")
+
+
+@final
+class Postgres:
+    """Starts when it is first asked for, and is gone when the context is left."""
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._alive: int | None = None
+        self._server: PrivateServer | None = None
+        self._numbers = itertools.count(1)
+
+    def __enter__(self) -> Self:
+        """Take the place for servers."""
+        self._alive = begin_run()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop the server, and remove everything."""
+        assert self._alive is not None
+        if self._server is not None:
+            self._server.__exit__()
+        end_run(self._alive)
+
+    def database(self, template: str | None = None) -> str:
+        """Make a database, empty or the copy of another one; give its URL."""
+        name = f"side_{next(self._numbers)}"
+        with self._connected() as connection:
+            source = "template0" if template is None else template.rpartition("/")[2]
+            connection.execute(
+                sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(source))
+            )
+        return f"{self._address()}/{name}"
+
+    def drop(self, url: str) -> None:
+        """Remove a database, whoever is still connected."""
+        with self._connected() as connection:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(url.rpartition("/")[2])))
+
+    @property
+    def version(self) -> str:
+        """Give the server's version."""
+        with self._connected() as connection:
+            row = connection.execute("SHOW server_version").fetchone()
+        assert row is not None
+        return str(row[0])
+
+    def _connected(self) -> "psycopg.Connection[tuple[object, ...]]":
+        return psycopg.connect(f"{self._address()}/postgres", autocommit=True)
+
+    def _address(self) -> str:
+        if self._server is None:
+            self._server = PrivateServer(durable=True, settings=SETTINGS)
+            self._server.start()
+        return f"postgresql://postgres@127.0.0.1:{self._server.port}"

@@ -1,0 +1,1 @@
+"""Where the microseconds of a delivery go: ``python -m benchmarks.profile``."""

@@ -1,0 +1,52 @@
+"""All rows, in the order in which they run and are shown."""
+
+from typing import Final
+
+from benchmarks.row import Row
+from benchmarks.rows import (
+    changelog,
+    curve,
+    growth,
+    http,
+    large,
+    latency,
+    limiter,
+    memory,
+    pages,
+    runs,
+    slow_disk,
+    start,
+    steps,
+    sweep,
+)
+
+ROWS: Final[tuple[Row, ...]] = (
+    *http.ROWS,
+    *steps.ROWS,
+    *slow_disk.ROWS,
+    *latency.ROWS,
+    *growth.ROWS,
+    *pages.ROWS,
+    *memory.ROWS,
+    *start.ROWS,
+    *runs.ROWS,
+    *limiter.ROWS,
+    *changelog.ROWS,
+    *curve.ROWS,
+    *sweep.ROWS,
+    *large.ROWS,
+)
+
+
+def chosen(names: str) -> tuple[Row, ...]:
+    """Give the rows that ``BENCH`` names, by commas; all of them when it names none.
+
+    Raises:
+        ValueError: There is no such row.
+    """
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    known = {row.name for row in ROWS}
+    if unknown := [name for name in wanted if name not in known]:
+        message = f"no row is named {', '.join(unknown)}; there are {', '.join(row.name for row in ROWS)}"
+        raise ValueError(message)
+    return tuple(row for row in ROWS if not wanted or row.name in wanted)

@@ -1,0 +1,154 @@
+"""What was measured, as it is kept: one JSON file, in which each row has the figures of its last run."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, final
+
+from attrs import field, frozen
+
+from benchmarks.interval import Interval, bootstrap
+from benchmarks.row import Finding, Goal, Plan, Sense
+
+_FORMAT: Final = 1
+
+
+@final
+@frozen(kw_only=True)
+class Result:
+    """A finding with its interval, and when and how it was measured."""
+
+    finding: Finding
+    #: ``None`` where there are no samples.
+    interval: Interval | None
+    row: str
+    #: ISO 8601, UTC.
+    at: str
+    rounds: int
+    seconds: float
+    seed: int
+    #: The version of the project that was measured.
+    revision: str = ""
+
+    @property
+    def quoted(self) -> float | None:
+        """Give the figure that is held against the goal."""
+        return None if self.interval is None else self.interval.worse(self.finding.goal)
+
+    @property
+    def met(self) -> bool | None:
+        """Tell whether the goal is met; ``None``: there is none. What is invalid meets nothing."""
+        goal = self.finding.goal
+        if goal is None:
+            return None
+        quoted = self.quoted
+        return self.finding.invalid is None and quoted is not None and goal.met(quoted)
+
+
+@final
+@frozen(kw_only=True)
+class Results:
+    """All that is known."""
+
+    machine: Mapping[str, str] = field(factory=dict[str, str])
+    results: Sequence[Result] = ()
+
+    def with_row(self, row: str, results: Sequence[Result], order: Sequence[str]) -> "Results":
+        """Put a row's results in the place of its earlier ones; rows stand in their order."""
+        kept = [result for result in self.results if result.row != row and result.row in order]
+        merged = sorted((*kept, *results), key=lambda result: order.index(result.row))
+        return Results(machine=self.machine, results=merged)
+
+    def of(self, key: str) -> Result | None:
+        """Find a result by its finding's key."""
+        return next((result for result in self.results if result.finding.key == key), None)
+
+
+def judged(findings: Sequence[Finding], *, row: str, at: str, plan: Plan, seed: int, revision: str) -> list[Result]:
+    """Give findings their intervals."""
+    return [
+        Result(
+            finding=finding,
+            interval=bootstrap(finding.samples) if finding.samples else None,
+            row=row,
+            at=at,
+            rounds=len(finding.samples),
+            seconds=plan.seconds,
+            seed=seed,
+            revision=revision,
+        )
+        for finding in findings
+    ]
+
+
+def load(path: Path) -> Results:
+    """Read what was kept; nothing, when there is no such file."""
+    if not path.exists():
+        return Results()
+    told = json.loads(path.read_text("utf-8"))
+    return Results(machine=told["machine"], results=[_result(each) for each in told["results"]])
+
+
+def save(results: Results, path: Path) -> None:
+    """Keep everything; the file is replaced as a whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    told = {
+        "format": _FORMAT,
+        "machine": dict(results.machine),
+        "results": [_told(result) for result in results.results],
+    }
+    beside = path.with_suffix(".new")
+    beside.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    beside.replace(path)
+
+
+def _told(result: Result) -> dict[str, Any]:
+    finding, interval = result.finding, result.interval
+    return {
+        "key": finding.key,
+        "row": result.row,
+        "what": finding.what,
+        "unit": finding.unit,
+        "goal": None if finding.goal is None else {"sense": finding.goal.sense.value, "bound": finding.goal.bound},
+        "samples": [_rounded(sample) for sample in finding.samples],
+        # Made from the samples each time; here for whoever reads the file with something else.
+        "median": None if interval is None else _rounded(interval.median),
+        "low": None if interval is None else _rounded(interval.low),
+        "high": None if interval is None else _rounded(interval.high),
+        "met": result.met,
+        "invalid": finding.invalid,
+        "at": result.at,
+        "rounds": result.rounds,
+        "seconds": result.seconds,
+        "seed": result.seed,
+        "revision": result.revision,
+        "details": finding.details,
+    }
+
+
+def _result(told: dict[str, Any]) -> Result:
+    goal = told["goal"]
+    finding = Finding(
+        key=told["key"],
+        what=told["what"],
+        unit=told["unit"],
+        goal=None if goal is None else Goal(sense=Sense(goal["sense"]), bound=goal["bound"]),
+        samples=told["samples"],
+        invalid=told["invalid"],
+        details=told["details"],
+    )
+    return Result(
+        finding=finding,
+        interval=bootstrap(finding.samples) if finding.samples else None,
+        row=told["row"],
+        at=told["at"],
+        rounds=told["rounds"],
+        seconds=told["seconds"],
+        seed=told["seed"],
+        revision=told["revision"],
+    )
+
+
+def _rounded(value: float) -> float:
+    """Give five digits: more would be noise, and make every run's file differ everywhere."""
+    return float(f"{value:.5g}")

@@ -1,0 +1,1 @@
+"""The rows of the table: each module measures one subject."""

@@ -1,0 +1,144 @@
+"""A history told in one changelog: our writer against conventional-changelog, as calls and as commands.
+
+As calls: from commits in memory to Markdown, reading their messages and all, in a process that has done it before; no
+git is run on either side. As commands: from the start of a process to its end, over the same git repository.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final
+
+from benchmarks.changelog.history import PAGE, history, raw_commits
+from benchmarks.changelog.repository import write_repository
+from benchmarks.cores import pinned
+from benchmarks.peer_files import PeerMissing, installed
+from benchmarks.row import Finding, Plan, Row, at_least
+
+if TYPE_CHECKING:
+    from benchmarks.bench import Bench
+
+PUSHES: Final = 1000
+_SEED: Final = 1
+#: How often a process writes it. The fastest time counts: the first ones warm up, and whatever else runs on the machine
+#: can only make one slower.
+_TIMES: Final = 8
+_ROUND_S: Final = 8.0
+_ROOT: Final = Path(__file__).parents[2]
+_KINDS: Final = {
+    "call": "as calls, one brief (the page is cut at the length that a post may have)",
+    "releases": "as calls, a brief for each release (nothing is cut)",
+    "command": "as commands over one git repository",
+}
+
+
+def measure(bench: "Bench") -> list[Finding]:
+    """Have both write it, again and again, in random order."""
+    try:
+        peer = installed("changelog_peer", note=bench.note)
+    except PeerMissing as exc:
+        return [_finding(kind, [], invalid=str(exc)) for kind in _KINDS]
+    folder = bench.new_folder("history")
+    told = history(pushes=PUSHES, seed=_SEED)
+    write_repository(told, folder)
+    file = folder / "history.json"
+    file.write_text(json.dumps({"stretches": raw_commits(told), "repository": f"{PAGE}.git"}), "utf-8")
+    node = str(peer / ".venv/bin/node")
+    program = str(peer / "node_modules/conventional-changelog/dist/cli/index.js")
+    commands: Mapping[str, tuple[Sequence[str], Path]] = {
+        "our calls": (_ours("ours", PUSHES, _SEED, _TIMES), _ROOT),
+        "their calls": ((node, str(peer / "measure.js"), str(file), str(_TIMES)), peer),
+        "our command": (_ours("command", folder), _ROOT),
+        "their command": ((node, program, "-p", "conventionalcommits", "-r", "0", "--stdout"), folder),
+    }
+    samples: dict[str, list[float]] = {kind: [] for kind in _KINDS}
+    seconds: dict[str, list[float]] = {}
+    shown: dict[str, int] = {}
+    for number in range(bench.plan.rounds):
+        bench.note(f"changelog: round {number + 1} of {bench.plan.rounds}")
+        for name, took in _round(bench, commands, shown).items():
+            seconds.setdefault(name, []).append(took)
+        for kind, (ours, theirs) in _PAIRS.items():
+            samples[kind].append(seconds[theirs][-1] / seconds[ours][-1])
+    return [
+        _finding(
+            kind,
+            samples[kind],
+            details={name: round(median(seconds[name]), 4) for name in _PAIRS[kind]}
+            | {"commits": sum(len(made.commits) for made in told), "changes shown": shown},
+        )
+        for kind in _KINDS
+    ]
+
+
+#: What is divided: the names under which a round gives seconds.
+_PAIRS: Final = {
+    "call": ("our calls", "their calls"),
+    "releases": ("our calls, in pieces", "their calls"),
+    "command": ("our command", "their command"),
+}
+
+
+def _round(
+    bench: "Bench", commands: Mapping[str, tuple[Sequence[str], Path]], shown: dict[str, int]
+) -> dict[str, float]:
+    taken: dict[str, float] = {}
+    for name in bench.random.sample(sorted(commands), len(commands)):
+        command, folder = commands[name]
+        began = time.perf_counter()
+        output = _output(bench, command, folder)
+        taken[name] = time.perf_counter() - began
+        if "calls" not in name:
+            continue
+        told: dict[str, Any] = json.loads(output)
+        taken[name] = min(told["seconds"])
+        if "in_pieces" in told:
+            taken[f"{name}, in pieces"] = min(told["in_pieces"])
+            shown |= {"ours": told["shown"], "ours, in pieces": told["shown_in_pieces"]}
+        else:
+            shown["theirs"] = told["text"].count("\n* ")
+    return taken
+
+
+def _output(bench: "Bench", command: Sequence[str], folder: Path) -> str:
+    # git and both programs run where the servers run: neither side has a core more than the other.
+    with pinned(bench.cores.server):
+        done = subprocess.run(  # noqa: S603  # our own commands
+            list(command),
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(_ROOT)},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    return done.stdout
+
+
+def _ours(module: str, *arguments: object) -> list[str]:
+    return [sys.executable, "-m", f"benchmarks.changelog.{module}", *map(str, arguments)]
+
+
+def _finding(
+    kind: str, samples: Sequence[float], *, details: dict[str, Any] | None = None, invalid: str | None = None
+) -> Finding:
+    return Finding(
+        key=f"changelog/{kind}",
+        what=f"{PUSHES} pushes into one changelog, against conventional-changelog, {_KINDS[kind]}",
+        samples=samples,
+        goal=at_least(5),
+        invalid=invalid,
+        details=details or {},
+    )
+
+
+def estimate(plan: Plan) -> float:
+    """Give how long it takes, in seconds."""
+    return plan.rounds * _ROUND_S
+
+
+ROWS: Final = (Row(name="changelog", title="a history into a changelog", measure=measure, estimate=estimate),)

@@ -1,0 +1,94 @@
+"""One transition of the limiter's window, against the moving window of the package `limits`, both in memory."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean, median
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.cores import pinned
+from benchmarks.peer_files import PeerMissing, installed
+from benchmarks.row import Finding, Plan, Row, at_least
+
+if TYPE_CHECKING:
+    from benchmarks.bench import Bench
+
+#: The largest limit that the service has, and how many callers take turns.
+_LIMIT: Final = 60
+_BUCKETS: Final = 50
+_TURNS: Final = 5
+#: A process of either side, in seconds.
+_PROCESS_S: Final = 3.0
+_STATES: Final = ("admitted", "refused")
+
+
+def measure(bench: "Bench") -> list[Finding]:
+    """Time both, one after the other, as many requests admitted as refused."""
+    try:
+        folder = installed("limits_peer", note=bench.note)
+    except PeerMissing as exc:
+        return [_finding("told", [], invalid=str(exc)), _finding("hit", [], invalid=str(exc))]
+    sides = {
+        "ours": [sys.executable, "-m", "benchmarks.windows"],
+        "theirs": [str(folder / ".venv/bin/python"), str(folder / "measure.py")],
+    }
+    rounds: list[dict[str, dict[str, list[float]]]] = []
+    for number in range(bench.plan.rounds):
+        bench.note(f"limiter: round {number + 1} of {bench.plan.rounds}")
+        order = bench.random.sample(sorted(sides), len(sides))
+        rounds.append({name: _timed(bench, sides[name]) for name in order})
+    mine = [_typical(made["ours"], _STATES) for made in rounds]
+    found: list[Finding] = []
+    for kind in ("told", "hit"):
+        theirs = [_typical(made["theirs"], [f"{kind} {state}" for state in _STATES]) for made in rounds]
+        ratios = [other / own for own, other in zip(mine, theirs, strict=True)]
+        details = {"ours_us": round(median(mine) * 1e6, 2), "theirs_us": round(median(theirs) * 1e6, 2)}
+        found.append(_finding(kind, ratios, details=details))
+    return found
+
+
+def _finding(
+    kind: str, samples: Sequence[float], *, details: dict[str, float] | None = None, invalid: str | None = None
+) -> Finding:
+    # A transition tells how many remain and when the window frees: that is asked of the other side, too.
+    told = kind == "told"
+    asked = "hit and get_window_stats" if told else "hit alone, which tells less"
+    return Finding(
+        key=f"limiter/{kind}",
+        what=f"a Window transition, against limits' moving window ({asked})",
+        samples=samples,
+        goal=at_least(3) if told else None,
+        invalid=invalid,
+        details=details or {},
+    )
+
+
+def _timed(bench: "Bench", command: Sequence[str]) -> dict[str, list[float]]:
+    with pinned(bench.cores.server):
+        done = subprocess.run(  # noqa: S603  # our own commands
+            [*command, *map(str, (_LIMIT, _BUCKETS, _TURNS))],
+            cwd=Path(__file__).parents[2],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    taken: dict[str, list[float]] = json.loads(done.stdout)
+    return taken
+
+
+def _typical(taken: dict[str, list[float]], kinds: Sequence[str]) -> float:
+    """Give seconds for a request: of the fastest turn, and the mean of what is admitted and what is refused.
+
+    Whatever else runs on the machine can only make a turn slower.
+    """
+    return mean(min(taken[kind]) for kind in kinds)
+
+
+def estimate(plan: Plan) -> float:
+    """Give how long it takes, in seconds."""
+    return plan.rounds * 2 * _PROCESS_S
+
+
+ROWS: Final = (Row(name="limiter", title="the limiter's window", measure=measure, estimate=estimate),)

@@ -1,0 +1,78 @@
+"""From the start of the process to the first delivery that is answered 200."""
+
+import http.client
+import uuid
+from typing import TYPE_CHECKING, Final
+
+from benchmarks import ours
+from benchmarks.material import Hook, Signed, pushes
+from benchmarks.processes import Process, free_port
+from benchmarks.row import Finding, Plan, Row, at_most
+from benchmarks.sides import Side
+
+if TYPE_CHECKING:
+    from benchmarks.bench import Bench
+
+_OK: Final = 200
+
+
+def measure(bench: "Bench") -> list[Finding]:
+    """Start the whole service again and again, on the same database, and send until it answers."""
+    found = [_finding(bench, ours.sqlite_whole(), "SQLite")]
+    return found if bench.plan.short else [*found, _finding(bench, ours.postgresql_whole(), "PostgreSQL")]
+
+
+def _finding(bench: "Bench", side: Side, called: str) -> Finding:
+    folder = bench.new_folder("start")
+    port = free_port()
+    prepared = side.prepare(bench, folder, port)
+    body = pushes(prepared.hook, count=1)[0]
+    samples: list[float] = []
+    for number in range(bench.plan.rounds + 1):
+        bench.note(f"{called}: start {number} of {bench.plan.rounds}")
+        process = Process(
+            prepared.command,
+            environment=prepared.environment,
+            folder=prepared.folder,
+            log=folder / "log",
+            core=bench.cores.server,
+        )
+        try:
+            took = process.until(lambda: _delivered(port, prepared.hook, body), "a delivery is answered 200")
+        finally:
+            process.stop()
+        # The first start may make files of compiled code: that is part of an installation, not of a start.
+        if number:
+            samples.append(took)
+    return Finding(
+        key=f"start/{side.name}",
+        what=f"start to first 200, {called}, all roles",
+        samples=samples,
+        unit="s",
+        goal=at_most(0.6),
+    )
+
+
+def _delivered(port: int, hook: Hook, body: Signed) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    headers = {
+        "Content-Type": "application/json",
+        "X-Host-Event": "push",
+        "X-Host-Delivery": str(uuid.uuid4()),
+        "X-Hub-Signature-256": body.signature,
+    }
+    try:
+        connection.request("POST", hook.path, body.body, headers)
+        return connection.getresponse().status == _OK
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def estimate(plan: Plan) -> float:
+    """Give how long it takes, in seconds."""
+    return (1 if plan.short else 2) * (plan.rounds + 1) * 1.2
+
+
+ROWS: Final = (Row(name="start", title="start to first 200", measure=measure, estimate=estimate),)

@@ -1,0 +1,136 @@
+"""Processes of ours that the command line has no name for: ``python -m benchmarks.serving KIND``.
+
+``receiver``: the server with the role that only receives, on a SQLite file, too. The command refuses that, since nobody
+would perform the runs; here nobody shall, as no peer does. ``null``: the same, with a store that does nothing: what is
+left is HTTP, verification and decision. ``floor``: an HMAC and a 200, mounted in Litestar, with the same uvicorn.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import hmac
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from datetime import datetime
+from typing import Final, final
+
+import uvicorn
+import uvloop
+from attrs import evolve
+from litestar import Litestar, asgi, get
+from litestar.types import Receive, Scope, Send
+
+from contentsvc_adapters.sql import SqlStores
+from contentsvc_core.ports import DeliveryStore
+from contentsvc_core.webhooks.delivery import Address, Endpoint
+from contentsvc_core.webhooks.settlement import Settled, Settlement
+from contentsvc_http.logs import configure_logging
+from contentsvc_http.protocol import BoundedHttp
+from contentsvc_http.roles import Role
+from contentsvc_http.server import serve
+from contentsvc_http.settings import Settings, load_settings
+from contentsvc_http.sockets import listen
+from contentsvc_http.wiring import process as wiring
+
+_SIGNATURE: Final = b"x-hub-signature-256"
+_OK: Final = b'{"message":"Processed push event (pushed)"}'
+
+
+@final
+class NullStore:
+    """A delivery store that reads each endpoint once, and writes nothing."""
+
+    def __init__(self, store: DeliveryStore) -> None:
+        """Take the store that endpoints are read from."""
+        self._store = store
+        self._endpoints: dict[Address, Endpoint | None] = {}
+
+    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+        """Give what was read the first time."""
+        _ = recall
+        if address not in self._endpoints:
+            self._endpoints[address] = await self._store.endpoint(address, now)
+        return self._endpoints[address]
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        """Do nothing."""
+        _ = settlement
+        return Settled.AS_DECIDED
+
+
+def _receive(*, store_nothing: bool) -> None:
+    settings = load_settings()
+    configure_logging(level=settings.log_level, style=settings.log_format)
+    if store_nothing:
+        opened = wiring.open_stores
+
+        @contextlib.asynccontextmanager
+        async def open_null(settings: Settings) -> AsyncGenerator[SqlStores]:
+            async with opened(settings) as stores:
+                yield evolve(stores, deliveries=NullStore(stores.deliveries))
+
+        # The one thing that differs; everything around the store stays as it is.
+        wiring.open_stores = open_null
+    serve(settings, Role.RECEIVER, listen("127.0.0.1", int(os.environ["PORT"])), on_ready=lambda: None)
+
+
+def _floor() -> None:
+    key = os.environ["SECRET"].encode()
+
+    @asgi("/api/webhooks", is_mount=True, copy_scope=False)
+    async def take(scope: Scope, receive: Receive, send: Send) -> None:
+        chunks: list[bytes] = []
+        more = True
+        while more:
+            message = await receive()
+            # A sender that goes away ends nothing here: there is nothing to be ended.
+            chunks.append(message.get("body", b""))  # pyright: ignore[reportArgumentType]  # of two shapes, one has it
+            more = bool(message.get("more_body", False))
+        signature = next((value for name, value in scope["headers"] if name == _SIGNATURE), b"")
+        made = b"sha256=" + hmac.new(key, b"".join(chunks), hashlib.sha256).hexdigest().encode()
+        status = 200 if hmac.compare_digest(made, signature) else 401
+        body = _OK if status == 200 else b'{"error":"Invalid signature"}'  # noqa: PLR2004  # OK
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+
+    @get("/ready", sync_to_thread=False)
+    def ready() -> str:
+        return "ready"
+
+    app = Litestar([take, ready], openapi_config=None, logging_config=None)
+    # As the server's own.
+    config = uvicorn.Config(
+        app,
+        http=BoundedHttp,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+    )
+    bound = listen("127.0.0.1", int(os.environ["PORT"]))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, contextlib.suppress(KeyboardInterrupt):
+        runner.run(uvicorn.Server(config).serve(sockets=[bound]))
+
+
+def _end(_number: int, _frame: object) -> None:
+    sys.exit(0)
+
+
+def _main(kind: str) -> None:
+    match kind:
+        case "receiver" | "null":
+            _receive(store_nothing=kind == "null")
+        case "floor":
+            # uvicorn raises the signal again when it is done: that is an end in order.
+            signal.signal(signal.SIGTERM, _end)
+            _floor()
+        case _:
+            sys.exit(f"no such kind: {kind}")
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1])

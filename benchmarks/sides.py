@@ -1,0 +1,212 @@
+"""What is measured: programs that take deliveries, and what they have stored."""
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, final
+
+import psycopg
+from attrs import field, frozen
+
+from benchmarks.loaders.load import Answers
+from benchmarks.material import Hook
+from benchmarks.processes import Process, free_port
+
+if TYPE_CHECKING:
+    from benchmarks.bench import Bench
+
+#: What every delivery leaves behind once; what a side counts besides is its own affair.
+KINDS: Final = ("claims", "events", "contexts", "runs", "logs")
+_PATIENCE: Final = 100
+#: How long nothing may have been stored for a side to be at rest, in seconds.
+_QUIET_S: Final = 0.05
+
+
+@final
+class Database(StrEnum):
+    """Where a side stores."""
+
+    SQLITE = "sqlite"
+    POSTGRESQL = "postgresql"
+    #: It stores nothing, and there is nothing to be counted.
+    NONE = "none"
+
+
+@final
+@frozen(kw_only=True)
+class Prepared:
+    """A side that can be started: its database is there, if it wants one."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    folder: Path
+    #: The path that is answered 200 once it is ready.
+    ready: str
+    hook: Hook
+    #: A SQLite file or a URL; empty where nothing is stored.
+    database: str
+
+
+@final
+@frozen(kw_only=True)
+class Side:
+    """A side, not started."""
+
+    name: str
+    title: str
+    database: Database
+    #: A query for each of :data:`KINDS` that gives one number; empty where nothing is stored.
+    counts: Mapping[str, str]
+    #: Makes what it needs in a folder of its own, to listen on a port.
+    prepare: "Callable[[Bench, Path, int], Prepared]"
+
+
+@final
+@frozen(kw_only=True)
+class Running:
+    """A side, started."""
+
+    side: Side
+    prepared: Prepared
+    port: int
+    process: Process
+    #: Its own folder: its log, and its SQLite file.
+    place: Path
+    #: How long it took to get ready, in seconds.
+    start_s: float
+
+    @property
+    def hook(self) -> Hook:
+        """Give where its deliveries go."""
+        return self.prepared.hook
+
+    def counted(self) -> dict[str, int]:
+        """Count its rows, in one snapshot."""
+        return count(self.side, self.prepared.database)
+
+    def settled(self) -> dict[str, int]:
+        """Count its rows once they change no more: what a loader gave up may still be stored."""
+        before = self.counted()
+        for _ in range(_PATIENCE):
+            time.sleep(_QUIET_S)
+            now = self.counted()
+            if now == before:
+                break
+            before = now
+        return before
+
+    def stop(self) -> None:
+        """End it."""
+        self.process.stop()
+
+
+def start(
+    bench: "Bench",
+    side: Side,
+    *,
+    preload: Path | None = None,
+    furnish: Callable[[Prepared], None] | None = None,
+) -> Running:
+    """Start a side and wait until it is ready.
+
+    Args:
+        bench: Where it runs.
+        side: What is started.
+        preload: A library that is loaded into it before all others.
+        furnish: Changes what its database holds before it starts.
+    """
+    folder = bench.new_folder(side.name)
+    port = free_port()
+    prepared = side.prepare(bench, folder, port)
+    if furnish is not None:
+        furnish(prepared)
+    environment = dict(prepared.environment)
+    if preload is not None:
+        environment["LD_PRELOAD"] = str(preload)
+    process = Process(
+        prepared.command,
+        environment=environment,
+        folder=prepared.folder,
+        log=folder / "log",
+        core=bench.cores.server,
+    )
+    try:
+        took = process.until_ready(f"http://127.0.0.1:{port}{prepared.ready}")
+    except BaseException:
+        process.stop()
+        raise
+    return Running(side=side, prepared=prepared, port=port, process=process, place=folder, start_s=took)
+
+
+def discard(bench: "Bench", running: Running) -> None:
+    """End a side, and remove what it stored: a run fills many databases."""
+    running.stop()
+    bench.drop(running.place)
+    if running.side.database is Database.POSTGRESQL:
+        bench.postgres.drop(running.prepared.database)
+
+
+def count(side: Side, database: str) -> dict[str, int]:
+    """Count the rows of a side's database."""
+    if side.database is Database.NONE:
+        return {}
+    if side.database is Database.SQLITE:
+        with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=30)) as opened:
+            opened.execute("BEGIN")
+            return {kind: int(opened.execute(query).fetchone()[0]) for kind, query in side.counts.items()}
+    with psycopg.connect(database) as connection:
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        found: dict[str, int] = {}
+        for kind, query in side.counts.items():
+            row = connection.execute(query.encode()).fetchone()
+            assert row is not None
+            found[kind] = int(row[0])
+        return found
+
+
+@final
+@frozen(kw_only=True)
+class Reckoning:
+    """What was stored in a round, against what was answered."""
+
+    stored: Mapping[str, int] = field(factory=dict[str, int])
+    #: Why the round says nothing; ``None``: all is well.
+    fault: str | None = None
+
+
+def reckon(
+    before: Mapping[str, int],
+    after: Mapping[str, int],
+    answers: Answers,
+    *,
+    given_up: int,
+    factors: Mapping[str, int] | None = None,
+) -> Reckoning:
+    """Hold rows against 200s.
+
+    Args:
+        before: The rows before the round; empty where nothing is stored.
+        after: The rows after it.
+        answers: What the loader has seen.
+        given_up: How many deliveries may have been under way when the loader stopped: they may be stored, or not.
+        factors: How many rows of a kind a delivery leaves, where that is not one.
+    """
+    stored = {kind: after[kind] - before[kind] for kind in before}
+    faults = [f"{answers.other} answers were not 200"] if answers.other else []
+    if answers.failed:
+        faults.append(f"{answers.failed} connections failed")
+    if answers.unanswered:
+        faults.append(f"{answers.unanswered} deliveries were never answered")
+    if not answers.ok:
+        faults.append("nothing was answered")
+    times = {kind: (factors or {}).get(kind, 1) for kind in stored}
+    faults += [f"{stored[kind]} {kind}, and none were due" for kind in stored if not times[kind] and stored[kind]]
+    shares = {kind: number / times[kind] for kind, number in stored.items() if times[kind]}
+    if len(set(shares.values())) > 1:
+        faults.append(f"rows differ from each other: {stored}")
+    elif stored and not answers.ok <= next(iter(shares.values())) <= answers.ok + given_up:
+        faults.append(f"{answers.ok} answers of 200, and rows: {stored}")
+    return Reckoning(stored=stored, fault="; ".join(faults) or None)
