@@ -110,3 +110,20 @@ async def test_what_is_remembered_is_swept_when_it_is_old(tmp_path: Path) -> Non
     assert await execution.sweep() == 1
     assert await execution.sweep() == 0
     await process.close()
+
+
+async def test_a_run_without_steps_is_no_workflow(tmp_path: Path) -> None:
+    stores, clock = memory_stores(RotatingSealer()), ManualClock(START + timedelta(hours=1))
+    acme = await tenant(stores, "acme", triggers=1)
+    url = f"sqlite:///{tmp_path / 'engine.db'}"
+    execution = DbosExecution(url, stores.ledger, clock, executor="dbos_plain", migrates=True)
+    process = await Process(
+        stores, lambda _ledger, _memory: execution, clock, workflow=Script(stores.ledger, clock)
+    ).launch()
+    (id_,) = await started(acme)
+    await until_status(acme, id_, RunStatus.SKIPPED)
+    await until(lambda: _is(not process.worker.at_work), "it has ended")
+    await process.close()
+
+    with contextlib.closing(sqlite3.connect(tmp_path / "engine.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM workflow_status").fetchone() == (0,)

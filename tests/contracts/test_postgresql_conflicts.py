@@ -12,7 +12,8 @@ from sqlalchemy import Connection, event, text
 from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores
-from contentsvc_adapters.sql.settle import SettlementWriter
+from contentsvc_adapters.sql.settling.lane import Item
+from contentsvc_adapters.sql.settling.postgresql import PostgresqlLane
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled, Settlement
@@ -35,7 +36,7 @@ def _settled_slowly(
     settlement: Settlement, database: Database, reached: asyncio.Event, go_on: asyncio.Event, connection: Connection
 ) -> Settled:
     """Settle, and stop before the commit."""
-    answer = SettlementWriter(database)._settle(settlement, connection)  # pyright: ignore[reportPrivateUsage]
+    (answer,) = PostgresqlLane(database).settled([Item(settlement=settlement)], connection)
     asyncio.get_running_loop().call_soon(reached.set)
     while not go_on.is_set():
         connection.execute(text("SELECT pg_sleep(0.02)"))

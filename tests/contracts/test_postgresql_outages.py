@@ -15,6 +15,7 @@ from test_schedules_contract import a_schedule
 from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql.dialects import Transactions
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import BrandFault
 from contentsvc_core.errors import StoreUnavailable
@@ -129,9 +130,9 @@ async def test_a_table_that_is_changed_while_it_is_used_is_read_anew_on_a_new_co
     assert await postgresql.read(connection_id) != before
 
 
-def _cut_after_the_next_commit(database: Database, url: str) -> "count[int]":
+def _cut_after_the_next_commit(connections: Transactions, url: str) -> "count[int]":
     """Lose the answer to one commit; give what counts commits."""
-    dialect = database._writer.sync_engine.dialect  # pyright: ignore[reportPrivateUsage]
+    dialect = connections.sync_engine.dialect
     commit = dialect.do_commit
     cuts = count()
 
@@ -150,7 +151,7 @@ async def test_a_deletion_whose_commit_was_not_heard_of_still_says_what_went_wit
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     directory = acme.stores.directory
-    cuts = _cut_after_the_next_commit(postgresql, postgres_url)
+    cuts = _cut_after_the_next_commit(postgresql._writer, postgres_url)  # pyright: ignore[reportPrivateUsage]
 
     removed = await directory.remove_integration(acme.id, acme.integration.id)
 
@@ -166,7 +167,7 @@ async def test_a_connection_that_is_cut_right_after_the_commit_leaves_one_set_of
     acme: Tenant, postgresql: Database, postgres_url: str, outcome: Outcome | None
 ) -> None:
     settling = await (acme.processed("d") if outcome is None else acme.decided(outcome))
-    cuts = _cut_after_the_next_commit(postgresql, postgres_url)
+    cuts = _cut_after_the_next_commit(postgresql._settler, postgres_url)  # pyright: ignore[reportPrivateUsage]
 
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
 

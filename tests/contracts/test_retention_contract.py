@@ -69,7 +69,7 @@ def _key(entry: LogEntry) -> ClaimKey:
 
 
 async def test_a_sweep_goes_by_plan_in_batches_and_lets_deliveries_through(acme: Tenant) -> None:
-    entries = await filled(acme, 30 + 1700)
+    entries = await filled(acme, 30 + 430)
     pauses = 0
     settling = [await acme.processed(f"d-{number}") for number in range(5)]
     settled: list[Settled] = []
@@ -87,24 +87,24 @@ async def test_a_sweep_goes_by_plan_in_batches_and_lets_deliveries_through(acme:
     swept = await sweeper(acme.stores, pause=pause).sweep()
 
     sql = isinstance(acme.stores, SqlStores)
-    assert swept == Swept(log_entries=1700, claims=len(entries) if sql else 0, windows=0, secrets=0)
+    assert swept == Swept(log_entries=430, claims=len(entries) if sql else 0, windows=0, secrets=0)
     assert pauses >= 4
     assert settled == [Settled.AS_DECIDED] * min(pauses, 5)
     left = await acme.stores.journal.entries(acme.id)
-    assert set(left) == {*entries[1700:], *(each.log for each in settling[: len(settled)])}
+    assert set(left) == {*entries[430:], *(each.log for each in settling[: len(settled)])}
 
 
 async def test_a_sweep_that_is_cut_short_is_taken_up_by_the_next_one(acme: Tenant) -> None:
-    entries = await filled(acme, 30 + 1200)
+    entries = await filled(acme, 30 + 240)
 
     async def stop() -> None:
         raise Interrupted
 
     with pytest.raises(Interrupted):
         await sweeper(acme.stores, pause=stop).sweep()
-    assert await acme.stores.journal.entries(acme.id) == entries[500:][::-1]
-    assert (await sweeper(acme.stores).sweep()).log_entries == 700
-    assert await acme.stores.journal.entries(acme.id) == entries[1200:][::-1]
+    assert await acme.stores.journal.entries(acme.id) == entries[100:][::-1]
+    assert (await sweeper(acme.stores).sweep()).log_entries == 140
+    assert await acme.stores.journal.entries(acme.id) == entries[240:][::-1]
 
 
 async def test_a_fault_of_one_log_keeps_no_other_from_being_swept(

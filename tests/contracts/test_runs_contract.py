@@ -7,6 +7,7 @@ from attrs import evolve
 from contract_values import EXECUTOR, Tenant, a_post, due, killed, later, push, release, take, tenant
 from tests.golden import delivered
 
+from contentsvc_core.errors import Unstorable
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.runs import (
     MAX_KILLS,
@@ -96,6 +97,26 @@ async def test_a_run_has_one_post(acme: Tenant) -> None:
     winner = posts[answers.index(Completion.COMPLETED)]
     assert await acme.stores.posts.posts(acme.id) == [winner]
     assert (await _run(acme, run)).post_id == winner.id
+
+
+async def test_runs_that_end_at_the_same_time_end_each_for_itself(acme: Tenant) -> None:
+    runs = [await acme.taken() for _ in range(4)]
+    gone = evolve(runs[1], takes=9)
+    # No database can hold half of a character; memory can.
+    posts = [a_post(acme.id, title="half: \ud800" if number == 2 else "whole") for number in range(4)]
+
+    answers = await asyncio.gather(
+        *(
+            acme.stores.ledger.complete(run, post, once=None)
+            for run, post in zip([runs[0], gone, *runs[2:]], posts, strict=True)
+        ),
+        return_exceptions=True,
+    )
+
+    assert [answers[0], answers[1], answers[3]] == [Completion.COMPLETED, Completion.GONE, Completion.COMPLETED]
+    assert answers[2] is Completion.COMPLETED or isinstance(answers[2], Unstorable)
+    assert [(await _run(acme, run)).status for run in runs[:2]] == [RunStatus.COMPLETED, RunStatus.RUNNING]
+    assert {post.id for post in await acme.stores.posts.posts(acme.id)} >= {posts[0].id, posts[3].id}
 
 
 async def test_completing_forgets_the_error_of_an_earlier_attempt(acme: Tenant) -> None:

@@ -3,37 +3,32 @@
 import asyncio
 import sqlite3
 import sys
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterable
+from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, final
 
 import pytest
 from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, a_post, tenant
-from sqlalchemy import event, text
+from sqlalchemy import text
 from sqlite_files import file_of
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, sql_stores, upgrade
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import Settled
 
 
-@pytest.fixture
-async def acme(database: Database) -> Tenant:
-    return await tenant(sql_stores(database, RotatingSealer()))
-
-
+@final
 class _Faults:
-    """Fails one statement of the writer: the n-th that writes, after the database has executed it; or the commit."""
+    """Fails one statement: the n-th that writes, after the database has executed it; or the commit."""
 
-    def __init__(self, database: Database) -> None:
-        self._engine = database._writer.sync_engine  # pyright: ignore[reportPrivateUsage]
+    def __init__(self) -> None:
         self._left: int | None = None
         self._after_commit = False
         self.struck = False
-        self._commit = self._engine.dialect.do_commit
-        event.listen(self._engine, "after_cursor_execute", self._executed)
-        self._engine.dialect.do_commit = self._committing
 
     def arm(self, nth: int, *, after_commit: bool = False) -> None:
         self._left, self._after_commit, self.struck = nth, after_commit, False
@@ -41,14 +36,14 @@ class _Faults:
     def disarm(self) -> None:
         self._left = None
 
-    def _executed(self, *details: Any) -> None:
-        if self._left is not None and not self._after_commit and not details[2].startswith(("BEGIN", "SELECT")):
+    def executed(self, statement: str) -> None:
+        if self._left is not None and not self._after_commit and not statement.startswith(("BEGIN", "SELECT")):
             self._strike()
 
-    def _committing(self, dbapi_connection: Any) -> None:
+    def committing(self, commit: Callable[[], None]) -> None:
         if self._left is not None and not self._after_commit:
             self._strike()
-        self._commit(dbapi_connection)
+        commit()
         if self._left is not None and self._after_commit:
             self._strike()
 
@@ -59,6 +54,56 @@ class _Faults:
             self.struck = True
             message = "disk I/O error"
             raise sqlite3.OperationalError(message)
+
+
+def _is_writer() -> bool:
+    return threading.current_thread().name == "SQLite writer"
+
+
+@pytest.fixture
+def faults(monkeypatch: pytest.MonkeyPatch) -> _Faults:
+    """Faults of the writer of each database that is opened from now on; lanes speak to the driver itself."""
+    made = _Faults()
+
+    class Cursor(sqlite3.Cursor):
+        def execute(self, sql: str, *parameters: Any) -> Self:
+            super().execute(sql, *parameters)
+            if _is_writer():
+                made.executed(sql)
+            return self
+
+        def executemany(self, sql: str, rows: Iterable[Any]) -> Self:
+            some = [*rows]
+            super().executemany(sql, some)
+            if some:
+                made.executed(sql)
+            return self
+
+    class FaultyConnection(sqlite3.Connection):
+        def cursor(self, factory: Any = Cursor) -> Any:
+            return super().cursor(factory)
+
+        def commit(self) -> None:
+            if _is_writer():
+                made.committing(super().commit)
+            else:
+                super().commit()
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=FaultyConnection))
+    return made
+
+
+@pytest.fixture
+async def database(tmp_path: Path, faults: _Faults) -> AsyncGenerator[Database]:
+    made = Database(f"sqlite:///{tmp_path / 'store.db'}")
+    await upgrade(made)
+    yield made
+    await made.dispose()
+
+
+@pytest.fixture
+async def acme(database: Database) -> Tenant:
+    return await tenant(sql_stores(database, RotatingSealer()))
 
 
 @pytest.mark.parametrize(
@@ -73,13 +118,12 @@ class _Faults:
     ids=["processed", "duplicate", "filtered", "refused"],
 )
 async def test_a_failure_after_any_statement_leaves_nothing(
-    database: Database, acme: Tenant, outcome: Outcome | None, copies: int, writes: int
+    faults: _Faults, database: Database, acme: Tenant, outcome: Outcome | None, copies: int, writes: int
 ) -> None:
     for _ in range(copies):
         await acme.stores.deliveries.settle(await acme.processed("d"))
     before = await acme.left()
     settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
-    faults = _Faults(database)
 
     nth, answer = 0, None
     for nth in count(1):  # the number at which nothing fails any more
@@ -104,10 +148,9 @@ async def test_a_failure_after_any_statement_leaves_nothing(
     assert await acme.left() == after
 
 
-async def test_a_failure_after_any_statement_leaves_a_run_without_a_post(database: Database, acme: Tenant) -> None:
+async def test_a_failure_after_any_statement_leaves_a_run_without_a_post(faults: _Faults, acme: Tenant) -> None:
     run = await acme.taken()
     before = await acme.left()
-    faults = _Faults(database)
     nth = 0
     for nth in count(1):  # the number at which nothing fails any more
         faults.arm(nth)
@@ -125,10 +168,9 @@ async def test_a_failure_after_any_statement_leaves_a_run_without_a_post(databas
 
 @pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=["take", "check", "none"])
 async def test_an_answer_that_was_lost_after_the_commit_is_given_again(
-    database: Database, acme: Tenant, outcome: Outcome | None
+    faults: _Faults, acme: Tenant, outcome: Outcome | None
 ) -> None:
     settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
-    faults = _Faults(database)
     faults.arm(1, after_commit=True)
     with pytest.raises(StoreUnavailable):
         await acme.stores.deliveries.settle(settling)
@@ -166,12 +208,11 @@ async def main():
     IDS._numbers = count(10**6)
     for number in range(3):
         assert await stores.deliveries.settle(await acme.processed(f"d-{{number}}")) is Settled.AS_DECIDED
-    writes = []
-    def killed(connection, cursor, statement, *rest):
-        writes.append(statement)
+    def killed(statement):
         if statement.startswith("INSERT INTO log_entries"):
             os.kill(os.getpid(), 9)
-    event.listen(database._writer.sync_engine, "after_cursor_execute", killed)
+    writer = database._writer.sync_engine
+    event.listen(writer, "checkout", lambda connection, *rest: connection.set_trace_callback(killed))
     await stores.deliveries.settle(await acme.processed("d-3"))
 asyncio.run(main())
 """

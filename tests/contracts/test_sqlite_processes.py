@@ -77,9 +77,7 @@ async def test_a_locked_file_is_unavailable_for_all_who_wait_and_then_available_
 ) -> None:
     there = evolve(acme, stores=beside)
     settling = [await there.processed(f"d-{number}") for number in range(16)]
-    asked: list[str] = []
-    writer = beside.database._writer.sync_engine  # pyright: ignore[reportPrivateUsage]
-    event.listen(writer, "before_cursor_execute", lambda *details: asked.append(details[2]))
+    asked = _asked(beside.database)
     with closing(sqlite3.connect(file_of(database), isolation_level=None)) as locking:
         locking.execute("BEGIN IMMEDIATE")
 
@@ -88,9 +86,36 @@ async def test_a_locked_file_is_unavailable_for_all_who_wait_and_then_available_
         assert await there.left() == Left()
 
     assert all(type(answer) is StoreUnavailable and "locked" in str(answer) for answer in answers)
-    # The first waited for all of them: sixteen timeouts, one after the other, would be a hang.
+    # The first waited for all of them: a timeout for each, one after the other, would be a hang.
     assert asked == ["BEGIN IMMEDIATE"]
     assert [await beside.deliveries.settle(each) for each in settling] == [Settled.AS_DECIDED] * 16
+
+
+async def test_so_is_it_for_all_other_writes_that_wait(database: Database, acme: Tenant) -> None:
+    impatient = Database(f"sqlite:///{file_of(database)}", busy_timeout_ms=100)
+    asked = _asked(impatient)
+    directory = sql_stores(impatient, RotatingSealer()).directory
+    with closing(sqlite3.connect(file_of(database), isolation_level=None)) as locking:
+        locking.execute("BEGIN IMMEDIATE")
+
+        disabling = [directory.enable_trigger(acme.id, each.id, enabled=False) for each in acme.triggers]
+        answers = await asyncio.gather(*disabling, return_exceptions=True)
+
+    assert [type(answer) for answer in answers] == [StoreUnavailable] * len(acme.triggers)
+    assert asked == ["BEGIN IMMEDIATE"]
+    assert await directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=False)
+    await impatient.dispose()
+
+
+def _asked(database: Database) -> list[str]:
+    """Give the list of what the writer will ask the database, as it grows."""
+    asked: list[str] = []
+
+    def traced(connection: sqlite3.Connection, *_: object) -> None:
+        connection.set_trace_callback(asked.append)
+
+    event.listen(database._writer.sync_engine, "checkout", traced)  # pyright: ignore[reportPrivateUsage]
+    return asked
 
 
 async def test_who_waits_for_a_locked_file_gets_it(acme: Tenant, database: Database) -> None:

@@ -1,4 +1,4 @@
-"""Cuts: connections that are cut at their COMMIT, so that a node cannot know whether it was done."""
+"""Cuts: connections that are cut at a commit, so that a node cannot know whether it was done."""
 
 import asyncio
 import random
@@ -18,7 +18,8 @@ from tests.nodes.reckoning import Report, reckon, runs_ended
 from tests.postgres import PrivateServer
 from tests.server_process import LOOPBACK, PATIENCE_S
 
-#: A part of a statement of the transaction that is cut: a delivery's; then of its runs: taken, ended, the engine's own.
+#: A part of a statement of the transaction that is cut: of deliveries, which a node writes several of at once in one
+#: statement; then of their runs: taken, ended, the engine's own.
 _DELIVERY: Final = "INSERT INTO claims"
 _OF_RUNS: Final = ("takes=", "INSERT INTO posts", "workflow_status")
 #: In every so many rounds a transaction of a run is cut, too.
@@ -35,7 +36,7 @@ def run_cuts(folder: Path, *, rounds: int, seed: int, on_cut: Callable[[], None]
 
     Args:
         folder: An empty one; the ledger and the nodes' logs stay in it.
-        rounds: How many deliveries' transactions are cut before their COMMIT, and how many after it.
+        rounds: How many deliveries' transactions are cut before their commit, and how many after it.
         seed: Decides what is sent.
         on_cut: Called after each of them.
     """
@@ -98,7 +99,7 @@ class _Campaign:
         deadline = time.monotonic() + PATIENCE_S
         sent: list[Sending] = []
         while not trap.sprung.is_set():
-            assert time.monotonic() < deadline, f"nothing was cut {cut.value} the COMMIT of {statement}"
+            assert time.monotonic() < deadline, f"nothing was cut {cut.value} the commit of {statement}"
             sent = [self._made() for _ in range(_BEHIND)]
             # Another delivery, and a copy of one that the other node has at the same moment.
             others = [self._made() for _ in range(_BESIDE - 1)] + sent[:1]

@@ -1,4 +1,6 @@
-"""A proxy before PostgreSQL that cuts a connection at a COMMIT: before it arrives, or before its answer comes back.
+"""A proxy before PostgreSQL that cuts a connection at a commit: before it arrives, or before its answer comes back.
+
+What commits is a COMMIT, or a statement outside of any transaction that was begun, which is one of its own.
 
 It reads what clients send, as far as it has to: the frames of messages, and the statements in `Query`, `Parse` and
 `Bind`. What the server sends is passed on unread.
@@ -22,7 +24,7 @@ _CHUNK: Final = 65536
 class Cut(Enum):
     """Where a connection is cut."""
 
-    #: The server never hears of the COMMIT, and undoes the transaction.
+    #: The server never hears of what commits, and undoes the transaction.
     BEFORE = "before"
     #: The server has committed, and nobody hears of it.
     AFTER = "after"
@@ -100,7 +102,7 @@ class _Passage:
         self._server_reader = server_reader
         self._server_writer = server_writer
         self._conversation = Conversation()
-        #: Waits for the answer to a COMMIT, which is not passed on.
+        #: Waits for the answer to what commits, which is not passed on.
         self._trap: Trap | None = None
 
     async def run(self) -> None:
@@ -150,10 +152,12 @@ class _Passage:
 class Conversation:
     """What a client has said on a connection."""
 
-    #: What the current transaction has executed.
+    #: What the current transaction has executed, or, when none was begun, the latest one.
     statements: list[str] = field(factory=list[str])
     #: Whether the latest message commits.
     commits: bool = False
+    #: Whether a transaction was begun that only a statement of its own ends.
+    _begun: bool = False
     _rest: bytes = b""
     _started: bool = False
     _prepared: dict[bytes, str] = field(factory=dict[bytes, str])
@@ -189,8 +193,17 @@ class Conversation:
 
     def _executes(self, statement: str) -> None:
         words = statement.strip(" ;\n").upper().split()
-        self.commits = words == ["COMMIT"]
-        if words == ["ROLLBACK"] or words[:1] == ["BEGIN"]:
+        if words[:1] == ["BEGIN"]:
+            self._begun = True
             self.statements.clear()
-        elif not self.commits:
+        elif words == ["ROLLBACK"]:
+            self._begun = False
+            self.statements.clear()
+        elif words == ["COMMIT"]:
+            self._begun = False
+            self.commits = True
+        elif self._begun:
             self.statements.append(statement)
+        else:
+            self.statements[:] = [statement]
+            self.commits = True

@@ -8,12 +8,10 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Final, final
 
-from attrs import Factory, define
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
 from contentsvc_adapters.engine.dbos_limits import (
@@ -24,10 +22,11 @@ from contentsvc_adapters.engine.dbos_limits import (
     why_not,
     write_ahead,
 )
+from contentsvc_adapters.engine.dbos_steps import PATIENCE_S, TAKEN, Performance, Steps, perform_run
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.workflows.runs import RunGone, WorkflowRun
+from contentsvc_core.workflows.runs import WorkflowRun
 
 #: Whoever changes the names or the order of a body's steps raises it: DBOS resumes a run only under the same one.
 _EPOCH: Final = "1"
@@ -36,8 +35,6 @@ _NAME: Final = "contentsvc"
 _QUEUE_POLL_S: Final = 0.2
 #: How long a workflow that was started may take until it runs, in seconds; then it was known before.
 _BEGIN_S: Final = 2.0
-#: How long DBOS may take to answer, in seconds: a little more than its own limits.
-_PATIENCE_S: Final = 12.0
 #: How long its end may take, in seconds.
 _END_S: Final = 2.0
 #: How long DBOS remembers runs; what an ended run's steps gave is of no use.
@@ -46,71 +43,6 @@ _LONG_RETENTION: Final = timedelta(days=30)
 _ENDED: Final = ["SUCCESS", "ERROR"]
 _SWEEP_EVERY_S: Final = 3600.0
 _SWEEP_BATCH: Final = 500
-
-
-@final
-@define
-class _Performance:
-    """A run that was taken in this process."""
-
-    run: WorkflowRun
-    workflow: Workflow
-    ledger: RunLedger
-    begun: asyncio.Event = Factory(asyncio.Event)
-    task: "asyncio.Task[object] | None" = None
-    failure: Exception | None = None
-    ended: bool = False
-
-
-#: By the run's id. DBOS calls functions by their names, in whatever context.
-_TAKEN: Final[dict[str, _Performance]] = {}
-
-
-@DBOS.workflow(name="perform_run")
-async def _perform_run(run_id: str) -> str:
-    performance = _TAKEN.get(run_id)
-    if performance is None or performance.begun.is_set():
-        # Another copy is at work, or nobody: no outcome, which would be for good.
-        raise asyncio.CancelledError
-    performance.task = asyncio.current_task()
-    performance.begun.set()
-    try:
-        await performance.workflow.perform(performance.run, _Steps(performance))
-    except Exception as exc:
-        performance.failure = exc
-        # Not an outcome, which would be for good: the workflow stays unfinished, to be resumed with what it has kept.
-        raise asyncio.CancelledError from exc
-    performance.ended = True
-    return "ended"
-
-
-@final
-class _Steps:
-    def __init__(self, performance: _Performance) -> None:
-        self._performance = performance
-
-    async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
-        """Do a step unless it is finished."""
-        if not await self._performance.ledger.stands(self._performance.run):
-            raise RunGone
-        failure: Exception | None = None
-
-        async def guarded() -> str:
-            nonlocal failure
-            try:
-                return await step()
-            except Exception as exc:
-                failure = exc
-                # An error would be kept as the step's result, and given again for ever.
-                raise asyncio.CancelledError from exc
-
-        try:
-            with faults_named("the engine could not keep a step"):
-                return await DBOS.run_step_async({"name": name}, guarded)
-        except asyncio.CancelledError:
-            if failure is None:
-                raise
-            raise failure from None
 
 
 @final
@@ -178,54 +110,38 @@ class DbosExecution:
         self._sweeping = asyncio.create_task(self._sweep_for_ever(), name="engine sweep")
 
     async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
-        """Perform a run as a workflow of its id."""
-        performance = _TAKEN[run.id] = _Performance(run, workflow, self._ledger)
+        """Perform a run, with a workflow of its id for its steps."""
+        steps = Steps(run, self._ledger, self._begin)
+        well = False
         try:
-            with faults_named("the engine could not begin the run"):
-                async with asyncio.timeout(_PATIENCE_S):
-                    await self._begin(performance)
-            assert performance.task is not None
-            await asyncio.wait({performance.task})
-        except asyncio.CancelledError:
-            if performance.task is not None:
-                performance.task.cancel()
-                await asyncio.wait({performance.task})
-            raise
+            await workflow.perform(run, steps)
+            well = True
         finally:
-            del _TAKEN[run.id]
-        if performance.failure is not None:
-            raise performance.failure
-        if not performance.ended:
-            # DBOS itself ended it: its tables are away, or another process has resumed the workflow.
-            exc = None if performance.task.cancelled() else performance.task.exception()
-            message = f"the engine ended the run: {type(exc).__name__}"
-            raise StoreUnavailable(message) from exc
+            await steps.end(well=well)
 
     async def check(self) -> None:
         """Ask DBOS's tables something: connections may have fallen silent that nobody has closed."""
         with faults_named("the engine cannot reach its tables"):
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(PATIENCE_S):
                 await DBOS.list_workflows_async(limit=1, load_input=False, load_output=False)
 
-    async def _begin(self, performance: _Performance) -> None:
-        run_id = performance.run.id
-        if performance.run.takes > 1 or not await self._start(performance):
-            known = await DBOS.list_workflows_async(workflow_ids=[run_id], load_input=False, load_output=False)
+    async def _begin(self, run: WorkflowRun, performance: Performance) -> None:
+        if run.takes > 1 or not await self._start(run.id, performance):
+            known = await DBOS.list_workflows_async(workflow_ids=[run.id], load_input=False, load_output=False)
             if known and known[0].status in {"SUCCESS", "ERROR"}:
                 # The ledger has it open: it was restored from a backup, or this is its second life.
-                await DBOS.delete_workflows_async([run_id])
+                await DBOS.delete_workflows_async([run.id])
                 known = []
             if known:
-                await DBOS.resume_workflows_async([run_id], queue_name=self._queue)
-                await performance.begun.wait()
+                await DBOS.resume_workflows_async([run.id], queue_name=self._queue)
             else:
-                await self._start(performance)
-                await performance.begun.wait()
+                await self._start(run.id, performance)
+            await performance.begun.wait()
 
-    async def _start(self, performance: _Performance) -> bool:
+    async def _start(self, run_id: str, performance: Performance) -> bool:
         """Start a workflow; False: DBOS knew it before, and has not begun it."""
-        with SetWorkflowID(performance.run.id):
-            await DBOS.start_workflow_async(_perform_run, performance.run.id)
+        with SetWorkflowID(run_id):
+            await DBOS.start_workflow_async(perform_run, run_id)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(performance.begun.wait(), _BEGIN_S)
         return performance.begun.is_set()
@@ -281,7 +197,7 @@ class DbosExecution:
                 load_input=False,
                 load_output=False,
             )
-            ids.extend(each.workflow_id for each in old if each.workflow_id not in _TAKEN)
+            ids.extend(each.workflow_id for each in old if each.workflow_id not in TAKEN)
         if ids:
             await DBOS.delete_workflows_async(ids)
         return len(ids)

@@ -12,6 +12,7 @@ from attrs import evolve
 from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, update
 
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.lookup import Lookup
 from contentsvc_adapters.sql.rows import AnyRow
 from contentsvc_adapters.sql.runs import changing, forget
 from contentsvc_adapters.sql.schedules import disable_schedules
@@ -31,6 +32,11 @@ class SqlBrandIdentities:
     def __init__(self, database: Database) -> None:
         """Take the database."""
         self._database = database
+        every = select(brand_identities)
+        self._named = Lookup(database, every, brand_identities.c.id)
+        self._defaults = Lookup(
+            database, every.where(brand_identities.c.is_default), brand_identities.c.organization_id
+        )
 
     async def add(self, brand: BrandIdentity) -> BrandIdentity | BrandFault:
         """Add an identity."""
@@ -64,7 +70,8 @@ class SqlBrandIdentities:
 
     async def identity(self, organization_id: str, brand_id: str) -> BrandIdentity | None:
         """Read an identity."""
-        return await self._database.read(lambda connection: _first(connection, _named(organization_id, brand_id)))
+        found = await self._named.find(organization_id, brand_id)
+        return None if found is None else _brand(found)
 
     async def identities(self, organization_id: str) -> Sequence[BrandIdentity]:
         """Read an organization's identities."""
@@ -77,7 +84,8 @@ class SqlBrandIdentities:
 
     async def default(self, organization_id: str) -> BrandIdentity | None:
         """Read the default."""
-        return await self._database.read(lambda connection: _first(connection, _default_of(organization_id)))
+        found = await self._defaults.find(organization_id, organization_id)
+        return None if found is None else _brand(found)
 
     async def is_taken(self, organization_id: str, name: str) -> bool:
         """Tell whether a name is taken."""

@@ -3,16 +3,14 @@
 import asyncio
 import random
 from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Final, TypeAlias, TypeVar, assert_never, final
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
-from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.pool import Pool
 
-from contentsvc_adapters.sql.dialects import Dialect, Fault, dialect_of
+from contentsvc_adapters.sql.dialects import Dialect, Fault, Transactions, dialect_of
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable, Unstorable
 
 _Result = TypeVar("_Result")
@@ -50,21 +48,17 @@ class Database:
         self.dialect: Final[Dialect] = dialect_of(
             url, busy_timeout_ms=busy_timeout_ms, readers=readers, pool_size=pool_size
         )
-        self._writer: Final = self.dialect.writer()
-        self._reader: Final = self.dialect.reader(self._writer)
-        # asyncio's lock is fair: writers get their turn in the order in which they came.
-        self._turn: Final[AbstractAsyncContextManager[None]] = (
-            asyncio.Lock() if self.dialect.one_writer else nullcontext()
-        )
-        #: How often a writer gave up because another process held the lock.
-        self._lockouts = 0
+        connections = self.dialect.connections()
+        self._writer: Final = connections.writing
+        self._reader: Final = connections.reading
+        self._settler: Final = connections.settling
         self._running: Final[set[asyncio.Task[Any]]] = set()
         self._closed = False
 
     @property
     def pools(self) -> frozenset[Pool]:
-        """Give the pools of connections, for whoever counts those."""
-        return frozenset({self._writer.sync_engine.pool, self._reader.sync_engine.pool})
+        """Give the pools of connections, for whoever counts those; the lanes have others to themselves."""
+        return frozenset(each.sync_engine.pool for each in (self._writer, self._reader))
 
     async def read(self, work: _Work[_Result]) -> _Result:
         """Run ``work`` in a transaction that sees one moment and may not write.
@@ -84,7 +78,18 @@ class Database:
             StoreUnavailable: The database does not answer, or another process kept it locked.
             Unstorable: The database refuses a value.
         """
-        return await self._to_the_end(self._write(work))
+        return await self._to_the_end(self._in_time(self._writer, work))
+
+    async def settle(self, work: _Work[_Result]) -> _Result:
+        """Run ``work`` as :meth:`write` does, but its transactions are its own affair: for lanes alone.
+
+        PostgreSQL makes each statement one; on SQLite it begins and ends one.
+
+        Raises:
+            StoreUnavailable: The database does not answer.
+            Unstorable: The database refuses a value.
+        """
+        return await self._to_the_end(self._in_time(self._settler, work))
 
     async def write_alone(self, work: _Work[_Result]) -> _Result:
         """Run ``work`` as :meth:`write` does, once, when no other process is in here, and for as long as it takes.
@@ -99,12 +104,11 @@ class Database:
             return work(connection)
 
         async def once() -> _Result:
-            async with self._turn:
-                try:
-                    return await _transaction(self._writer, alone)
-                except Exception as exc:
-                    self._raise_for(exc)
-                    raise
+            try:
+                return await self._writer.run(alone, alone=True)
+            except Exception as exc:
+                self._raise_for(exc)
+                raise
 
         return await self._to_the_end(once())
 
@@ -115,6 +119,7 @@ class Database:
             await asyncio.wait(self._running)
         # The writer last: closing the last connection moves SQLite's log into the file, and readers may not do that.
         await self._reader.dispose()
+        await self._settler.dispose()
         await self._writer.dispose()
 
     async def _to_the_end(self, transaction: Coroutine[Any, Any, _Result]) -> _Result:
@@ -134,31 +139,22 @@ class Database:
             # Who asked may have gone away: an exception that nobody fetches is printed with a traceback.
             transaction.exception()
 
-    async def _write(self, work: _Work[_Result]) -> _Result:
-        lockouts = self._lockouts
-        async with self._turn:
-            if lockouts != self._lockouts:
-                # The one before waited in vain, as long as this one did: a queue must not add its timeouts up.
-                message = "the database was locked by another process"
-                raise StoreUnavailable(message)
-            return await self._in_time(self._writer, work)
-
-    async def _in_time(self, engine: AsyncEngine, work: _Work[_Result]) -> _Result:
+    async def _in_time(self, transactions: Transactions, work: _Work[_Result]) -> _Result:
         patience = asyncio.timeout(self.dialect.patience_s)
         try:
             async with patience:
-                return await self._in_turns(engine, work)
+                return await self._in_turns(transactions, work)
         except TimeoutError as exc:
             if not patience.expired():
                 raise
             message = f"the database did not answer within {self.dialect.patience_s} s"
             raise StoreUnavailable(message) from exc
 
-    async def _in_turns(self, engine: AsyncEngine, work: _Work[_Result]) -> _Result:
+    async def _in_turns(self, transactions: Transactions, work: _Work[_Result]) -> _Result:
         turn = 0
         while True:
             try:
-                return await _transaction(engine, work)
+                return await transactions.run(work)
             except Exception as exc:
                 turn += 1
                 if turn == _TURNS or self.dialect.fault(exc) not in {Fault.CONFLICT, Fault.LOST}:
@@ -175,10 +171,7 @@ class Database:
                 raise Unstorable(self.dialect.explain(exc)) from exc
             case Fault.STATEMENT:
                 raise ContentServiceError(self.dialect.explain(exc)) from exc
-            case Fault.LOCKED:
-                self._lockouts += 1
-                raise StoreUnavailable(self.dialect.explain(exc)) from exc
-            case Fault.CONFLICT | Fault.LOST | Fault.AWAY:
+            case Fault.LOCKED | Fault.CONFLICT | Fault.LOST | Fault.AWAY:
                 raise StoreUnavailable(self.dialect.explain(exc)) from exc
             case None:
                 _raise_for_any_database(exc)
@@ -203,8 +196,3 @@ def _raise_for_any_database(exc: Exception) -> None:
             raise ContentServiceError(message) from exc
         case _:
             pass
-
-
-async def _transaction(engine: AsyncEngine, work: _Work[_Result]) -> _Result:
-    async with engine.begin() as connection:
-        return await connection.run_sync(work)

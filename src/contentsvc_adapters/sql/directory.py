@@ -13,7 +13,8 @@ from contentsvc_adapters.sql import directory_rows, rows
 from contentsvc_adapters.sql import triggers as triggers_of
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.deliveries import SECRETS
+from contentsvc_adapters.sql.endpoints import SECRETS
+from contentsvc_adapters.sql.lookup import Lookup
 from contentsvc_adapters.sql.schedules import disable_schedules
 from contentsvc_adapters.sql.schema import (
     brand_identities,
@@ -49,6 +50,7 @@ class SqlDirectory:
         """Take the database, and what seals the webhook secrets."""
         self._database = database
         self._sealer = sealer
+        self._triggers = Lookup(database, select(triggers), triggers.c.id)
 
     async def add_organization(self, organization: Organization) -> bool:
         """Add an organization; the unique slug decides."""
@@ -76,8 +78,7 @@ class SqlDirectory:
 
     async def organization(self, slug: str) -> Organization | None:
         """Read an organization."""
-        query = select(organizations).where(organizations.c.slug == slug)
-        found = await self._first(query)
+        found = await self._first(select(organizations).where(organizations.c.slug == slug))
         return None if found is None else directory_rows.organization_of(found)
 
     async def organization_of(self, organization_id: str) -> Organization | None:
@@ -190,8 +191,7 @@ class SqlDirectory:
 
     async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None:
         """Read a trigger."""
-        query = select(triggers).where(triggers.c.organization_id == organization_id, triggers.c.id == trigger_id)
-        found = await self._first(query)
+        found = await self._triggers.find(organization_id, trigger_id)
         return None if found is None else directory_rows.trigger_of(found)
 
     async def triggers(self, organization_id: str) -> Sequence[Trigger]:

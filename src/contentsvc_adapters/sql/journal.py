@@ -6,12 +6,14 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final, final
 
-from sqlalchemy import Connection, Select, delete, func, select, tuple_, update
+from sqlalchemy import Connection, Select, delete, literal_column, select, tuple_, update
 
 from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.counts import LOG, forget_empty
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import claims, events, log_entries
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
+from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
+from contentsvc_core.identifiers import minted_ms
 from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.events import Push, Release
@@ -19,6 +21,8 @@ from contentsvc_core.webhooks.events import Push, Release
 _ENTRIES: Final[Select[*tuple[Any, ...]]] = select(
     log_entries, events.c.type.label("event_type"), events.c.data.label("event_data")
 ).outerjoin(events, events.c.id == log_entries.c.event_id)
+#: How far the time in an entry's id may be from the entry's own: a delivery's body takes its time, and clocks are set.
+_ABOUT_MS: Final = 10 * 60 * 1000
 _NEWEST_FIRST: Final = (log_entries.c.created_at.desc(), log_entries.c.id.desc())
 
 
@@ -81,21 +85,13 @@ class SqlJournal:
         self, organization_id: str, query: LogQuery, request: PageRequest
     ) -> tuple[Sequence[LogEntry], Pagination] | InvalidPage:
         """Count the entries and read one page of them, in one snapshot."""
-        conditions = [log_entries.c.organization_id == organization_id]
-        if query.integration_ids:
-            conditions.append(log_entries.c.integration_id.in_(query.integration_ids))
-        if query.statuses:
-            conditions.append(log_entries.c.status.in_([status.value for status in query.statuses]))
-        counting = select(func.count()).select_from(log_entries).where(*conditions)
-        reading = _ENTRIES.where(*conditions).order_by(*_NEWEST_FIRST).limit(request.limit)
-
-        def page(connection: Connection) -> tuple[Sequence[rows.AnyRow], Pagination] | InvalidPage:
-            pagination = paginate(request, connection.scalar(counting) or 0)
-            if isinstance(pagination, InvalidPage):
-                return pagination
-            return connection.execute(reading.offset(request.offset)).all(), pagination
-
-        found = await self._database.read(page)
+        filters = {
+            "integration_id": query.integration_ids,
+            "status": [status.value for status in query.statuses],
+        }
+        found = await self._database.read(
+            lambda connection: LOG.page(connection, _ENTRIES, organization_id, filters, request)
+        )
         if isinstance(found, InvalidPage):
             return found
         read, pagination = found
@@ -105,14 +101,22 @@ class SqlJournal:
         """Read an entry.
 
         Ids alone lead to no entry: an index would cost every delivery something. The event that an entry came with has
-        its id, and its time; only one without an event is looked for among all of its organization.
+        its id, and its time. Of one without an event the id tells a time, which is about the entry's. Only what is not
+        found there is looked for among all of its organization.
         """
         mine = _ENTRIES.where(log_entries.c.organization_id == organization_id, log_entries.c.id == log_id)
         arrived = select(events.c.created_at).where(events.c.organization_id == organization_id, events.c.id == log_id)
+        minted = minted_ms(log_id)
 
         def read(connection: Connection) -> Sequence[rows.AnyRow]:
             at = connection.scalar(arrived)
-            return connection.execute(mine if at is None else mine.where(log_entries.c.created_at == at)).all()
+            if at is not None:
+                return connection.execute(mine.where(log_entries.c.created_at == at)).all()
+            if minted is not None:
+                about = log_entries.c.created_at.between(minted - _ABOUT_MS, minted + _ABOUT_MS)
+                if found := connection.execute(mine.where(about)).all():
+                    return found
+            return connection.execute(mine).all()
 
         found = await _entries(await self._database.read(read))
         return found[0] if found else None
@@ -123,13 +127,24 @@ class SqlJournal:
         old = (log_entries.c.organization_id == organization_id, log_entries.c.created_at < to_ms(before))
         oldest = self._bounded(select(*place).where(*old).order_by(*place).limit(limit))
         sweeping = delete(log_entries).where(*old, tuple_(*place).in_(oldest))
-        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+        forgetting = forget_empty(LOG, self._database.dialect, organization_id, to_ms(before))
+
+        def sweep(connection: Connection) -> int:
+            swept = connection.execute(sweeping).rowcount
+            if not swept:
+                # Nothing is left: a sweep ends with one of these.
+                connection.execute(forgetting)
+            return swept
+
+        return await self._database.write(sweep)
 
     async def sweep_claims(self, *, before: datetime, limit: int) -> int:
         """Delete the oldest claims."""
         old = claims.c.claimed_at <= to_ms(before)
-        oldest = self._bounded(select(claims.c.key).where(old).order_by(claims.c.claimed_at).limit(limit))
-        sweeping = delete(claims).where(claims.c.key.in_(oldest))
+        # The number stands in the statement: PostgreSQL, which plans a statement for any parameters once it has come
+        # several times, would take it for a tenth of all claims, and look through the whole table.
+        oldest = select(claims.c.key).where(old).order_by(claims.c.claimed_at).limit(literal_column(str(limit)))
+        sweeping = delete(claims).where(claims.c.key.in_(self._bounded(oldest)))
         return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
 
     def _bounded(self, oldest: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:

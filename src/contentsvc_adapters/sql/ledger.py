@@ -8,17 +8,34 @@ from datetime import datetime
 from functools import partial
 from typing import Any, final
 
-from sqlalchemy import CTE, Connection, Select, Update, delete, exists, func, select, update
+from sqlalchemy import (
+    CTE,
+    BindParameter,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Integer,
+    Select,
+    Subquery,
+    Update,
+    bindparam,
+    exists,
+    func,
+    select,
+    update,
+)
 
 from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.completion import Ending, complete
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.joint import Joint
 from contentsvc_adapters.sql.runs import RUNS, changing, forget, held, readable, stands_at
-from contentsvc_adapters.sql.schema import executors, posts, told_once, workflow_runs
+from contentsvc_adapters.sql.schema import executors, workflow_runs
 from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import (
-    ALREADY_REPORTED,
     RESTARTABLE,
     SUSPECT_KILLS,
     SUSPECT_PATIENCE,
@@ -37,6 +54,8 @@ class SqlRunLedger:
     def __init__(self, database: Database) -> None:
         """Take the database."""
         self._database = database
+        self._pending = _questions(database.dialect)
+        self._completing: Joint[Ending, Completion] = Joint(self._complete)
 
     async def pending(
         self, now: datetime, *, limit: int, per_organization: int, without: Collection[str] = ()
@@ -44,34 +63,20 @@ class SqlRunLedger:
         """Read which runs are due: the first ones of each organization, whatever the others have."""
         if limit <= 0 or per_organization <= 0:
             return ()
-        waiting = _organizations_with_pending_runs(without)
-        mine = workflow_runs.alias("mine")
-        order = (mine.c.kills, mine.c.created_at, mine.c.id)
-        first = (
-            select(mine.c.id, mine.c.organization_id, mine.c.kills, mine.c.created_at)
-            .where(
-                stands_at(RunStatus.PENDING, mine),
-                mine.c.organization_id == waiting.c.organization_id,
-                mine.c.due_at <= to_ms(now),
-            )
-            .order_by(*order)
-            .limit(per_organization)
-            .correlate(waiting)
-        )
-        # A question of its own: one order for both could not be read off the index.
-        patient = first.where(mine.c.kills >= SUSPECT_KILLS, mine.c.created_at <= to_ms(now - SUSPECT_PATIENCE))
-        questions = [self._heads(waiting, each).limit(limit) for each in (patient, first)]
+        asked = {
+            "now": to_ms(now),
+            "impatient": to_ms(now - SUSPECT_PATIENCE),
+            "share": per_organization,
+            "without": sorted(without),
+            "most": limit,
+        }
 
         def read(connection: Connection) -> list[Due]:
-            found = [row for question in questions for row in connection.execute(question)]
+            found = [row for question in self._pending for row in connection.execute(question, asked)]
             due = {row.id: Due(id=row.id, organization_id=row.organization_id) for row in found}
             return _fair(due.values(), per_organization)[:limit]
 
         return await self._database.read(read)
-
-    def _heads(self, waiting: CTE, first: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
-        heads = self._database.dialect.for_each(waiting, first, of=workflow_runs)
-        return select(heads.c.id, heads.c.organization_id).order_by(heads.c.kills, heads.c.created_at, heads.c.id)
 
     async def take(self, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
         """Set runs running; the update itself is the question, so that no two callers get one."""
@@ -129,26 +134,11 @@ class SqlRunLedger:
 
     async def complete(self, run: WorkflowRun, post: Post, *, once: str | None) -> Completion:
         """Store a post and end its run."""
-        insertion = self._database.dialect.insert(posts).values(rows.post_row(post, run_id=run.id, once=once))
-        reported = insertion.on_conflict_do_nothing(index_elements=["organization_id", "once_key"])
+        return await self._completing(Ending(run=run, post=post, once=once))
 
-        def complete(connection: Connection) -> Completion:
-            completed = changing(run).values(status=RunStatus.COMPLETED.value, error=None, post_id=post.id)
-            if not connection.execute(completed).rowcount:
-                return Completion.GONE
-            forget(connection, [run.id])
-            written = connection.execute(reported.returning(posts.c.id)).first() is not None
-            # Asked behind the writing, which waits for a deletion that is under way.
-            if written and _told(connection, post.organization_id, once):
-                connection.execute(delete(posts).where(posts.c.id == post.id))
-                written = False
-            if written:
-                return Completion.COMPLETED
-            skipped = update(workflow_runs).where(workflow_runs.c.id == run.id)
-            connection.execute(skipped.values(status=RunStatus.SKIPPED.value, error=ALREADY_REPORTED, post_id=None))
-            return Completion.ALREADY_REPORTED
-
-        return await self._database.write(complete)
+    async def _complete(self, endings: Sequence[Ending]) -> Sequence[Completion]:
+        dialect = self._database.dialect
+        return await self._database.write(lambda connection: complete(connection, dialect, endings))
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
         """End a run."""
@@ -215,10 +205,47 @@ class SqlRunLedger:
         return await asyncio.to_thread(lambda: [rows.workflow_run(row) for row in found])
 
 
-def _organizations_with_pending_runs(without: Collection[str]) -> CTE:
+def _questions(dialect: Dialect) -> Sequence[Select[*tuple[Any, ...]]]:
+    """Build what is asked for what is pending: first for the suspects that have waited long enough."""
+    runs = workflow_runs.alias("mine")
+    # A question of its own: one order for both could not be read off the index.
+    patient = (runs.c.kills >= SUSPECT_KILLS) & (runs.c.created_at <= bindparam("impatient"))
+    return [_heads(dialect, runs, *conditions) for conditions in ((patient,), ())]
+
+
+def _heads(dialect: Dialect, runs: FromClause, *conditions: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    """Ask for the first runs of each organization, as many as may be given, in the order of all.
+
+    What is among the first is of an organization whose very first run is among the very first ones: so with many
+    organizations, no more than one run of each is looked at, and more of a few alone.
+    """
+    most = bindparam("most", type_=Integer)
+
+    def first(outer: FromClause, number: BindParameter[int] | int) -> Subquery:
+        mine = stands_at(RunStatus.PENDING, runs), runs.c.organization_id == outer.c.organization_id
+        inner = (
+            select(runs.c.id, runs.c.organization_id, runs.c.kills, runs.c.created_at)
+            # A sum is only compared with: for a column, PostgreSQL would skip through the columns of the index before.
+            .where(*mine, runs.c.due_at + 0 <= bindparam("now"), *conditions)
+            .order_by(runs.c.kills, runs.c.created_at, runs.c.id)
+            .limit(number)
+            .correlate(outer)
+        )
+        return dialect.for_each(outer, inner, of=workflow_runs)
+
+    def ordered(found: Subquery, *columns: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
+        return select(*columns).order_by(found.c.kills, found.c.created_at, found.c.id).limit(most)
+
+    one = first(_organizations_with_pending_runs(), 1)
+    leading = ordered(one, one.c.organization_id).cte("leading")
+    several = first(leading, bindparam("share", type_=Integer))
+    return ordered(several, several.c.id, several.c.organization_id)
+
+
+def _organizations_with_pending_runs() -> CTE:
     """Jump from one organization to the next in the index: its cost grows with their number, not with the runs'."""
     mine = workflow_runs.c.organization_id
-    wanted = stands_at(RunStatus.PENDING) & mine.not_in(sorted(without))
+    wanted = stands_at(RunStatus.PENDING) & mine.not_in(bindparam("without", expanding=True))
     waiting = select(func.min(mine).label("organization_id")).where(wanted).cte("waiting", recursive=True)
     after = select(func.min(mine)).where(wanted, mine > waiting.c.organization_id)
     return waiting.union_all(
@@ -244,14 +271,6 @@ def _chosen(asked: list[tuple[str, int]], running: int | None) -> list[str]:
     if asked and asked[0][1] >= SUSPECT_KILLS:
         return [asked[0][0]] if running is None else []
     return [id_ for id_, kills in asked if kills < SUSPECT_KILLS]
-
-
-def _told(connection: Connection, organization_id: str, once: str | None) -> bool:
-    """Tell whether a post that was deleted carried a key."""
-    if once is None:
-        return False
-    mine = told_once.c.organization_id == organization_id, told_once.c.once_key == rows.once_digest(once)
-    return bool(connection.scalar(select(exists().where(*mine))))
 
 
 def _executing(statement: Update) -> Callable[[Connection], object]:

@@ -8,9 +8,10 @@ from typing import Any, Final, final
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, select, tuple_, update
 
 from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.counts import POSTS
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import context_records, events, posts, told_once
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
+from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.content.windows import LookbackWindow
@@ -122,28 +123,18 @@ class SqlPostLibrary:
         self, organization_id: str, query: PostQuery, request: PageRequest
     ) -> tuple[Sequence[Post], Pagination] | InvalidPage:
         """Count the posts and read one page of them, in one snapshot."""
-        conditions = [posts.c.organization_id == organization_id]
-        if query.statuses:
-            conditions.append(posts.c.status.in_([status.value for status in query.statuses]))
-        if query.content_types:
-            conditions.append(posts.c.content_type.in_([kind.value for kind in query.content_types]))
-        if query.brand_identity_ids:
-            conditions.append(posts.c.brand_identity_id.in_(query.brand_identity_ids))
-        order = (posts.c.created_at, posts.c.id)
+        filters = {
+            "status": [status.value for status in query.statuses],
+            "content_type": [kind.value for kind in query.content_types],
+            "brand_identity_id": query.brand_identity_ids,
+        }
 
         def page(connection: Connection) -> tuple[Sequence[Post], Pagination] | InvalidPage:
-            total = connection.scalar(select(func.count()).select_from(posts).where(*conditions)) or 0
-            pagination = paginate(request, total)
-            if isinstance(pagination, InvalidPage):
-                return pagination
-            found = connection.execute(
-                select(posts)
-                .where(*conditions)
-                .order_by(*(order if query.ascending else [column.desc() for column in order]))
-                .limit(request.limit)
-                .offset(request.offset)
-            )
-            return [rows.post_of(row) for row in found], pagination
+            found = POSTS.page(connection, select(posts), organization_id, filters, request, ascending=query.ascending)
+            if isinstance(found, InvalidPage):
+                return found
+            read, pagination = found
+            return [rows.post_of(row) for row in read], pagination
 
         return await self._database.read(page)
 

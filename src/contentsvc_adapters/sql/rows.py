@@ -20,8 +20,17 @@ from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 
 
-def event_row(log: LogEntry, event: Event, *, of: ContextRecord | Delivered | None) -> dict[str, Any]:
-    """Give the row of an event that came with ``log``; ``of`` knows the repository's name, when it is known."""
+def event_row(
+    log: LogEntry, event: Event, *, of: ContextRecord | Delivered | None, data: str | None = None
+) -> dict[str, Any]:
+    """Give the row of an event that came with ``log``.
+
+    Args:
+        log: Its log entry.
+        event: What happened.
+        of: Knows the repository's name, when it is known.
+        data: The event in JSON, when it was written already.
+    """
     return {
         "id": log.id,
         "organization_id": log.organization_id,
@@ -30,7 +39,7 @@ def event_row(log: LogEntry, event: Event, *, of: ContextRecord | Delivered | No
         "repository": None if of is None else of.repository,
         "delivery_id": log.reference_id if of is None else of.delivery_id,
         "type": event.type,
-        "data": event_to_json(event),
+        "data": event_to_json(event) if data is None else data,
         "created_at": to_ms(log.created_at),
     }
 

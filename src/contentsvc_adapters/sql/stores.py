@@ -1,6 +1,6 @@
 """All stores over one database, under the names that every family of stores uses."""
 
-from typing import final
+from typing import Final, final
 
 from attrs import frozen
 
@@ -17,6 +17,8 @@ from contentsvc_adapters.sql.ledger import SqlRunLedger
 from contentsvc_adapters.sql.library import SqlContextLibrary, SqlPostLibrary
 from contentsvc_adapters.sql.limits import SqlRateLimitStore
 from contentsvc_adapters.sql.schedules import SqlSchedules
+from contentsvc_adapters.sql.settling.choice import settlement_queue
+from contentsvc_adapters.sql.settling.queue import SettlementQueue
 from contentsvc_core.ports import (
     ApiKeys,
     BrandIdentities,
@@ -35,6 +37,9 @@ from contentsvc_core.ports import (
     SecretSealer,
 )
 
+#: How long what was accepted may take to be written when the stores are closed, in seconds.
+_DRAINED_WITHIN_S: Final = 2.5
+
 
 @final
 @frozen(kw_only=True)
@@ -42,6 +47,7 @@ class SqlStores:
     """The stores of one database. They hold nothing themselves: other processes' writes are seen at once."""
 
     database: Database
+    queue: SettlementQueue
     deliveries: DeliveryStore
     ledger: RunLedger
     executors: Executors
@@ -59,14 +65,17 @@ class SqlStores:
 
     async def close(self) -> None:
         """Finish what is under way and close the database."""
+        await self.queue.close(_DRAINED_WITHIN_S)
         await self.database.dispose()
 
 
 def sql_stores(database: Database, sealer: SecretSealer) -> SqlStores:
     """Build the stores of a database; its schema must be there (:mod:`contentsvc_adapters.sql.migrations.migrate`)."""
+    queue = settlement_queue(database)
     return SqlStores(
         database=database,
-        deliveries=SqlDeliveryStore(database, sealer),
+        queue=queue,
+        deliveries=SqlDeliveryStore(database, sealer, queue),
         ledger=SqlRunLedger(database),
         executors=SqlExecutors(database),
         run_memory=SqlRunMemory(database),

@@ -3,5 +3,6 @@
 from contentsvc_adapters.sql.dialects.choice import dialect_of
 from contentsvc_adapters.sql.dialects.dialect import Dialect, Fault
 from contentsvc_adapters.sql.dialects.sqlite import Sqlite
+from contentsvc_adapters.sql.dialects.transactions import Transactions
 
-__all__ = ["Dialect", "Fault", "Sqlite", "dialect_of"]
+__all__ = ["Dialect", "Fault", "Sqlite", "Transactions", "dialect_of"]

@@ -4,7 +4,8 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from sqlalchemy import Column, ColumnElement, Connection, FromClause, Select, Subquery, Table
-from sqlalchemy.ext.asyncio import AsyncEngine
+
+from contentsvc_adapters.sql.dialects.transactions import Connections
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects.postgresql import Insert as PostgresqlInsert
@@ -33,19 +34,15 @@ class Fault(Enum):
 class Dialect(Protocol):
     """A kind of database, and how one of it is reached."""
 
-    #: One transaction may write at a time, and the others have to wait for their turn.
-    one_writer: ClassVar[bool]
     #: Whoever opens the database may bring its schema up to date.
     upgrades_itself: ClassVar[bool]
     #: How long a transaction may take, waiting and all, in seconds; ``None``: the driver sees to that.
     patience_s: ClassVar[float | None]
+    #: How many batches of settlements are written at a time.
+    lanes: ClassVar[int]
 
-    def writer(self) -> AsyncEngine:
-        """Make the engine of the transactions that write."""
-        ...
-
-    def reader(self, writer: AsyncEngine) -> AsyncEngine:
-        """Make the engine of those that only read, each in one snapshot. It may use the writer's connections."""
+    def connections(self) -> Connections:
+        """Make what reads and writes; nothing is opened before it is used."""
         ...
 
     def insert(self, table: Table) -> "PostgresqlInsert | SqliteInsert":

@@ -1,6 +1,7 @@
 """PostgreSQL: many connections, all of which may write."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar, Final, Self, cast, final
 
 import asyncpg
@@ -26,6 +27,7 @@ from sqlalchemy.exc import DBAPIError, EmulatedDBAPIException
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from contentsvc_adapters.sql.dialects.dialect import Fault, Question
+from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled
 
 #: How long it may take to open a connection, and to wait for one that is free, in seconds.
 _CONNECT_S: Final = 3.0
@@ -44,6 +46,16 @@ _SESSION: Final = {
     "synchronous_commit": "on",
     # Statements are short and many: none is worth compiling.
     "jit": "off",
+}
+#: What a connection of a lane insists on, too.
+_SETTLING: Final = {
+    **_SESSION,
+    # No statement of a lane begins a transaction that says so.
+    "default_transaction_isolation": "read committed",
+    "default_transaction_read_only": "off",
+    # Planned once, for arrays of any length; and were the tables empty then, they are not for long.
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
 }
 #: "contents" in ASCII: an advisory lock is a number that all who use the database have to agree on.
 _PLACE: Final = 0x636F6E74656E7473
@@ -90,12 +102,13 @@ class Postgresql:
     #: How many connections a process has at most.
     pool_size: int
 
-    one_writer: ClassVar[bool] = False
     #: Older nodes may be at work: when they are to meet a newer schema is for the operator to say.
     upgrades_itself: ClassVar[bool] = False
     #: More than any of the limits above, which tell more, and less than a code host waits for its answer. It is what
     #: ends a transaction on a server that has stopped answering, and so enforces no limit any more.
     patience_s: ClassVar[float | None] = 6.0
+    #: One is prepared by this process while the server works on the other; with more, both wait for the same disk.
+    lanes: ClassVar[int] = 2
 
     @classmethod
     def of(cls, url: URL, *, pool_size: int) -> Self:
@@ -122,12 +135,19 @@ class Postgresql:
         at = f" at {host}" if host else ""
         return cls(arguments=arguments, name=f"the database '{url.database}'{at}", pool_size=pool_size)
 
-    def writer(self) -> AsyncEngine:
-        """Make the engine; its connections are opened when they are needed, and kept."""
+    def connections(self) -> Connections:
+        """Make the engines; whoever reads uses the writers' connections."""
+        writer = self._engine(self.pool_size, "READ COMMITTED", _SESSION)
+        reader = writer.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        # On connections of their own: no list that somebody reads keeps them waiting. Each statement is a transaction.
+        settler = self._engine(self.lanes, "AUTOCOMMIT", _SETTLING)
+        return Connections(writing=Pooled(writer), reading=Pooled(reader), settling=Pooled(settler))
+
+    def _engine(self, size: int, isolation_level: str, session: Mapping[str, str]) -> AsyncEngine:
         engine = create_async_engine(
             URL.create("postgresql+asyncpg"),
-            isolation_level="READ COMMITTED",
-            pool_size=self.pool_size,
+            isolation_level=isolation_level,
+            pool_size=size,
             max_overflow=0,
             pool_timeout=_CONNECT_S,
             # No pre-ping: it is three turns to the server before each transaction, and tells nothing of the moment
@@ -135,18 +155,14 @@ class Postgresql:
             pool_pre_ping=False,
             # Parameters are tenants' data: they belong into no traceback.
             hide_parameters=True,
-            async_creator=self._connect,
+            async_creator=partial(self._connect, session),
         )
         event.listen(engine.sync_engine, "handle_error", _on_error)
         return engine
 
-    def reader(self, writer: AsyncEngine) -> AsyncEngine:
-        """Make the engine of what may not write, on the same connections."""
-        return writer.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-
-    async def _connect(self) -> object:
+    async def _connect(self, session: Mapping[str, str]) -> object:
         try:
-            return await _CONNECT(**self.arguments, timeout=_CONNECT_S, server_settings=dict(_SESSION))
+            return await _CONNECT(**self.arguments, timeout=_CONNECT_S, server_settings=dict(session))
         except OSError as exc:
             raise _Unreachable from exc
 

@@ -9,18 +9,37 @@ from typing import Any, ClassVar, Final, Self, final
 
 import aiosqlite
 from attrs import frozen
-from sqlalchemy import Column, ColumnElement, Connection, FromClause, Select, Subquery, Table, event, func, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    FromClause,
+    Select,
+    Subquery,
+    Table,
+    create_engine,
+    event,
+    func,
+    select,
+)
 from sqlalchemy.dialects.sqlite import Insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import QueuePool
 
+from contentsvc_adapters.sql.dialects.checkpoints import Checkpointer
 from contentsvc_adapters.sql.dialects.dialect import Fault, Question
+from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled
+from contentsvc_adapters.sql.dialects.writer_thread import Bare, WriterThread
 
 #: The file keeps it: once the writer has set it, every other connection finds it so.
 _WAL: Final = "journal_mode=WAL"
 _PRAGMAS: Final = ("synchronous=FULL", "foreign_keys=ON")
+#: The writer leaves checkpoints to another thread. Its pages of 16 MiB hold the upper levels of all indexes.
+_WRITING: Final = ("wal_autocheckpoint=0", "cache_size=-16384")
 _PAUSE_S: Final = 0.005
 
 
@@ -35,10 +54,10 @@ class Sqlite:
     #: How many transactions may read at once.
     readers: int
 
-    one_writer: ClassVar[bool] = True
     #: One process serves the file: nobody is surprised by a schema that is newer than what runs.
     upgrades_itself: ClassVar[bool] = True
     patience_s: ClassVar[float | None] = None
+    lanes: ClassVar[int] = 1
 
     @classmethod
     def of(cls, url: URL, *, busy_timeout_ms: int, readers: int) -> Self:
@@ -54,31 +73,32 @@ class Sqlite:
             raise ValueError(message)
         return cls(path=Path(url.database), busy_timeout_ms=busy_timeout_ms, readers=readers)
 
-    def writer(self) -> AsyncEngine:
-        """Make the engine of the one connection that writes."""
-        # A transaction that reads and then writes fails at once with BUSY when it began deferred, whatever the timeout.
-        return self._engine(1, begin="BEGIN IMMEDIATE", pragmas=(_WAL, *_PRAGMAS))
-
-    def reader(self, writer: AsyncEngine) -> AsyncEngine:
-        """Make the engine of the connections that read; each transaction sees one snapshot."""
-        _ = writer
-        return self._engine(self.readers, begin="BEGIN", pragmas=(*_PRAGMAS, "query_only=ON"))
-
-    def _engine(self, size: int, *, begin: str, pragmas: tuple[str, ...]) -> AsyncEngine:
-        engine = create_async_engine(
-            URL.create("sqlite+aiosqlite", database=str(self.path)),
-            pool_size=size,
-            max_overflow=0,
-            # Parameters are tenants' data: they belong into no traceback.
-            hide_parameters=True,
-            async_creator=partial(self._connect, pragmas),
+    def connections(self) -> Connections:
+        """Make the thread that writes, and the connections that read."""
+        writer = WriterThread(
+            create_engine(
+                "sqlite://",
+                creator=partial(self._open, (_WAL, *_PRAGMAS, *_WRITING)),
+                poolclass=QueuePool,
+                pool_size=1,
+                max_overflow=0,
+                # Parameters are tenants' data: they belong into no traceback.
+                hide_parameters=True,
+            ),
+            Checkpointer(self.path, partial(self._open, _PRAGMAS)),
+            is_lockout=lambda exc: self.fault(exc) is Fault.LOCKED,
         )
-
-        @event.listens_for(engine.sync_engine, "begin")
-        def _begin(connection: Connection) -> None:  # pyright: ignore[reportUnusedFunction]
-            connection.exec_driver_sql(begin)
-
-        return engine
+        # A transaction that reads and then writes fails at once with BUSY when it began deferred, whatever the timeout.
+        _begin_with("BEGIN IMMEDIATE", writer.sync_engine)
+        reader = create_async_engine(
+            URL.create("sqlite+aiosqlite", database=str(self.path)),
+            pool_size=self.readers,
+            max_overflow=0,
+            hide_parameters=True,
+            async_creator=partial(self._connect, (*_PRAGMAS, "query_only=ON")),
+        )
+        _begin_with("BEGIN", reader.sync_engine)
+        return Connections(writing=writer, reading=Pooled(reader), settling=Bare(writer))
 
     async def _connect(self, pragmas: tuple[str, ...]) -> aiosqlite.Connection:
         # Opened before there is a thread for the connection: aiosqlite would leave one behind when it cannot be, which
@@ -95,7 +115,7 @@ class Sqlite:
             # The driver begins no transaction of its own: _begin does, with the mode that is wanted.
             isolation_level=None,
             timeout=self.busy_timeout_ms / 1000,
-            # Opened here, used by the connection's own thread alone.
+            # Opened in one thread, used by another, and by that one alone.
             check_same_thread=False,
         )
         try:
@@ -146,15 +166,17 @@ class Sqlite:
 
     def fault(self, exc: Exception) -> Fault | None:
         """Tell what an error is about."""
-        match exc:
-            case IntegrityError() | DataError():
+        # Lanes speak to the driver, everybody else through SQLAlchemy.
+        cause = exc.orig if isinstance(exc, DBAPIError) else exc
+        match cause:
+            case sqlite3.IntegrityError() | sqlite3.DataError():
                 return Fault.VALUE
-            case ProgrammingError():
+            case sqlite3.ProgrammingError():
                 return Fault.STATEMENT
-            case DBAPIError():
-                return Fault.LOCKED if _is_locked(exc.orig) else Fault.AWAY
+            case sqlite3.Error():
+                return Fault.LOCKED if _is_locked(cause) else Fault.AWAY
             case _:
-                return None
+                return Fault.AWAY if isinstance(exc, DBAPIError) else None
 
     def explain(self, exc: Exception) -> str:
         """Say in a sentence what is wrong with the database, or with a value."""
@@ -170,6 +192,12 @@ class Sqlite:
                 return f"the database file '{self.path}' cannot be opened: its folder does not exist; create it"
             case _:
                 return f"the database file '{self.path}' cannot be used: {cause}"
+
+
+def _begin_with(statement: str, engine: Engine) -> None:
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:  # pyright: ignore[reportUnusedFunction]
+        connection.exec_driver_sql(statement)
 
 
 def _is_locked(exc: BaseException | None) -> bool:

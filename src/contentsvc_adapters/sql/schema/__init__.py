@@ -14,6 +14,7 @@ from contentsvc_adapters.sql.schema.directory import (
     triggers,
     webhook_secrets,
 )
+from contentsvc_adapters.sql.schema.lists import log_counts, post_counts
 from contentsvc_adapters.sql.schema.work import executors, job_events, jobs, run_drafts, run_steps, workflow_runs
 
 __all__ = [
@@ -26,9 +27,11 @@ __all__ = [
     "integrations",
     "job_events",
     "jobs",
+    "log_counts",
     "log_entries",
     "metadata",
     "organizations",
+    "post_counts",
     "posts",
     "rate_windows",
     "repositories",

@@ -1,8 +1,8 @@
 """What all tables share."""
 
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Column, ForeignKey, MetaData, Text
+from sqlalchemy import Column, ColumnElement, ForeignKey, Index, MetaData, Table, Text, event
 
 metadata: Final = MetaData(
     naming_convention={
@@ -20,3 +20,16 @@ KEY: Final = Text().with_variant(Text(collation="C"), "postgresql")
 def organization(*, index: bool = False) -> Column[str]:
     """Give the column that says whose a row is."""
     return Column("organization_id", KEY, ForeignKey("organizations.id"), nullable=False, index=index)
+
+
+def partial_index(name: str, *columns: Column[Any], where: ColumnElement[bool], unique: bool = False) -> None:
+    """Add an index that holds only some of a table's rows."""
+    for_postgresql(Index(name, *columns, unique=unique, sqlite_where=where), "where", where)
+
+
+def for_postgresql(item: Table | Index, option: str, value: object) -> None:
+    """Set an option of PostgreSQL's when tables are made: set at once, it would load that dialect and its drivers."""
+
+    @event.listens_for(metadata, "before_create")
+    def _set(*_: object, **__: object) -> None:  # pyright: ignore[reportUnusedFunction]  # the listener
+        item.dialect_kwargs[f"postgresql_{option}"] = value

@@ -7,7 +7,6 @@ from sqlalchemy import (
     Boolean,
     Column,
     ForeignKey,
-    Index,
     Integer,
     PrimaryKeyConstraint,
     Table,
@@ -15,7 +14,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization
+from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization, partial_index
 
 organizations: Final = Table(
     "organizations",
@@ -132,12 +131,11 @@ brand_identities: Final = Table(
     UniqueConstraint("organization_id", "name_key"),
 )
 # An organization has one default at most.
-Index(
+partial_index(
     "ix_brand_identities_default",
     brand_identities.c.organization_id,
     unique=True,
-    sqlite_where=brand_identities.c.is_default,
-    postgresql_where=brand_identities.c.is_default,
+    where=brand_identities.c.is_default,
 )
 
 # A sliding log for each bucket: when its admitted requests were, as JSON.

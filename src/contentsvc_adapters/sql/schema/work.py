@@ -4,7 +4,7 @@ from typing import Final
 
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, PrimaryKeyConstraint, Table, Text, false
 
-from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization
+from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization, partial_index
 
 workflow_runs: Final = Table(
     "workflow_runs",
@@ -28,21 +28,19 @@ workflow_runs: Final = Table(
     Index(None, "organization_id", "created_at", "id"),
 )
 # Ended runs are many and never looked for by status: the indexes hold only those that work is left for.
-Index(
+partial_index(
     "ix_workflow_runs_pending",
     workflow_runs.c.organization_id,
     workflow_runs.c.kills,
     workflow_runs.c.created_at,
     workflow_runs.c.id,
     workflow_runs.c.due_at,
-    sqlite_where=workflow_runs.c.status == "pending",
-    postgresql_where=workflow_runs.c.status == "pending",
+    where=workflow_runs.c.status == "pending",
 )
-Index(
+partial_index(
     "ix_workflow_runs_running",
     workflow_runs.c.id,
-    sqlite_where=workflow_runs.c.status == "running",
-    postgresql_where=workflow_runs.c.status == "running",
+    where=workflow_runs.c.status == "running",
 )
 
 executors: Final = Table(

@@ -1,0 +1,98 @@
+"""How runs end with their posts: many in one transaction."""
+
+from collections.abc import Sequence
+from typing import Any, Final, final
+
+from attrs import frozen
+from sqlalchemy import Connection, bindparam, delete, select, update
+
+from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.runs import forget, stands_at
+from contentsvc_adapters.sql.schema import posts, told_once, workflow_runs
+from contentsvc_core.content.posts import Post
+from contentsvc_core.workflows.runs import ALREADY_REPORTED, Completion, RunStatus, WorkflowRun
+
+_HELD: Final = (
+    select(workflow_runs.c.id, workflow_runs.c.organization_id, workflow_runs.c.takes)
+    .where(workflow_runs.c.id.in_(bindparam("ids", expanding=True)), stands_at(RunStatus.RUNNING))
+    # In one order for all, so that no two wait for each other.
+    .order_by(workflow_runs.c.id)
+    .with_for_update()
+)
+_COMPLETED: Final = (
+    update(workflow_runs)
+    .where(workflow_runs.c.id == bindparam("run"))
+    .values(status=RunStatus.COMPLETED.value, error=None, post_id=bindparam("post"))
+)
+_SKIPPED: Final = (
+    update(workflow_runs)
+    .where(workflow_runs.c.id.in_(bindparam("ids", expanding=True)))
+    .values(status=RunStatus.SKIPPED.value, error=ALREADY_REPORTED, post_id=None)
+)
+_TOLD: Final = select(told_once.c.organization_id, told_once.c.once_key).where(
+    # First in the primary key: without it, the whole table would be looked through.
+    told_once.c.organization_id.in_(bindparam("organizations", expanding=True)),
+    told_once.c.once_key.in_(bindparam("keys", expanding=True)),
+)
+_UNTOLD: Final = delete(posts).where(posts.c.id.in_(bindparam("ids", expanding=True)))
+
+
+@final
+@frozen(kw_only=True)
+class Ending:
+    """A run that is to end with a post."""
+
+    run: WorkflowRun
+    post: Post
+    once: str | None
+
+
+def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) -> list[Completion]:
+    """End runs that are still their takers', each as if it were alone; tell what became of each."""
+    ids = [ending.run.id for ending in endings]
+    standing = {(row.id, row.organization_id, row.takes) for row in connection.execute(_HELD, {"ids": ids})}
+    ours: dict[str, Ending] = {}
+    for ending in endings:
+        run = ending.run
+        if (run.id, run.organization_id, run.takes) in standing:
+            # Of several posts for one run the first stays.
+            ours.setdefault(run.id, ending)
+    if not ours:
+        return [Completion.GONE] * len(endings)
+    connection.execute(_COMPLETED, [{"run": id_, "post": ending.post.id} for id_, ending in ours.items()])
+    forget(connection, list(ours))
+    written = _write(connection, dialect, list(ours.values()))
+    unwritten = [id_ for id_, ending in ours.items() if ending.post.id not in written]
+    if unwritten:
+        connection.execute(_SKIPPED, {"ids": unwritten})
+    return [_completion(ending, ours, written) for ending in endings]
+
+
+def _completion(ending: Ending, ours: dict[str, Ending], written: set[str]) -> Completion:
+    if ours.get(ending.run.id) is not ending:
+        return Completion.GONE
+    return Completion.COMPLETED if ending.post.id in written else Completion.ALREADY_REPORTED
+
+
+def _write(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) -> set[str]:
+    """Write the posts that tell nothing that was told before; give their ids."""
+    values: list[dict[str, Any]] = [
+        rows.post_row(ending.post, run_id=ending.run.id, once=ending.once) for ending in endings
+    ]
+    # By the key that others may be writing, too: in one order, so that no two wait for each other.
+    values.sort(key=lambda row: (row["organization_id"], row["once_key"] or b"", row["id"]))
+    insertion = dialect.insert(posts).on_conflict_do_nothing(index_elements=["organization_id", "once_key"])
+    written = set(connection.scalars(insertion.returning(posts.c.id), values))
+    keys = {(row["organization_id"], row["once_key"]): row["id"] for row in values if row["id"] in written}
+    # Asked behind the writing, which waits for a deletion that is under way.
+    named = [key for _, key in keys if key is not None]
+    told = (
+        connection.execute(_TOLD, {"organizations": sorted({each for each, _ in keys}), "keys": named}).all()
+        if named
+        else ()
+    )
+    again = {keys[row.organization_id, row.once_key] for row in told if (row.organization_id, row.once_key) in keys}
+    if again:
+        connection.execute(_UNTOLD, {"ids": sorted(again)})
+    return written - again

@@ -1,0 +1,197 @@
+"""Pages of a list, found by how many of its rows lie in which stretch of time.
+
+The counts lead from the longest stretches to the shortest that hold a page, and only in there are rows passed over. So
+a page costs about the same wherever it stands; ``OFFSET`` alone would walk through all that stand before it.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, TypeAlias, final
+
+from attrs import frozen
+from sqlalchemy import ColumnElement, Connection, Delete, Row, Select, Table, and_, delete, func, select, tuple_
+
+from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.schema import log_counts, log_entries, post_counts, posts
+from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
+
+_HOUR_MS: Final = 3_600_000
+_DAY_MS: Final = 24 * _HOUR_MS
+_LONG_MS: Final = 30 * _DAY_MS
+#: With fewer rows before the page, and no filter, they are passed over faster than anything is looked up.
+_FEW: Final = 200
+
+#: What a column may be, by its name; empty: anything.
+Filters: TypeAlias = Mapping[str, Collection[str]]
+_Rows: TypeAlias = list[Row[*tuple[Any, ...]]]
+
+
+@final
+@frozen
+class Stretch:
+    """A stretch of time, and how many rows of a list lie in it."""
+
+    #: In milliseconds; the end is outside.
+    since: int
+    until: int
+    number: int
+
+
+def holding(stretches: Sequence[Stretch], offset: int, limit: int) -> tuple[list[Stretch], int]:
+    """Choose the stretches that hold the rows from ``offset`` on, ``limit`` of them, of a list in their order.
+
+    Gives the offset inside the first one, too.
+    """
+    chosen: list[Stretch] = []
+    for stretch in stretches:
+        if not chosen and offset >= stretch.number:
+            offset -= stretch.number
+            continue
+        chosen.append(stretch)
+        if sum(each.number for each in chosen) >= offset + limit:
+            break
+    return chosen, offset
+
+
+def joined(stretches: Sequence[Stretch]) -> list[Stretch]:
+    """Make one of those that follow upon each other in time, in whichever direction."""
+    found: list[Stretch] = []
+    for stretch in stretches:
+        last = found[-1] if found else None
+        if last is not None and (last.until == stretch.since or stretch.until == last.since):
+            since, until = min(last.since, stretch.since), max(last.until, stretch.until)
+            found[-1] = Stretch(since, until, last.number + stretch.number)
+        else:
+            found.append(stretch)
+    return found
+
+
+@final
+@frozen(kw_only=True)
+class Listing:
+    """A table that is listed by ``created_at`` and ``id``, and the counts of its rows."""
+
+    rows: Table
+    counts: Table
+    #: The stretches that are counted, the longest first, in milliseconds; each is a multiple of the next.
+    spans: Sequence[int]
+
+    def page(
+        self,
+        connection: Connection,
+        whole: Select[*tuple[Any, ...]],
+        organization_id: str,
+        filters: Filters,
+        request: PageRequest,
+        *,
+        ascending: bool = False,
+    ) -> tuple[_Rows, Pagination] | InvalidPage:
+        """Count an organization's rows and read one page of them.
+
+        Args:
+            connection: In a transaction that sees one moment: else counts and rows would contradict each other.
+            whole: Reads rows of the table, with whatever belongs to them.
+            organization_id: Whose rows.
+            filters: Which of them; columns of both tables.
+            request: Which page.
+            ascending: The oldest first, else the newest.
+        """
+        question = _Question(self, connection, whole, organization_id, filters, ascending)
+        longest = question.stretches(self.spans[0])
+        pagination = paginate(request, sum(stretch.number for stretch in longest))
+        if isinstance(pagination, InvalidPage):
+            return pagination
+        if request.offset <= _FEW and not any(filters.values()):
+            return question.read((), request.offset, request.limit), pagination
+        chosen, offset = holding(longest, request.offset, request.limit)
+        for span in self.spans[1:]:
+            chosen, offset = holding(question.stretches(span, chosen), offset, request.limit)
+        found: _Rows = []
+        for stretch in joined(chosen):
+            found += question.read(question.inside(stretch), offset, request.limit - len(found))
+            offset = 0
+        return found, pagination
+
+
+@final
+@frozen
+class _Question:
+    """Whose rows are listed, which, and in which order."""
+
+    listing: Listing
+    connection: Connection
+    whole: Select[*tuple[Any, ...]]
+    organization_id: str
+    filters: Filters
+    ascending: bool
+
+    def _mine(self, table: Table) -> list[ColumnElement[bool]]:
+        asked = (table.c[name].in_(values) for name, values in self.filters.items() if values)
+        return [table.c.organization_id == self.organization_id, *asked]
+
+    def stretches(self, span: int, within: Sequence[Stretch] | None = None) -> list[Stretch]:
+        """Give the stretches of one length that hold any rows, in the order of the list."""
+        counts = self.listing.counts
+        starts_at, number = counts.c.starts_at, func.sum(counts.c.number)
+        counting = select(starts_at, number).where(*self._mine(counts), counts.c.span == span)
+        if within is not None:
+            if not within:
+                return []
+            # Those between them hold nothing.
+            since, until = min(each.since for each in within), max(each.until for each in within)
+            counting = counting.where(starts_at >= since, starts_at < until)
+        counting = counting.group_by(starts_at).having(number != 0)
+        found = self.connection.execute(counting.order_by(starts_at if self.ascending else starts_at.desc()))
+        # PostgreSQL sums integers up to a decimal number.
+        return [Stretch(since, since + span, int(number)) for since, number in found]
+
+    def inside(self, stretch: Stretch) -> Sequence[ColumnElement[bool]]:
+        """Give the condition that a row lies in a stretch."""
+        at = self.listing.rows.c.created_at
+        return at >= stretch.since, at < stretch.until
+
+    def read(self, conditions: Sequence[ColumnElement[bool]], offset: int, limit: int) -> _Rows:
+        """Read rows in the order of the list."""
+        rows = self.listing.rows
+        place = (rows.c.created_at, rows.c.id)
+        order = place if self.ascending else [column.desc() for column in place]
+        # Only the keys of what is passed over are looked at, where an index holds them, and nothing is joined to it.
+        mine = select(*place).where(*self._mine(rows), *conditions).order_by(*order).limit(limit).offset(offset)
+        keys = mine.subquery("keys")
+        reading = self.whole.join(
+            keys,
+            and_(
+                rows.c.organization_id == self.organization_id,
+                rows.c.created_at == keys.c.created_at,
+                rows.c.id == keys.c.id,
+            ),
+        )
+        return list(self.connection.execute(reading.order_by(*order)))
+
+
+def forget_empty(listing: Listing, dialect: Dialect, organization_id: str, before_ms: int) -> Delete:
+    """Make the statement that deletes the counts of stretches that begin before ``before_ms`` and hold nothing more.
+
+    What is deleted adds up to nothing, so that no sum changes, whoever counts at the same time: it is locked first, and
+    what others have locked stays.
+    """
+    counts = listing.counts
+    key = [column for column in counts.primary_key if column.name != "organization_id"]
+    old = dialect.locking(
+        select(*key, counts.c.number).where(
+            counts.c.organization_id == organization_id,
+            counts.c.span.in_(listing.spans),
+            counts.c.starts_at < before_ms,
+        )
+    ).cte("old", nesting=True)
+    parts = old.alias("parts")
+    place = [column.name for column in key if column.name != "shard"]
+    empty = select(*(parts.c[name] for name in place)).group_by(*(parts.c[name] for name in place))
+    found = select(*(old.c[column.name] for column in key)).where(
+        tuple_(*(old.c[name] for name in place)).in_(empty.having(func.sum(parts.c.number) == 0))
+    )
+    return delete(counts).where(counts.c.organization_id == organization_id, tuple_(*key).in_(found))
+
+
+#: What is counted is said where the triggers are made, too: in the migrations.
+LOG: Final = Listing(rows=log_entries, counts=log_counts, spans=(_DAY_MS, _HOUR_MS))
+POSTS: Final = Listing(rows=posts, counts=post_counts, spans=(_LONG_MS, _DAY_MS, _HOUR_MS))

@@ -1,0 +1,24 @@
+"""Which lanes a database's settlements are written by."""
+
+from typing import Final
+
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.dialects import Sqlite
+from contentsvc_adapters.sql.settling import parts
+from contentsvc_adapters.sql.settling.postgresql import PostgresqlLane
+from contentsvc_adapters.sql.settling.queue import SettlementQueue
+from contentsvc_adapters.sql.settling.sqlite import SqliteLane
+
+#: How many settlements a batch holds at most. With more, PostgreSQL waits while this process prepares the next one.
+_POSTGRESQL_BATCH: Final = 32
+_SQLITE_BATCH: Final = 128
+
+
+def settlement_queue(database: Database) -> SettlementQueue:
+    """Make the queue of a database, with its lanes."""
+    if isinstance(database.dialect, Sqlite):
+        lane, batch_items = SqliteLane, _SQLITE_BATCH
+    else:
+        lane, batch_items = PostgresqlLane, _POSTGRESQL_BATCH
+    lanes = [lane(database) for _ in range(database.dialect.lanes)]
+    return SettlementQueue(lanes, size_of=parts.size_of, batch_items=batch_items)

@@ -1,0 +1,98 @@
+"""The rows of one settlement, and what a lane has to know of it before it writes them."""
+
+from typing import Any, Final, TypeAlias
+
+from contentsvc_adapters.sql import rows
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.timestamps import to_ms
+from contentsvc_core.webhooks.events import Commit, Event, Push, Release
+from contentsvc_core.webhooks.settlement import Claim, Settlement
+from contentsvc_core.workflows.causes import Delivered
+
+#: Values by column.
+Row: TypeAlias = dict[str, Any]
+
+#: About what a settlement's rows take beside the texts that a sender chose, and what each commit and run adds.
+_ROWS: Final = 1024
+_COMMIT: Final = 128
+_RUN: Final = 256
+
+
+def looked_at(settlement: Settlement) -> bytes | None:
+    """Give the key of the claim that a settlement takes or checks; ``None``: it does not look."""
+    return None if settlement.claim is Claim.NONE or settlement.key is None else settlement.key.digest
+
+
+def claim_row(settlement: Settlement) -> Row | None:
+    """Give the claim that a settlement takes; ``None``: it takes none."""
+    if settlement.claim is not Claim.TAKE or settlement.key is None:
+        return None
+    return {"key": settlement.key.digest, "claimed_at": to_ms(settlement.at), "log_id": settlement.log.id}
+
+
+def event_row(settlement: Settlement) -> Row | None:
+    """Give the one row that context record, runs and log entry refer to; ``None``: there is no event.
+
+    Raises:
+        Unstorable: The parts of the settlement tell of different events.
+    """
+    log = settlement.log
+    causes = [run.cause for run in settlement.runs if isinstance(run.cause, Delivered)]
+    carriers = causes if settlement.context is None else [settlement.context, *causes]
+    told: list[Event] = [carrier.event for carrier in carriers]
+    if isinstance(log.detail, Push | Release):
+        told.append(log.detail)
+    if not told:
+        return None
+    if any(event is not told[0] and event != told[0] for event in told):
+        message = "the parts of one settlement tell of different events"
+        raise Unstorable(message)
+    carrier = carriers[0] if carriers else None
+    return rows.event_row(log, told[0], of=carrier, data=settlement.event_json)
+
+
+def log_row(settlement: Settlement) -> Row:
+    """Give the log entry of what was decided."""
+    return rows.log_row(settlement.log)
+
+
+def duplicate_row(settlement: Settlement) -> Row:
+    """Give the log entry that is written alone, when the claim is held."""
+    return rows.log_row(settlement.duplicate_log)
+
+
+def context_row(settlement: Settlement) -> Row | None:
+    """Give the context record, which replaces the event of an older one; ``None``: there is none."""
+    if settlement.context is None:
+        return None
+    return rows.context_row(settlement.context, event_id=settlement.log.id)
+
+
+def run_rows(settlement: Settlement) -> list[Row]:
+    """Give the runs."""
+    return [rows.run_row(run, event_id=settlement.log.id) for run in settlement.runs]
+
+
+def another_event(log_id: str) -> Unstorable:
+    """Say that an event has the id already that a settlement's log entry, which is not there, would share with it."""
+    return Unstorable(f"'{log_id}' is the id of another event")
+
+
+def size_of(settlement: Settlement) -> int:
+    """Give about how many characters a settlement holds while it waits, without writing them out."""
+    log = settlement.log
+    size = _ROWS + _RUN * len(settlement.runs) + len(log.reason or "") + len(log.reference_id or "")
+    match log.detail:
+        case Push() as push:
+            size += len(push.ref) + sum(map(_commit_size, push.commits))
+        case Release() as release:
+            size += len(release.body or "") + len(release.name or "") + len(release.tag_name) + len(release.url)
+        case _:
+            pass
+    return size
+
+
+def _commit_size(commit: Commit) -> int:
+    author = commit.author
+    texts = len(commit.message) + len(commit.url) + len(commit.id) + len(commit.timestamp)
+    return _COMMIT + texts + len(author.name) + len(author.email) + len(author.username or "")

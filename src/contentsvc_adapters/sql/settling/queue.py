@@ -1,0 +1,300 @@
+"""The queue in front of a database: what waits at the same time is written in one transaction."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
+from itertools import chain
+from time import monotonic
+from typing import Final, final
+
+from attrs import define
+
+from contentsvc_adapters.sql.settling.lane import Item, Lane
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
+
+#: How many turns of the event loop a batch is gathered for at most, while each turn brings more.
+_GATHERED_TURNS: Final = 16
+#: Who has waited for this long in vain, in seconds, is not asked to wait for one more timeout.
+_WAITED_S: Final = 2.0
+_MIB: Final = 1024 * 1024
+
+
+@final
+@define(eq=False)
+class _Entry:
+    """One settlement, from when it was accepted until its write has ended."""
+
+    settlement: Settlement
+    answer: "asyncio.Future[Settled]"
+    size: int
+    #: When it was, by a clock that is not set.
+    accepted_s: float
+    is_duplicate: bool = False
+
+    @property
+    def item(self) -> Item:
+        """Give what a lane writes."""
+        return Item(settlement=self.settlement, is_duplicate=self.is_duplicate)
+
+
+@final
+@define
+class _Limits:
+    """What fits."""
+
+    items: int
+    size: int
+    batch_items: int
+    batch_size: int
+
+
+@final
+class SettlementQueue:
+    """Gives settlements to lanes in batches, and tells each one's answer to who asked.
+
+    There is no timer: a batch is what waits when a lane is free. While the event loop brings more with each of its
+    turns it is gathered for a few turns longer, so that those that arrived together are written together.
+
+    Of settlements that look at one claim, at most one that takes it is in a lane at a time, whatever lane: it leads,
+    and the others wait for what becomes of it. Neither are two with the same log entry, which are one settlement, sent
+    twice. So no lane ever waits for another, and no batch holds a key twice.
+
+    What was accepted is written, whether or not somebody still waits for the answer. It counts against the bounds
+    until its write has ended.
+    """
+
+    def __init__(
+        self,
+        lanes: Iterable[Lane],
+        *,
+        size_of: Callable[[Settlement], int],
+        batch_items: int,
+        batch_size: int = 4 * _MIB,
+        max_items: int = 2048,
+        max_size: int = 32 * _MIB,
+    ) -> None:
+        """Take the lanes, all of one database.
+
+        Args:
+            lanes: Each writes one batch at a time.
+            size_of: Tells how large a settlement is, in whatever unit the other sizes have.
+            batch_items: How many settlements a batch holds at most.
+            batch_size: How large a batch of more than one is at most.
+            max_items: How many settlements may wait or be written at a time.
+            max_size: How large they may be together. One that is larger is accepted when it is the only one.
+        """
+        self._idle: Final = deque(lanes)
+        self._size_of = size_of
+        self._limits = _Limits(items=max_items, size=max_size, batch_items=batch_items, batch_size=batch_size)
+        self._waiting: Final[deque[_Entry]] = deque()
+        #: Who waits for the end of what is in a lane, by the names that this one holds: its key and its log entry.
+        self._followers: Final[dict[Hashable, list[_Entry] | None]] = {}
+        #: All whose write has not ended.
+        self._entries: Final[set[_Entry]] = set()
+        self._size = 0
+        self._gathering = False
+        self._was_alone = True
+        self._batches: Final[set[asyncio.Task[None]]] = set()
+        self._closed = False
+        self._drained: asyncio.Event | None = None
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        """Have a settlement written, and answer once it is durable.
+
+        Raises:
+            StoreUnavailable: Too much waits already, or the queue is closed, and nothing was written; or the database
+                does not answer.
+            Unstorable: The database refuses the value; nothing was written.
+        """
+        return await self._accept(settlement)
+
+    async def close(self, within_s: float) -> None:
+        """Accept nothing more and write what was accepted; what is left when the time is over is unavailable.
+
+        A batch that is in a lane by then is not cut off: whether it was written is unknown to who asked for it.
+        """
+        self._closed = True
+        if self._entries:
+            self._drained = self._drained or asyncio.Event()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._drained.wait(), within_s)
+        message = "the service stopped before this was written"
+        for entry in [*self._waiting, *self._parked()]:
+            self._fail(entry, StoreUnavailable(message))
+        self._waiting.clear()
+        self._followers.clear()
+        for entry in self._entries:
+            _tell(entry, StoreUnavailable(message))
+
+    def _accept(self, settlement: Settlement) -> "asyncio.Future[Settled]":
+        if self._closed:
+            message = "the service is stopping"
+            raise StoreUnavailable(message)
+        size = self._size_of(settlement)
+        if len(self._entries) >= self._limits.items or (self._entries and self._size + size > self._limits.size):
+            message = "too many deliveries are waiting to be written"
+            raise StoreUnavailable(message)
+        entry = _Entry(settlement, asyncio.get_running_loop().create_future(), size, monotonic())
+        self._entries.add(entry)
+        self._size += size
+        self._waiting.append(entry)
+        self._wake()
+        return entry.answer
+
+    def _wake(self) -> None:
+        if self._gathering or not self._waiting or not self._idle:
+            return
+        if self._was_alone and len(self._waiting) == 1:
+            # As the one before: nobody is to be waited for.
+            self._cut()
+            return
+        self._gathering = True
+        asyncio.get_running_loop().call_soon(self._gather, _GATHERED_TURNS, 0)
+
+    def _gather(self, turns: int, seen: int) -> None:
+        waiting = len(self._waiting)
+        if seen < waiting < self._limits.batch_items and turns:
+            asyncio.get_running_loop().call_soon(self._gather, turns - 1, waiting)
+            return
+        self._gathering = False
+        self._cut()
+
+    def _cut(self) -> None:
+        """Give the next batch to a lane that is free."""
+        limits, batch, size = self._limits, list[_Entry](), 0
+        while self._waiting and len(batch) < limits.batch_items:
+            entry = self._waiting[0]
+            if batch and size + entry.size > limits.batch_size:
+                break
+            self._waiting.popleft()
+            if self._follows(entry):
+                continue
+            for name in _held(entry):
+                self._followers[name] = None
+            batch.append(entry)
+            size += entry.size
+        if not batch:
+            return
+        self._was_alone = len(batch) == 1
+        task = asyncio.create_task(self._write(self._idle.popleft(), batch))
+        # The loop itself keeps only a weak reference.
+        self._batches.add(task)
+        task.add_done_callback(self._batches.discard)
+        # Another lane may be free, and more may wait than one batch holds.
+        self._wake()
+
+    def _follows(self, entry: _Entry) -> bool:
+        """Let an entry wait for the end of what is in a lane, if it has to."""
+        for name in _looked_at(entry):
+            if name in self._followers:
+                followers = self._followers[name]
+                if followers is None:
+                    self._followers[name] = [entry]
+                else:
+                    followers.append(entry)
+                return True
+        return False
+
+    def _parked(self) -> Iterable[_Entry]:
+        return [entry for followers in self._followers.values() for entry in followers or ()]
+
+    async def _write(self, lane: Lane, batch: Sequence[_Entry]) -> None:
+        await self._settle(lane, batch, began_s=monotonic())
+        # Not when this is cancelled: then the event loop is taken down, and nothing more may begin.
+        self._idle.append(lane)
+        if self._drained is not None and not self._entries:
+            self._drained.set()
+        self._wake()
+
+    async def _settle(self, lane: Lane, batch: Sequence[_Entry], *, began_s: float) -> None:
+        parts = [batch]
+        while parts:
+            part = parts.pop()
+            try:
+                answers = [*zip(part, await lane.write([entry.item for entry in part]), strict=True)]
+            except StoreUnavailable as exc:
+                self._give_up([*part, *chain.from_iterable(parts)], exc, began_s)
+                return
+            except Exception as exc:  # noqa: BLE001  # whoever asked is told, and nobody else
+                if len(part) > 1:
+                    # One of them is the reason: only that one is to fail.
+                    half = len(part) // 2
+                    parts += [part[half:], part[:half]]
+                    continue
+                self._fail(part[0], exc)
+                self._lead_on(part[0], None)
+            else:
+                for entry, answer in answers:
+                    self._release(entry)
+                    if not entry.answer.done():
+                        entry.answer.set_result(answer)
+                    self._lead_on(entry, answer)
+
+    def _give_up(self, batch: Sequence[_Entry], exc: StoreUnavailable, began_s: float) -> None:
+        """Let a batch fail, and with it all who have waited for long, too: timeouts must not add up along the queue."""
+        for entry in batch:
+            self._fail(entry, exc)
+            self._lead_on(entry, None)
+        waiting = [*self._waiting]
+        self._waiting.clear()
+        for entry in waiting:
+            if entry.accepted_s <= max(began_s, monotonic() - _WAITED_S):
+                self._fail(entry, exc)
+            else:
+                self._waiting.append(entry)
+
+    def _lead_on(self, leader: _Entry, answer: Settled | None) -> None:
+        """Put those in front who waited for what became of an entry; ``None``: it failed."""
+        settlement = leader.settlement
+        copies = self._followers.pop(settlement.log.id, None) or []
+        followers = (self._followers.pop(settlement.key, None) if _takes(leader) else None) or []
+        if answer is Settled.ALREADY_CLAIMED:
+            # Until when the claim is held is not known, only that it is when this one asks. Whoever asks latest is to
+            # lead next: the answer holds for all the others.
+            followers.sort(key=lambda entry: entry.settlement.at, reverse=True)
+        for entry in followers:
+            at = entry.settlement.at
+            entry.is_duplicate = (answer is Settled.AS_DECIDED and claim_is_held(settlement.at, at)) or (
+                answer is Settled.ALREADY_CLAIMED and at <= settlement.at
+            )
+        self._waiting.extendleft(reversed([*copies, *followers]))
+
+    def _fail(self, entry: _Entry, exc: Exception) -> None:
+        self._release(entry)
+        _tell(entry, exc)
+
+    def _release(self, entry: _Entry) -> None:
+        self._entries.discard(entry)
+        self._size -= entry.size
+
+
+def _tell(entry: _Entry, exc: Exception) -> None:
+    if entry.answer.done():
+        return
+    if isinstance(exc, StoreUnavailable):
+        # One for each who asked: a traceback grows wherever its exception is raised.
+        told = StoreUnavailable(*exc.args)
+        told.__cause__ = exc
+        entry.answer.set_exception(told)
+    else:
+        entry.answer.set_exception(exc)
+
+
+def _takes(entry: _Entry) -> bool:
+    return entry.settlement.claim is Claim.TAKE and not entry.is_duplicate
+
+
+def _held(entry: _Entry) -> Sequence[Hashable]:
+    """Give the names that nobody else who is in a lane may look at while this one is there."""
+    settlement = entry.settlement
+    return (settlement.log.id, settlement.key) if _takes(entry) else (settlement.log.id,)
+
+
+def _looked_at(entry: _Entry) -> Sequence[Hashable]:
+    """Give the names for which an entry may have to wait."""
+    settlement = entry.settlement
+    if entry.is_duplicate or settlement.claim is Claim.NONE:
+        return (settlement.log.id,)
+    return settlement.log.id, settlement.key

@@ -1,0 +1,181 @@
+"""SQLite: a batch of settlements is one transaction of the one connection that writes."""
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, partial
+from itertools import repeat
+from operator import itemgetter
+from typing import Any, Final, Self, cast, final
+
+from attrs import define, field, frozen
+from sqlalchemy import BindParameter, Column, Connection, bindparam, select
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects.sqlite import Insert, insert
+
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.schema import claims, context_records, events, log_entries, organizations, workflow_runs
+from contentsvc_adapters.sql.settling import parts
+from contentsvc_adapters.sql.settling.lane import Item
+from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
+
+_DIALECT: Final = sqlite.dialect()
+
+
+class _KeyTaken(Exception):
+    """Something of a batch is there already, or cannot be there: all of it was undone."""
+
+
+@final
+@frozen(kw_only=True)
+class _Insertion:
+    """Adds rows to a table."""
+
+    sql: str
+    #: Brings a row's values into the order of the statement.
+    in_order: Callable[[parts.Row], tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, statement: Insert) -> Self:
+        """Take a statement of SQLAlchemy's."""
+        compiled = statement.compile(dialect=_DIALECT)
+        return cls(sql=str(compiled), in_order=itemgetter(*(compiled.positiontup or ())))
+
+    def add(self, rows: Iterable[parts.Row], cursor: sqlite3.Cursor) -> None:
+        """Add rows; none is no harm."""
+        cursor.executemany(self.sql, map(self.in_order, rows))
+
+
+def _replacing(statement: Insert, key: Sequence[str], *columns: str) -> Insert:
+    return statement.on_conflict_do_update(
+        index_elements=key, set_={column: statement.excluded[column] for column in columns}
+    )
+
+
+_TAKE: Final = _Insertion.of(_replacing(insert(claims), ["key"], "claimed_at", "log_id"))
+_ADD_EVENTS: Final = _Insertion.of(insert(events))
+_KEEP: Final = _Insertion.of(_replacing(insert(context_records), ["organization_id", "custom_id"], "event_id"))
+_START: Final = _Insertion.of(insert(workflow_runs))
+_ADD_LOG: Final = _Insertion.of(insert(log_entries))
+_KNOWN: Final = str(
+    select(log_entries.c.title)
+    .where(*(log_entries.c[name] == bindparam(name) for name in ("organization_id", "created_at", "id")))
+    .compile(dialect=_DIALECT)
+)
+
+
+@final
+class SqliteLane:
+    """Writes batches, in the thread that writes."""
+
+    def __init__(self, database: Database) -> None:
+        """Take the database."""
+        self._database = database
+
+    async def write(self, batch: Sequence[Item]) -> Sequence[Settled]:
+        """Write a batch, and answer once it is durable."""
+        try:
+            return await self._database.settle(partial(_settled, batch, known=False))
+        except _KeyTaken:
+            # Some of it was sent before, perhaps, and the answer was lost. It is not asked first: it hardly ever is so.
+            return await self._database.settle(partial(_settled, batch, known=True))
+
+
+def _settled(batch: Sequence[Item], connection: Connection, *, known: bool) -> Sequence[Settled]:
+    """Write a batch in one transaction; ``known``: some of it may be there already, and is looked for."""
+    # Past SQLAlchemy: what it does for each statement costs as much as the statement.
+    driver = cast("sqlite3.Connection", connection.connection.driver_connection)
+    cursor = driver.cursor()
+    cursor.execute("BEGIN IMMEDIATE")
+    try:
+        answers = _written(batch, cursor, known=known)
+        driver.commit()
+    except BaseException as exc:
+        driver.rollback()
+        if isinstance(exc, sqlite3.IntegrityError) and not known:
+            raise _KeyTaken from exc
+        raise
+    return answers
+
+
+def _written(batch: Sequence[Item], cursor: sqlite3.Cursor, *, known: bool) -> Sequence[Settled]:
+    # Nobody else can write now: what is read here stays so until the commit.
+    asked = [parts.looked_at(item.settlement) for item in batch]
+    versions = _found(
+        organizations.c.id, organizations.c.version, {e.settlement.organization_id for e in batch}, cursor
+    )
+    claimed = _found(claims.c.key, claims.c.claimed_at, {key for key in asked if key is not None}, cursor)
+    left = _Left()
+    answers: list[Settled] = []
+    for item, key in zip(batch, asked, strict=True):
+        settlement = item.settlement
+        version = versions.get(settlement.organization_id)
+        # What is written again shows itself at the key of its log entry; what is stale is not written.
+        title = _title(settlement, cursor) if known or version != settlement.version else None
+        if title is not None and version is not None:
+            # Sent again after an unknown outcome. Whatever has changed meanwhile, which of its two log entries was
+            # written tells what the first answer was.
+            answers.append(Settled.AS_DECIDED if title == settlement.log.title else Settled.ALREADY_CLAIMED)
+        elif version != settlement.version:
+            answers.append(Settled.STALE)
+        elif item.is_duplicate or (key in claimed and claim_is_held(from_ms(claimed[key]), settlement.at)):
+            left.log.append(parts.duplicate_row(settlement))
+            answers.append(Settled.ALREADY_CLAIMED)
+        else:
+            left.add(settlement, key)
+            answers.append(Settled.AS_DECIDED)
+    left.write(cursor)
+    return answers
+
+
+@final
+@define
+class _Left:
+    """What a batch leaves behind, by tables."""
+
+    claims: list[parts.Row] = field(factory=list[parts.Row])
+    events: list[parts.Row] = field(factory=list[parts.Row])
+    contexts: list[parts.Row] = field(factory=list[parts.Row])
+    runs: list[parts.Row] = field(factory=list[parts.Row])
+    log: list[parts.Row] = field(factory=list[parts.Row])
+
+    def add(self, settlement: Settlement, key: bytes | None) -> None:
+        """Add what a settlement leaves when it is written as decided."""
+        if settlement.claim is Claim.TAKE:
+            self.claims.append({"key": key, "claimed_at": to_ms(settlement.at), "log_id": settlement.log.id})
+        if (event := parts.event_row(settlement)) is not None:
+            self.events.append(event)
+        if (context := parts.context_row(settlement)) is not None:
+            self.contexts.append(context)
+        self.runs += parts.run_rows(settlement)
+        self.log.append(parts.log_row(settlement))
+
+    def write(self, cursor: sqlite3.Cursor) -> None:
+        """Write it, in the order in which one refers to the other."""
+        _TAKE.add(self.claims, cursor)
+        _ADD_EVENTS.add(self.events, cursor)
+        _KEEP.add(self.contexts, cursor)
+        _START.add(self.runs, cursor)
+        _ADD_LOG.add(self.log, cursor)
+
+
+def _found(key: Column[Any], value: Column[Any], keys: Collection[Any], cursor: sqlite3.Cursor) -> Mapping[Any, Any]:
+    """Give the values of those keys that are there."""
+    if not keys:
+        return {}
+    size = 1 << (len(keys) - 1).bit_length()
+    # Filled up with one of them: so there are few statements, however many sizes of batches there are.
+    filled = [*keys, *repeat(next(iter(keys)), size - len(keys))]
+    return dict(cursor.execute(_question(key, value, size), filled).fetchall())
+
+
+@cache
+def _question(key: Column[Any], value: Column[Any], size: int) -> str:
+    asked: list[BindParameter[Any]] = [bindparam(f"key_{number}", type_=key.type) for number in range(size)]
+    return str(select(key, value).where(key.in_(asked)).compile(dialect=_DIALECT))
+
+
+def _title(settlement: Settlement, cursor: sqlite3.Cursor) -> str | None:
+    log = settlement.log
+    found = cursor.execute(_KNOWN, (settlement.organization_id, to_ms(log.created_at), log.id)).fetchone()
+    return None if found is None else found[0]

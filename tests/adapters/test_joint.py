@@ -1,0 +1,99 @@
+"""Transactions that are joined: together, each as if it were alone."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from contentsvc_adapters.sql.joint import Joint
+from contentsvc_core.errors import StoreUnavailable, Unstorable
+
+
+class Store:
+    """Doubles numbers; some cannot be doubled, and while it is shut nobody is answered."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[int]] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.away = False
+
+    async def double(self, numbers: Sequence[int]) -> Sequence[int]:
+        self.asked.append(list(numbers))
+        await self.gate.wait()
+        if self.away:
+            message = "away"
+            raise StoreUnavailable(message)
+        if 13 in numbers:
+            message = "thirteen"
+            raise Unstorable(message)
+        return [2 * number for number in numbers]
+
+
+async def test_what_is_asked_at_the_same_time_is_asked_together() -> None:
+    store = Store()
+    joint: Joint[int, int] = Joint(store.double)
+
+    assert await asyncio.gather(*(joint(number) for number in (3, 1, 2))) == [6, 2, 4]
+    assert await joint(4) == 8
+
+    assert store.asked == [[3, 1, 2], [4]]
+
+
+async def test_what_comes_while_one_is_under_way_waits_for_the_next() -> None:
+    store = Store()
+    joint: Joint[int, int] = Joint(store.double)
+    store.gate.clear()
+    first = asyncio.create_task(joint(1))
+    while not store.asked:
+        await asyncio.sleep(0)
+    later = [asyncio.create_task(joint(number)) for number in (2, 3)]
+    await asyncio.sleep(0)
+    store.gate.set()
+
+    assert await asyncio.gather(first, *later) == [2, 4, 6]
+    assert store.asked == [[1], [2, 3]]
+
+
+async def test_one_that_cannot_be_answered_takes_no_other_down() -> None:
+    store = Store()
+    joint: Joint[int, int] = Joint(store.double)
+
+    answers = await asyncio.gather(*(joint(number) for number in (1, 13, 2)), return_exceptions=True)
+
+    assert [answers[0], answers[2]] == [2, 4]
+    assert isinstance(answers[1], Unstorable)
+    assert store.asked == [[1, 13, 2], [1], [13], [2]]
+
+
+async def test_while_the_store_is_away_everybody_is_told_at_once() -> None:
+    store = Store()
+    joint: Joint[int, int] = Joint(store.double)
+    store.away = True
+
+    answers = await asyncio.gather(*(joint(number) for number in (1, 2)), return_exceptions=True)
+
+    assert [(type(each), str(each)) for each in answers] == [(StoreUnavailable, "away")] * 2
+    assert store.asked == [[1, 2]]
+    store.away = False
+    assert await joint(3) == 6
+
+
+async def test_whoever_goes_away_is_not_asked_for_and_keeps_nobody_waiting() -> None:
+    store = Store()
+    joint: Joint[int, int] = Joint(store.double)
+    store.gate.clear()
+    first = asyncio.create_task(joint(1))
+    while not store.asked:
+        await asyncio.sleep(0)
+    gone, stays = asyncio.create_task(joint(2)), asyncio.create_task(joint(3))
+    await asyncio.sleep(0)
+    first.cancel()
+    gone.cancel()
+    store.gate.set()
+
+    assert await stays == 6
+    assert store.asked == [[1], [3]]
+    for task in (first, gone):
+        with pytest.raises(asyncio.CancelledError):
+            await task

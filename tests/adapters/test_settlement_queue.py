@@ -1,0 +1,528 @@
+"""The queue in front of the lanes: what is written together, who leads, who fails, and what is left at the end."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from itertools import count
+from typing import final
+
+import pytest
+
+from contentsvc_adapters.sql.settling.lane import Item
+from contentsvc_adapters.sql.settling.queue import SettlementQueue
+from contentsvc_core.errors import StoreUnavailable, Unstorable
+from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.testing import START
+from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, ClaimKey, Settled, Settlement, claim_is_held
+
+_NUMBERS = count(1)
+
+
+def settling(
+    delivery_id: str = "", claim: Claim = Claim.TAKE, *, at: datetime = START, reason: str | None = None
+) -> Settlement:
+    number = next(_NUMBERS)
+    log = LogEntry(
+        id=f"log_{number}",
+        organization_id="org_1",
+        integration_id="int_1",
+        repository_id=1,
+        reference_id=delivery_id,
+        title="Processed push event",
+        integration_type="codehost",
+        status=LogStatus.SUCCESS,
+        status_code=200,
+        reason=reason,
+        created_at=at,
+    )
+    key = ClaimKey(
+        organization_id="org_1",
+        integration_id="int_1",
+        repository_id=1,
+        delivery_id=delivery_id or f"delivery-{number}",
+    )
+    return Settlement(
+        organization_id="org_1",
+        version=1,
+        claim=claim,
+        key=None if claim is Claim.NONE else key,
+        at=at,
+        log=log,
+        kind="push",
+    )
+
+
+@final
+class Store:
+    """What the lanes of one database have taken, and what is in any of them."""
+
+    def __init__(self) -> None:
+        self.claims: dict[ClaimKey | None, datetime] = {}
+        self.under_way: list[Item] = []
+
+    def begin(self, batch: Sequence[Item]) -> None:
+        self.under_way += batch
+        looking = [item.settlement for item in self.under_way if item.settlement.key and not item.is_duplicate]
+        keys = Counter(each.key for each in looking)
+        assert all(keys[each.key] == 1 for each in looking if each.claim is Claim.TAKE)
+        ids = Counter(item.settlement.log.id for item in self.under_way)
+        assert set(ids.values()) == {1}
+
+    def settle(self, item: Item) -> Settled:
+        settlement = item.settlement
+        claimed_at = self.claims.get(settlement.key)
+        if item.is_duplicate or (claimed_at is not None and claim_is_held(claimed_at, settlement.at)):
+            return Settled.ALREADY_CLAIMED
+        if settlement.claim is Claim.TAKE:
+            self.claims[settlement.key] = settlement.at
+        return Settled.AS_DECIDED
+
+    def end(self, batch: Sequence[Item]) -> None:
+        for item in batch:
+            self.under_way.remove(item)
+
+
+@final
+class ScriptedLane:
+    """Notes batches, waits where it is told to, and answers as it is told."""
+
+    def __init__(self, answer: Callable[[Item], Settled | None] | None = None, store: Store | None = None) -> None:
+        self.batches: list[Sequence[Item]] = []
+        self.open = asyncio.Event()
+        self.open.set()
+        self.answer = answer
+        self.store = Store() if store is None else store
+
+    @property
+    def sizes(self) -> list[int]:
+        return [len(batch) for batch in self.batches]
+
+    @property
+    def written(self) -> list[str]:
+        return [item.settlement.log.id for batch in self.batches for item in batch]
+
+    async def write(self, batch: Sequence[Item]) -> Sequence[Settled]:
+        self.batches.append(batch)
+        self.store.begin(batch)
+        try:
+            await asyncio.sleep(0)
+            await self.open.wait()
+            scripted = [None if self.answer is None else self.answer(item) for item in batch]
+            return [
+                self.store.settle(item) if told is None else told for item, told in zip(batch, scripted, strict=True)
+            ]
+        finally:
+            self.store.end(batch)
+
+
+def queue(*lanes: ScriptedLane, batch_items: int = 128, batch_size: int = 10**6, **limits: int) -> SettlementQueue:
+    return SettlementQueue(
+        lanes,
+        size_of=lambda settlement: len(settlement.log.reason or ""),
+        batch_items=batch_items,
+        batch_size=batch_size,
+        **limits,
+    )
+
+
+def asked(of: SettlementQueue, *settlements: Settlement) -> "list[asyncio.Task[Settled]]":
+    return [asyncio.create_task(of.settle(each)) for each in settlements]
+
+
+async def outcomes(tasks: "list[asyncio.Task[Settled]]") -> list[Settled | BaseException]:
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def turns(number: int = 50) -> None:
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
+async def test_a_lone_settlement_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    lane = ScriptedLane()
+    settling_queue = queue(lane)
+    monkeypatch.setattr(asyncio.get_running_loop(), "call_later", None)
+    monkeypatch.setattr(asyncio.get_running_loop(), "call_at", None)
+    for number in range(1, 4):
+        task = asyncio.create_task(settling_queue.settle(settling()))
+        # It asks; and the batch begins in the very next turn.
+        await turns(2)
+        assert len(lane.batches) == number
+        assert await task is Settled.AS_DECIDED
+
+
+async def test_what_waits_when_the_lane_is_free_is_one_batch() -> None:
+    lane = ScriptedLane()
+    lane.open.clear()
+    of = queue(lane)
+    first = asked(of, settling())
+    await turns()
+    others = asked(of, *(settling() for _ in range(9)))
+    await turns()
+    assert lane.sizes == [1]
+    lane.open.set()
+
+    assert await outcomes(first + others) == [Settled.AS_DECIDED] * 10
+
+    assert lane.sizes == [1, 9]
+
+
+async def test_while_each_turn_brings_more_a_batch_is_gathered() -> None:
+    lane = ScriptedLane()
+    of = queue(lane)
+    await outcomes(asked(of, *(settling() for _ in range(3))))
+    tasks: list[asyncio.Task[Settled]] = []
+    for _ in range(5):
+        tasks += asked(of, settling(), settling())
+        await asyncio.sleep(0)
+
+    await outcomes(tasks)
+
+    assert lane.sizes == [1, 2, 10]
+
+
+async def test_but_not_for_ever() -> None:
+    lane = ScriptedLane()
+    of = queue(lane)
+    await outcomes(asked(of, *(settling() for _ in range(3))))
+    tasks: list[asyncio.Task[Settled]] = []
+    while len(lane.batches) < 3 and len(tasks) < 100:
+        tasks += asked(of, settling(), settling())
+        await asyncio.sleep(0)
+
+    assert 30 <= lane.sizes[2] <= 40
+    assert await outcomes(tasks) == [Settled.AS_DECIDED] * len(tasks)
+
+
+async def test_a_batch_is_bounded_by_items_and_by_size() -> None:
+    lane = ScriptedLane()
+    of = queue(lane, batch_items=4, batch_size=100)
+    sizes = [0, *[10] * 6, 60, 60, 500, 30]
+
+    await outcomes(asked(of, *(settling(reason="x" * size) for size in sizes)))
+
+    assert lane.sizes == [1, 4, 3, 1, 1, 1]
+
+
+async def test_lanes_write_at_the_same_time() -> None:
+    store = Store()
+    lanes = ScriptedLane(store=store), ScriptedLane(store=store)
+    of = queue(*lanes, batch_items=2)
+    await outcomes(asked(of, *(settling() for _ in range(6))))
+    for lane in lanes:
+        lane.open.clear()
+        lane.batches.clear()
+    tasks = asked(of, *(settling() for _ in range(6)))
+    await turns()
+    assert [lane.sizes for lane in lanes] == [[2], [2]]
+    for lane in lanes:
+        lane.open.set()
+
+    assert await outcomes(tasks) == [Settled.AS_DECIDED] * 6
+
+
+async def test_of_64_copies_one_leads_whatever_lane_it_is_in() -> None:
+    store = Store()
+    lanes = [ScriptedLane(store=store) for _ in range(3)]
+    of = queue(*lanes, batch_items=8)
+    for number in range(20):
+        tasks = asked(of, *(settling(f"d-{number}") for _ in range(64)))
+
+        answers = await outcomes(tasks)
+
+        assert answers.count(Settled.AS_DECIDED) == 1
+        assert answers.count(Settled.ALREADY_CLAIMED) == 63
+    assert sum(len(lane.written) for lane in lanes) == 20 * 64
+
+
+async def test_followers_are_written_before_whoever_came_later() -> None:
+    lane = ScriptedLane()
+    lane.open.clear()
+    of = queue(lane, batch_items=2)
+    leader, follower, *others = settling("d"), settling("d"), settling(), settling(), settling()
+    blocking = settling()
+    tasks = asked(of, blocking, leader, follower, *others)
+    await turns()
+    lane.open.set()
+    await outcomes(tasks)
+
+    assert lane.written == [each.log.id for each in (blocking, leader, others[0], follower, *others[1:])]
+    assert [item.is_duplicate for item in lane.batches[2]] == [True, False]
+
+
+async def test_whoever_checks_waits_for_who_takes_and_whoever_does_not_look_for_nobody() -> None:
+    lane = ScriptedLane()
+    lane.open.clear()
+    of = queue(lane)
+    taking, checking, careless = settling("d"), settling("d", Claim.CHECK), settling("d", Claim.NONE)
+    tasks = asked(of, settling(), taking, checking, careless, settling("d", Claim.NONE))
+    await turns()
+    lane.open.set()
+
+    decided, duplicate = Settled.AS_DECIDED, Settled.ALREADY_CLAIMED
+    assert await outcomes(tasks) == [decided, decided, duplicate, decided, decided]
+    assert lane.sizes == [1, 3, 1]
+    assert [(item.settlement, item.is_duplicate) for item in lane.batches[2]] == [(checking, True)]
+
+
+async def test_those_who_check_wait_for_nobody_who_checks() -> None:
+    lane = ScriptedLane()
+
+    await outcomes(asked(queue(lane), settling(), *(settling("d", Claim.CHECK) for _ in range(5))))
+
+    assert lane.sizes == [1, 5]
+
+
+@pytest.mark.parametrize("end", ["stale", "poison"])
+async def test_when_the_leader_writes_nothing_the_next_one_leads(end: str) -> None:
+    leader = settling("d")
+
+    def answer(item: Item) -> Settled | None:
+        if item.settlement is not leader:
+            return None
+        if end == "stale":
+            return Settled.STALE
+        raise Unstorable(end)
+
+    lane = ScriptedLane(answer)
+    _, first, second, *others = await outcomes(
+        asked(queue(lane), settling(), leader, *(settling("d") for _ in range(5)))
+    )
+
+    assert first is Settled.STALE or isinstance(first, Unstorable)
+    assert second is Settled.AS_DECIDED
+    assert others == [Settled.ALREADY_CLAIMED] * 4
+
+
+@pytest.mark.parametrize(
+    ("after", "answer"),
+    [
+        (timedelta(), Settled.ALREADY_CLAIMED),
+        (timedelta(seconds=-5), Settled.ALREADY_CLAIMED),
+        (DEDUPE_WINDOW - timedelta(milliseconds=1), Settled.ALREADY_CLAIMED),
+        (DEDUPE_WINDOW, Settled.AS_DECIDED),
+    ],
+)
+async def test_a_follower_is_a_duplicate_for_a_day(after: timedelta, answer: Settled) -> None:
+    leader, follower = settling("d"), settling("d", at=START + after)
+
+    lane = ScriptedLane()
+    assert await outcomes(asked(queue(lane), settling(), leader, follower)) == [Settled.AS_DECIDED] * 2 + [answer]
+
+    # The queue knows, and spares the lane the question.
+    assert [item.is_duplicate for item in lane.batches[2]] == [answer is Settled.ALREADY_CLAIMED]
+
+
+async def test_of_copies_that_find_their_claim_held_the_latest_decides_for_the_others() -> None:
+    """How long it has been held, nobody has told: for the last of these it is free again."""
+    lane = ScriptedLane()
+    copies = [settling("d", at=START + timedelta(milliseconds=number)) for number in range(10)]
+    lane.store.claims[copies[0].key] = copies[-1].at - DEDUPE_WINDOW
+    lane.open.clear()
+
+    tasks = asked(queue(lane), settling(), *copies)
+    await turns()
+    lane.open.set()
+
+    _, *answers = await outcomes(tasks)
+
+    assert answers == [Settled.ALREADY_CLAIMED] * 9 + [Settled.AS_DECIDED]
+    assert lane.written[1:3] == [copies[0].log.id, copies[-1].log.id]
+    # What was before, the leader, the next one, and all the others at once.
+    assert lane.sizes == [1, 1, 1, 8]
+
+
+@pytest.mark.parametrize("claim", Claim)
+async def test_one_settlement_sent_twice_is_in_a_lane_once_at_a_time(claim: Claim) -> None:
+    store = Store()
+    lanes = [ScriptedLane(store=store) for _ in range(2)]
+    of = queue(*lanes)
+    same = settling("d", claim)
+
+    await outcomes(asked(of, *[same] * 8))
+
+    assert [item.settlement for lane in lanes for batch in lane.batches for item in batch] == [same] * 8
+
+
+async def test_only_what_is_poison_fails() -> None:
+    poison = {3, 17, 40}
+    settlements = [settling() for _ in range(65)]
+    bad = {settlements[number].log.id for number in poison}
+
+    def answer(item: Item) -> None:
+        if item.settlement.log.id in bad:
+            raise OverflowError(item.settlement.log.id)
+
+    lane = ScriptedLane(answer)
+    answers = await outcomes(asked(queue(lane), *settlements))
+
+    for number, told in enumerate(answers):
+        if number in poison:
+            assert type(told) is OverflowError
+            assert str(told) == settlements[number].log.id
+        else:
+            assert told is Settled.AS_DECIDED
+    # By halves, not one by one.
+    assert len(lane.batches) < 50
+
+
+async def test_an_outage_is_told_to_all_who_have_waited_for_it_and_nobody_is_looked_for() -> None:
+    away = True
+
+    def answer(_item: Item) -> None:
+        if away:
+            message = "away"
+            raise StoreUnavailable(message)
+
+    lane = ScriptedLane(answer)
+    lane.open.clear()
+    of = queue(lane, batch_items=4)
+    tasks = asked(of, *(settling("d") for _ in range(10)))
+    await turns()
+    late = asked(of, settling(), settling())
+    await turns()
+    lane.open.set()
+    answers = await outcomes(tasks)
+
+    assert all(type(each) is StoreUnavailable and str(each) == "away" for each in answers)
+    # Each has an exception of its own: tracebacks do not grow together.
+    assert len({id(each) for each in answers}) == 10
+    # Those who asked before it was in the lane are not tried one after the other; those who came later are.
+    await outcomes(late)
+    assert lane.sizes == [1, 2]
+    away = False
+    assert await outcomes(asked(of, settling("d"), settling("d"))) == [Settled.AS_DECIDED, Settled.ALREADY_CLAIMED]
+
+
+async def test_an_outage_is_told_to_those_who_came_later_and_have_waited_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("contentsvc_adapters.sql.settling.queue._WAITED_S", 0.0)
+
+    def answer(_item: Item) -> None:
+        message = "away"
+        raise StoreUnavailable(message)
+
+    lane = ScriptedLane(answer)
+    lane.open.clear()
+    of = queue(lane)
+    first = asked(of, settling())
+    await turns()
+    late = asked(of, settling(), settling())
+    await turns()
+    lane.open.set()
+
+    assert [type(each) for each in await outcomes([*first, *late])] == [StoreUnavailable] * 3
+    # Nobody waits for two timeouts, one after the other.
+    assert lane.sizes == [1]
+
+
+async def test_an_answer_too_few_is_an_error_and_no_hang() -> None:
+    lane = ScriptedLane()
+    lane.write = lambda _batch: asyncio.sleep(0, [])  # pyright: ignore[reportAttributeAccessIssue]
+
+    (told,) = await outcomes(asked(queue(lane), settling()))
+
+    assert type(told) is ValueError
+
+
+async def test_a_client_that_goes_away_changes_nothing() -> None:
+    lane = ScriptedLane()
+    lane.open.clear()
+    of = queue(lane, max_items=50)
+    tasks = asked(of, *(settling(f"d-{number % 25}") for number in range(50)))
+    await turns()
+    for leaving in tasks:
+        leaving.cancel()
+    assert all(isinstance(each, asyncio.CancelledError) for each in await outcomes(tasks))
+    # What they asked for counts still.
+    with pytest.raises(StoreUnavailable, match="too many"):
+        await of.settle(settling())
+    lane.open.set()
+    await of.close(1)
+
+    assert len(lane.written) == len(set(lane.written)) == 50
+
+
+async def test_the_queue_is_bounded_by_items() -> None:
+    lane = ScriptedLane()
+    lane.open.clear()
+    of = queue(lane, max_items=100)
+
+    tasks = asked(of, *(settling() for _ in range(500)))
+    await turns()
+    lane.open.set()
+    answers = await outcomes(tasks)
+
+    assert answers[:100] == [Settled.AS_DECIDED] * 100
+    assert all(type(each) is StoreUnavailable for each in answers[100:])
+    assert len(lane.written) == 100
+    # All have been released.
+    assert await outcomes(asked(of, *(settling() for _ in range(100)))) == [Settled.AS_DECIDED] * 100
+
+
+async def test_the_queue_is_bounded_by_size() -> None:
+    lane = ScriptedLane()
+    lane.open.clear()
+    of = queue(lane, max_size=100)
+    tasks = asked(of, *(settling(reason="x" * size) for size in (40, 40, 40, 20, 1)))
+    await turns()
+    lane.open.set()
+    answers = await outcomes(tasks)
+    assert [type(each) is StoreUnavailable for each in answers] == [False, False, True, False, True]
+    # One that is larger than all the room is not refused for ever.
+    assert await of.settle(settling(reason="x" * 101)) is Settled.AS_DECIDED
+    assert await outcomes(asked(of, settling(reason="x" * 100))) == [Settled.AS_DECIDED]
+
+
+@pytest.mark.parametrize("end", ["poison", "outage"])
+async def test_what_failed_is_released(end: str) -> None:
+    def answer(item: Item) -> None:
+        raise (Unstorable if end == "poison" else StoreUnavailable)(item.settlement.log.id)
+
+    of = queue(ScriptedLane(answer), max_items=8, max_size=8)
+    for _ in range(3):
+        answers = await outcomes(asked(of, *(settling(f"d-{number % 4}", reason="x") for number in range(8))))
+        assert {type(each) for each in answers} == {Unstorable if end == "poison" else StoreUnavailable}
+        assert not any("too many" in str(each) for each in answers)
+
+
+async def test_closing_writes_what_was_accepted_and_accepts_nothing_more() -> None:
+    lane = ScriptedLane()
+    of = queue(lane, batch_items=16)
+    tasks = asked(of, *(settling(f"d-{number % 400}") for number in range(500)))
+    await asyncio.sleep(0)
+    closing = asyncio.create_task(of.close(10))
+    await asyncio.sleep(0)
+
+    with pytest.raises(StoreUnavailable, match="stopping"):
+        await of.settle(settling())
+
+    await closing
+    answers = await outcomes(tasks)
+    assert (answers.count(Settled.AS_DECIDED), answers.count(Settled.ALREADY_CLAIMED)) == (400, 100)
+    assert len(lane.written) == 500
+
+
+async def test_closing_an_idle_queue_takes_no_time() -> None:
+    of = queue(ScriptedLane())
+    await asyncio.wait_for(of.close(60), 1)
+    await asyncio.wait_for(of.close(60), 1)
+
+
+async def test_closing_ends_at_its_time_and_tells_those_who_are_left() -> None:
+    lane = ScriptedLane()
+    lane.open.clear()
+    of = queue(lane, batch_items=4)
+    tasks = asked(of, *(settling(f"d-{number % 6}") for number in range(12)))
+    await turns()
+    before = lane.sizes
+
+    await asyncio.wait_for(of.close(0.05), 1)
+
+    assert all(type(each) is StoreUnavailable and "stopped" in str(each) for each in await outcomes(tasks))
+    # The lane goes on, and nobody minds; nothing more is begun.
+    lane.open.set()
+    await turns()
+    assert lane.sizes == before == [1]

@@ -1,0 +1,248 @@
+"""The counts that lists are found by: kept by the database itself, for whoever writes."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from alembic import command
+from attrs import evolve, frozen
+from contract_values import IDS, RotatingSealer, Tenant, a_post, later, take, tenant
+from sqlalchemy import Connection, Integer, Table, cast, delete, func, insert, literal, select, update
+from tests import postgres
+
+from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores, upgrade
+from contentsvc_adapters.sql.counts import LOG, POSTS, Listing, Stretch, holding, joined
+from contentsvc_adapters.sql.migrations import migrate
+from contentsvc_adapters.sql.schema import log_entries, organizations, posts
+from contentsvc_core.content.pagination import PageRequest
+from contentsvc_core.content.posts import PostStatus
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.journal import LogEntry, LogQuery, LogStatus
+
+_HOUR: Final = 3_600_000
+
+
+@asynccontextmanager
+async def _sqlite(folder: Path) -> AsyncGenerator[Database]:
+    made = Database(f"sqlite:///{folder / 'counted.db'}")
+    yield made
+    await made.dispose()
+
+
+@asynccontextmanager
+async def _postgresql(_folder: Path) -> AsyncGenerator[Database]:
+    with postgres.database(migrated=False) as url:
+        made = Database(url)
+        yield made
+        await made.dispose()
+
+
+_KINDS: Final[dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]]] = {
+    "sqlite": _sqlite,
+    "postgresql": _postgresql,
+}
+
+
+@pytest.fixture(params=_KINDS)
+async def empty(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
+    async with _KINDS[request.param](tmp_path) as made:
+        yield made
+
+
+@frozen
+class Counted:
+    """A tenant, and its database."""
+
+    database: Database
+    stores: SqlStores
+    acme: Tenant
+
+
+@pytest.fixture
+async def counted(empty: Database) -> Counted:
+    await upgrade(empty)
+    stores = sql_stores(empty, RotatingSealer())
+    return Counted(empty, stores, await tenant(stores))
+
+
+def _entry(organization_id: str, hours: int = 0) -> LogEntry:
+    return LogEntry(
+        id=IDS.mint("log_"),
+        organization_id=organization_id,
+        integration_id="int_1",
+        repository_id=1,
+        reference_id=None,
+        title="Webhook created",
+        integration_type="codehost",
+        status=LogStatus.PENDING,
+        status_code=None,
+        created_at=later(hours=hours),
+    )
+
+
+def _differences(listing: Listing) -> Callable[[Connection], object]:
+    """Give what the counts say and the rows do not, and the other way round; shards are no difference."""
+    rows_, counts = listing.rows, listing.counts
+    names = [column.name for column in counts.primary_key if column.name not in {"span", "starts_at", "shard"}]
+
+    def differences(connection: Connection) -> object:
+        told = select(*(counts.c[name] for name in names), counts.c.span, counts.c.starts_at)
+        said = connection.execute(
+            told.add_columns(cast(func.sum(counts.c.number), Integer))
+            .group_by(*told.selected_columns)
+            .having(func.sum(counts.c.number) != 0)
+        )
+        found: set[tuple[Any, ...]] = {tuple(row) for row in said}
+        there: set[tuple[Any, ...]] = set()
+        for span in listing.spans:
+            starts_at = rows_.c.created_at - rows_.c.created_at % span
+            place = [*(func.coalesce(rows_.c[name], "") for name in names), literal(span), starts_at]
+            keys = select(*(each.label(f"c{number}") for number, each in enumerate(place))).subquery()
+            counting = select(*keys.c, func.count()).group_by(*keys.c)
+            there |= {tuple(row) for row in connection.execute(counting)}
+        return found ^ there
+
+    return differences
+
+
+async def _agree(database: Database) -> bool:
+    return not any([await database.read(_differences(listing)) for listing in (LOG, POSTS)])
+
+
+async def _number(database: Database, table: Table) -> int:
+    return await database.read(lambda connection: connection.scalar(select(func.count()).select_from(table))) or 0
+
+
+async def test_whatever_writes_the_counts_agree(counted: Counted) -> None:
+    acme, stores, database = counted.acme, counted.stores, counted.database
+    settling = [await acme.processed(f"d-{number % 9}", at=later(minutes=number * 7)) for number in range(18)]
+    # Half of them are duplicates; where several may write at once, they do.
+    await asyncio.gather(*map(stores.deliveries.settle, settling))
+    entries = [_entry(acme.id, hours) for hours in (0, 0, 1, 25, 99)]
+    await asyncio.gather(*map(stores.journal.append, entries))
+    # Once more, after an unknown outcome.
+    await stores.journal.append(entries[0])
+    assert await _agree(database)
+    assert await _number(database, log_entries) == 18 + 5
+
+    await asyncio.gather(*(stores.journal.finish(evolve(entry, status=LogStatus.FAILED)) for entry in entries))
+    assert await _agree(database)
+
+    runs = await take(stores, [run.id for each in settling[:9] for run in each.runs][:4])
+    written = [a_post(acme.id, later(days=number * 20)) for number in range(4)]
+    for run, post in zip(runs, written, strict=True):
+        await stores.ledger.complete(run, post, once="told")
+    # Only one tells it.
+    assert await _number(database, posts) == 1
+    changed = evolve(written[0], status=PostStatus.PUBLISHED, updated_at=later(days=1))
+    assert await stores.posts.change(changed, seen=written[0].updated_at)
+    assert await _agree(database)
+    assert await stores.posts.remove(acme.id, written[0].id)
+
+    assert await stores.journal.sweep(acme.id, before=later(hours=1), limit=5) == 5
+    assert await _agree(database)
+
+
+async def test_what_was_undone_is_not_counted(counted: Counted) -> None:
+    with pytest.raises(Unstorable):
+        await counted.stores.journal.append(_entry("org_unknown"))
+
+    def undone(connection: Connection) -> None:
+        connection.execute(insert(log_entries), rows.log_row(_entry(counted.acme.id)))
+        message = "no"
+        raise ValueError(message)
+
+    with pytest.raises(ValueError, match="no"):
+        await counted.database.write(undone)
+    assert await _agree(counted.database)
+    assert await _number(counted.database, LOG.counts) == 0
+
+
+async def test_writers_that_know_nothing_of_counts_are_counted_too(counted: Counted) -> None:
+    """A node of the version before, and an operator."""
+    entries = [rows.log_row(_entry(counted.acme.id, hours)) for hours in (0, 0, 30)]
+
+    def write(connection: Connection) -> None:
+        connection.execute(insert(log_entries), entries)
+        connection.execute(update(log_entries).values(status="failed", integration_id="int_2"))
+        connection.execute(update(log_entries).values(created_at=log_entries.c.created_at + _HOUR))
+        connection.execute(delete(log_entries).where(log_entries.c.id == entries[0]["id"]))
+
+    await counted.database.write(write)
+
+    assert await _number(counted.database, log_entries) == 2
+    assert await _agree(counted.database)
+
+
+async def test_a_sweep_leaves_no_counts_of_what_is_no_more(counted: Counted) -> None:
+    journal, acme = counted.stores.journal, counted.acme
+    zenith = await tenant(counted.stores, "zenith")
+    for entry in [_entry(acme.id, hours) for hours in (0, 0, 26, 50)] + [_entry(zenith.id)]:
+        await journal.append(entry)
+
+    assert await journal.sweep(acme.id, before=later(hours=50), limit=2) == 2
+    assert await journal.sweep(acme.id, before=later(hours=50), limit=2) == 1
+    assert await journal.sweep(acme.id, before=later(hours=50), limit=2) == 0
+
+    assert await _agree(counted.database)
+    # A day and an hour of each organization.
+    left = select(LOG.counts.c.starts_at).where(LOG.counts.c.number != 0)
+    found = await counted.database.read(lambda connection: connection.scalars(left).all())
+    assert len(found) == 4
+    assert await _number(counted.database, LOG.counts) == 4
+
+
+async def test_what_stood_before_the_counts_is_counted(empty: Database) -> None:
+    await empty.write_alone(lambda connection: _migrate(connection, "0003"))
+    organization = {"id": "org_1", "slug": "a", "name": "A", "retention_days": 30, "version": 1, "created_at": 0}
+    entries = [rows.log_row(_entry("org_1", hours)) for hours in (0, 0, 1, 26, 2000)]
+    stood = [
+        rows.post_row(a_post("org_1", later(days=days), source_metadata=metadata), run_id="", once=None)
+        | {"run_id": None}
+        for days in (0, 1, 31)
+        for metadata in (None, {"brandIdentityId": "brand_1"})
+    ]
+
+    def write(connection: Connection) -> None:
+        connection.execute(insert(organizations), organization)
+        connection.execute(insert(log_entries), entries)
+        connection.execute(insert(posts), stood)
+
+    await empty.write(write)
+    assert await upgrade(empty)
+
+    assert await _agree(empty)
+    stores = sql_stores(empty, RotatingSealer())
+    page = await stores.journal.page("org_1", LogQuery(statuses=[LogStatus.PENDING]), PageRequest(limit=2, page=3))
+    assert isinstance(page, tuple)
+    assert [entry.id for entry in page[0]] == [min(entries[:2], key=lambda row: row["id"])["id"]]
+
+
+def _migrate(connection: Connection, to: str) -> None:
+    config = migrate._config()  # pyright: ignore[reportPrivateUsage]  # as an upgrade has it
+    config.attributes["connection"] = connection
+    command.upgrade(config, to)
+
+
+def test_the_stretches_that_hold_a_page() -> None:
+    stretches = [Stretch(30, 40, 3), Stretch(20, 30, 1), Stretch(0, 10, 5)]
+
+    assert holding(stretches, 0, 3) == (stretches[:1], 0)
+    assert holding(stretches, 2, 2) == (stretches[:2], 2)
+    assert holding(stretches, 3, 1) == (stretches[1:2], 0)
+    assert holding(stretches, 8, 10) == (stretches[2:], 4)
+    assert holding(stretches, 9, 1) == ([], 0)
+
+
+def test_stretches_that_follow_upon_each_other_are_read_as_one() -> None:
+    assert joined([Stretch(30, 40, 3), Stretch(20, 30, 1), Stretch(0, 10, 5)]) == [
+        Stretch(20, 40, 4),
+        Stretch(0, 10, 5),
+    ]
+    assert joined([Stretch(0, 10, 5), Stretch(20, 30, 1), Stretch(30, 40, 3)]) == [
+        Stretch(0, 10, 5),
+        Stretch(20, 40, 4),
+    ]

@@ -1,0 +1,70 @@
+"""``DeliveryStore.settle``: crowds of deliveries, of one id and of many, good and bad."""
+
+import asyncio
+from collections import Counter
+
+from attrs import evolve
+from contract_values import CHECKING, REFUSED, Tenant, later
+
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.webhooks.settlement import Claim, Settled
+
+_ROUNDS = 4
+
+
+async def test_of_64_copies_one_is_processed_again_and_again(acme: Tenant) -> None:
+    for number in range(_ROUNDS):
+        copies = [await acme.processed(f"d-{number}", at=later(seconds=copy)) for copy in range(64)]
+
+        answers = await asyncio.gather(*map(acme.stores.deliveries.settle, copies))
+
+        assert Counter(answers) == {Settled.AS_DECIDED: 1, Settled.ALREADY_CLAIMED: 63}
+    assert (await acme.left()).counts == (_ROUNDS, 2 * _ROUNDS, 64 * _ROUNDS)
+
+
+async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant) -> None:
+    """One takes the claim; whoever checks finds it free before, and held after; whoever does not look is not told."""
+    outcomes = [*CHECKING, REFUSED]
+    for number in range(_ROUNDS):
+        mixed = [
+            await (acme.processed("d") if copy % 6 == 5 else acme.decided(evolve(outcomes[copy % 6], delivery_id="d")))
+            for copy in range(36)
+        ]
+        mixed = [
+            evolve(each, key=None if each.key is None else evolve(each.key, delivery_id=f"d-{number}"))
+            for each in mixed
+        ]
+
+        answers = await asyncio.gather(*map(acme.stores.deliveries.settle, mixed))
+
+        told = Counter(zip((each.claim for each in mixed), answers, strict=True))
+        assert told[Claim.TAKE, Settled.AS_DECIDED] == 1
+        assert told[Claim.TAKE, Settled.ALREADY_CLAIMED] == 5
+        assert told[Claim.NONE, Settled.AS_DECIDED] == 6
+        # Once it is taken, nobody who looks is told anything else.
+        for late in [each for each in mixed if each.claim is not Claim.NONE][:3]:
+            copy = evolve(late, log=evolve(late.log, id=f"{late.log.id}-again"))
+            assert await acme.stores.deliveries.settle(copy) is Settled.ALREADY_CLAIMED
+    left = await acme.left()
+    assert len(left.log) == (36 + 3) * _ROUNDS
+    assert left.log.count("Processed push event") == _ROUNDS
+
+
+async def test_of_64_some_of_which_are_poison_only_those_fail(acme: Tenant) -> None:
+    for number in range(_ROUNDS):
+        crowd = [await acme.processed(f"d-{number}-{each // 2}") for each in range(64)]
+        poison = {4, 5, 20, 63}
+        bad = [
+            evolve(each, log=evolve(each.log, repository_id=2**70)) if place in poison else each
+            for place, each in enumerate(crowd)
+        ]
+
+        answers = await asyncio.gather(*map(acme.stores.deliveries.settle, bad), return_exceptions=True)
+
+        assert {place for place, answer in enumerate(answers) if isinstance(answer, Unstorable)} == poison
+        # Of each pair of copies one is processed: where one was poison, the other one; where both were, neither.
+        assert answers.count(Settled.AS_DECIDED) == 31
+        assert answers.count(Settled.ALREADY_CLAIMED) == 29
+        # Nothing of the poison has stayed behind: it can be sent again, well.
+        assert await acme.stores.deliveries.settle(crowd[4]) is Settled.AS_DECIDED
+    assert (await acme.left()).counts == (32 * _ROUNDS, 64 * _ROUNDS, 61 * _ROUNDS)

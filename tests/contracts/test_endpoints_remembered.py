@@ -1,0 +1,200 @@
+"""What is remembered of an endpoint never decides: a change by anybody counts from the very next delivery on."""
+
+from collections.abc import AsyncGenerator, Generator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from attrs import evolve, frozen
+from contract_values import IDS, SECRET, RotatingSealer, Tenant, a_trigger, an_integration, later, tenant
+from tests import postgres, sqlite
+
+from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_adapters.sql.endpoints import Endpoints
+from contentsvc_core import Delivery, Duplicate, Endpoint, Organization, Outcome, Processed, Receiver, StoreUnavailable
+from contentsvc_core.testing import START, ManualClock, push_body, signed
+from contentsvc_core.webhooks.settlement import Settled
+
+A_MOMENT = timedelta(milliseconds=1)
+
+
+@frozen(kw_only=True)
+class Nodes:
+    """Two nodes with one database: one receives, the other one changes things behind its back."""
+
+    acme: Tenant
+    theirs: SqlStores
+    receiver: Receiver
+    clock: ManualClock
+
+    def push(self, delivery_id: str, secret: str = SECRET) -> Delivery:
+        return signed(push_body("feat: x"), at=self.acme.address, secret=secret, delivery_id=delivery_id)
+
+    async def deliver(self, delivery_id: str, secret: str = SECRET) -> Outcome:
+        return await self.receiver.receive(self.push(delivery_id, secret))
+
+    async def recalled(self, now: datetime = START, repository_id: int = 1) -> Endpoint | None:
+        at = evolve(self.acme.address, repository_id=repository_id)
+        return await self.acme.stores.deliveries.endpoint(at, now, recall=True)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[str]:
+    if request.param == "sqlite":
+        yield sqlite.migrated(tmp_path / "store.db")
+    else:
+        with postgres.emptied() as emptied:
+            yield emptied
+
+
+@pytest.fixture
+async def nodes(url: str) -> AsyncGenerator[Nodes]:
+    ours, theirs = (sql_stores(Database(url), RotatingSealer()) for _ in range(2))
+    clock = ManualClock()
+    yield Nodes(
+        acme=await tenant(ours),
+        theirs=theirs,
+        # None of its refusals leaves a row: so no settlement confirms them.
+        receiver=Receiver(ours.deliveries, ours.journal, clock, IDS, failed_rows_per_minute=0),
+        clock=clock,
+    )
+    await ours.close()
+    await theirs.close()
+
+
+async def test_what_was_read_is_remembered_and_given_without_another_read(nodes: Nodes) -> None:
+    read = await nodes.acme.endpoint()
+
+    assert await nodes.recalled() is read
+    again = await nodes.acme.endpoint()
+    assert again == read
+    assert again is not read
+    await nodes.acme.stores.deliveries.settle(await nodes.acme.processed("d-1"))
+    assert await nodes.recalled() is not None
+
+
+async def test_a_change_behind_its_back_counts_from_the_next_delivery_on(nodes: Nodes) -> None:
+    acme, theirs = nodes.acme, nodes.theirs
+    directory = theirs.directory
+    assert isinstance(await nodes.deliver("d-0"), Processed)
+    assert len(await theirs.ledger.runs(acme.id)) == 2
+
+    # A trigger more, and one less.
+    assert await directory.add_trigger(a_trigger(acme.id, 1, name="third")) is True
+    assert isinstance(await nodes.deliver("d-1"), Processed)
+    assert len(await theirs.ledger.runs(acme.id)) == 5
+    for trigger in acme.triggers:
+        assert await directory.remove_trigger(acme.id, trigger.id)
+    assert isinstance(await nodes.deliver("d-2"), Processed)
+    assert len(await theirs.ledger.runs(acme.id)) == 6
+
+    # Switched off, and on again.
+    assert await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
+    assert (await nodes.deliver("d-3")).status == 403
+    assert await directory.enable_integration(acme.id, acme.integration.id, enabled=True)
+    assert isinstance(await nodes.deliver("d-3"), Processed)
+
+    # Another secret.
+    assert await theirs.hooks.rotate_secret(acme.id, acme.integration.id, "new", at=START, overlap_until=START)
+    assert isinstance(await nodes.deliver("d-4", "new"), Processed)
+    assert (await nodes.deliver("d-5")).status == 401
+
+    # Removed, and the repository connected again through another integration.
+    assert await directory.remove_integration(acme.id, acme.integration.id)
+    encoded = evolve(nodes.push("d-6", "new"), headers=((b"content-encoding", b"gzip"),))
+    refused = await nodes.receiver.preflight(encoded)
+    assert refused is not None
+    assert refused.status == 404
+    assert (await nodes.deliver("d-6", "new")).status == 404
+    moved = an_integration(acme.id, (1, "acme/lighthouse"))
+    assert await directory.add_integration(moved, "other")
+    assert (await nodes.deliver("d-6", "new")).status == 404
+
+
+async def test_a_repository_that_moves_to_another_integration_counts_there(nodes: Nodes) -> None:
+    acme, directory = nodes.acme, nodes.theirs.directory
+    other = evolve(acme, integration=an_integration(acme.id, (2, "acme/buoy")))
+    assert await directory.add_integration(other.integration, SECRET)
+    at_the_other = evolve(acme.address, integration_id=other.integration.id)
+    strayed = signed(push_body("feat: x"), at=at_the_other, secret=SECRET, delivery_id="d-1")
+    assert (await nodes.receiver.receive(strayed)).status == 403
+
+    assert await directory.remove_integration(acme.id, acme.integration.id)
+    assert (await nodes.receiver.receive(strayed)).status == 404
+
+
+async def test_a_duplicate_is_one_on_what_is_remembered_too(nodes: Nodes) -> None:
+    assert isinstance(await nodes.deliver("d-1"), Processed)
+    assert isinstance(await nodes.deliver("d-1"), Duplicate)
+
+
+async def test_what_is_not_there_is_never_remembered(nodes: Nodes) -> None:
+    acme = nodes.acme
+    made = an_integration(acme.id, (2, "acme/buoy"))
+    at = evolve(acme.address, integration_id=made.id, repository_id=2)
+    deliveries = acme.stores.deliveries
+    assert await deliveries.endpoint(at, START, recall=True) is None
+    # Nor is a repository that nobody has connected: anybody may invent those.
+    assert await nodes.recalled(repository_id=2) is not await nodes.recalled(repository_id=2)
+
+    assert await nodes.theirs.directory.add_integration(made, SECRET)
+
+    assert await deliveries.endpoint(at, START, recall=True) is not None
+
+
+async def test_a_secret_ends_exactly_at_its_time_without_another_read(nodes: Nodes) -> None:
+    acme = nodes.acme
+    end = later(seconds=60)
+    await nodes.theirs.hooks.rotate_secret(acme.id, acme.integration.id, "new", at=START, overlap_until=end)
+    assert (await acme.endpoint()).secrets == ("new", SECRET)
+    # From here on, nothing can be read.
+    await nodes.acme.stores.close()
+
+    before, at, after = [await nodes.recalled(now) for now in (end - A_MOMENT, end, end + A_MOMENT)]
+
+    assert before is not None
+    assert before.secrets == ("new", SECRET)
+    assert at is not None
+    assert at == evolve(before, secrets=("new",))
+    assert after is at
+    # By a clock that was stepped back it verifies again, which only a read can tell.
+    with pytest.raises(StoreUnavailable):
+        await nodes.recalled(end - A_MOMENT)
+
+
+async def test_who_hears_that_it_is_stale_forgets_the_organization_and_no_other(nodes: Nodes) -> None:
+    acme = nodes.acme
+    zenith = evolve(nodes, acme=await tenant(acme.stores, "zenith"))
+    assert await acme.stores.directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), SECRET)
+    theirs, mine, other = [
+        await each.recalled(repository_id=id_) for each, id_ in ((zenith, 1), (nodes, 1), (nodes, 2))
+    ]
+    settling = await acme.processed("d-1")
+    assert await nodes.theirs.directory.remove_trigger(acme.id, acme.triggers[0].id)
+
+    assert await acme.stores.deliveries.settle(settling) is Settled.STALE
+
+    assert await zenith.recalled() is theirs
+    assert await nodes.recalled() != mine
+    assert await nodes.recalled(repository_id=2) != other
+    # The same once more is too old to make anybody forget what was read since.
+    newer = await nodes.recalled()
+    assert await acme.stores.deliveries.settle(settling) is Settled.STALE
+    assert await nodes.recalled() is newer
+
+
+async def test_a_bounded_number_of_addresses_is_remembered(database: Database) -> None:
+    stores = sql_stores(database, RotatingSealer())
+    tenants = [await tenant(stores, slug) for slug in ("acme", "buoy", "zenith")]
+    endpoints = Endpoints(database, RotatingSealer(), remembered=2)
+    first, second, third = [each.address for each in tenants]
+    for address in (first, second):
+        await endpoints.read(address, START)
+    assert endpoints.recall(first, START) is not None
+
+    await endpoints.read(third, START)
+
+    # What was asked for longest ago has gone.
+    assert [endpoints.recall(address, START) is not None for address in (first, second, third)] == [True, False, True]
+    assert isinstance(tenants[0].organization, Organization)
+    await stores.close()

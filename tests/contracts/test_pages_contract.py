@@ -1,0 +1,196 @@
+"""Pages of long lists, on every store: the same as cutting the whole list, wherever it was changed and swept."""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, Protocol
+
+import pytest
+from attrs import evolve, frozen
+from contract_values import IDS, Tenant, a_post, later, take, tenant
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.journal import LogEntry, LogQuery, LogStatus
+from contentsvc_core.testing import START
+
+_NUMBER: Final = 260
+_INTEGRATIONS: Final = ("int_0", "int_1", "int_2")
+_BRANDS: Final = ("brand_0", "brand_1")
+#: The fixture is built once for all examples, which only read.
+_reading = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_PAGES = st.builds(
+    PageRequest,
+    limit=st.sampled_from([1, 2, 7, 10, 50, 100]),
+    # Often near the beginning; the test makes of it a page of the list, or the one behind its last.
+    page=st.integers(1, _NUMBER),
+)
+
+
+class _Listed(Protocol):
+    @property
+    def id(self) -> str: ...
+    @property
+    def created_at(self) -> datetime: ...
+
+
+@frozen
+class Shelf:
+    """What was written and is still there, the newest first."""
+
+    acme: Tenant
+    log: Sequence[LogEntry]
+    posts: Sequence[Post]
+
+
+def _times(chance: random.Random) -> list[datetime]:
+    """Give times that crowd in some hours and are months apart elsewhere; some are the very same."""
+    hours = [0, 1, 2, 23, 24, 25, 47, 72, 30 * 24 - 1, 30 * 24, 200 * 24, 201 * 24]
+    times = [
+        START + timedelta(hours=chance.choice(hours), milliseconds=chance.choice([0, 1, 3_599_999, 10, 10]))
+        for _ in range(_NUMBER - 1)
+    ]
+    # Alone, far from all others.
+    return [*times, START + timedelta(days=400)]
+
+
+def _newest_first(items: Sequence[Any]) -> list[Any]:
+    def place(item: _Listed) -> tuple[datetime, str]:
+        return item.created_at, item.id
+
+    return sorted(items, key=place, reverse=True)
+
+
+async def _log(acme: Tenant, chance: random.Random) -> list[LogEntry]:
+    zenith = await tenant(acme.stores, "zenith")
+    entries = [
+        LogEntry(
+            id=IDS.mint("log_"),
+            organization_id=acme.id,
+            # Few of the third.
+            integration_id=chance.choices(_INTEGRATIONS, [20, 10, 1])[0],
+            repository_id=1,
+            reference_id=None,
+            title="Processed push event",
+            integration_type="codehost",
+            status=chance.choices(list(LogStatus), [20, 4, 4])[0],
+            status_code=200,
+            created_at=at,
+        )
+        for at in _times(chance)
+    ]
+    journal = acme.stores.journal
+    theirs = [evolve(entry, organization_id=zenith.id) for entry in entries[:9]]
+    # At once: where several may write, they do.
+    await asyncio.gather(*map(journal.append, [*entries, *theirs]))
+    for place in range(0, _NUMBER, 7):
+        entries[place] = evolve(entries[place], status=chance.choice(list(LogStatus)))
+    await asyncio.gather(*(journal.finish(entries[place]) for place in range(0, _NUMBER, 7)))
+    swept = later(hours=1)
+    while await journal.sweep(acme.id, before=swept, limit=20):
+        pass
+    return _newest_first([entry for entry in entries if entry.created_at >= swept])
+
+
+async def _posts(acme: Tenant, chance: random.Random) -> list[Post]:
+    settling = [await acme.processed(IDS.mint("d-")) for _ in range(_NUMBER // 2)]
+    await asyncio.gather(*map(acme.stores.deliveries.settle, settling))
+    runs = await take(acme.stores, [run.id for each in settling for run in each.runs])
+    posts = [
+        a_post(
+            acme.id,
+            at,
+            status=chance.choices(list(PostStatus), [9, 1])[0],
+            content_type=chance.choice(list(ContentType)),
+            source_metadata=chance.choice([None, *({"brandIdentityId": brand} for brand in _BRANDS)]),
+        )
+        for at in _times(chance)
+    ]
+    await asyncio.gather(
+        *(acme.stores.ledger.complete(run, post, once=None) for run, post in zip(runs, posts, strict=True))
+    )
+    for place in range(0, _NUMBER, 9):
+        seen = posts[place]
+        other = next(status for status in PostStatus if status is not seen.status)
+        posts[place] = evolve(seen, status=other, updated_at=seen.updated_at + timedelta(seconds=1))
+        assert await acme.stores.posts.change(posts[place], seen=seen.updated_at)
+    removed = posts[5::11]
+    for post in removed:
+        assert await acme.stores.posts.remove(acme.id, post.id)
+    return _newest_first([post for post in posts if post not in removed])
+
+
+@pytest.fixture
+async def shelf(acme: Tenant) -> Shelf:
+    chance = random.Random(5)  # noqa: S311  # no secret
+    posts = await _posts(acme, chance)
+    # Of the deliveries that the posts needed, no entries are to stay.
+    while await acme.stores.journal.sweep(acme.id, before=later(days=999), limit=99):
+        pass
+    return Shelf(acme, await _log(acme, chance), posts)
+
+
+def _cut(wanted: Sequence[Any], request: PageRequest) -> tuple[Sequence[Any], Pagination] | InvalidPage:
+    pagination = paginate(request, len(wanted))
+    if isinstance(pagination, InvalidPage):
+        return pagination
+    return list(wanted[request.offset : request.offset + request.limit]), pagination
+
+
+def _within(request: PageRequest, wanted: Sequence[Any]) -> PageRequest:
+    """Fold the number into those of the list, and the one behind the last."""
+    return evolve(request, page=1 + (request.page - 1) % (2 + len(wanted) // request.limit))
+
+
+@_reading
+@given(
+    request=_PAGES,
+    integrations=st.lists(st.sampled_from([*_INTEGRATIONS, "int_unknown"]), unique=True),
+    statuses=st.lists(st.sampled_from(LogStatus), unique=True),
+)
+async def test_a_page_of_the_log_is_cut_out_of_the_whole(
+    shelf: Shelf, request: PageRequest, integrations: list[str], statuses: list[LogStatus]
+) -> None:
+    wanted = [
+        entry
+        for entry in shelf.log
+        if (not integrations or entry.integration_id in integrations) and (not statuses or entry.status in statuses)
+    ]
+    asked = _within(request, wanted)
+    query = LogQuery(integration_ids=integrations, statuses=statuses)
+
+    assert await shelf.acme.stores.journal.page(shelf.acme.id, query, asked) == _cut(wanted, asked)
+
+
+@_reading
+@given(
+    request=_PAGES,
+    ascending=st.booleans(),
+    statuses=st.lists(st.sampled_from(PostStatus), unique=True),
+    kinds=st.lists(st.sampled_from(ContentType), unique=True, max_size=2),
+    brands=st.lists(st.sampled_from([*_BRANDS, "brand_unknown"]), unique=True),
+)
+async def test_a_page_of_posts_is_cut_out_of_the_whole(
+    shelf: Shelf,
+    request: PageRequest,
+    statuses: list[PostStatus],
+    kinds: list[ContentType],
+    brands: list[str],
+    *,
+    ascending: bool,
+) -> None:
+    wanted = [
+        post
+        for post in (reversed(shelf.posts) if ascending else shelf.posts)
+        if (not statuses or post.status in statuses)
+        and (not kinds or post.content_type in kinds)
+        and (not brands or (post.source_metadata or {}).get("brandIdentityId") in brands)
+    ]
+    asked = _within(request, wanted)
+    query = PostQuery(ascending=ascending, statuses=statuses, content_types=kinds, brand_identity_ids=brands)
+
+    assert await shelf.acme.stores.posts.page(shelf.acme.id, query, asked) == _cut(wanted, asked)

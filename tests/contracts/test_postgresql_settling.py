@@ -1,0 +1,428 @@
+"""PostgreSQL: deliveries that are written several at once, by several lanes and processes."""
+
+import asyncio
+import random
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import closing
+from itertools import count
+from typing import Any
+
+import psycopg
+import pytest
+from attrs import evolve
+from contract_values import CHECKING, IDS, RotatingSealer, Tenant, later, tenant
+from sqlalchemy import Connection, event
+from tests import postgres
+
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql.settling.lane import Item
+from contentsvc_adapters.sql.settling.postgresql import PostgresqlLane
+from contentsvc_core.errors import StoreUnavailable, Unstorable
+from contentsvc_core.timestamps import to_ms
+from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement
+
+#: The tables, with what a settlement leaves in them.
+_TABLES = ("claims", "events", "context_records", "workflow_runs", "log_entries")
+_CUT = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+
+
+@pytest.fixture
+async def acme(postgresql: Database) -> Tenant:
+    return await tenant(sql_stores(postgresql, RotatingSealer()))
+
+
+@pytest.fixture
+async def beside(postgres_url: str, acme: Tenant) -> AsyncGenerator[Tenant]:
+    """The same tenant, as another process sees it."""
+    stores = sql_stores(Database(postgres_url), RotatingSealer())
+    yield evolve(acme, stores=stores)
+    await stores.close()
+
+
+def _stored(url: str) -> dict[str, int]:
+    return {table: postgres.rows(url, f"SELECT count(*) FROM {table}")[0][0] for table in _TABLES}  # noqa: S608
+
+
+def _left_by(processed: int, triggers: int, *, log: int) -> dict[str, int]:
+    """Give what so many processed deliveries leave."""
+    return dict(zip(_TABLES, (processed, processed, processed, triggers * processed, log), strict=True))
+
+
+def _items(settlements: Sequence[Settlement]) -> list[Item]:
+    return [Item(settlement=each) for each in settlements]
+
+
+def _statements(database: Database) -> list[str]:
+    """Give a list that grows with what lanes execute."""
+    executed: list[str] = []
+    engine = database._settler.sync_engine  # pyright: ignore[reportPrivateUsage]  # what it sends to the server
+    event.listen(engine, "before_cursor_execute", lambda *details: executed.append(details[2]))
+    return executed
+
+
+async def test_a_batch_is_one_statement_and_what_is_held_one_more(acme: Tenant, postgresql: Database) -> None:
+    settling = [await acme.processed(f"d-{number}") for number in range(32)]
+    lane = PostgresqlLane(postgresql)
+    executed = _statements(postgresql)
+
+    assert await lane.write(_items(settling)) == [Settled.AS_DECIDED] * 32
+    assert len(executed) == 1
+
+    copies = [await acme.processed(f"d-{number}") for number in range(48)]
+    assert await lane.write(_items(copies)) == [Settled.ALREADY_CLAIMED] * 32 + [Settled.AS_DECIDED] * 16
+    assert len(executed) == 3
+    assert (await acme.left()).counts == (48, 96, 80)
+
+
+async def test_who_follows_another_leaves_the_duplicates_entry_alone(acme: Tenant, postgres_url: str) -> None:
+    database = Database(postgres_url)
+    lane = PostgresqlLane(database)
+    follower, stale = await acme.processed("d"), evolve(await acme.processed("d"), version=0)
+
+    answers = await lane.write([Item(settlement=each, is_duplicate=True) for each in (follower, stale)])
+    again = await lane.write([Item(settlement=follower)])
+
+    assert answers == [Settled.ALREADY_CLAIMED, Settled.STALE]
+    assert again == [Settled.ALREADY_CLAIMED]
+    assert await acme.stores.journal.entries(acme.id) == [follower.duplicate_log]
+    assert _stored(postgres_url) == _left_by(0, 2, log=1)
+    await database.dispose()
+
+
+@pytest.mark.parametrize("fresh", [True, False], ids=["new", "expired"])
+async def test_of_mixed_copies_in_two_processes_one_is_processed(
+    acme: Tenant, beside: Tenant, postgres_url: str, fresh: bool
+) -> None:
+    at = later(days=2)
+    if not fresh:
+        for number in range(3):
+            await acme.stores.deliveries.settle(await acme.processed(f"d-{number}"))
+    before = _stored(postgres_url)
+    for number in range(3):
+        copies = [await acme.processed(f"d-{number}", at=at) for _ in range(32)]
+        checking = [await acme.decided(outcome, at) for outcome in CHECKING for _ in range(8)]
+        checking = [
+            evolve(each, key=copies[0].key, log=evolve(each.log, reference_id=f"d-{number}")) for each in checking
+        ]
+        mixed = random.Random(number).sample([*copies, *checking], 64)  # noqa: S311  # no secret
+
+        answers = await asyncio.gather(
+            *((acme, beside)[place % 2].stores.deliveries.settle(each) for place, each in enumerate(mixed))
+        )
+
+        told = Counter((each.claim, answer) for each, answer in zip(mixed, answers, strict=True))
+        assert told[Claim.TAKE, Settled.AS_DECIDED] == 1
+        assert told[Claim.TAKE, Settled.ALREADY_CLAIMED] == 31
+        assert told[Claim.CHECK, Settled.AS_DECIDED] + told[Claim.CHECK, Settled.ALREADY_CLAIMED] == 32
+        # Whoever asks later is a duplicate.
+        assert await beside.stores.deliveries.settle(checking[0]) is answers[mixed.index(checking[0])]
+        late = evolve(checking[1], log=evolve(checking[1].log, id=IDS.mint("log_")))
+        assert await beside.stores.deliveries.settle(late) is Settled.ALREADY_CLAIMED
+
+    after = _stored(postgres_url)
+    assert after["log_entries"] - before["log_entries"] == 3 * 65
+    assert after["workflow_runs"] - before["workflow_runs"] == 6
+    assert (after["claims"], after["context_records"]) == (3, 3)
+
+
+@pytest.mark.parametrize("bad", ["surrogate", "nul", "number", "event"])
+async def test_only_what_cannot_be_stored_is_refused(acme: Tenant, postgres_url: str, bad: str) -> None:
+    settling = [await acme.processed(f"d-{number}") for number in range(64)]
+    poisoned = settling[7::20]
+    for each in poisoned:
+        match bad:
+            case "surrogate":
+                spoiled = evolve(each.log, reason="\ud800")
+            case "nul":
+                spoiled = evolve(each.log, reason="\0")
+            case "number":
+                spoiled = evolve(each.log, repository_id=2**63)
+            case _:
+                spoiled = each.log
+                postgres.rows(
+                    postgres_url,
+                    "INSERT INTO events VALUES (%s, %s, '', 0, NULL, NULL, 'push', '{}', 0)",
+                    *(each.log.id, acme.id),
+                )
+        settling[settling.index(each)] = evolve(each, log=spoiled)
+
+    answers = await asyncio.gather(*map(acme.stores.deliveries.settle, settling), return_exceptions=True)
+
+    refused = [number for number, answer in enumerate(answers) if isinstance(answer, Unstorable)]
+    assert refused == [7, 27, 47]
+    assert answers.count(Settled.AS_DECIDED) == 61
+    assert (await acme.left()).counts == (61, 122, 61)
+    assert postgres.rows(postgres_url, "SELECT count(*) FROM claims") == [(61,)]
+
+
+async def test_when_the_first_of_several_copies_cannot_be_stored_the_next_one_leads(acme: Tenant) -> None:
+    copies = [await acme.processed("d") for _ in range(8)]
+    copies[0] = evolve(copies[0], log=evolve(copies[0].log, reason="\ud800"))
+
+    answers = await asyncio.gather(*map(acme.stores.deliveries.settle, copies), return_exceptions=True)
+
+    assert isinstance(answers[0], Unstorable)
+    assert answers[1:] == [Settled.AS_DECIDED] + [Settled.ALREADY_CLAIMED] * 6
+    assert (await acme.left()).counts == (1, 2, 7)
+
+
+async def test_lanes_that_meet_at_many_keys_are_in_no_deadlock(
+    acme: Tenant, postgresql: Database, postgres_url: str
+) -> None:
+    """Each writes the same deliveries as the others, in an order of its own, while what they are decided on changes."""
+    databases = (postgresql, Database(postgres_url))
+    lanes = [PostgresqlLane(each) for each in databases for _ in range(2)]
+    processed = 0
+    for number in range(8):
+        chance = random.Random(number)  # noqa: S311  # no secret
+        batches = [[await acme.processed(f"d-{number}-{each}") for each in range(24)] for _ in lanes]
+        for batch in batches:
+            chance.shuffle(batch)
+
+        change = acme.stores.directory.enable_trigger(acme.id, acme.triggers[0].id, enabled=number % 2 == 1)
+        changing = asyncio.create_task(change)
+        answers = await asyncio.gather(*(lane.write(_items(batch)) for lane, batch in zip(lanes, batches, strict=True)))
+        assert await changing
+
+        told: dict[object, Counter[Settled]] = defaultdict(Counter)
+        for batch, each in zip(batches, answers, strict=True):
+            for settlement, answer in zip(batch, each, strict=True):
+                told[settlement.key][answer] += 1
+        # Who finds that the configuration has changed writes nothing; of the others, one does.
+        assert all(each[Settled.AS_DECIDED] == (each[Settled.STALE] < len(lanes)) for each in told.values())
+        processed += sum(each[Settled.AS_DECIDED] for each in told.values())
+    assert processed == _stored(postgres_url)["claims"] == _stored(postgres_url)["context_records"]
+    await databases[1].dispose()
+    await _expect_no_deadlock(postgresql, postgres_url)
+
+
+async def test_lanes_wait_for_claims_in_one_order_whatever_the_order_of_their_batches(
+    acme: Tenant, postgresql: Database, postgres_url: str
+) -> None:
+    forth = [await acme.processed(f"d-{number}") for number in range(3)]
+    back = [await acme.processed(f"d-{number}") for number in reversed(range(3))]
+    with closing(_connected(postgres_url)) as other:
+        # Both have begun, and neither has come further than to this one.
+        other.execute("INSERT INTO claims VALUES (%s, 0, '')", [_key(forth[1])])
+        writing = [asyncio.create_task(PostgresqlLane(postgresql).write(_items(each))) for each in (forth, back)]
+        await _until_they_wait(writing, postgres_url)
+        other.rollback()
+
+        answers = await asyncio.gather(*writing)
+
+    assert {Settled.AS_DECIDED, Settled.ALREADY_CLAIMED} == {*answers[0], *answers[1]}
+    assert all(one is not other for one, other in zip(answers[0], reversed(answers[1]), strict=True))
+    await _expect_no_deadlock(postgresql, postgres_url)
+
+
+async def _expect_no_deadlock(database: Database, url: str) -> None:
+    # A connection tells the server's statistics of one when it ends, at the latest.
+    await database.dispose()
+    query = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+    assert postgres.rows(url, query) == [(0,)]
+
+
+@pytest.mark.parametrize("commits", [True, False])
+async def test_a_batch_that_loses_a_claim_while_it_is_written_looks_again(
+    acme: Tenant, postgresql: Database, postgres_url: str, commits: bool
+) -> None:
+    settling = [await acme.processed(f"d-{number}") for number in range(8)]
+    with closing(_connected(postgres_url)) as other:
+        other.execute(
+            "INSERT INTO claims VALUES (%s, %s, %s)", (_key(settling[3]), to_ms(settling[3].at), "log_of_another")
+        )
+        writing = asyncio.create_task(PostgresqlLane(postgresql).write(_items(settling)))
+        await _until_they_wait([writing], postgres_url)
+        (other.commit if commits else other.rollback)()
+
+        answers = await writing
+
+    assert [answer is Settled.ALREADY_CLAIMED for answer in answers] == [commits and n == 3 for n in range(8)]
+    assert (await acme.left()).log.count("Duplicate push delivery") == commits
+    assert (await acme.left()).counts == (8 - commits, 16 - 2 * commits, 8)
+
+
+async def test_what_was_answered_while_it_is_written_again_is_answered_the_same(
+    acme: Tenant, postgresql: Database, postgres_url: str
+) -> None:
+    """Told to be a duplicate by who wrote it first; meanwhile the claim was swept, and could be taken."""
+    settling = await acme.processed("d")
+    duplicate = settling.duplicate_log
+    with closing(_connected(postgres_url)) as other:
+        other.execute(
+            "INSERT INTO log_entries (organization_id, created_at, id, integration_id, repository_id, title,"
+            " integration_type, direction, status) VALUES (%s, %s, %s, %s, 1, %s, 'codehost', 'incoming', 'success')",
+            (acme.id, to_ms(settling.log.created_at), duplicate.id, acme.integration.id, duplicate.title),
+        )
+        writing = asyncio.create_task(PostgresqlLane(postgresql).write(_items([settling])))
+        await _until_they_wait([writing], postgres_url)
+        other.commit()
+
+        assert await writing == [Settled.ALREADY_CLAIMED]
+
+    assert _stored(postgres_url) == _left_by(0, 2, log=1)
+
+
+async def test_connections_that_are_ended_while_batches_are_written_cost_nothing_but_time(
+    acme: Tenant, beside: Tenant, postgres_url: str
+) -> None:
+    chance = random.Random(5)  # noqa: S311  # no secret
+    settling = [[await acme.processed(f"d-{number}") for _ in range(2)] for number in range(120)]
+    done = asyncio.Event()
+
+    async def deliver(copies: Sequence[Settlement]) -> list[Settled | BaseException]:
+        await asyncio.sleep(chance.uniform(0, 0.4))
+        processes = chance.sample((acme, beside), 2)
+        settles = [each.stores.deliveries.settle(copy) for each, copy in zip(processes, copies, strict=True)]
+        return await asyncio.gather(*settles, return_exceptions=True)
+
+    async def cut() -> int:
+        cuts = 0
+        while not done.is_set():
+            await asyncio.sleep(chance.uniform(0, 0.05))
+            # Those that are at work: before their commit, in it, or after it.
+            cuts += len(await asyncio.to_thread(postgres.rows, postgres_url, f"{_CUT} AND state = 'active'"))
+        return cuts
+
+    cutting = asyncio.create_task(cut())
+    told = await asyncio.gather(*map(deliver, settling))
+    done.set()
+    assert await cutting
+
+    # Whatever they were told, sending them again completes them.
+    copies = [copy for each in settling for copy in each]
+    again = iter(await asyncio.gather(*map(acme.stores.deliveries.settle, copies)))
+    for answers in told:
+        finally_told = [next(again) for _ in answers]
+        assert set(finally_told) == {Settled.AS_DECIDED, Settled.ALREADY_CLAIMED}
+        for first, last in zip(answers, finally_told, strict=True):
+            assert first is last or type(first) is StoreUnavailable
+    assert _stored(postgres_url) == _left_by(120, 2, log=240)
+
+
+@pytest.mark.parametrize("lost", ["statement", "answer"])
+async def test_a_batch_whose_connection_is_lost_is_written_once(
+    acme: Tenant, postgresql: Database, postgres_url: str, lost: str
+) -> None:
+    settling = [await acme.processed(f"d-{number}") for number in range(8)]
+    settling += [await acme.decided(outcome) for outcome in CHECKING]
+    sent = _lose(postgresql, postgres_url, lost, times=2)
+
+    assert await PostgresqlLane(postgresql).write(_items(settling)) == [Settled.AS_DECIDED] * 12
+
+    assert next(sent) == 3
+    assert _stored(postgres_url) == _left_by(8, 2, log=12)
+
+
+@pytest.mark.parametrize("lost", ["statement", "answer"])
+async def test_a_batch_whose_connection_is_always_lost_is_unavailable_and_can_be_sent_again(
+    acme: Tenant, postgresql: Database, postgres_url: str, lost: str
+) -> None:
+    settling = [await acme.processed(f"d-{number}") for number in range(8)]
+    lane = PostgresqlLane(postgresql)
+    sent = _lose(postgresql, postgres_url, lost, times=5)
+
+    with pytest.raises(StoreUnavailable, match="cannot be used"):
+        await lane.write(_items(settling))
+
+    assert next(sent) == 5
+    assert (await acme.left()).counts == ((0, 0, 0) if lost == "statement" else (8, 16, 8))
+    assert await lane.write(_items(settling)) == [Settled.AS_DECIDED] * 8
+    assert _stored(postgres_url) == _left_by(8, 2, log=8)
+
+
+async def test_a_plan_made_for_empty_tables_uses_the_indexes_when_they_are_full(
+    acme: Tenant, postgresql: Database, postgres_url: str
+) -> None:
+    lane = PostgresqlLane(postgresql)
+    await lane.write(_items([await acme.processed("d")]))
+    postgres.rows(
+        postgres_url,
+        "INSERT INTO claims SELECT uuid_send(gen_random_uuid()), 0, 'log' FROM generate_series(1, 5000)",
+    )
+    postgres.rows(
+        postgres_url,
+        "INSERT INTO organizations SELECT 'o' || n, 'o' || n, '', 30, 1, 0 FROM generate_series(1, 500) AS n",
+    )
+    postgres.rows(
+        postgres_url,
+        "INSERT INTO log_entries SELECT (made.row).* FROM (SELECT jsonb_populate_record(log_entries, "
+        "jsonb_build_object('id', 'log_' || n)) AS row FROM log_entries, generate_series(1, 5000) AS n) AS made",
+    )
+    before = await _scans(postgresql)
+
+    await lane.write(_items([await acme.processed(f"d-{number}") for number in range(32)]))
+
+    after = await _scans(postgresql)
+    assert after.keys() >= {*_TABLES, "organizations"}
+    assert {table: after[table][0] - before[table][0] for table in after} == dict.fromkeys(after, 0)
+    for table in ("claims", "log_entries", "organizations"):
+        assert after[table][1] - before[table][1] >= 32
+
+
+async def test_a_lanes_connections_are_durable_whatever_the_database_is_set_to(
+    postgresql: Database, postgres_url: str
+) -> None:
+    name = postgresql.dialect.explain(OSError()).split("'")[1]
+    for setting in (
+        "synchronous_commit = off",
+        "default_transaction_isolation = serializable",
+        "default_transaction_read_only = on",
+    ):
+        with psycopg.connect(postgres_url.replace("+asyncpg", "", 1), autocommit=True) as connection:
+            connection.execute("SET default_transaction_read_only = off")
+            connection.execute(f'ALTER DATABASE "{name}" SET {setting}'.encode())
+
+    def settings(connection: Connection) -> list[object]:
+        names = ("transaction_isolation", "transaction_read_only", "synchronous_commit", "statement_timeout")
+        return [connection.exec_driver_sql(f"SHOW {each}").scalar() for each in names]
+
+    assert await postgresql.settle(settings) == ["read committed", "off", "on", "4s"]
+
+
+def _lose(database: Database, url: str, what: str, *, times: int) -> "count[int]":
+    """Lose so many statements of lanes on their way, or the answers to them; give what counts statements."""
+    engine = database._settler.sync_engine  # pyright: ignore[reportPrivateUsage]  # where connections are lost
+    sent = count()
+
+    def lose(*_: object) -> None:
+        if next(sent) < times:
+            postgres.rows(url, _CUT)
+            if what == "answer":
+                # What a client sees whose connection breaks while it waits for the answer.
+                raise ConnectionResetError
+
+    event.listen(engine, "before_cursor_execute" if what == "statement" else "after_cursor_execute", lose)
+    return sent
+
+
+async def _scans(database: Database) -> dict[str, tuple[int, int]]:
+    """Give how often each table was read as a whole and through indexes, by all connections that say so."""
+
+    def read(connection: Connection) -> dict[str, tuple[int, int]]:
+        connection.exec_driver_sql("SELECT pg_stat_force_next_flush()")
+        found = connection.exec_driver_sql("SELECT relname, seq_scan, idx_scan FROM pg_stat_user_tables")
+        return {row.relname: (row.seq_scan, row.idx_scan or 0) for row in found}
+
+    return await database.settle(read)
+
+
+async def _until_they_wait(writing: "Sequence[asyncio.Task[Any]]", url: str) -> None:
+    """Wait until each waits for another one's transaction."""
+    query = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    while len(postgres.rows(url, query)) < len(writing):
+        assert not any(each.done() for each in writing)
+        await asyncio.sleep(0.01)
+
+
+def _connected(url: str) -> "psycopg.Connection[tuple[Any, ...]]":
+    return psycopg.connect(url.replace("+asyncpg", "", 1))
+
+
+def _key(settlement: Settlement) -> bytes:
+    assert settlement.key is not None
+    return settlement.key.digest

@@ -1,0 +1,242 @@
+"""What the databases make of the statements that are sent: none walks through a table that grows.
+
+The statements are those of the calls themselves, taken from the engines on their way. Nothing is timed.
+"""
+
+import re
+import sqlite3
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import closing, contextmanager
+from datetime import timedelta
+from typing import Any, Final
+
+from attrs import evolve, frozen
+from contract_values import IDS, RotatingSealer, Tenant, a_post, later, push, release, take, tenant
+from sqlalchemy import Connection, Engine, event, insert, text
+from sqlite_files import file_of
+from tests import postgres
+
+from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores
+from contentsvc_adapters.sql.schema import (
+    claims,
+    context_records,
+    events,
+    log_entries,
+    posts,
+    rate_windows,
+    workflow_runs,
+)
+from contentsvc_core.access.rates import RATES, Bucket
+from contentsvc_core.access.window import hit
+from contentsvc_core.content.pagination import PageRequest
+from contentsvc_core.content.posts import PostStatus
+from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.content.windows import LookbackWindow
+from contentsvc_core.journal import LogQuery, LogStatus
+from contentsvc_core.timestamps import to_ms
+from contentsvc_core.workflows.runs import RunStatus
+
+_NUMBER: Final = 1500
+_GROWING: Final = (
+    "claims|context_records|events|log_counts|log_entries|post_counts|posts|rate_windows|run_drafts|run_steps"
+    "|told_once|workflow_runs"
+)
+#: In the words of SQLite, and of PostgreSQL: of the rows, or of an index from its one end to the other.
+_SCAN: Final = re.compile(
+    rf"\b(?:SCAN|Seq Scan on) (?:{_GROWING})\b"
+    # The indexes of runs that are pending, and of those that are running, hold nothing else.
+    rf"|Index (?:Only )?Scan (?:Backward )?using (?!ix_workflow_runs_(?:pending|running)\b)\w+ on "
+    rf"(?:{_GROWING})\b.*(?!\n *Index Cond)(?:\n|$)"
+)
+_QUESTION: Final = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b")
+
+
+@frozen
+class Shelf:
+    """A database with rows of everything, and its tenant."""
+
+    database: Database
+    stores: SqlStores
+    acme: Tenant
+    #: The id of a log entry with an event.
+    processed: str
+
+
+async def _filled(database: Database) -> Shelf:
+    stores = sql_stores(database, RotatingSealer())
+    acme, zenith = await tenant(stores), await tenant(stores, "zenith")
+    (settling, theirs) = [await each.processed("d", push("feat: lamp")) for each in (acme, zenith)]
+    tables: dict[Any, list[dict[str, Any]]] = {}
+    for number in range(_NUMBER):
+        each = settling if number % 3 else theirs
+        assert each.context is not None
+        assert each.key is not None
+        at = later(minutes=20 * number)
+        log = evolve(each.log, id=IDS.mint("log_"), created_at=at)
+        context = evolve(each.context, id=IDS.mint("ctx_"), delivery_id=f"d-{number}", created_at=at)
+        status = RunStatus.PENDING if number % 30 == 0 else RunStatus.COMPLETED
+        run = evolve(each.runs[0], id=IDS.mint("run_"), status=status, created_at=at)
+        post = a_post(log.organization_id, at, status=list(PostStatus)[number % 2])
+        made = {
+            events: rows.event_row(log, push("feat: lamp"), of=context),
+            log_entries: rows.log_row(log),
+            claims: {"key": number.to_bytes(16), "claimed_at": to_ms(at), "log_id": log.id},
+            context_records: rows.context_row(context, event_id=log.id),
+            workflow_runs: rows.run_row(run, event_id=log.id),
+            posts: rows.post_row(post, run_id=run.id, once=None) | {"run_id": None},
+            rate_windows: {"bucket": f"b-{number}", "hits": "[]", "expires_at": to_ms(at)},
+        }
+        for table, row in made.items():
+            tables.setdefault(table, []).append(row)
+
+    def fill(connection: Connection) -> None:
+        for table, made in tables.items():
+            connection.execute(insert(table), made)
+        connection.execute(text("ANALYZE"))
+
+    await database.write(fill)
+    return Shelf(database, stores, acme, tables[log_entries][1]["id"])
+
+
+@contextmanager
+def _overheard() -> Generator[list[tuple[str, Any]]]:
+    """Collect what is sent to the databases meanwhile."""
+    heard: list[tuple[str, Any]] = []
+
+    def hear(_connection: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
+        heard.append((statement, parameters))
+
+    event.listen(Engine, "before_cursor_execute", hear)
+    try:
+        yield heard
+    finally:
+        event.remove(Engine, "before_cursor_execute", hear)
+
+
+async def _sent(shelf: Shelf, call: Callable[[Shelf], Awaitable[object]]) -> list[tuple[str, Any]]:
+    with _overheard() as heard:
+        await call(shelf)
+    return [each for each in heard if _QUESTION.match(each[0])]
+
+
+async def _plans(shelf: Shelf, explain: Callable[[str, Any], str]) -> list[str]:
+    """Give the plans that walk through a table that grows, each with its call and its statement."""
+    found: list[str] = []
+    for name, call in _CALLS.items():
+        asked = await _sent(shelf, call)
+        assert asked, f"{name}: no statement was sent"
+        for statement, parameters in asked:
+            plan = explain(statement, parameters[0] if isinstance(parameters, list) else parameters)
+            if _SCAN.search(plan):
+                found.append(f"{name}\n{statement}\n{plan}")
+    return found
+
+
+async def _settling(shelf: Shelf) -> None:
+    await shelf.stores.deliveries.settle(await shelf.acme.processed(IDS.mint("d-"), release(), at=later(days=99)))
+
+
+async def _finishing(shelf: Shelf) -> None:
+    journal = shelf.stores.journal
+    entry = evolve((await shelf.acme.processed("d-9")).log, id=IDS.mint("log_"), detail=None, created_at=later(days=98))
+    await journal.append(entry)
+    await journal.finish(evolve(entry, status=LogStatus.FAILED))
+
+
+async def _timed(shelf: Shelf) -> None:
+    at = later(days=97)
+    log_id = f"log_{to_ms(at):012x}"[:12] + f"-{to_ms(at) & 0xFFFF:04x}-7000-8000-000000000000"
+    entry = evolve((await shelf.acme.processed("d-8")).log, id=log_id, detail=None, created_at=at)
+    await shelf.stores.journal.append(entry)
+    with _overheard() as heard:
+        assert await shelf.stores.journal.entry(shelf.acme.id, log_id) == entry
+    # Found where its id says, and not looked for anywhere else.
+    assert sum("FROM log_entries" in statement for statement, _ in heard) == 1
+
+
+async def _before(shelf: Shelf) -> None:
+    (record,) = await shelf.stores.contexts.records(shelf.acme.id, limit=1)
+    await shelf.stores.contexts.before(record, limit=50, max_bytes=10**9)
+
+
+async def _running(shelf: Shelf) -> None:
+    due = await shelf.stores.ledger.pending(later(days=99), limit=4, per_organization=2)
+    (run, *_) = await take(shelf.stores, [each.id for each in due])
+    await shelf.stores.ledger.complete(run, a_post(shelf.acme.id), once="once")
+
+
+async def _editing(shelf: Shelf) -> None:
+    (post,) = await shelf.stores.posts.posts(shelf.acme.id, limit=1)
+    published = evolve(post, status=PostStatus.PUBLISHED, updated_at=post.updated_at + timedelta(seconds=1))
+    await shelf.stores.posts.change(published, seen=post.updated_at)
+    await shelf.stores.posts.remove(shelf.acme.id, post.id)
+
+
+_DEEP: Final = PageRequest(limit=10, page=60)
+_CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
+    "endpoint": lambda shelf: shelf.stores.deliveries.endpoint(shelf.acme.address, later()),
+    "settle": _settling,
+    "first page of the log": lambda shelf: shelf.stores.journal.page(shelf.acme.id, LogQuery(), PageRequest()),
+    "deep page of the log": lambda shelf: shelf.stores.journal.page(shelf.acme.id, LogQuery(), _DEEP),
+    "page of the log by filters": lambda shelf: shelf.stores.journal.page(
+        shelf.acme.id,
+        LogQuery(integration_ids=[shelf.acme.integration.id], statuses=[LogStatus.SUCCESS]),
+        _DEEP,
+    ),
+    "log entry by the id of an event": lambda shelf: shelf.stores.journal.entry(shelf.acme.id, shelf.processed),
+    "log entry by an id with a time": _timed,
+    "answered": lambda shelf: shelf.stores.journal.answered(
+        shelf.acme.id, shelf.acme.integration.id, ["d-1"], since=later(days=18)
+    ),
+    "append and finish": _finishing,
+    "sweep of the log": lambda shelf: shelf.stores.journal.sweep(shelf.acme.id, before=later(days=1), limit=9),
+    "last sweep of the log": lambda shelf: shelf.stores.journal.sweep(shelf.acme.id, before=later(days=-9), limit=9),
+    "sweep of claims": lambda shelf: shelf.stores.journal.sweep_claims(before=later(days=1), limit=9),
+    "sweep of windows": lambda shelf: shelf.stores.rate_limits.sweep(before=later(days=1), limit=9),
+    "limit": lambda shelf: shelf.stores.rate_limits.update(
+        Bucket.of_key(RATES[0], "csk_1"), lambda window: hit(window, RATES[0], later())
+    ),
+    "first page of posts": lambda shelf: shelf.stores.posts.page(shelf.acme.id, PostQuery(), PageRequest()),
+    "deep page of posts by filters": lambda shelf: shelf.stores.posts.page(
+        shelf.acme.id, PostQuery(ascending=True, statuses=[PostStatus.DRAFT]), PageRequest(limit=10, page=30)
+    ),
+    "context before": _before,
+    "context within": lambda shelf: shelf.stores.contexts.within(
+        shelf.acme.id,
+        provider="codehost",
+        repository_id=shelf.acme.repository.id,
+        window=LookbackWindow(since=later(days=7), until=later(days=8)),
+        limit=50,
+        max_bytes=10**9,
+    ),
+    "runs": _running,
+    "change and remove a post": _editing,
+}
+
+
+async def test_sqlite_walks_through_no_table_that_grows(database: Database) -> None:
+    shelf = await _filled(database)
+    with closing(sqlite3.connect(file_of(database))) as file:
+
+        def explain(statement: str, parameters: Any) -> str:
+            return "\n".join(row[-1] for row in file.execute(f"EXPLAIN QUERY PLAN {statement}", parameters))
+
+        # What it is to find, it finds.
+        assert _SCAN.search(explain("SELECT * FROM log_entries WHERE id = ?", ("log_1",)))
+        assert await _plans(shelf, explain) == []
+    await shelf.stores.close()
+
+
+async def test_postgresql_walks_through_no_table_that_grows(postgresql: Database, postgres_url: str) -> None:
+    shelf = await _filled(postgresql)
+    # So few rows are walked through although there is an index; with many, there has to be one.
+    url = f"{postgres_url}{'&' if '?' in postgres_url else '?'}options=-cenable_seqscan%3Doff"
+
+    def explain(statement: str, _parameters: Any) -> str:
+        # For any parameters, as it is planned once it has come several times.
+        return "\n".join(row[0] for row in postgres.rows(url, f"EXPLAIN (GENERIC_PLAN) {statement}"))
+
+    assert _SCAN.search(explain("SELECT * FROM log_entries WHERE title = $1", None))
+    assert _SCAN.search(explain("SELECT * FROM log_entries ORDER BY organization_id", None))
+    assert await _plans(shelf, explain) == []
+    await shelf.stores.close()
