@@ -1,10 +1,13 @@
 """Markdown to HTML that is safe to show (port :class:`~contentsvc_core.ports.MarkupRenderer`)."""
 
 import asyncio
-from typing import Final, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, final
 
 import nh3
-from markdown_it import MarkdownIt
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 #: From here on, in characters, rendering takes long enough to leave the event loop for.
 _LONG: Final = 10_000
@@ -23,10 +26,12 @@ _ATTRIBUTES: Final = {"a": {"href", "title"}, "ol": {"start"}, "td": {"align"}, 
 class SafeMarkdown:
     """CommonMark with tables and strikethrough; raw HTML stays text, and an allow-list has the last word."""
 
-    def __init__(self) -> None:
-        """Configure the parser."""
+    @cached_property
+    def _parser(self) -> "MarkdownIt":
+        from markdown_it import MarkdownIt  # noqa: PLC0415  # a process that only receives never renders
+
         # html=False first: the allow-list alone would drop the text that follows a <script>.
-        self._parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+        return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
 
     async def render(self, markdown: str) -> str:
         """Give the HTML; a long text is rendered off the event loop."""

@@ -9,6 +9,8 @@ MAX_REPOSITORY_ID: Final = 2**63 - 1
 _REPOSITORY_ID: Final = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 _DELIVERY_ID: Final = re.compile(r"[!-~]{1,255}")
 _OWN_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+#: A UUIDv7 behind a prefix: its first 48 bits are milliseconds since the epoch (RFC 9562, section 5.7).
+_TIMED: Final = re.compile(r"[a-z]+_([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
 _SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?", re.ASCII)
 #: Neither part may be a step in a path.
 _FULL_NAME: Final = re.compile(r"(?!\.\.?/)[A-Za-z0-9_.-]{1,100}/(?!\.\.?\Z)[A-Za-z0-9_.-]{1,100}", re.ASCII)
@@ -35,6 +37,12 @@ def is_delivery_id(text: str) -> bool:
 def is_own_id(text: str) -> bool:
     """Tell whether ``text`` can be an id that this service minted; anything else is an unknown one."""
     return _OWN_ID.fullmatch(text) is not None
+
+
+def minted_ms(text: str) -> int | None:
+    """Read when an id was minted, in milliseconds since the epoch; ``None``: it does not tell."""
+    timed = _TIMED.fullmatch(text)
+    return None if timed is None else int(timed[1] + timed[2], 16)
 
 
 def is_slug(text: str) -> bool:

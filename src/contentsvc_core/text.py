@@ -14,7 +14,18 @@ _SPACES: Final = re.compile(r"\s+")
 
 def storable(text: str) -> str:
     """Replace what a database cannot hold (U+0000, lone surrogates) by U+FFFD; everything else stays as it is."""
+    if "\x00" not in text and (text.isascii() or _can_be_encoded(text)):
+        # Nearly all of them; both looks are a hundred times as fast as the pattern.
+        return text
     return _UNSTORABLE.sub(_REPLACEMENT, text)
+
+
+def _can_be_encoded(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def has_controls(text: str) -> bool:
@@ -27,6 +38,15 @@ def one_line(text: str, limit: int) -> str:
 
     A longer text is cut, with ``…`` as its last character.
     """
+    if (
+        len(text) <= limit
+        and "  " not in text
+        and not text.startswith(" ")
+        and not text.endswith(" ")
+        and text.isprintable()
+    ):
+        # Nearly all of them: neither a character that any of the patterns matches, nor a space too many.
+        return text
     # Cut before the patterns run: a line of 25 MB costs nothing that way, and runs of spaces have room.
     line = _SPACES.sub(" ", _CONTROLS.sub(" ", storable(text[: 8 * limit]))).strip()
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"

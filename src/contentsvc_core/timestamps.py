@@ -19,7 +19,8 @@ def whole_ms(at: datetime) -> datetime:
     if at.tzinfo is None:
         message = f"a point in time needs a time zone: {at!r}"
         raise ValueError(message)
-    at = at.astimezone(UTC)
+    if at.tzinfo is not UTC:
+        at = at.astimezone(UTC)
     return at.replace(microsecond=at.microsecond // 1000 * 1000)
 
 

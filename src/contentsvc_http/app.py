@@ -9,13 +9,15 @@ from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import ASGIApp
 
+from contentsvc_core.ports import Aside
+from contentsvc_core.usecases.receive import at_once
 from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import refuse
 from contentsvc_http.health import health_routes, status_route
 from contentsvc_http.logs import RequestLog
 from contentsvc_http.rate_limiting import RateLimitHeaders
 from contentsvc_http.v1.routes import Api, api_routes
-from contentsvc_http.webhooks import Receiving, webhook_route
+from contentsvc_http.webhooks import Receiving, Webhooks
 
 #: The largest body that ``/v1`` takes, in bytes.
 _MAX_API_BODY = 1024 * 1024
@@ -32,6 +34,8 @@ class Front:
 
     receiver: Receiving
     api: Api
+    #: Where the answers to large deliveries are written.
+    aside: Aside = at_once
 
 
 @final
@@ -65,13 +69,13 @@ def create_app(services: Services) -> ASGIApp:
         # Our own configuration of logging stands (logs.py).
         logging_config=None,
     )
+    served = application if front is None else Webhooks(front.receiver, application, aside=front.aside)
     # Outermost of what answers: the log itself does, when the server stops in the middle of a request.
-    return services.watched(RateLimitHeaders(RequestLog(application)))
+    return services.watched(RateLimitHeaders(RequestLog(served)))
 
 
 def _front_routes(front: Front, running: str) -> list[HTTPRouteHandler]:
     return [
-        webhook_route(front.receiver),
         *api_routes(front.api),
         status_route(running),
         asset_route(),

@@ -14,6 +14,7 @@ from litestar.params import FromPath
 from litestar.response import File
 
 from contentsvc_http.errors import Refused
+from contentsvc_http.webhooks_document import WEBHOOK_PATH, WEBHOOK_SCHEMAS, webhook_operations
 
 #: How the document calls what ``/v1`` is protected by.
 _KEY: Final = "apiKey"
@@ -105,8 +106,8 @@ class _Page(SwaggerRenderPlugin):
 
 
 def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
-    """Spell path parameters as the specification does, and say which operations need a key."""
-    paths: dict[str, Any] = {}
+    """Add the receiver, spell path parameters as the specification does, and say which operations need a key."""
+    paths: dict[str, Any] = {WEBHOOK_PATH: webhook_operations()}
     for path, item in document["paths"].items():
         told = dict(item)
         for method in _METHODS & told.keys():
@@ -122,7 +123,9 @@ def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
                 operation["security"] = [{_KEY: []}]
             told[method] = operation
         paths[_camel(path)] = told
-    return {**document, "paths": paths}
+    components = document["components"]
+    schemas = {**WEBHOOK_SCHEMAS, **components["schemas"]}
+    return {**document, "paths": paths, "components": {**components, "schemas": schemas}}
 
 
 def _is_frameworks(answer: dict[str, Any]) -> bool:

@@ -28,23 +28,28 @@ class Refused(Exception):
 
 
 def refuse(_request: Request[Any, Any, Any], exc: Exception) -> Response[Mapping[str, Any]]:
-    """Answer an exception; what is ours to fix is logged with its cause, and the sender learns nothing of it."""
+    """Answer an exception, for the framework."""
+    refused = refusal(exc)
+    return Response(refused.body, status_code=refused.status, headers=refused.headers)
+
+
+def refusal(exc: Exception) -> Refused:
+    """Give an exception's answer; what is ours to fix is logged with its cause, and the sender learns nothing of it."""
     match exc:
         case Refused():
-            return Response(exc.body, status_code=exc.status, headers=exc.headers)
+            return exc
         case StoreUnavailable():
             _LOG.warning("store unavailable", reason=str(exc))
-            headers = {"Retry-After": str(RETRY_AFTER_S)}
-            return Response({"error": "Service temporarily unavailable"}, status_code=503, headers=headers)
+            return Refused(503, {"error": "Service temporarily unavailable"}, {"Retry-After": str(RETRY_AFTER_S)})
         case Unstorable():
             # Looked up or written: no store can hold it, whoever asks.
             _LOG.warning("unstorable", reason=str(exc))
-            return Response({"error": "Invalid request: a value cannot be stored"}, status_code=400)
+            return Refused(400, {"error": "Invalid request: a value cannot be stored"})
         case ReceivingFailed():
             _LOG.error("receiving failed", exc_info=exc)
-            return Response({"error": str(exc)}, status_code=_SERVER_ERROR)
+            return Refused(_SERVER_ERROR, {"error": str(exc)})
         case HTTPException() if exc.status_code < _SERVER_ERROR:
-            return Response({"error": exc.detail}, status_code=exc.status_code, headers=exc.headers)
+            return Refused(exc.status_code, {"error": exc.detail}, exc.headers)
         case _:
             _LOG.error("request failed", exc_info=exc)
-            return Response({"error": "Internal server error"}, status_code=_SERVER_ERROR)
+            return Refused(_SERVER_ERROR, {"error": "Internal server error"})

@@ -6,7 +6,9 @@ import re
 import sys
 import time
 from collections.abc import MutableMapping
-from typing import Any, Final, final
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any, Final, TextIO, final
 
 import msgspec
 import structlog
@@ -18,7 +20,11 @@ from contentsvc_core.text import one_line
 #: How much of a path is logged, in characters.
 _PATH_LENGTH: Final = 500
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_LOG: Final = structlog.get_logger("contentsvc.http")
+_NAME: Final = "contentsvc.http"
+_LOG: Final = structlog.get_logger(_NAME)
+_LOGGER: Final = logging.getLogger(_NAME)
+#: The id of the request that is being served.
+_serving: Final[ContextVar[str | None]] = ContextVar("request_id", default=None)
 
 
 def configure_logging(*, level: str, style: str, worker: int | None = None) -> None:
@@ -40,7 +46,7 @@ def configure_logging(*, level: str, style: str, worker: int | None = None) -> N
     console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     renderer = console if for_people else structlog.processors.JSONRenderer(ensure_ascii=False)
     shared: list[Any] = [
-        structlog.contextvars.merge_contextvars,
+        _with_request_id,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -52,7 +58,7 @@ def configure_logging(*, level: str, style: str, worker: int | None = None) -> N
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(sys.stderr) if for_people else _JsonLines(sys.stderr, worker=worker)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
@@ -72,6 +78,46 @@ def configure_logging(*, level: str, style: str, worker: int | None = None) -> N
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
+def _with_request_id(_logger: object, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    request_id = _serving.get()
+    if request_id is not None:
+        line["request_id"] = request_id
+    return line
+
+
+@final
+class _JsonLines(logging.StreamHandler[TextIO]):
+    """Writes lines of JSON. Those of requests it writes itself: most of all lines, and always of one form.
+
+    It is the form that the processors would give it, at a twentieth of their time, which was more than a delivery
+    took in all.
+    """
+
+    def __init__(self, stream: TextIO, *, worker: int | None) -> None:
+        """Take where lines are written."""
+        super().__init__(stream)
+        self._end = "}\n" if worker is None else f', "worker": {worker}}}\n'
+
+    def request(self, request_id: str, method: str, path: str, status: int, ms: float) -> None:
+        """Write the line of a request."""
+        at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        line = (
+            f'{{"method": {_quoted(method)}, "path": {_quoted(path)}, "status": {status}, "ms": {ms}, '
+            f'"event": "request", "request_id": "{request_id}", "logger": "{_NAME}", "level": "info", '
+            f'"timestamp": "{at}"{self._end}'
+        )
+        self.acquire()
+        try:
+            self.stream.write(line)
+            self.flush()
+        finally:
+            self.release()
+
+
+def _quoted(text: str) -> str:
+    return msgspec.json.encode(text).decode()
+
+
 @final
 class RequestLog:
     """An ASGI application around another: gives each request an id, answers with it, and logs one line.
@@ -89,8 +135,9 @@ class RequestLog:
             await self._app(scope, receive, send)
             return
         request_id = _request_id(scope)
-        structlog.contextvars.clear_contextvars()
-        structlog.contextvars.bind_contextvars(request_id=request_id)
+        _serving.set(request_id)
+        # Applications that pass a request on may change the path.
+        path = scope["path"]
         status = 0
         began = time.perf_counter()
 
@@ -111,13 +158,18 @@ class RequestLog:
             # Answered, so that nothing is left to be cancelled: raised on, it would only be logged with a traceback.
             await _send_unavailable(send_with_id)
         finally:
-            _LOG.info(
-                "request",
-                method=scope["method"],
-                path=one_line(scope["path"], _PATH_LENGTH),
-                status=status,
-                ms=round((time.perf_counter() - began) * 1000, 1),
-            )
+            ms = round((time.perf_counter() - began) * 1000, 1)
+            _log_request(request_id, scope["method"], one_line(path, _PATH_LENGTH), status, ms)
+
+
+def _log_request(request_id: str, method: str, path: str, status: int, ms: float) -> None:
+    if not _LOGGER.isEnabledFor(logging.INFO):
+        return
+    match logging.root.handlers:
+        case [_JsonLines() as lines]:
+            lines.request(request_id, method, path, status, ms)
+        case _:
+            _LOG.info("request", method=method, path=path, status=status, ms=ms)
 
 
 async def _send_unavailable(send: Send) -> None:

@@ -170,10 +170,10 @@ class MeasuredStore:
         self._store = store
         self._metrics = metrics
 
-    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
+    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
         """Give what is known at an address."""
         try:
-            return await self._store.endpoint(address, now)
+            return await self._store.endpoint(address, now, recall=recall)
         except StoreUnavailable:
             self._metrics.unavailable("endpoint")
             raise

@@ -11,15 +11,6 @@ class ErrorBody(TypedDict):
 
 
 @final
-class AnswerBody(TypedDict):
-    """The receiver's answer to a delivery (specification 4.1)."""
-
-    received: bool
-    message: str
-    data: dict[str, Any]
-
-
-@final
 class PostBody(TypedDict):
     """A post (specification 2.1)."""
 

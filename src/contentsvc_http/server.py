@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -25,6 +26,10 @@ from contentsvc_http.wiring.process import open_services
 _REQUEST_GRACE_S: Final = 4
 #: How long the rest of a stop may take, in seconds.
 _REST_S: Final = 5.0
+#: How many more objects there are before the garbage collector looks at the youngest, and how often it looks at the
+#: older ones (:func:`gc.set_threshold`). A delivery leaves no cycles, so that nearly nothing is ever found; with the
+#: defaults, looking took 5 to 10 % of the CPU time of a delivery.
+_COLLECTING: Final = (50_000, 20, 50)
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
@@ -115,9 +120,18 @@ async def _serve(
             server_header=False,
             timeout_graceful_shutdown=_REQUEST_GRACE_S,
         )
+        _collect_less()
         await _Server(config, started).serve(sockets=[bound])
         on_stopping()
         threading.Thread(target=_end_in_any_case, name="last resort", daemon=True).start()
+
+
+def _collect_less() -> None:
+    """Leave what was made until now to stay, and look for garbage less often."""
+    gc.collect()
+    # What was imported and opened lives as long as the process: to look at all of it again and again finds nothing.
+    gc.freeze()
+    gc.set_threshold(*_COLLECTING)
 
 
 def _end_in_any_case() -> None:

@@ -114,9 +114,9 @@ class TracedStore:
         self._store = store
         self._tracer = tracer
 
-    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
+    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
         """Give what is known at an address."""
-        return await self._store.endpoint(address, now)
+        return await self._store.endpoint(address, now, recall=recall)
 
     async def settle(self, settlement: Settlement) -> Settled:
         """Settle."""

@@ -1,30 +1,33 @@
-"""The webhook receiver (specification 4.1): a driver of :class:`~contentsvc_core.usecases.receive.Receiver`."""
+"""The webhook receiver (specification 4.1): a driver of :class:`~contentsvc_core.usecases.receive.Receiver`.
 
-from typing import Annotated, Any, Final, Protocol, final
+It is an ASGI application, not a route of the framework: it is called more often than everything else together, and
+needs nothing of what the framework does for a route (docs/decisions/0017-receiver-before-the-framework.md).
+"""
 
-from attrs import evolve
-from litestar import Request, Response, post
-from litestar.handlers import HTTPRouteHandler
-from litestar.openapi.datastructures import ResponseSpec
-from litestar.params import Parameter
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Final, Protocol, final
 
-from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, locate
-from contentsvc_core.webhooks.delivery import Delivery
+import msgspec
+from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
+
+from contentsvc_core.ports import Aside
+from contentsvc_core.usecases.receive import LARGE_BODY
+from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, locate
+from contentsvc_core.webhooks.delivery import Address, Delivery
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected, answer
-from contentsvc_http.errors import Refused
-from contentsvc_http.responses import AnswerBody, ErrorBody
+from contentsvc_http.errors import Refused, refusal
+from contentsvc_http.intake import Intake
 
-_PATH: Final = "/api/webhooks/{provider:str}/{organization_id:str}/{integration_id:str}/{repository_id:str}"
-_ERRORS: Final = {
-    400: "invalid parameters, headers or payload",
-    401: "invalid signature",
-    403: "integration disabled, or repository not of this integration",
-    404: "integration or repository not found",
-    413: "body over 25 MiB",
-    415: "encoded body",
-    500: "server error; nothing was stored",
-    503: "overloaded or the store is away: send it again",
-}
+#: How the route is called in metrics.
+_TEMPLATE: Final = "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"
+_START: Final = ["api", "webhooks"]
+_PARTS: Final = 6
+_ALLOWED: Final = (b"allow", b"POST, OPTIONS")
+_JSON: Final = (b"content-type", b"application/json")
+_FIRST: Final = frozenset({b"expect", b"content-encoding"})
+#: A Content-Length of more digits is no size that could be held.
+_LENGTH_DIGITS: Final = 20
 
 
 class Receiving(Protocol):
@@ -39,74 +42,107 @@ class Receiving(Protocol):
         ...
 
 
-def webhook_route(receiver: Receiving) -> HTTPRouteHandler:
-    """Give the receiver's route."""
-
-    @post(
-        _PATH,
-        status_code=200,
-        name="receive_delivery",
-        summary="Receive a delivery",
-        tags=["webhooks"],
-        # The framework's own cap is lower; the body is counted here while it streams in.
-        request_max_body_size=None,
-        responses={
-            status: ResponseSpec(ErrorBody, description=text, generate_examples=False)
-            for status, text in _ERRORS.items()
-        },
-    )
-    async def receive_delivery(
-        request: Request[Any, Any, Any],
-        provider: Annotated[str, Parameter(description="the provider's slug")],
-        organization_id: Annotated[str, Parameter(description="the organization's id")],
-        integration_id: Annotated[str, Parameter(description="the integration's id")],
-        # A text, since the framework's integers take 1_0, Arabic digits, and what overflows a database.
-        repository_id: Annotated[str, Parameter(description="the repository's id at the code host")],
-    ) -> Response[AnswerBody]:
-        address = locate(provider, organization_id, integration_id, repository_id)
-        if isinstance(address, Rejected):
-            return _respond(address)
-        delivery = Delivery(address=address, headers=tuple(request.scope["headers"]), body=b"")
-        if (refused := await receiver.preflight(delivery)) is not None:
-            return _respond(refused)
-        try:
-            body = await _read(request)
-        except _HungUp:
-            raise Refused(400, {"error": "The body was cut off"}) from None
-        if body is None:
-            return _respond(BODY_TOO_LARGE)
-        return _respond(await receiver.receive(evolve(delivery, body=body)))
-
-    return receive_delivery
-
-
-async def _read(request: Request[Any, Any, Any]) -> bytes | None:
-    """Read the body as far as it may go; ``None``: it goes further.
-
-    Raises:
-        _HungUp: The sender went away before the end.
-    """
-    chunks: list[bytes] = []
-    size = 0
-    while True:
-        message = await request.receive()
-        if message["type"] != "http.request":
-            raise _HungUp
-        chunk = message["body"]
-        size += len(chunk)
-        if size > MAX_BODY:
-            return None
-        chunks.append(chunk)
-        if not message["more_body"]:
-            return b"".join(chunks)
-
-
 @final
-class _HungUp(Exception):
-    """The sender went away in the middle of a body: nobody reads the answer, and nothing is wrong here."""
+class Webhooks:
+    """An ASGI application that answers for the webhooks' addresses, and leaves all others to another one."""
+
+    def __init__(self, receiver: Receiving, elsewhere: ASGIApp, *, aside: Aside, intake: Intake | None = None) -> None:
+        """Take what receives and what answers for everything else.
+
+        Args:
+            receiver: Receives.
+            elsewhere: Answers for all other addresses.
+            aside: Where the answers to large deliveries are written.
+            intake: The room for bodies; unless given, that of a process.
+        """
+        self._receiver = receiver
+        self._elsewhere = elsewhere
+        self._aside = aside
+        self._intake = intake or Intake()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._elsewhere(scope, receive, send)
+            return
+        path: str = scope["path"]
+        # As everywhere else: of several slashes in a row one counts, and one at the end does not.
+        parts = [part for part in path.split("/") if part]
+        if len(parts) != _PARTS or parts[:2] != _START:
+            await self._elsewhere(scope, receive, send)
+            return
+        if scope["method"] != "POST":
+            await _refuse_method(scope["method"], send)
+            return
+        scope["path_template"] = _TEMPLATE
+        try:
+            await self._answer(parts, scope, receive, send)
+        except Exception as exc:  # noqa: BLE001  # whatever it is, the sender is answered
+            refused = refusal(exc)
+            await _send(send, refused.status, msgspec.json.encode(refused.body), refused.headers)
+
+    async def _answer(self, parts: list[str], scope: HTTPScope, receive: Receive, send: Send) -> None:
+        address = locate(*parts[2:])
+        if isinstance(address, Rejected):
+            await _send_outcome(send, address)
+            return
+        headers = tuple(scope["headers"])
+        announced, waits = _announced(headers)
+        # What is small is there as soon as the headers are, and all of it is decided at once.
+        if waits and (refused := await self._preflight(address, headers)):
+            await _send_outcome(send, refused)
+            return
+        with self._intake.place(announced) as place:
+            body = await place.read(receive)
+            outcome = await self._receiver.receive(Delivery(address=address, headers=headers, body=body))
+            if len(body) <= LARGE_BODY:
+                written = _written(outcome)
+            else:
+                # It holds the commits again.
+                written = await self._aside(partial(_written, outcome))
+        await _send(send, outcome.status, written)
+
+    async def _preflight(self, address: Address, headers: Iterable[tuple[bytes, bytes]]) -> Rejected | None:
+        return await self._receiver.preflight(Delivery(address=address, headers=headers, body=b""))
 
 
-def _respond(outcome: Outcome) -> Response[Any]:
+def _announced(headers: Iterable[tuple[bytes, bytes]]) -> tuple[int, bool]:
+    """Give how long a body says that it is, in bytes, and whether it is worth looking at the headers before it comes.
+
+    The length is 0 when it does not say, or says what is no length that can be held. Headers come first when the body
+    may be large, when its sender waits to be told to go on, and when it is encoded: that is a refusal anyway.
+    """
+    announced, waits = -1, False
+    for name, value in headers:
+        if name == b"content-length":
+            announced = int(value) if value.isdigit() and len(value) <= _LENGTH_DIGITS else -1
+        elif name in _FIRST:
+            waits = True
+    return max(announced, 0), waits or not 0 <= announced <= LARGE_BODY
+
+
+def _written(outcome: Outcome) -> bytes:
+    return msgspec.json.encode(answer(outcome))
+
+
+async def _send_outcome(send: Send, refused: Rejected) -> None:
     # The rest of the body is not worth waiting for.
-    headers = {"Connection": "close"} if outcome is BODY_TOO_LARGE else None
-    return Response(answer(outcome), status_code=outcome.status, headers=headers)
+    headers = {"Connection": "close"} if refused is BODY_TOO_LARGE else {}
+    await _send(send, refused.status, _written(refused), headers)
+
+
+async def _send(send: Send, status: int, body: bytes, more: Mapping[str, str] | None = None) -> None:
+    headers = [_JSON, (b"content-length", b"%d" % len(body))]
+    if more:
+        headers += [(name.lower().encode(), value.encode()) for name, value in more.items()]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+async def _refuse_method(method: str, send: Send) -> None:
+    if method == "OPTIONS":
+        await send({"type": "http.response.start", "status": 204, "headers": [_ALLOWED]})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        return
+    refused = Refused(405, {"error": "Method Not Allowed"}, {"Allow": "POST, OPTIONS"})
+    await _send(send, refused.status, msgspec.json.encode(refused.body), refused.headers)

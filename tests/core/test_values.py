@@ -1,6 +1,8 @@
 """The small values: time, text, identifiers, wire forms, keys, the journal, runs, queries."""
 
 import json
+import re
+import sys
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -16,7 +18,7 @@ from contentsvc_core.identifiers import is_slug, slugify
 from contentsvc_core.journal import FailureBudget, LogQuery, LogStatus, read_log_query, retention_cutoff
 from contentsvc_core.organizations import Organization
 from contentsvc_core.testing import START
-from contentsvc_core.text import one_line, storable
+from contentsvc_core.text import has_controls, one_line, storable
 from contentsvc_core.timestamps import from_ms, iso_ms, to_ms, whole_ms
 from contentsvc_core.webhooks.events import Event
 from contentsvc_core.wire import event_body, event_from_json, event_to_json
@@ -50,6 +52,14 @@ class TestText:
         assert "\0" not in clean
         assert len(clean) == len(text)
         assert all(new in (old, "\ufffd") for old, new in zip(text, clean, strict=True))
+
+    def test_what_is_given_back_unseen_is_nothing_that_the_patterns_would_change(self) -> None:
+        # Every character that is printable, with neither a space nor anything that breaks or reorders a line.
+        printable = "".join(chr(code) for code in range(sys.maxunicode) if chr(code).isprintable()).replace(" ", "")
+        assert not has_controls(printable)
+        assert one_line(printable, len(printable)) is printable
+        assert one_line(f"{printable}\u202e", len(printable) + 1) == printable
+        assert re.search(r"\s", printable) is None
 
     @given(st.text(st.characters()), st.integers(1, 80))
     def test_one_line_is_one_printable_line_in_its_limit(self, text: str, limit: int) -> None:

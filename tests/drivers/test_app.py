@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import json
 import logging
 import sys
 from collections.abc import Generator
@@ -45,10 +46,10 @@ class FailingStore:
         self.in_endpoint: Exception | None = None
         self.in_settle: Exception | None = None
 
-    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
+    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
         if self.in_endpoint is not None:
             raise self.in_endpoint
-        return await self.store.endpoint(address, now)
+        return await self.store.endpoint(address, now, recall=recall)
 
     async def settle(self, settlement: Settlement) -> Settled:
         if self.in_settle is not None:
@@ -185,6 +186,40 @@ async def test_a_path_cannot_speak_to_the_terminal(world: World, logged: io.Stri
     assert "\x07" not in logged.getvalue()
 
 
+async def test_the_line_of_a_request_is_the_same_as_any_other_line(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = logging.getLogger()
+    before = (root.handlers, root.level)
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    configure_logging(level="info", style="json", worker=3)
+    path = '/v1/"posts"\\é'
+    try:
+        with_id = {"X-Request-Id": "r-1"}
+        await world.request("POST", path, headers=with_id)
+        # With another handler beside it, or for people, the processors write it.
+        root.handlers = [*root.handlers, logging.NullHandler()]
+        await world.request("POST", path, headers=with_id)
+        configure_logging(level="warning", style="json", worker=3)
+        await world.request("POST", path, headers=with_id)
+    finally:
+        root.handlers, root.level = before
+
+    quick, thorough = [json.loads(line) for line in written.getvalue().splitlines()]
+    assert quick.pop("worker") == 3
+    # This logger may have been used, and set up for good, before this test.
+    thorough.pop("worker", None)
+    assert list(quick) == list(thorough)
+    for line in (quick, thorough):
+        assert line.pop("timestamp").endswith("Z")
+        assert isinstance(line.pop("ms"), float)
+    assert quick == thorough
+    assert (quick["path"], quick["request_id"]) == (path, "r-1")
+    first, second = written.getvalue().splitlines()
+    assert first[: first.index('"ms"')] == second[: second.index('"ms"')]
+
+
 async def test_not_being_ready_says_why(world: World) -> None:
     assert (await world.request("GET", "/health/ready")).json() == {"status": "ready"}
     world.why_not = "the engine has stopped"
@@ -239,6 +274,16 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
     }
     receiver = document["paths"]["/api/webhooks/{provider}/{organizationId}/{integrationId}/{repositoryId}"]["post"]
     assert {"200", "400", "401", "403", "404", "413", "415", "500", "503"} <= set(receiver["responses"])
+    assert "application/json" in receiver["requestBody"]["content"]
+    assert {parameter["name"] for parameter in receiver["parameters"]} == {
+        *("provider", "organizationId", "integrationId", "repositoryId", "X-Hub-Signature-256"),
+        *("X-Host-Event", "X-Host-Delivery", "X-GitHub-Event", "X-GitHub-Delivery"),
+    }
+    assert "Retry-After" in receiver["responses"]["503"]["headers"]
+    schemas = document["components"]["schemas"]
+    for answer in receiver["responses"].values():
+        reference = answer["content"]["application/json"]["schema"]["$ref"]
+        assert reference.removeprefix("#/components/schemas/") in schemas
     listing = document["paths"]["/v1/posts"]["get"]
     assert {parameter["name"] for parameter in listing["parameters"]} == {
         *("limit", "page", "sort", "status", "contentType", "brandIdentityId"),

@@ -69,8 +69,8 @@ class FailingStore:
         self.stores = stores
         self.fails: Exception | None = None
 
-    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
-        return await self.stores.deliveries.endpoint(address, now)
+    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+        return await self.stores.deliveries.endpoint(address, now, recall=recall)
 
     async def settle(self, settlement: Settlement) -> Settled:
         if self.fails is not None:
@@ -527,7 +527,7 @@ def test_a_server_counts_from_the_delivery_to_the_post(tmp_path: Path) -> None:
 
 
 def test_the_processes_of_a_node_are_added_up_whichever_answers(tmp_path: Path) -> None:
-    with postgres.database() as url:
+    with postgres.database(migrated=False) as url:
         prepared = prepare(tmp_path, database_url=url)
         body = json.dumps(push_body("feat: turn the beam", repository_id=prepared.hook.repository_id)).encode()
         with serving(prepared.installation, "--role", "receiver", "--workers", "2") as server:

@@ -87,7 +87,7 @@ class _Watched:
         #: What was settled, and the first answer to it.
         self.settled: Final[list[tuple[Settlement, Settled]]] = []
 
-    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
+    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
         lane = LANE.get()
         # A delivery that is decided anew mints the same ids again: so they can be foretold. What is stale has written
         # nothing, or its ids stand in the way now.
@@ -95,7 +95,7 @@ class _Watched:
         if lane.fault is Fault.BROKEN:
             message = "the row cannot be read"
             raise ValueError(message)
-        endpoint = await self._store.endpoint(address, now)
+        endpoint = await self._store.endpoint(address, now, recall=recall)
         # Of deliveries at once all read before one settles, even where no store takes its time.
         await asyncio.sleep(0)
         return endpoint

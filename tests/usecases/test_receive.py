@@ -111,8 +111,8 @@ class ChangingStore:
         self.left = times
         self.settled: list[Settlement] = []
 
-    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
-        return await self.store.endpoint(address, now)
+    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+        return await self.store.endpoint(address, now, recall=recall)
 
     async def settle(self, settlement: Settlement) -> Settled:
         self.settled.append(settlement)
@@ -217,10 +217,53 @@ async def test_a_count_that_could_not_be_told_is_told_by_the_next_row(world: Wor
 
 async def test_a_fault_before_the_body_is_read_is_named_like_any_other(world: World) -> None:
     class BrokenStore(ChangingStore):
-        async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
-            raise ZeroDivisionError(address, now)
+        async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+            raise ZeroDivisionError(address, now, recall)
 
     receiver = Receiver(BrokenStore(world.stores.deliveries, times=0), world.stores.journal, world.clock, world.ids)
 
     with pytest.raises(ReceivingFailed, match="Internal server error processing webhook"):
         await receiver.preflight(push(world))
+
+
+class StubbornStore(ChangingStore):
+    """Remembers what it has read first, for ever, and never tells anybody."""
+
+    def __init__(self, store: DeliveryStore) -> None:
+        super().__init__(store, times=0)
+        self.remembered: Endpoint | None = None
+        self.asked: list[bool] = []
+
+    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+        self.asked.append(recall)
+        if not recall or self.remembered is None:
+            self.remembered = self.remembered or await self.store.endpoint(address, now)
+            return await self.store.endpoint(address, now)
+        return self.remembered
+
+
+async def test_what_is_remembered_is_asked_for_first_and_never_again_once_it_was_stale(world: World) -> None:
+    store = StubbornStore(world.stores.deliveries)
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
+    assert isinstance(await receiver.receive(push(world)), Processed)
+    await world.triggers.create(world.organization.id, repository_ids=[REPOSITORY_ID], event_types=("push",))
+
+    assert isinstance(await receiver.receive(push(world, delivery_id="d-2")), Processed)
+
+    assert store.asked == [True, True, False]
+    assert len(await world.stores.ledger.runs(world.organization.id)) == 3
+
+
+async def test_a_refusal_that_is_decided_twice_is_counted_once(world: World) -> None:
+    store = StubbornStore(world.stores.deliveries)
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids, failed_rows_per_minute=1)
+
+    for number in range(3):
+        assert (await receiver.receive(push(world, delivery_id=f"bad-{number}", secret="wrong"))).status == 401
+    # The one that leaves a row is confirmed by it; each of the others is decided anew.
+    assert store.asked == [True, True, False, True, False]
+
+    await receiver.receive(push(world))
+    assert (await entries(world))[0].reason == (
+        "1 workflow run started; 2 earlier failures were not logged, over the limit per minute"
+    )

@@ -22,8 +22,9 @@ class MemoryDeliveryStore:
         self._state = state
         self._sealer = sealer
 
-    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
-        """Read what is known at an address."""
+    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+        """Read what is known at an address. It costs nothing: there is nothing to be remembered instead."""
+        del recall
         state = self._state
         integration = state.integrations.get(address.integration_id)
         if integration is None or (integration.organization_id, integration.provider) != (
@@ -40,7 +41,9 @@ class MemoryDeliveryStore:
             triggers=[
                 trigger
                 for trigger in triggers
-                if trigger.enabled and trigger.source_type == source_type(address.provider)
+                if trigger.enabled
+                and trigger.source_type == source_type(address.provider)
+                and address.repository_id in trigger.repository_ids
             ],
             version=state.versions[address.organization_id],
         )

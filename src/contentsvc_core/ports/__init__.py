@@ -13,7 +13,7 @@ from contentsvc_core.ports.directory import ApiKeys, Directory, SecretSealer
 from contentsvc_core.ports.hosts import CodeHost, Hooks
 from contentsvc_core.ports.jobs import Jobs
 from contentsvc_core.ports.limits import RateLimitStore
-from contentsvc_core.ports.outside import Clock, IdSource
+from contentsvc_core.ports.outside import Aside, Clock, IdSource
 from contentsvc_core.ports.runs import (
     Executors,
     RunLedger,
@@ -27,6 +27,7 @@ from contentsvc_core.ports.schedules import Schedules
 
 __all__ = [
     "ApiKeys",
+    "Aside",
     "BrandIdentities",
     "Clock",
     "CodeHost",

@@ -13,11 +13,22 @@ from contentsvc_core.webhooks.settlement import Settled, Settlement
 class DeliveryStore(Protocol):
     """Where deliveries are settled (specification 4.1, steps 2 and 6)."""
 
-    async def endpoint(self, address: Address, now: datetime) -> Endpoint | None:
+    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
         """Give what is known at an address; ``None``: no such integration there.
 
         Integration, repository, secrets, triggers and version are of one moment. The secrets are those that verify at
-        ``now``: one that was rotated out verifies until its time has come, and exactly then no more.
+        ``now``: one that was rotated out verifies until its time has come, and exactly then no more. Of the triggers,
+        at least those that name the repository are there.
+
+        With ``recall`` the store may give what it remembers instead of what is there now, and only its secrets are as
+        of ``now``; ``None`` is never remembered. What is decided on it counts only once :meth:`settle` has accepted it:
+        an answer that no settlement confirms is to be decided anew, without ``recall``, and so is one that is
+        ``STALE``.
+
+        Args:
+            address: Where.
+            now: When; the secrets are as of then.
+            recall: Take what is remembered, if something is.
         """
         ...
 

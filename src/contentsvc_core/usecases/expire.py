@@ -11,8 +11,8 @@ from contentsvc_core.journal import retention_cutoff
 from contentsvc_core.ports import Clock, Directory, Hooks, Journal, RateLimitStore
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 
-#: Rows a transaction: about 20 ms on SQLite, which is what a delivery may have to wait for.
-_BATCH: Final = 500
+#: Rows a transaction: a few milliseconds on SQLite, which is what a delivery may have to wait for.
+_BATCH: Final = 100
 
 
 @final

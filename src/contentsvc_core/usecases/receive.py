@@ -1,21 +1,27 @@
 """Receiving a delivery: decide, settle, answer."""
 
-from collections.abc import Callable, Generator, Hashable
-from contextlib import contextmanager
-from typing import Final, final
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import Final, TypeVar, final
 
 from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
 from contentsvc_core.journal import FailureBudget, LogEntry, LogStatus
-from contentsvc_core.ports import Clock, DeliveryStore, IdSource, LogWriter
+from contentsvc_core.ports import Aside, Clock, DeliveryStore, IdSource, LogWriter
 from contentsvc_core.webhooks.decision import admit, decide, delivery_id, preflight
 from contentsvc_core.webhooks.delivery import Belonging, Delivery, Endpoint, VerifiedDelivery
-from contentsvc_core.webhooks.outcomes import Duplicate, Outcome, Rejected
+from contentsvc_core.webhooks.outcomes import Duplicate, Outcome, Processed, Rejected
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, settlement
+from contentsvc_core.wire import event_to_json
+
+_Result = TypeVar("_Result")
 
 #: How often a delivery is decided anew because the configuration changed meanwhile.
 _TURNS: Final = 4
 #: Budgets are kept for this many repositories; an attacker cannot name more than are connected.
 _BUDGETS_KEPT: Final = 10_000
+
+#: A body that is larger is verified and read aside, in bytes: it takes as long as some hundred small ones.
+LARGE_BODY: Final = 64 * 1024
 
 #: What the sender reads of a fault of our own, and the log says (specification 7).
 SERVER_ERROR: Final = "Internal server error processing webhook"
@@ -23,6 +29,11 @@ SERVER_ERROR: Final = "Internal server error processing webhook"
 
 def _nothing_to_nudge() -> None:
     pass
+
+
+async def at_once(work: Callable[[], _Result], /) -> _Result:
+    """Do work where it is asked for, and wait for it (port :class:`~contentsvc_core.ports.Aside`)."""
+    return work()
 
 
 @final
@@ -38,6 +49,7 @@ class Receiver:
         *,
         failed_rows_per_minute: int = 1000,
         nudge: Callable[[], None] = _nothing_to_nudge,
+        aside: Aside = at_once,
     ) -> None:
         """Take the ports.
 
@@ -48,6 +60,7 @@ class Receiver:
             ids: Makes the ids of what it leaves behind.
             failed_rows_per_minute: How many refusals before the duplicate check a repository's log takes in a minute.
             nudge: Called after workflow runs were stored, so that nobody has to wait for a poll.
+            aside: Where bodies over :data:`LARGE_BODY` are verified and read; unless given, where all others are.
         """
         self._store = store
         self._journal = journal
@@ -56,6 +69,7 @@ class Receiver:
         self._no_failures = FailureBudget(limit=failed_rows_per_minute)
         self._budgets: dict[Hashable, FailureBudget] = {}
         self._nudge = nudge
+        self._aside = aside
 
     async def preflight(self, delivery: Delivery) -> Rejected | None:
         """Refuse what can be refused before the body is read; ``delivery.body`` may be empty still.
@@ -64,8 +78,16 @@ class Receiver:
             StoreUnavailable: Answer 503.
             ReceivingFailed: Answer 500.
         """
-        with _faults_named():
-            return preflight(delivery, await self._store.endpoint(delivery.address, self._clock.now()))
+        try:
+            # Most of what comes this far is refused by its headers alone, or not at all: what is remembered is enough
+            # to let it pass, since all of it is decided once more.
+            if preflight(delivery, await self._endpoint(delivery, recall=True)) is None:
+                return None
+            return preflight(delivery, await self._endpoint(delivery, recall=False))
+        except StoreUnavailable:
+            raise
+        except Exception as exc:
+            raise ReceivingFailed(SERVER_ERROR) from exc
 
     async def receive(self, delivery: Delivery) -> Outcome:
         """Decide a delivery and make the decision durable; return only then (specification 4.1).
@@ -75,34 +97,34 @@ class Receiver:
             ReceivingFailed: Answer 500: nothing was stored but, where possible, a log entry.
         """
         try:
-            with _faults_named():
-                return await self._receive(delivery)
-        except ReceivingFailed:
-            await self._note_failure(delivery)
+            return await self._receive(delivery)
+        except StoreUnavailable:
+            # The sender may simply try again.
             raise
+        except Exception as exc:
+            # Ours to fix.
+            await self._note_failure(delivery)
+            raise ReceivingFailed(SERVER_ERROR) from exc
 
     async def _receive(self, delivery: Delivery) -> Outcome:
+        recall = True
         for _ in range(_TURNS):
-            endpoint = await self._store.endpoint(delivery.address, self._clock.now())
-            admission = admit(delivery, endpoint)
-            outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
+            at = self._clock.now()
+            endpoint = await self._store.endpoint(delivery.address, at, recall=recall)
+            outcome, event_json = await self._decide(delivery, endpoint)
             if endpoint is None:
                 return outcome
-            left_out = self._budget(endpoint).left_out
+            left_out = self._left_out(endpoint)
             settling = settlement(
-                outcome, endpoint, at=self._clock.now(), mint=self._ids.mint, note=_left_out(left_out)
+                outcome, endpoint, at=at, mint=self._ids.mint, note=_note(left_out), event_json=event_json
             )
-            if settling is None or not self._may_write(endpoint, settling):
+            if settling is None or not self._may_write(endpoint, settling, is_final=not recall):
+                if recall:
+                    # No settlement confirms what it was decided on.
+                    recall = False
+                    continue
                 return outcome
-            # Told now, before anything is awaited: of concurrent deliveries one tells, and no count is told twice.
-            self._tell(endpoint, left_out)
-            told = False
-            try:
-                settled = await self._store.settle(settling)
-                told = settled is Settled.AS_DECIDED
-            finally:
-                if not told:
-                    self._tell(endpoint, -left_out)
+            settled = await self._settle(endpoint, settling, left_out)
             match settled:
                 case Settled.AS_DECIDED:
                     if settling.runs:
@@ -111,23 +133,54 @@ class Receiver:
                 case Settled.ALREADY_CLAIMED:
                     return Duplicate(kind=settling.kind or "", delivery_id=outcome.delivery_id or "")
                 case Settled.STALE:
-                    continue
+                    recall = False
         message = "the configuration changes faster than a delivery can be decided"
         raise StoreUnavailable(message)
 
-    def _may_write(self, endpoint: Endpoint, settling: Settlement) -> bool:
-        """Bound what a flood of refusals writes; whatever the claim decides is always written."""
-        # Without a row there is no version check either; that is right, since the endpoint was read for this delivery.
+    async def _endpoint(self, delivery: Delivery, *, recall: bool) -> Endpoint | None:
+        return await self._store.endpoint(delivery.address, self._clock.now(), recall=recall)
+
+    async def _decide(self, delivery: Delivery, endpoint: Endpoint | None) -> tuple[Outcome, str | None]:
+        """Decide; of a large delivery, give the event as a store will write it, too: its size makes that as long."""
+        if len(delivery.body) <= LARGE_BODY:
+            return _decided(delivery, endpoint), None
+        return await self._aside(partial(_decided_and_written, delivery, endpoint))
+
+    async def _settle(self, endpoint: Endpoint, settling: Settlement, left_out: int) -> Settled:
+        # Told now, before anything is awaited: of concurrent deliveries one tells, and no count is told twice.
+        self._tell(endpoint, left_out)
+        told = False
+        try:
+            settled = await self._store.settle(settling)
+            told = settled is Settled.AS_DECIDED
+            return settled
+        finally:
+            if not told:
+                self._tell(endpoint, -left_out)
+
+    def _may_write(self, endpoint: Endpoint, settling: Settlement, *, is_final: bool) -> bool:
+        """Bound what a flood of refusals writes; whatever the claim decides is always written.
+
+        Args:
+            endpoint: What it was decided on.
+            settling: What would be written.
+            is_final: A refusal that is not written is not decided anew: it counts among those that were left out.
+        """
         if settling.claim is not Claim.NONE:
             return True
         spent, granted = self._budget(endpoint).spend(settling.at)
-        if len(self._budgets) >= _BUDGETS_KEPT:
-            self._budgets.clear()
-        self._budgets[_budget_key(endpoint)] = spent
+        if granted or is_final:
+            if len(self._budgets) >= _BUDGETS_KEPT:
+                self._budgets.clear()
+            self._budgets[_budget_key(endpoint)] = spent
         return granted
 
     def _budget(self, endpoint: Endpoint) -> FailureBudget:
         return self._budgets.get(_budget_key(endpoint), self._no_failures)
+
+    def _left_out(self, endpoint: Endpoint) -> int:
+        # Where nobody was refused yet there is nothing to be looked up.
+        return self._budget(endpoint).left_out if self._budgets else 0
 
     def _tell(self, endpoint: Endpoint, left_out: int) -> None:
         if left_out:
@@ -154,15 +207,14 @@ class Receiver:
             return
 
 
-@contextmanager
-def _faults_named() -> Generator[None]:
-    """Tell what is ours to fix from what the sender may simply try again."""
-    try:
-        yield
-    except StoreUnavailable:
-        raise
-    except Exception as exc:
-        raise ReceivingFailed(SERVER_ERROR) from exc
+def _decided(delivery: Delivery, endpoint: Endpoint | None) -> Outcome:
+    admission = admit(delivery, endpoint)
+    return decide(admission) if isinstance(admission, VerifiedDelivery) else admission
+
+
+def _decided_and_written(delivery: Delivery, endpoint: Endpoint | None) -> tuple[Outcome, str | None]:
+    outcome = _decided(delivery, endpoint)
+    return outcome, event_to_json(outcome.event) if isinstance(outcome, Processed) else None
 
 
 def _budget_key(endpoint: Endpoint) -> Hashable:
@@ -172,7 +224,7 @@ def _budget_key(endpoint: Endpoint) -> Hashable:
     return (address.organization_id, address.integration_id, address.repository_id if ours else None)
 
 
-def _left_out(count: int) -> str | None:
+def _note(count: int) -> str | None:
     if not count:
         return None
     return f"{count} earlier {'failure was' if count == 1 else 'failures were'} not logged, over the limit per minute"

@@ -146,7 +146,7 @@ def _content_type_fault(delivery: Delivery) -> str | None:
     values = delivery.values("Content-Type")
     if len(values) > 1:
         return "Repeated Content-Type header"
-    if not values:
+    if not values or values[0] == b"application/json":
         return None
     media_type = values[0].decode("latin-1").split(";")[0].strip().lower()
     if media_type == "application/json" or media_type.endswith("+json"):

@@ -1,9 +1,11 @@
 """A delivery as it arrived: bytes and facts about the path, nothing parsed yet."""
 
+from collections.abc import Iterable
 from enum import Enum, auto
+from functools import lru_cache
 from typing import final
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
 from contentsvc_core.workflows.triggers import Trigger
 
@@ -31,16 +33,31 @@ class Delivery:
     headers: tuple[tuple[bytes, bytes], ...] = field(converter=tuple, repr=False)
     #: The body, exactly as signed.
     body: bytes = field(repr=False)
+    #: The same headers by their names in lower case: several are asked for, some of them several times.
+    _by_name: dict[bytes, list[bytes]] = field(
+        init=False, eq=False, repr=False, default=Factory(lambda self: _by_name(self.headers), takes_self=True)
+    )
 
     def values(self, name: str) -> tuple[bytes, ...]:
         """Give every value of the header ``name`` (case-insensitive, RFC 9110 section 5.1)."""
-        wanted = name.lower().encode("ascii")
-        return tuple(value for key, value in self.headers if key.lower() == wanted)
+        return tuple(self._by_name.get(_as_sent(name), ()))
 
     def sole(self, name: str) -> bytes | None:
         """Give the value of the header ``name`` when it is there exactly once, else ``None``."""
-        found = self.values(name)
-        return found[0] if len(found) == 1 else None
+        found = self._by_name.get(_as_sent(name))
+        return found[0] if found is not None and len(found) == 1 else None
+
+
+def _by_name(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, list[bytes]]:
+    found: dict[bytes, list[bytes]] = {}
+    for name, value in headers:
+        found.setdefault(name.lower(), []).append(value)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _as_sent(name: str) -> bytes:
+    return name.lower().encode("ascii")
 
 
 class Belonging(Enum):

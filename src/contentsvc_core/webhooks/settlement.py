@@ -78,6 +78,9 @@ class Settlement:
     log: LogEntry
     #: The event header, for the duplicate's log entry.
     kind: str | None
+    #: The event as :func:`~contentsvc_core.wire.event_to_json` writes it, when that was done already: a large one is
+    #: written aside. ``None``: a store writes it itself.
+    event_json: str | None = field(default=None, eq=False, repr=False)
 
     @property
     def duplicate_log(self) -> LogEntry:
@@ -106,6 +109,7 @@ def settlement(
     mint: Callable[[str], str],
     note: str | None = None,
     replayed: bool = False,
+    event_json: str | None = None,
 ) -> Settlement | None:
     """Give what ``outcome`` leaves behind at ``endpoint``; ``None``: nothing.
 
@@ -116,6 +120,7 @@ def settlement(
         mint: Makes an id that begins with the given prefix.
         note: Added to the log entry's reason.
         replayed: The delivery is a replay: its runs may report what was reported already.
+        event_json: The outcome's event as a store writes it, if that was done already.
     """
     address = endpoint.address
 
@@ -160,6 +165,7 @@ def settlement(
             runs=runs,
             log=log,
             kind=kind,
+            event_json=event_json,
         )
 
     match outcome:

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import AsyncGenerator
 
+from contentsvc_adapters.aside import OneAtATime
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.sql import HEAD, is_older, revision, serving_alone
@@ -62,6 +63,8 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             # A newer one is an upgrade under way: nodes of both versions serve until the last one is replaced.
             return None
 
+        aside = OneAtATime()
+        stack.callback(aside.close)
         hosts = await stack.enter_async_context(open_code_hosts(settings))
         # Where nothing works, others find the runs by looking.
         nudge = _nobody if engine is None else engine.nudge
@@ -74,8 +77,10 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
                     ids,
                     failed_rows_per_minute=settings.failed_log_rows_per_minute,
                     nudge=nudge,
+                    aside=aside,
                 )
             ),
+            aside=aside,
             api=open_api(settings, stores, clock, ids, nudge=nudge, hosts=hosts),
         )
         yield Services(

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from typing import Final
 
 from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
@@ -30,6 +30,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[SqlStores]:
     if not settings.is_sqlite and not settings.secret_key:
         raise UnusableKey(_NO_KEY)
     database = Database(settings.database_url, pool_size=settings.database_pool_size)
+    stores: SqlStores | None = None
     try:
         await make_ready(database)
         sealed = await any_sealed(database)
@@ -38,9 +39,11 @@ async def open_stores(settings: Settings) -> AsyncGenerator[SqlStores]:
         if sealed is not None:
             # Now, and not with the first delivery.
             sealer.open(sealed)
-        yield sql_stores(database, sealer)
+        stores = sql_stores(database, sealer)
+        yield stores
     finally:
-        closing = asyncio.create_task(_close(database), name="close the database")
+        close = database.dispose if stores is None else stores.close
+        closing = asyncio.create_task(_in_time(close()), name="close the database")
         try:
             await asyncio.shield(closing)
         except asyncio.CancelledError:
@@ -49,10 +52,10 @@ async def open_stores(settings: Settings) -> AsyncGenerator[SqlStores]:
             raise
 
 
-async def _close(database: Database) -> None:
+async def _in_time(closing: Coroutine[None, None, None]) -> None:
     with contextlib.suppress(TimeoutError):
         # A lock that another process holds must not keep this one from ending.
-        await asyncio.wait_for(database.dispose(), _CLOSE_S)
+        await asyncio.wait_for(closing, _CLOSE_S)
 
 
 async def migrate(settings: Settings) -> str:

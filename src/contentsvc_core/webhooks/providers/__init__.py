@@ -9,9 +9,11 @@ from contentsvc_core.webhooks.providers.provider import Provider
 #: Every provider that can receive.
 PROVIDERS: Final[tuple[Provider, ...]] = (CODEHOST, GITHUB)
 
+_BY_SLUG: Final = {provider.slug: provider for provider in PROVIDERS}
+
 __all__ = ["CODEHOST", "GITHUB", "PROVIDERS", "Provider", "provider_named"]
 
 
 def provider_named(slug: str) -> Provider | None:
     """Find a provider by its slug."""
-    return next((provider for provider in PROVIDERS if provider.slug == slug), None)
+    return _BY_SLUG.get(slug)

@@ -18,6 +18,12 @@ _NAME_LENGTH: Final = 255
 #: How much of an action is kept, in characters.
 _ACTION_LENGTH: Final = 64
 _BOM: Final = b"\xef\xbb\xbf"
+#: How much of a body is looked at as text at a time, in bytes, and how many of them a character has at most.
+_PIECE: Final = 1024 * 1024
+_LONGEST: Final = 4
+#: A byte 10xxxxxx goes on with a character (RFC 3629, section 3).
+_HIGHEST_TWO: Final = 0b1100_0000
+_GOES_ON: Final = 0b1000_0000
 
 
 class Malformed(ValueError):
@@ -37,26 +43,24 @@ class Reading:
     default_branch: str | None = None
 
 
-# The classes below spell their fields as the code host does. Unknown fields are skipped without being built.
+# The classes below spell their fields as the code host does. Unknown fields are skipped without being built. They
+# refer to nothing that could refer back, so that the garbage collector need not look at thousands of them.
 
 
 _TRUE: Final = msgspec.Raw(b"true")
 
 
-@frozen(kw_only=True)
-class _Object:
+class _Object(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     """Any JSON object."""
 
 
-@frozen(kw_only=True)
-class _Author:
+class _Author(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     name: str
     email: str | None
     username: str | None = None
 
 
-@frozen(kw_only=True)
-class _Commit:
+class _Commit(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     id: str
     message: str
     author: _Author
@@ -66,35 +70,30 @@ class _Commit:
     distinct: msgspec.Raw = _TRUE
 
 
-@frozen(kw_only=True)
-class _HeadCommit:
+class _HeadCommit(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     id: str
     message: str
 
 
-@frozen(kw_only=True)
-class _PushRepository:
+class _PushRepository(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     id: int
     full_name: str
     default_branch: str
 
 
-@frozen(kw_only=True)
-class _Repository:
+class _Repository(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     id: int
     full_name: str
 
 
-@frozen(kw_only=True)
-class _Push:
+class _Push(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     ref: str
     commits: Annotated[list[_Commit], msgspec.Meta(max_length=MAX_COMMITS)]
     head_commit: _HeadCommit | None
     repository: _PushRepository
 
 
-@frozen(kw_only=True)
-class _ReleaseFields:
+class _ReleaseFields(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     tag_name: str
     name: str | None
     body: str | None
@@ -104,8 +103,7 @@ class _ReleaseFields:
     html_url: str
 
 
-@frozen(kw_only=True)
-class _Release:
+class _Release(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     action: str
     release: _ReleaseFields
     repository: _Repository
@@ -134,18 +132,18 @@ def read_push(body: bytes) -> Reading:
         Malformed: A field that is used is missing or of the wrong type, or the body is no JSON at all.
     """
     native = decode(body, _PUSH)
-    ref = storable(native.ref)
+    ref = _storable(native.ref)
     head = native.head_commit
     return Reading(
         event=Push(
             ref=ref,
             branch=ref.removeprefix(_BRANCH),
-            commits=tuple(_commit(commit) for commit in native.commits),
-            head_commit=head and HeadCommit(id=storable(head.id), message=storable(head.message)),
+            commits=tuple([_commit(commit) for commit in native.commits]),
+            head_commit=head and HeadCommit(id=_storable(head.id), message=_storable(head.message)),
         ),
         repository_id=native.repository.id,
         repository=one_line(native.repository.full_name, _NAME_LENGTH),
-        default_branch=storable(native.repository.default_branch),
+        default_branch=_storable(native.repository.default_branch),
     )
 
 
@@ -161,13 +159,13 @@ def read_release(body: bytes) -> Reading:
         event=Release(
             # A word, in practice; as one it is shown, logged and compared.
             action=one_line(native.action, _ACTION_LENGTH),
-            tag_name=storable(release.tag_name),
+            tag_name=_storable(release.tag_name),
             name=_optional(release.name),
             body=_optional(release.body),
             prerelease=release.prerelease,
             draft=release.draft,
             published_at=_optional(release.published_at),
-            url=storable(release.html_url),
+            url=_storable(release.html_url),
         ),
         repository_id=native.repository.id,
         repository=one_line(native.repository.full_name, _NAME_LENGTH),
@@ -177,19 +175,24 @@ def read_release(body: bytes) -> Reading:
 def _commit(native: _Commit) -> Commit:
     author = native.author
     return Commit(
-        id=storable(native.id),
-        message=storable(native.message),
+        id=_storable(native.id),
+        message=_storable(native.message),
         author=Author(
-            name=storable(author.name), email=storable(author.email or ""), username=_optional(author.username)
+            name=_storable(author.name), email=_storable(author.email or ""), username=_optional(author.username)
         ),
-        timestamp=storable(native.timestamp),
-        url=storable(native.url),
+        timestamp=_storable(native.timestamp),
+        url=_storable(native.url),
         distinct=bytes(native.distinct) != b"false",
     )
 
 
 def _optional(text: str | None) -> str | None:
-    return None if text is None else storable(text)
+    return None if text is None else _storable(text)
+
+
+def _storable(text: str) -> str:
+    # The decoder has refused lone surrogates: to look for those, too, would cost more than all the rest.
+    return storable(text) if "\x00" in text else text
 
 
 def decode(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
@@ -199,21 +202,45 @@ def decode(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
         Malformed: It does not fit; the message names the first fault in the sender's terms.
     """
     body = body.removeprefix(_BOM)
+    # The decoder does not look at the encoding of strings that it skips.
+    if (at := _misencoded_at(body)) is not None:
+        message = f"the body is not UTF-8 (byte {at})"
+        raise Malformed(message)
     try:
-        # The decoder does not look at the encoding of strings that it skips.
-        body.decode("utf-8")
         return decoder.decode(body)
     except msgspec.ValidationError as exc:
         raise Malformed(_fault(str(exc))) from exc
-    except UnicodeDecodeError as exc:
-        message = f"the body is not UTF-8 (byte {exc.start})"
-        raise Malformed(message) from exc
     except RecursionError as exc:
         message = "the body is nested too deep"
         raise Malformed(message) from exc
     except (msgspec.MsgspecError, ValueError, OverflowError) as exc:
         message = f"the body is not valid JSON ({str(exc).removeprefix('JSON is malformed: ')})"
         raise Malformed(message) from exc
+
+
+def _misencoded_at(body: bytes) -> int | None:
+    """Give the first byte that is no UTF-8; ``None``: there is none."""
+    if body.isascii():
+        return None
+    start = 0
+    # In pieces: as one text, a large body would take up to four times its size.
+    while start < len(body):
+        end = _between_characters(body, start + _PIECE)
+        try:
+            body[start:end].decode("utf-8")
+        except UnicodeDecodeError as exc:
+            return start + exc.start
+        start = end
+    return None
+
+
+def _between_characters(body: bytes, end: int) -> int:
+    """Give where to cut a body at ``end`` or just before, so that no character is cut."""
+    for at in range(end, end - _LONGEST, -1):
+        if at >= len(body) or body[at] & _HIGHEST_TWO != _GOES_ON:
+            return at
+    # So many bytes in a row go on with a character that none of them can be of one that is whole.
+    return end
 
 
 # The decoder's messages, e.g. "Expected `str`, got `int` - at `$.commits[0].id`"; the tests pin each one.

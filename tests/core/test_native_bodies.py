@@ -1,0 +1,53 @@
+"""How native bodies are looked at before they are read."""
+
+import re
+from typing import Final
+from unittest.mock import patch
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from contentsvc_core.webhooks.providers import native
+from contentsvc_core.webhooks.providers.native import Malformed, read_object
+
+#: Characters of one to four bytes, and what is none.
+_BITS: Final = st.sampled_from(
+    [
+        b"a",
+        "é".encode(),
+        "灯".encode(),
+        "🗼".encode(),
+        b"\x80",
+        b"\xff",
+        b"\xc3",
+        b"\xe7\x81",
+        b"\xf0\x9f\x97",
+        b"\xed\xa0\x80",
+    ]
+)
+
+
+def whole(body: bytes) -> int | None:
+    """Find the first byte that is no UTF-8 in one look."""
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError as exc:
+        return exc.start
+    return None
+
+
+@given(st.lists(_BITS).map(b"".join), st.integers(1, 9))
+@example(b"\x80" * 20, 4)
+@example("🗼".encode() * 9, 1)
+def test_in_pieces_a_body_is_looked_at_as_in_one(body: bytes, piece: int) -> None:
+    # Smaller pieces than there ever are, so that each of them ends somewhere in a character.
+    with patch.object(native, "_PIECE", piece + 3), pytest.raises(Malformed) as raised:
+        read_object(body)
+    said = re.search(r"not UTF-8 \(byte (\d+)\)", str(raised.value))
+    assert (said and int(said[1])) == whole(body)
+
+
+def test_the_place_of_the_fault_is_counted_from_the_bodys_beginning() -> None:
+    with patch.object(native, "_PIECE", 4), pytest.raises(Malformed, match=r"not UTF-8 \(byte 21\)"):
+        read_object('{"skipped": "🗼🗼'.encode() + b'\x80"}' + b" " * 9)

@@ -1,0 +1,19 @@
+"""A line of foreign text, against its definition: whatever breaks a line or hides is a space, and spaces are single."""
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from contentsvc_core.text import has_controls, one_line, storable
+
+TEXT = st.text(st.sampled_from("ab é\u00a0\u2003\u200b\u202e\t\n\x00\x85\ud800\ufeff ") | st.characters(), max_size=12)
+
+
+@given(TEXT)
+@example("a  b")
+@example(" a")
+@example("a ")
+@example("plain words, as nearly always")
+def test_a_short_text_keeps_its_words_and_nothing_else(text: str) -> None:
+    words = "".join(" " if has_controls(char) else char for char in storable(text)).split()
+
+    assert one_line(text, 100) == " ".join(words)

@@ -1,0 +1,319 @@
+"""The receiver as an ASGI application: bodies as they come in, and what is done aside."""
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncGenerator, Callable, Sequence
+from itertools import pairwise
+from typing import Any, TypeVar, cast
+
+import pytest
+from attrs import evolve
+from tests.golden import REPOSITORY_ID
+from tests.usecases.conftest import World, world
+
+from contentsvc_adapters.aside import OneAtATime
+from contentsvc_core import Delivery, Receiver
+from contentsvc_core.ports import DeliveryStore
+from contentsvc_core.testing import push_body, signed
+from contentsvc_core.usecases import receive as receiving
+from contentsvc_core.usecases.receive import LARGE_BODY, at_once
+from contentsvc_core.webhooks.decision import MAX_BODY
+from contentsvc_core.webhooks.settlement import Settled, Settlement
+from contentsvc_core.wire import event_to_json
+from contentsvc_http import intake, webhooks
+from contentsvc_http.intake import Intake
+from contentsvc_http.webhooks import Webhooks
+
+_Result = TypeVar("_Result")
+Message = dict[str, Any]
+
+__all__ = ["world"]
+
+
+class Answer:
+    """What was sent, and how often the application asked for more of the request."""
+
+    def __init__(self) -> None:
+        self.sent: list[Message] = []
+        self.asked = 0
+
+    @property
+    def status(self) -> int:
+        return self.sent[0]["status"]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {name.decode(): value.decode() for name, value in self.sent[0]["headers"]}
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.sent[1]["body"])
+
+
+def a_part(body: bytes, *, more: bool = False) -> Message:
+    return {"type": "http.request", "body": body, "more_body": more}
+
+
+HUNG_UP: Message = {"type": "http.disconnect"}
+
+
+def path_of(delivery: Delivery) -> str:
+    at = delivery.address
+    return f"/api/webhooks/{at.provider}/{at.organization_id}/{at.integration_id}/{at.repository_id}"
+
+
+async def call(
+    app: Webhooks, delivery: Delivery, *parts: Message, announced: int | None = None, method: str = "POST"
+) -> Answer:
+    """Call with a body in parts; once they are at an end, the sender says nothing more."""
+    answer = Answer()
+    coming = list(parts or [a_part(delivery.body)])
+    headers = [(name.lower(), value) for name, value in delivery.headers]
+    if announced is not None:
+        headers.append((b"content-length", str(announced).encode()))
+
+    async def receive() -> Message:
+        answer.asked += 1
+        if not coming:
+            await asyncio.Event().wait()
+        return coming.pop(0)
+
+    async def send(message: Message) -> None:
+        answer.sent.append(message)
+
+    scope: Message = {"type": "http", "method": method, "path": path_of(delivery), "headers": headers, "state": {}}
+    await app(cast("Any", scope), cast("Any", receive), cast("Any", send))
+    return answer
+
+
+async def nobody(_scope: Any, _receive: Any, _send: Any) -> None:
+    raise AssertionError
+
+
+class Watched:
+    """An ``Aside`` that notes which thread has done what."""
+
+    def __init__(self) -> None:
+        self.threads: list[int] = []
+        self.inner = OneAtATime()
+
+    async def __call__(self, work: Callable[[], _Result], /) -> _Result:
+        def noted() -> _Result:
+            self.threads.append(threading.get_ident())
+            return work()
+
+        return await self.inner(noted)
+
+
+class SettledStore:
+    """Notes what is settled."""
+
+    def __init__(self, store: DeliveryStore) -> None:
+        self.store = store
+        self.endpoint = self.store.endpoint
+        self.settled: list[Settlement] = []
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        self.settled.append(settlement)
+        return await self.store.settle(settlement)
+
+
+@pytest.fixture
+async def aside() -> AsyncGenerator[Watched]:
+    watched = Watched()
+    yield watched
+    watched.inner.close()
+
+
+@pytest.fixture
+def store(world: World) -> SettledStore:
+    return SettledStore(world.stores.deliveries)
+
+
+@pytest.fixture
+def app(world: World, store: SettledStore, aside: Watched) -> Webhooks:
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids, aside=aside)
+    return Webhooks(receiver, nobody, aside=aside)
+
+
+def push(world: World, *, size: int = 0, messages: Sequence[str] = ("feat: x",)) -> Delivery:
+    """Give a signed push that is padded to a size, in a field that nobody reads."""
+    native = push_body(*messages, repository_id=REPOSITORY_ID)
+    bare = len(signed({**native, "padding": ""}, at=world.at, secret=world.secret).body)
+    return signed({**native, "padding": "x" * max(0, size - bare)}, at=world.at, secret=world.secret)
+
+
+async def test_a_small_delivery_is_answered_on_the_loop(app: Webhooks, world: World, aside: Watched) -> None:
+    delivery = push(world, size=LARGE_BODY)
+    assert len(delivery.body) == LARGE_BODY
+
+    answer = await call(app, delivery, announced=LARGE_BODY)
+
+    assert (answer.status, answer.body["message"]) == (200, "Processed push event (pushed)")
+    assert answer.headers["content-length"] == str(len(answer.sent[1]["body"]))
+    assert aside.threads == []
+
+
+async def test_a_large_one_is_verified_decoded_and_written_in_another_thread(
+    app: Webhooks, world: World, aside: Watched, store: SettledStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: dict[str, int] = {}
+    for module, name in (
+        (receiving, "admit"),
+        (receiving, "decide"),
+        (receiving, "event_to_json"),
+        (webhooks, "answer"),
+    ):
+        original = getattr(module, name)
+
+        def noted(*arguments: Any, name: str = name, original: Any = original) -> Any:
+            threads[name] = threading.get_ident()
+            return original(*arguments)
+
+        monkeypatch.setattr(module, name, noted)
+    delivery = push(world, size=LARGE_BODY + 1)
+
+    answer = await call(app, delivery, announced=LARGE_BODY + 1)
+
+    assert (answer.status, answer.body["message"]) == (200, "Processed push event (pushed)")
+    assert set(threads) == {"admit", "decide", "event_to_json", "answer"}
+    assert threading.get_ident() not in threads.values()
+    (settlement,) = store.settled
+    assert settlement.context is not None
+    assert settlement.event_json == event_to_json(settlement.context.event)
+
+
+async def test_large_ones_are_done_one_at_a_time_while_the_loop_goes_on() -> None:
+    aside = OneAtATime()
+    inside, most, turns = 0, 0, 0
+    go = threading.Event()
+
+    def work() -> int:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        go.wait(5)
+        inside -= 1
+        return threading.get_ident()
+
+    working = [asyncio.create_task(aside(work)) for _ in range(4)]
+    # Nobody has let them go on yet: whatever the loop does now, it does beside them.
+    for _ in range(10):
+        await asyncio.sleep(0)
+        turns += 1
+    assert not any(each.done() for each in working)
+    go.set()
+    threads = set(await asyncio.gather(*working))
+    aside.close()
+
+    assert (most, turns) == (1, 10)
+    assert threads.isdisjoint({threading.get_ident()})
+
+
+async def test_the_largest_body_is_received_in_many_parts(app: Webhooks, world: World) -> None:
+    delivery = push(world, size=MAX_BODY)
+    assert len(delivery.body) == MAX_BODY
+    cuts = [*range(0, MAX_BODY, 4 * 1024 * 1024), MAX_BODY]
+    parts = [a_part(delivery.body[a:b], more=b < MAX_BODY) for a, b in pairwise(cuts)]
+
+    assert (await call(app, delivery, *parts, announced=MAX_BODY)).status == 200
+    # One byte more, announced or not.
+    too_much = [*parts[:-1], a_part(parts[-1]["body"], more=True), a_part(b" ")]
+    for announced, asked in ((MAX_BODY + 1, 0), (None, len(too_much))):
+        answer = await call(app, delivery, *too_much, announced=announced)
+        assert (answer.status, answer.asked) == (413, asked)
+        assert answer.headers["connection"] == "close"
+        assert answer.body == {"error": "Webhook body exceeds 25 MiB"}
+
+
+async def test_without_room_a_body_is_refused_before_it_is_read_and_the_sender_comes_again(world: World) -> None:
+    room = Intake(2 * MAX_BODY)
+    app = Webhooks(world.receiver, nobody, aside=at_once, intake=room)
+    delivery = push(world)
+    begun = [asyncio.create_task(call(app, delivery, a_part(b"{", more=True), announced=MAX_BODY)) for _ in range(2)]
+    await asyncio.sleep(0)
+
+    refused = await call(app, delivery, announced=len(delivery.body))
+
+    assert (refused.status, refused.asked) == (503, 0)
+    assert refused.headers["retry-after"] == "1"
+    assert refused.body == {"error": "Too many deliveries are being received"}
+    for each in begun:
+        each.cancel()
+    await asyncio.gather(*begun, return_exceptions=True)
+    # Their room is there again: the largest fits.
+    room.place(2 * MAX_BODY)
+
+
+@pytest.mark.parametrize("announced", [None, 1])
+async def test_a_body_that_grows_beyond_what_it_said_takes_room_as_it_grows(
+    world: World, announced: int | None
+) -> None:
+    room = Intake(100)
+    app = Webhooks(world.receiver, nobody, aside=at_once, intake=room)
+    delivery = push(world)
+
+    answer = await call(app, delivery, a_part(b"x" * 100, more=True), a_part(b"x", more=True), announced=announced)
+
+    assert (answer.status, answer.asked) == (503, 2)
+    room.place(100)
+
+
+async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_its_room(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = Intake(1000)
+    app = Webhooks(world.receiver, nobody, aside=at_once, intake=room)
+    delivery = push(world)
+    monkeypatch.setattr(intake, "_WITHIN_S", 0.01)
+
+    cut_off = await call(app, delivery, a_part(b"{", more=True), HUNG_UP, announced=1000)
+    never_begun = await call(app, delivery, HUNG_UP, announced=1000)
+    slow = await call(app, delivery, a_part(b"{", more=True), announced=1000)
+
+    assert (cut_off.status, cut_off.body) == (400, {"error": "The body was cut off"})
+    assert never_begun.status == 400
+    assert (slow.status, slow.body) == (408, {"error": "The body did not arrive in time"})
+    assert slow.headers["connection"] == "close"
+    room.place(1000)
+    assert await world.stores.journal.entries(world.organization.id) == []
+
+
+@pytest.mark.parametrize("announced", [b"-1", b"1_0", "\u0661".encode(), b"9" * 21])
+async def test_a_length_that_is_none_is_not_believed(app: Webhooks, world: World, announced: bytes) -> None:
+    delivery = push(world)
+    delivery = evolve(delivery, headers=(*delivery.headers, (b"content-length", announced)))
+
+    answer = await call(app, delivery)
+
+    assert answer.status == (413 if len(announced) > 20 else 200)
+
+
+async def test_other_methods_are_refused_and_options_told(app: Webhooks, world: World) -> None:
+    for method in ("GET", "PUT", "DELETE", "HEAD"):
+        refused = await call(app, push(world), method=method)
+        assert (refused.status, refused.headers["allow"], refused.asked) == (405, "POST, OPTIONS", 0)
+        assert refused.body == {"error": "Method Not Allowed"}
+    told = await call(app, push(world), method="OPTIONS")
+    assert (told.status, told.headers) == (204, {"allow": "POST, OPTIONS"})
+
+
+@pytest.mark.parametrize(
+    ("header", "announced", "status"),
+    [
+        ((b"content-encoding", b"gzip"), 10, 415),
+        ((b"expect", b"100-continue"), 10, 404),
+        ((b"a", b"b"), LARGE_BODY + 1, 404),
+    ],
+)
+async def test_who_may_be_spared_the_sending_is_refused_before_the_body_is_read(
+    app: Webhooks, world: World, header: tuple[bytes, bytes], announced: int, status: int
+) -> None:
+    delivery = push(world)
+    at = delivery.address if status != 404 else evolve(delivery.address, integration_id="int_0")
+    delivery = evolve(delivery, address=at, headers=(*delivery.headers, header))
+
+    refused = await call(app, delivery, announced=announced)
+
+    assert (refused.status, refused.asked) == (status, 0)
