@@ -21,7 +21,7 @@ from typing import Any, Final, final
 
 import httpx
 import psycopg
-from attrs import asdict, frozen
+from attrs import asdict, evolve, frozen
 from psycopg.rows import dict_row
 from tests.postgres_server import RUN, ask_server, once
 
@@ -206,10 +206,11 @@ def prepare(folder: Path, **settings: str) -> Prepared:
     kept = Path(run) / ("prepared-sqlite" if installation.postgres is None else "prepared-postgresql")
     with once(Path(run), f"{kept.name}-made") as first:
         if first:
-            made = _set_up(installation)
-            kept.mkdir()
+            # For all, whatever engine they choose.
+            made = _set_up(Installation(folder, **{name: settings[name] for name in settings if name != "engine"}))
+            kept.mkdir(exist_ok=True)
             _keep(made, kept)
-            return made
+            return evolve(made, installation=installation)
     _restore(installation, kept)
     told = json.loads((kept / "prepared.json").read_text())
     return Prepared(installation=installation, hook=Hook(**told.pop("hook")), **told)

