@@ -1,9 +1,12 @@
 """The clock of the machine (port :class:`~contentsvc_core.ports.Clock`)."""
 
-from datetime import UTC, datetime
-from typing import final
+import time
+from datetime import datetime
+from typing import Final, final
 
-from contentsvc_core.timestamps import whole_ms
+from contentsvc_core.timestamps import from_ms
+
+_NS_IN_MS: Final = 1_000_000
 
 
 @final
@@ -12,4 +15,4 @@ class SystemClock:
 
     def now(self) -> datetime:
         """Give the time: aware, UTC, whole milliseconds."""
-        return whole_ms(datetime.now(UTC))
+        return from_ms(time.time_ns() // _NS_IN_MS)

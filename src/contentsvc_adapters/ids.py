@@ -15,7 +15,7 @@ class RandomIds:
 
     def mint(self, prefix: str) -> str:
         """Give ``prefix`` and a UUIDv7 (RFC 9562)."""
-        return f"{prefix}{uuid_utils.uuid7()}"
+        return prefix + str(uuid_utils.uuid7())
 
     def token(self, length: int) -> str:
         """Give ``length`` random characters of ``A-Za-z0-9``."""

@@ -68,3 +68,15 @@ async def test_of_64_some_of_which_are_poison_only_those_fail(acme: Tenant) -> N
         # Nothing of the poison has stayed behind: it can be sent again, well.
         assert await acme.stores.deliveries.settle(crowd[4]) is Settled.AS_DECIDED
     assert (await acme.left()).counts == (32 * _ROUNDS, 64 * _ROUNDS, 61 * _ROUNDS)
+
+
+async def test_hooks_of_one_repository_that_are_told_the_same_at_once_keep_one_record(acme: Tenant) -> None:
+    """The delivery id is the event's: each hook claims it for itself, and what they keep for agents is the same."""
+    settling = [await acme.processed("d") for _ in range(12)]
+    hooks = [
+        evolve(each, key=each.key and evolve(each.key, integration_id=f"int_{number}"))
+        for number, each in enumerate(settling)
+    ]
+
+    assert await asyncio.gather(*map(acme.stores.deliveries.settle, hooks)) == [Settled.AS_DECIDED] * 12
+    assert (await acme.left()).counts == (1, 24, 12)

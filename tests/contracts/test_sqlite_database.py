@@ -185,6 +185,20 @@ async def test_what_is_under_way_is_finished_before_the_database_closes(database
         await acme.left()
 
 
+@pytest.mark.parametrize("by_whom", ["driver", "loop"])
+async def test_a_transaction_that_is_cut_off_is_no_cancellation_of_who_asked(database: Database, by_whom: str) -> None:
+    def cut(_connection: Connection) -> None:
+        raise asyncio.CancelledError
+
+    asking = asyncio.create_task(database.write(cut))
+    if by_whom == "loop":
+        await asyncio.sleep(0)
+        asking.cancel()
+
+    with pytest.raises(StoreUnavailable if by_whom == "driver" else asyncio.CancelledError):
+        await asking
+
+
 async def test_an_errors_text_tells_nothing_of_the_tenants_data(database: Database, acme: Tenant) -> None:
     settling = await acme.processed("d-1")
     with pytest.raises(Exception, match="refuses") as refusal:

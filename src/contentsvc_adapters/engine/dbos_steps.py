@@ -151,4 +151,6 @@ class Steps:
                     performance.task.cancel()
                 await asyncio.wait({performance.task})
         finally:
-            del TAKEN[self._run.id]
+            # Taken again by this very process, the run has another one by now.
+            if TAKEN.get(self._run.id) is performance:
+                del TAKEN[self._run.id]

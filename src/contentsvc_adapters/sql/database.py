@@ -131,7 +131,16 @@ class Database:
         # The loop itself keeps only a weak reference.
         self._running.add(task)
         task.add_done_callback(self._ended)
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError as exc:
+            asking = asyncio.current_task()
+            if not task.cancelled() or (asking is not None and asking.cancelling()):
+                raise
+            # Nobody has asked for that but a driver. To who asks for many at once, it would look like the end of the
+            # event loop, at which nobody is told anything any more.
+            message = "the transaction was cut off"
+            raise StoreUnavailable(message) from exc
 
     def _ended(self, transaction: "asyncio.Task[Any]") -> None:
         self._running.discard(transaction)

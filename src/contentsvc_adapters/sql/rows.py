@@ -10,7 +10,7 @@ from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
 from contentsvc_core.timestamps import from_ms, to_ms
-from contentsvc_core.webhooks.events import Event, Push, Release
+from contentsvc_core.webhooks.events import Event
 from contentsvc_core.wire import event_from_json, event_to_json
 from contentsvc_core.workflows.asked import ASKED_KINDS, asked_from_json, asked_to_json
 from contentsvc_core.workflows.causes import Cause, Delivered, Generation, SiteReading
@@ -46,7 +46,7 @@ def event_row(
 
 def log_row(entry: LogEntry) -> dict[str, Any]:
     """Give the row of a log entry; its event, if it has one, has a row of its own with the same id."""
-    has_event = isinstance(entry.detail, Push | Release)
+    has_event = isinstance(entry.detail, Event)
     return {
         "organization_id": entry.organization_id,
         "created_at": to_ms(entry.created_at),

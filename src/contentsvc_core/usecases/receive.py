@@ -111,7 +111,11 @@ class Receiver:
         for _ in range(_TURNS):
             at = self._clock.now()
             endpoint = await self._store.endpoint(delivery.address, at, recall=recall)
-            outcome, event_json = await self._decide(delivery, endpoint)
+            if len(delivery.body) <= LARGE_BODY:
+                outcome, event_json = _decided(delivery, endpoint), None
+            else:
+                # The event as a store will write it is made there, too: its size makes that as long.
+                outcome, event_json = await self._aside(partial(_decided_and_written, delivery, endpoint))
             if endpoint is None:
                 return outcome
             left_out = self._left_out(endpoint)
@@ -124,7 +128,8 @@ class Receiver:
                     recall = False
                     continue
                 return outcome
-            settled = await self._settle(endpoint, settling, left_out)
+            # Nearly always there is nothing to tell, and the store is all that is waited for.
+            settled = await (self._settle(endpoint, settling, left_out) if left_out else self._store.settle(settling))
             match settled:
                 case Settled.AS_DECIDED:
                     if settling.runs:
@@ -139,12 +144,6 @@ class Receiver:
 
     async def _endpoint(self, delivery: Delivery, *, recall: bool) -> Endpoint | None:
         return await self._store.endpoint(delivery.address, self._clock.now(), recall=recall)
-
-    async def _decide(self, delivery: Delivery, endpoint: Endpoint | None) -> tuple[Outcome, str | None]:
-        """Decide; of a large delivery, give the event as a store will write it, too: its size makes that as long."""
-        if len(delivery.body) <= LARGE_BODY:
-            return _decided(delivery, endpoint), None
-        return await self._aside(partial(_decided_and_written, delivery, endpoint))
 
     async def _settle(self, endpoint: Endpoint, settling: Settlement, left_out: int) -> Settled:
         # Told now, before anything is awaited: of concurrent deliveries one tells, and no count is told twice.

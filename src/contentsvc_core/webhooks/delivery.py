@@ -51,7 +51,11 @@ class Delivery:
 def _by_name(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, list[bytes]]:
     found: dict[bytes, list[bytes]] = {}
     for name, value in headers:
-        found.setdefault(name.lower(), []).append(value)
+        lower = name.lower()
+        if lower in found:
+            found[lower].append(value)
+        else:
+            found[lower] = [value]
     return found
 
 

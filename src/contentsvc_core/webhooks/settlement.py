@@ -1,6 +1,6 @@
 """What a delivery must leave behind, as one value: a store makes all of it true, or nothing."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from hashlib import blake2b
@@ -10,7 +10,6 @@ from attrs import evolve, field, frozen
 
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.webhooks.delivery import Endpoint
-from contentsvc_core.webhooks.events import Event
 from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.context import ContextRecord
@@ -56,9 +55,18 @@ class ClaimKey:
     @property
     def digest(self) -> bytes:
         """Give 16 bytes that stand for the key in an index (BLAKE2b, RFC 7693)."""
-        parts = (self.organization_id, self.integration_id, str(self.repository_id), self.delivery_id)
+        organization, integration, repository, delivery = (
+            self.organization_id,
+            self.integration_id,
+            str(self.repository_id),
+            self.delivery_id,
+        )
         # Lengths first: no two keys share an encoding.
-        return blake2b("".join(f"{len(part)}:{part}" for part in parts).encode(), digest_size=16).digest()
+        key = (
+            f"{len(organization)}:{organization}{len(integration)}:{integration}"
+            f"{len(repository)}:{repository}{len(delivery)}:{delivery}"
+        )
+        return blake2b(key.encode(), digest_size=16).digest()
 
 
 @final
@@ -122,84 +130,62 @@ def settlement(
         replayed: The delivery is a replay: its runs may report what was reported already.
         event_json: The outcome's event as a store writes it, if that was done already.
     """
-    address = endpoint.address
-
-    def log(
-        title: str,
-        *,
-        status: LogStatus = LogStatus.SUCCESS,
-        detail: Event | Mapping[str, object] | None = None,
-        error: str | None = None,
-        reason: str | None = None,
-    ) -> LogEntry:
-        return LogEntry(
-            id=mint("log_"),
-            organization_id=address.organization_id,
-            integration_id=address.integration_id,
-            repository_id=address.repository_id,
-            reference_id=outcome.delivery_id,
-            title=title,
-            integration_type=address.provider,
-            status=status,
-            status_code=outcome.status,
-            error_message=error,
-            detail=detail,
-            reason="; ".join(part for part in (reason, note) if part) or None,
-            created_at=at,
-        )
-
-    def settled(
-        claim: Claim,
-        kind: str | None,
-        log: LogEntry,
-        context: ContextRecord | None = None,
-        runs: tuple[WorkflowRun, ...] = (),
-    ) -> Settlement:
-        return Settlement(
-            organization_id=address.organization_id,
-            version=endpoint.version,
-            claim=claim,
-            key=None if claim is Claim.NONE or outcome.delivery_id is None else _key(endpoint, outcome.delivery_id),
-            at=at,
-            context=context,
-            runs=runs,
-            log=log,
-            kind=kind,
-            event_json=event_json,
-        )
-
+    claim, status, detail, error, runs = Claim.CHECK, LogStatus.SUCCESS, None, None, ()
     match outcome:
-        case Processed():
-            event = outcome.event
+        case Processed(event=event):
+            claim, kind, detail = Claim.TAKE, event.type, event
             runs = _runs(outcome, endpoint, at=at, mint=mint, replayed=replayed)
+            title = f"Processed {kind} event"
             reason = f"{len(runs)} workflow {'run' if len(runs) == 1 else 'runs'} started"
-            entry = log(f"Processed {event.type} event", detail=event, reason=reason)
-            return settled(Claim.TAKE, event.type, entry, _context(outcome, endpoint, at=at, mint=mint), runs)
-        case Filtered():
-            event = outcome.event
+        case Filtered(event=event):
+            kind, title, reason = event.type, f"Filtered {event.type} event", outcome.reason
             detail = {"event": event.type, "action": event.action, "filtered": True}
-            entry = log(f"Filtered {event.type} event", detail=detail, reason=outcome.reason)
-            return settled(Claim.CHECK, event.type, entry)
-        case Ignored():
-            entry = log(
-                f"Ignored {outcome.kind} event",
-                detail={"event": outcome.kind, "ignored": True},
-                reason="the event type is not supported",
-            )
-            return settled(Claim.CHECK, outcome.kind, entry)
+        case Ignored(kind=kind):
+            title, reason = f"Ignored {kind} event", "the event type is not supported"
+            detail = {"event": kind, "ignored": True}
         case Pong():
-            return settled(Claim.CHECK, "ping", log("Webhook ping received", detail={"event": "ping"}))
-        case Rejected():
-            title = outcome.fault.log_title
-            if title is None:
+            kind, title, reason = "ping", "Webhook ping received", None
+            detail = {"event": "ping"}
+        case Rejected(fault=fault):
+            if fault.log_title is None:
                 return None
-            entry = log(title, status=LogStatus.FAILED, error=outcome.error, reason=outcome.error)
-            return settled(Claim.CHECK if outcome.unless_duplicate else Claim.NONE, outcome.kind, entry)
+            kind, title, status = outcome.kind, fault.log_title, LogStatus.FAILED
+            reason = error = outcome.error
+            claim = Claim.CHECK if outcome.unless_duplicate else Claim.NONE
         case Duplicate():
             # Made from a settlement's answer, never decided: its log entry is that settlement's own.
             return None
         case _:
             assert_never(outcome)
+    address = endpoint.address
+    delivery_id = outcome.delivery_id
+    log = LogEntry(
+        id=mint("log_"),
+        organization_id=address.organization_id,
+        integration_id=address.integration_id,
+        repository_id=address.repository_id,
+        reference_id=delivery_id,
+        title=title,
+        integration_type=address.provider,
+        status=status,
+        status_code=outcome.status,
+        error_message=error,
+        detail=detail,
+        reason=f"{reason}; {note}" if reason and note else reason or note or None,
+        created_at=at,
+    )
+    return Settlement(
+        organization_id=address.organization_id,
+        version=endpoint.version,
+        claim=claim,
+        key=None if claim is Claim.NONE or delivery_id is None else _key(endpoint, delivery_id),
+        at=at,
+        context=_context(outcome, endpoint, at=at, mint=mint) if isinstance(outcome, Processed) else None,
+        runs=runs,
+        log=log,
+        kind=kind,
+        event_json=event_json,
+    )
 
 
 def _key(endpoint: Endpoint, delivery_id: str) -> ClaimKey:
@@ -236,7 +222,7 @@ def _runs(
         repository_id=outcome.repository_id,
         event_type=outcome.event.type,
     )
-    return tuple(
+    runs = [
         WorkflowRun(
             id=mint(""),
             organization_id=address.organization_id,
@@ -253,4 +239,5 @@ def _runs(
             due_at=at,
         )
         for trigger in matched
-    )
+    ]
+    return tuple(runs)

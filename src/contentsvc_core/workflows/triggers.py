@@ -95,7 +95,7 @@ def matching(
     event_type: str,
 ) -> tuple[Trigger, ...]:
     """Give the triggers that an event starts, in their own order (specification 6.4, step 2)."""
-    return tuple(
+    found = [
         trigger
         for trigger in triggers
         if trigger.organization_id == organization_id
@@ -103,7 +103,8 @@ def matching(
         and trigger.enabled
         and repository_id in trigger.repository_ids
         and (not trigger.event_types or event_type in trigger.event_types)
-    )
+    ]
+    return tuple(found)
 
 
 def trigger_body(trigger: Trigger) -> dict[str, Any]:

@@ -71,9 +71,9 @@ class Checkpointer:
         elif self._state is _State.IDLE:
             if self._rows >= _ROWS or self._log_size() >= self._size + _GROWN:
                 self._turns = 0
-                self._copy()
+                self._copy(writer)
         elif self._rows > _FEW_ROWS and self._turns < _TURNS:
-            self._copy()
+            self._copy(writer)
         else:
             self._finish(writer)
 
@@ -84,13 +84,19 @@ class Checkpointer:
             self._wake.set()
             self._thread.join()
 
-    def _copy(self) -> None:
+    def _copy(self, writer: sqlite3.Connection) -> None:
+        if self._thread is None:
+            thread = Thread(target=self._work, name="SQLite checkpoints", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:
+                # The system gives no more threads. The writer's must not end for that: all who write wait for it.
+                self._finish(writer)
+                return
+            self._thread = thread
         self._turns += 1
         self._rows = 0
         self._state = _State.COPYING
-        if self._thread is None:
-            self._thread = Thread(target=self._work, name="SQLite checkpoints", daemon=True)
-            self._thread.start()
         self._wake.set()
 
     def _finish(self, writer: sqlite3.Connection) -> None:

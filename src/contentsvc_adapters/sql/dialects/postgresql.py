@@ -84,6 +84,8 @@ _LOST: Final = {
 _UNSTORABLE: Final = {
     "54000",  # program_limit_exceeded: larger than an index takes
 }
+#: The driver's own errors: SQLAlchemy wraps none of a connection that is lost before it was ever used.
+_RAW: Final = asyncpg.PostgresError | asyncpg.InterfaceError | asyncpg.InternalClientError
 
 
 class _Unreachable(Exception):
@@ -201,7 +203,7 @@ class Postgresql:
         """Tell what an error is about, by the server's code for it (SQLSTATE)."""
         if isinstance(exc, _Unreachable):
             return Fault.AWAY
-        return _fault_of(_cause(exc)) if isinstance(exc, OSError | DBAPIError) else None
+        return _fault_of(_cause(exc)) if isinstance(exc, OSError | DBAPIError | _RAW) else None
 
     def explain(self, exc: Exception) -> str:
         """Say in a sentence what is wrong with the database, or with a value."""
@@ -231,12 +233,13 @@ def _fault_of(cause: BaseException) -> Fault:
     state = str(getattr(cause, "sqlstate", "") or "")
     if state in _CONFLICTS:
         return Fault.CONFLICT
-    # Class 08: connection exception; 22: data exception; 23: integrity constraint violation; 42: access rule.
+    # Class 08: connection exception; 21: cardinality violation; 22: data exception; 23: integrity constraint violation;
+    # 42: access rule.
     if state in _LOST or state.startswith("08"):
         return Fault.LOST
     if state in _UNSTORABLE or state.startswith(("22", "23")):
         return Fault.VALUE
-    return Fault.STATEMENT if state.startswith("42") else Fault.AWAY
+    return Fault.STATEMENT if state.startswith(("21", "42")) else Fault.AWAY
 
 
 def _cause(exc: BaseException) -> BaseException:

@@ -4,7 +4,6 @@ from typing import Any, Final, TypeAlias
 
 from contentsvc_adapters.sql import rows
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.events import Commit, Event, Push, Release
 from contentsvc_core.webhooks.settlement import Claim, Settlement
 from contentsvc_core.workflows.causes import Delivered
@@ -23,13 +22,6 @@ def looked_at(settlement: Settlement) -> bytes | None:
     return None if settlement.claim is Claim.NONE or settlement.key is None else settlement.key.digest
 
 
-def claim_row(settlement: Settlement) -> Row | None:
-    """Give the claim that a settlement takes; ``None``: it takes none."""
-    if settlement.claim is not Claim.TAKE or settlement.key is None:
-        return None
-    return {"key": settlement.key.digest, "claimed_at": to_ms(settlement.at), "log_id": settlement.log.id}
-
-
 def event_row(settlement: Settlement) -> Row | None:
     """Give the one row that context record, runs and log entry refer to; ``None``: there is no event.
 
@@ -39,16 +31,17 @@ def event_row(settlement: Settlement) -> Row | None:
     log = settlement.log
     causes = [run.cause for run in settlement.runs if isinstance(run.cause, Delivered)]
     carriers = causes if settlement.context is None else [settlement.context, *causes]
-    told: list[Event] = [carrier.event for carrier in carriers]
-    if isinstance(log.detail, Push | Release):
-        told.append(log.detail)
-    if not told:
+    event = log.detail if isinstance(log.detail, Event) else None
+    for carrier in carriers:
+        if event is None:
+            event = carrier.event
+        # Nearly always it is the very same one; to compare all of it takes far longer.
+        elif event is not carrier.event and event != carrier.event:
+            message = "the parts of one settlement tell of different events"
+            raise Unstorable(message)
+    if event is None:
         return None
-    if any(event is not told[0] and event != told[0] for event in told):
-        message = "the parts of one settlement tell of different events"
-        raise Unstorable(message)
-    carrier = carriers[0] if carriers else None
-    return rows.event_row(log, told[0], of=carrier, data=settlement.event_json)
+    return rows.event_row(log, event, of=carriers[0] if carriers else None, data=settlement.event_json)
 
 
 def log_row(settlement: Settlement) -> Row:

@@ -85,6 +85,9 @@ def _statement() -> str:
     Several of these run at once. What they might wait for each other at is written in the same order everywhere, stage
     by stage: all claims, by key; then all events; then all context records, by key; and so on. The counting of a
     stage's rows, which means nothing, has the next stage wait until it has ended.
+
+    Several hooks of one repository may be told the same at once: of their context records, which are one, the last is
+    kept. A statement cannot write a row twice.
     """
     parameters = count(1)
 
@@ -123,9 +126,10 @@ def _statement() -> str:
             RETURNING 1
         ), contexts_kept AS (
             INSERT INTO context_records (organization_id, provider, repository_id, event_id, {", ".join(_CONTEXT)})
-            SELECT organization_id, provider, repository_id, id, {", ".join(f"context_{name}" for name in _CONTEXT)}
+            SELECT DISTINCT ON (organization_id, context_custom_id)
+                organization_id, provider, repository_id, id, {", ".join(f"context_{name}" for name in _CONTEXT)}
             FROM told WHERE context_id IS NOT NULL AND (SELECT count(*) FROM events_added) >= 0
-            ORDER BY organization_id, context_custom_id
+            ORDER BY organization_id, context_custom_id, number DESC
             ON CONFLICT (organization_id, custom_id) DO UPDATE SET event_id = excluded.event_id
             RETURNING 1
         ), runs_started AS (

@@ -99,6 +99,8 @@ class SettlementQueue:
         self._batches: Final[set[asyncio.Task[None]]] = set()
         self._closed = False
         self._drained: asyncio.Event | None = None
+        #: Told how many settlements each batch holds, for whoever counts.
+        self.on_batch: Callable[[int], object] = _nobody
 
     async def settle(self, settlement: Settlement) -> Settled:
         """Have a settlement written, and answer once it is durable.
@@ -178,6 +180,7 @@ class SettlementQueue:
         if not batch:
             return
         self._was_alone = len(batch) == 1
+        self.on_batch(len(batch))
         task = asyncio.create_task(self._write(self._idle.popleft(), batch))
         # The loop itself keeps only a weak reference.
         self._batches.add(task)
@@ -280,6 +283,10 @@ def _tell(entry: _Entry, exc: Exception) -> None:
         entry.answer.set_exception(told)
     else:
         entry.answer.set_exception(exc)
+
+
+def _nobody(_size: int) -> None:
+    pass
 
 
 def _takes(entry: _Entry) -> bool:
