@@ -7,7 +7,7 @@ from typing import final
 from attrs import frozen
 from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
-from litestar.types import ASGIApp
+from litestar.types import ASGIApp, Scope
 
 from contentsvc_core.ports import Aside
 from contentsvc_core.usecases.receive import at_once
@@ -21,10 +21,6 @@ from contentsvc_http.webhooks import Receiving, Webhooks
 
 #: The largest body that ``/v1`` takes, in bytes.
 _MAX_API_BODY = 1024 * 1024
-
-
-def _as_it_is(app: ASGIApp) -> ASGIApp:
-    return app
 
 
 @final
@@ -49,8 +45,8 @@ class Services:
     why_not_ready: Callable[[], Awaitable[str | None]]
     #: Routes for the operator alone.
     for_operators: Sequence[HTTPRouteHandler] = ()
-    #: Puts something around the whole application that watches it.
-    watched: Callable[[ASGIApp], ASGIApp] = _as_it_is
+    #: Told how each request was answered.
+    answered: Callable[[Scope, int], None] | None = None
 
 
 def create_app(services: Services) -> ASGIApp:
@@ -71,7 +67,7 @@ def create_app(services: Services) -> ASGIApp:
     )
     served = application if front is None else Webhooks(front.receiver, application, aside=front.aside)
     # Outermost of what answers: the log itself does, when the server stops in the middle of a request.
-    return services.watched(RateLimitHeaders(RequestLog(served)))
+    return RateLimitHeaders(RequestLog(served, services.answered))
 
 
 def _front_routes(front: Front, running: str) -> list[HTTPRouteHandler]:

@@ -7,13 +7,17 @@ from typing import Final, final
 
 from litestar.types import HTTPReceiveMessage, Receive, WebSocketReceiveMessage
 
+from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY
 from contentsvc_core.webhooks.outcomes import answer
 from contentsvc_http.errors import RETRY_AFTER_S, Refused
 
-#: How many bytes of bodies a process holds at most, from the first byte until the delivery is answered: two of the
-#: largest, and thousands of small ones beside them.
-ROOM: Final = 64 * 1024 * 1024
+#: How many bytes of large bodies a process holds at most, from the announcement until the delivery is answered: two of
+#: the largest.
+ROOM: Final = 2 * MAX_BODY
+#: How many bytes of small ones it holds beside them, from when they are there: thousands. Whoever sends large ones
+#: slowly, signed or not, must not keep these out.
+ROOM_FOR_SMALL: Final = 14 * 1024 * 1024
 #: How long a body may take to come in, in seconds. Code hosts give up after 10; whoever sends a byte now and then must
 #: not keep others out.
 _WITHIN_S: Final = 30.0
@@ -25,9 +29,15 @@ _CLOSE: Final = {"Connection": "close"}
 class Intake:
     """The room for all bodies of a process."""
 
-    def __init__(self, room: int = ROOM) -> None:
-        """Take the size of the room, in bytes."""
+    def __init__(self, room: int = ROOM, *, for_small: int = ROOM_FOR_SMALL) -> None:
+        """Take the sizes of the rooms, in bytes.
+
+        Args:
+            room: For bodies over :data:`~contentsvc_core.usecases.receive.LARGE_BODY`.
+            for_small: For all others.
+        """
         self._free = room
+        self._free_for_small = for_small
 
     def place(self, announced: int) -> "Place":
         """Give a place for a body, before anything of it is read.
@@ -39,23 +49,24 @@ class Intake:
             Refused: There is no room (503): the sender has to come again.
         """
         place = Place(self)
-        place.grow_to(announced)
+        if announced > LARGE_BODY:
+            # What only says that it will come takes none of the room of small ones.
+            place.grow_to(announced)
         return place
 
-    def take(self, size: int) -> None:
-        """Make the room smaller.
+    def resize(self, before: int, after: int) -> None:
+        """Give a body more room, or with ``after`` 0 none; one that has become large moves to the room of those.
 
         Raises:
-            Refused: There is not as much room (503).
+            Refused: There is not as much room (503); it keeps what it had.
         """
-        if size > self._free:
+        small = (before if before <= LARGE_BODY else 0) - (after if after <= LARGE_BODY else 0)
+        large = (before if before > LARGE_BODY else 0) - (after if after > LARGE_BODY else 0)
+        if self._free_for_small + small < 0 or self._free + large < 0:
             headers = {"Retry-After": str(RETRY_AFTER_S), **_CLOSE}
             raise Refused(503, {"error": "Too many deliveries are being received"}, headers)
-        self._free -= size
-
-    def give_back(self, size: int) -> None:
-        """Make the room larger again."""
-        self._free += size
+        self._free_for_small += small
+        self._free += large
 
 
 @final
@@ -75,7 +86,7 @@ class Place:
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Leave it."""
-        self._intake.give_back(self._size)
+        self._intake.resize(self._size, 0)
         self._size = 0
 
     def grow_to(self, size: int) -> None:
@@ -85,7 +96,7 @@ class Place:
             Refused: There is no room for as much (503).
         """
         if size > self._size:
-            self._intake.take(size - self._size)
+            self._intake.resize(self._size, size)
             self._size = size
 
     async def read(self, receive: Receive) -> bytes:
@@ -95,14 +106,15 @@ class Place:
             Refused: It goes on beyond the largest size (413), its sender went away before the end (400) or takes too
                 long (408), or it has grown beyond what it announced, and there is no room (503).
         """
-        message = await receive()
-        if message["type"] == "http.request" and not message["more_body"]:
-            # Nearly all of them: it was there already.
-            body = message["body"]
-            self._count(len(body))
-            return body
         try:
+            # Around the first part, too: whoever announces a body and sends nothing of it holds its place meanwhile.
             async with asyncio.timeout(_WITHIN_S):
+                message = await receive()
+                if message["type"] == "http.request" and not message["more_body"]:
+                    # Nearly all of them: it was there already.
+                    body = message["body"]
+                    self._count(len(body))
+                    return body
                 return await self._collect(message, receive)
         except TimeoutError:
             raise Refused(408, {"error": "The body did not arrive in time"}, _CLOSE) from None

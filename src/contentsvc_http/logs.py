@@ -5,9 +5,12 @@ import logging
 import re
 import sys
 import time
-from collections.abc import MutableMapping
+from collections import deque
+from collections.abc import Callable, MutableMapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import lru_cache
+from select import PIPE_BUF
 from typing import Any, Final, TextIO, final
 
 import msgspec
@@ -90,32 +93,84 @@ class _JsonLines(logging.StreamHandler[TextIO]):
     """Writes lines of JSON. Those of requests it writes itself: most of all lines, and always of one form.
 
     It is the form that the processors would give it, at a twentieth of their time, which was more than a delivery
-    took in all.
+    took in all. The lines of a turn of the event loop are written together at its end, or before any other line, so
+    that all lines stay in order.
     """
 
     def __init__(self, stream: TextIO, *, worker: int | None) -> None:
         """Take where lines are written."""
         super().__init__(stream)
-        self._end = "}\n" if worker is None else f', "worker": {worker}}}\n'
+        ending = "" if worker is None else f', "worker": {worker}'
+        self._end = f"{ending}}}\n"
+        # Appended to by the event loop's thread, and emptied by any, under the lock.
+        self._waiting: deque[str] = deque()
+        self._is_due = False
+        self._second = 0
+        self._second_text = ""
 
     def request(self, request_id: str, method: str, path: str, status: int, ms: float) -> None:
-        """Write the line of a request."""
-        at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
-        line = (
-            f'{{"method": {_quoted(method)}, "path": {_quoted(path)}, "status": {status}, "ms": {ms}, '
+        """Write the line of a request, at the end of this turn of the event loop."""
+        second, ns = divmod(time.time_ns(), 1_000_000_000)
+        if second != self._second:
+            self._second = second
+            self._second_text = datetime.fromtimestamp(second, UTC).isoformat()[:-6]
+        quoted = _quoted_path(path) if len(path) <= _PATH_LENGTH else _quoted(one_line(path, _PATH_LENGTH))
+        self._waiting.append(
+            f'{{"method": {_quoted(method)}, "path": {quoted}, "status": {status}, "ms": {ms}, '
             f'"event": "request", "request_id": "{request_id}", "logger": "{_NAME}", "level": "info", '
-            f'"timestamp": "{at}"{self._end}'
+            f'"timestamp": "{self._second_text}.{ns // 1000:06d}Z"{self._end}'
         )
+        if not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_soon(self._at_the_end_of_the_turn)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write another line: a fault's is there at once, after those of the requests before it."""
+        try:
+            self._write_waiting()
+        except (OSError, ValueError):
+            # As with any line that cannot be written: nobody's answer may depend on it.
+            self.handleError(record)
+        super().emit(record)
+
+    def flush(self) -> None:
+        """Write what waits: nothing of it is left when the process ends."""
         self.acquire()
         try:
-            self.stream.write(line)
-            self.flush()
+            self._write_waiting()
+            super().flush()
         finally:
             self.release()
+
+    def _at_the_end_of_the_turn(self) -> None:
+        # First: what is added from now on asks for a turn of its own.
+        self._is_due = False
+        self.flush()
+
+    def _write_waiting(self) -> None:
+        # Not more at once than what nobody else's lines can come between, when several processes share a pipe.
+        waiting, together, size = self._waiting, list[str](), 0
+        while waiting:
+            line = waiting.popleft()
+            length = len(line) if line.isascii() else len(line.encode())
+            if size + length > PIPE_BUF:
+                self.stream.write("".join(together))
+                self.stream.flush()
+                together, size = [], 0
+            together.append(line)
+            size += length
+        if together:
+            self.stream.write("".join(together))
 
 
 def _quoted(text: str) -> str:
     return msgspec.json.encode(text).decode()
+
+
+@lru_cache(maxsize=512)
+def _quoted_path(path: str) -> str:
+    # Code hosts come to the same few addresses again and again.
+    return _quoted(one_line(path, _PATH_LENGTH))
 
 
 @final
@@ -125,9 +180,15 @@ class RequestLog:
     A line holds the path and never a header, a query or a body: those may carry secrets.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        """Take the application."""
+    def __init__(self, app: ASGIApp, answered: Callable[[Scope, int], None] | None = None) -> None:
+        """Take the application.
+
+        Args:
+            app: The application.
+            answered: Told of each request how it was answered; 0: it was not.
+        """
         self._app = app
+        self._answered = answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -159,7 +220,9 @@ class RequestLog:
             await _send_unavailable(send_with_id)
         finally:
             ms = round((time.perf_counter() - began) * 1000, 1)
-            _log_request(request_id, scope["method"], one_line(path, _PATH_LENGTH), status, ms)
+            _log_request(request_id, scope["method"], path, status, ms)
+            if self._answered is not None:
+                self._answered(scope, status)
 
 
 def _log_request(request_id: str, method: str, path: str, status: int, ms: float) -> None:
@@ -169,7 +232,7 @@ def _log_request(request_id: str, method: str, path: str, status: int, ms: float
         case [_JsonLines() as lines]:
             lines.request(request_id, method, path, status, ms)
         case _:
-            _LOG.info("request", method=method, path=path, status=status, ms=ms)
+            _LOG.info("request", method=method, path=one_line(path, _PATH_LENGTH), status=status, ms=ms)
 
 
 async def _send_unavailable(send: Send) -> None:

@@ -4,11 +4,11 @@ Imported only where it is switched on: the library takes its time, and decides w
 processes are added up (``PROMETHEUS_MULTIPROC_DIR``).
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from time import perf_counter
-from typing import Final, assert_never, final
+from typing import Any, Final, assert_never, final
 
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable
@@ -53,7 +53,7 @@ class Metrics:
             "contentsvc_settle_batch_size", "Settlements in a commit.", buckets=_SIZES, registry=registry
         )
         # The processes that live are added up: what a killed one was doing, it does no longer.
-        self.settling: Final = Gauge(
+        self._settling = Gauge(
             "contentsvc_settles_in_progress",
             "Settlements that are being written or wait for their turn.",
             multiprocess_mode="livesum",
@@ -86,6 +86,8 @@ class Metrics:
             self._unavailable.labels(operation)
         for status in (RunStatus.COMPLETED, RunStatus.SKIPPED, RunStatus.FAILED):
             self._ended.labels(status.value)
+        #: Settlements that are being written or wait: changed twice a delivery, and noted when it is asked for.
+        self.settling = 0
         # To find the counter of some labels costs four times what counting does.
         self._by_ending: dict[tuple[str, str, str, int], Counter] = {}
         self._by_request: dict[tuple[str, str, int], Counter] = {}
@@ -99,13 +101,20 @@ class Metrics:
             counter = self._by_ending[key] = self._deliveries.labels(provider, event, outcome, str(status))
         counter.inc()
 
-    def answered(self, method: str, route: str, status: int) -> None:
-        """Count a request."""
+    def answered(self, scope: Mapping[str, Any], status: int) -> None:
+        """Count a request; its status is 0 when it got no answer."""
+        method: str = scope["method"]
+        # The framework notes which route it took; a path of no route is anybody's invention.
+        route: str = scope.get("path_template") or _OTHER
         key = (method if method in _METHODS else _OTHER, route, status)
         counter = self._by_request.get(key)
         if counter is None:
             counter = self._by_request[key] = self._requests.labels(key[0], route, str(status))
         counter.inc()
+
+    def sample(self) -> None:
+        """Note how many settlements are under way."""
+        self._settling.set(self.settling)
 
     def unavailable(self, operation: str) -> None:
         """Count that the store did not answer."""
@@ -180,48 +189,16 @@ class MeasuredStore:
 
     async def settle(self, settlement: Settlement) -> Settled:
         """Settle."""
-        self._metrics.settling.inc()
+        self._metrics.settling += 1
         began = perf_counter()
         try:
-            settled = await self._store.settle(settlement)
+            return await self._store.settle(settlement)
         except StoreUnavailable:
             self._metrics.unavailable("settle")
             raise
         finally:
             self._metrics.settle_seconds.observe(perf_counter() - began)
-            self._metrics.settling.dec()
-        # A store that commits several at once has its own word here.
-        self._metrics.settle_batch.observe(1)
-        return settled
-
-
-@final
-class MeasuredRequests:
-    """An ASGI application around another: counts how each request was answered."""
-
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        """Take the application."""
-        self._app = app
-        self._metrics = metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        status = 0
-
-        async def sending(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, sending)
-        finally:
-            # The framework notes which route it took; a path of no route is anybody's invention.
-            self._metrics.answered(scope["method"], scope.get("path_template") or _OTHER, status)
+            self._metrics.settling -= 1
 
 
 @final

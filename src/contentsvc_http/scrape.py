@@ -96,6 +96,7 @@ class Scrape:
         in_use, most = self._connections()
         self.metrics.connections.set(in_use)
         self.metrics.connections_max.set(most)
+        self.metrics.sample()
 
     async def keep_sampling(self) -> None:
         """Note it again and again, until it is cancelled."""

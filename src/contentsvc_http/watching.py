@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from attrs import frozen
 from litestar.handlers import HTTPRouteHandler
-from litestar.types import ASGIApp
+from litestar.types import Scope
 
 from contentsvc_core.ports import DeliveryStore, Workflow
 from contentsvc_core.workflows.runs import RunStatus
@@ -31,7 +31,10 @@ class Watch:
     receiver: Callable[[Receiving], Receiving] = lambda receiver: receiver
     store: Callable[[DeliveryStore], DeliveryStore] = lambda store: store
     workflow: Callable[[Workflow], Workflow] = lambda workflow: workflow
-    app: Callable[[ASGIApp], ASGIApp] = lambda app: app
+    #: Told how each request was answered.
+    answered: Callable[[Scope, int], None] | None = None
+    #: Told how many settlements each commit holds.
+    batch: Callable[[int], object] | None = None
     #: Told how each run ends.
     ended: Callable[[RunStatus], None] = lambda _status: None
     routes: tuple[HTTPRouteHandler, ...] = ()
@@ -47,7 +50,9 @@ class Watch:
             receiver=lambda receiver: self.receiver(inner.receiver(receiver)),
             store=lambda store: self.store(inner.store(store)),
             workflow=lambda workflow: self.workflow(inner.workflow(workflow)),
-            app=lambda app: self.app(inner.app(app)),
+            # One of them counts requests, if any does.
+            answered=self.answered or inner.answered,
+            batch=self.batch or inner.batch,
             ended=ended,
             routes=(*inner.routes, *self.routes),
         )
@@ -92,7 +97,6 @@ async def _measuring(
     # Imported now: the library decides by the environment of this moment how it keeps its numbers.
     from contentsvc_http.metrics import (  # noqa: PLC0415  # as above
         MeasuredReceiver,
-        MeasuredRequests,
         MeasuredStore,
         MeasuredWorkflow,
     )
@@ -106,7 +110,8 @@ async def _measuring(
             receiver=lambda receiver: MeasuredReceiver(receiver, metrics),
             store=lambda store: MeasuredStore(store, metrics),
             workflow=lambda workflow: MeasuredWorkflow(workflow, metrics),
-            app=lambda app: MeasuredRequests(app, metrics),
+            answered=metrics.answered,
+            batch=metrics.settle_batch.observe,
             ended=metrics.ended,
             routes=(metrics_route(scrape, local=local),),
         )

@@ -5,7 +5,7 @@ needs nothing of what the framework does for a route (docs/decisions/0017-receiv
 """
 
 from collections.abc import Iterable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final, Protocol, final
 
 import msgspec
@@ -18,6 +18,7 @@ from contentsvc_core.webhooks.delivery import Address, Delivery
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected, answer
 from contentsvc_http.errors import Refused, refusal
 from contentsvc_http.intake import Intake
+from contentsvc_http.protocol import send_together
 
 #: How the route is called in metrics.
 _TEMPLATE: Final = "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"
@@ -26,6 +27,8 @@ _PARTS: Final = 6
 _ALLOWED: Final = (b"allow", b"POST, OPTIONS")
 _JSON: Final = (b"content-type", b"application/json")
 _FIRST: Final = frozenset({b"expect", b"content-encoding"})
+#: A path that is longer, in characters, is not worth remembering.
+_USUAL_LENGTH: Final = 256
 #: A Content-Length of more digits is no size that could be held.
 _LENGTH_DIGITS: Final = 20
 
@@ -66,31 +69,29 @@ class Webhooks:
             await self._elsewhere(scope, receive, send)
             return
         path: str = scope["path"]
-        # As everywhere else: of several slashes in a row one counts, and one at the end does not.
-        parts = [part for part in path.split("/") if part]
-        if len(parts) != _PARTS or parts[:2] != _START:
+        address = _address_of(path) if len(path) > _USUAL_LENGTH else _address_again(path)
+        if address is None:
             await self._elsewhere(scope, receive, send)
             return
         if scope["method"] != "POST":
-            await _refuse_method(scope["method"], send)
+            await _refuse_method(scope, send)
             return
         scope["path_template"] = _TEMPLATE
         try:
-            await self._answer(parts, scope, receive, send)
+            await self._answer(address, scope, receive, send)
         except Exception as exc:  # noqa: BLE001  # whatever it is, the sender is answered
             refused = refusal(exc)
-            await _send(send, refused.status, msgspec.json.encode(refused.body), refused.headers)
+            await _send(scope, send, refused.status, msgspec.json.encode(refused.body), refused.headers)
 
-    async def _answer(self, parts: list[str], scope: HTTPScope, receive: Receive, send: Send) -> None:
-        address = locate(*parts[2:])
+    async def _answer(self, address: Address | Rejected, scope: HTTPScope, receive: Receive, send: Send) -> None:
         if isinstance(address, Rejected):
-            await _send_outcome(send, address)
+            await _send_outcome(scope, send, address)
             return
         headers = tuple(scope["headers"])
         announced, waits = _announced(headers)
         # What is small is there as soon as the headers are, and all of it is decided at once.
         if waits and (refused := await self._preflight(address, headers)):
-            await _send_outcome(send, refused)
+            await _send_outcome(scope, send, refused)
             return
         with self._intake.place(announced) as place:
             body = await place.read(receive)
@@ -100,10 +101,21 @@ class Webhooks:
             else:
                 # It holds the commits again.
                 written = await self._aside(partial(_written, outcome))
-        await _send(send, outcome.status, written)
+        await _send(scope, send, outcome.status, written)
 
     async def _preflight(self, address: Address, headers: Iterable[tuple[bytes, bytes]]) -> Rejected | None:
         return await self._receiver.preflight(Delivery(address=address, headers=headers, body=b""))
+
+
+def _address_of(path: str) -> Address | Rejected | None:
+    """Give the address that a path names; ``None``: it is not of our form."""
+    # As everywhere else: of several slashes in a row one counts, and one at the end does not.
+    parts = [part for part in path.split("/") if part]
+    return locate(*parts[2:]) if len(parts) == _PARTS and parts[:2] == _START else None
+
+
+#: Code hosts come to the same few addresses again and again.
+_address_again: Final = lru_cache(maxsize=1024)(_address_of)
 
 
 def _announced(headers: Iterable[tuple[bytes, bytes]]) -> tuple[int, bool]:
@@ -112,37 +124,35 @@ def _announced(headers: Iterable[tuple[bytes, bytes]]) -> tuple[int, bool]:
     The length is 0 when it does not say, or says what is no length that can be held. Headers come first when the body
     may be large, when its sender waits to be told to go on, and when it is encoded: that is a refusal anyway.
     """
-    announced, waits = -1, False
-    for name, value in headers:
-        if name == b"content-length":
-            announced = int(value) if value.isdigit() and len(value) <= _LENGTH_DIGITS else -1
-        elif name in _FIRST:
-            waits = True
-    return max(announced, 0), waits or not 0 <= announced <= LARGE_BODY
+    named = dict(headers)
+    length = named.get(b"content-length", b"")
+    announced = int(length) if length.isdigit() and len(length) <= _LENGTH_DIGITS else -1
+    return max(announced, 0), not 0 <= announced <= LARGE_BODY or not _FIRST.isdisjoint(named)
 
 
 def _written(outcome: Outcome) -> bytes:
     return msgspec.json.encode(answer(outcome))
 
 
-async def _send_outcome(send: Send, refused: Rejected) -> None:
+async def _send_outcome(scope: HTTPScope, send: Send, refused: Rejected) -> None:
     # The rest of the body is not worth waiting for.
     headers = {"Connection": "close"} if refused is BODY_TOO_LARGE else {}
-    await _send(send, refused.status, _written(refused), headers)
+    await _send(scope, send, refused.status, _written(refused), headers)
 
 
-async def _send(send: Send, status: int, body: bytes, more: Mapping[str, str] | None = None) -> None:
+async def _send(scope: HTTPScope, send: Send, status: int, body: bytes, more: Mapping[str, str] | None = None) -> None:
     headers = [_JSON, (b"content-length", b"%d" % len(body))]
     if more:
         headers += [(name.lower().encode(), value.encode()) for name, value in more.items()]
+    send_together(scope)
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-async def _refuse_method(method: str, send: Send) -> None:
-    if method == "OPTIONS":
+async def _refuse_method(scope: HTTPScope, send: Send) -> None:
+    if scope["method"] == "OPTIONS":
         await send({"type": "http.response.start", "status": 204, "headers": [_ALLOWED]})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
         return
     refused = Refused(405, {"error": "Method Not Allowed"}, {"Allow": "POST, OPTIONS"})
-    await _send(send, refused.status, msgspec.json.encode(refused.body), refused.headers)
+    await _send(scope, send, refused.status, msgspec.json.encode(refused.body), refused.headers)

@@ -45,7 +45,7 @@ from contentsvc_core import (
 from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_http import scrape as scrape_module
 from contentsvc_http.app import Front, Services, create_app
-from contentsvc_http.metrics import MeasuredReceiver, MeasuredRequests, MeasuredStore
+from contentsvc_http.metrics import MeasuredReceiver, MeasuredStore
 from contentsvc_http.scrape import Scrape, metrics_route
 from contentsvc_http.settings import InvalidSetting, Settings, load_settings
 from contentsvc_http.wiring.api import open_api
@@ -99,7 +99,7 @@ class World:
                 ),
                 why_not_ready=self.why_not_ready,
                 for_operators=[metrics_route(self.scrape, local=local)],
-                watched=lambda app: MeasuredRequests(app, metrics),
+                answered=metrics.answered,
             )
         )
 
@@ -204,7 +204,6 @@ async def test_deliveries_are_counted_by_how_they_ended(world: World) -> None:
     assert count() == 5
     assert numbers.get("contentsvc_receive_seconds_count") == 5
     assert numbers.get("contentsvc_settle_seconds_count") == 5
-    assert numbers.get("contentsvc_settle_batch_size_sum") == 5
     assert numbers.get("contentsvc_settles_in_progress") == 0
 
 
@@ -455,7 +454,7 @@ async def main():
     at = Address(provider="codehost", organization_id="org_1", integration_id="int_1", repository_id=1)
     metrics.delivered(at, "processed", "push", 200)
     metrics.settle_seconds.observe(0.002)
-    metrics.settling.inc()
+    metrics.settling += 1
     page, _ = await scrape.page("")
     pathlib.Path(sys.argv[1]).write_bytes(page)
     print("counted", flush=True)
@@ -520,6 +519,8 @@ def test_a_server_counts_from_the_delivery_to_the_post(tmp_path: Path) -> None:
     assert found.get("contentsvc_deliveries_total", outcome="rejected", status="401") == 1
     assert found.get("contentsvc_runs_ended_total") == 2
     assert found.get("contentsvc_runs_in_progress") == 0
+    assert found.get("contentsvc_settle_batch_size_count") == 2
+    assert found.get("contentsvc_settle_batch_size_sum") == 2
     assert found.get("contentsvc_store_up") == 1
     assert found.get("contentsvc_store_connections_max") == 5
     for hidden in (prepared.hook.organization_id, prepared.hook.secret, "lighthouse", "acme"):

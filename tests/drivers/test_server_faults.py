@@ -50,7 +50,7 @@ def test_a_signal_while_the_server_starts_ends_it(prepared: Prepared, after_s: f
         server.terminate()
 
         # Killed by the signal before Python had a say, or in order.
-        assert server.exit_code(within_s=10) in {0, -15}
+        assert server.exit_code(within_s=PATIENCE_S) in {0, -15}
 
 
 def test_a_signal_while_the_server_waits_for_a_lock_at_its_start_ends_it(prepared: Prepared) -> None:
@@ -59,7 +59,7 @@ def test_a_signal_while_the_server_waits_for_a_lock_at_its_start_ends_it(prepare
         until(lambda: '"ready"' in server.log(), "reading and serving need no lock")
         server.terminate()
 
-        assert server.exit_code(within_s=10) == 0
+        assert server.exit_code(within_s=PATIENCE_S) == 0
 
 
 def test_a_stop_with_a_delivery_behind_a_lock_ends_in_time_and_asks_the_sender_to_come_again(
@@ -75,7 +75,7 @@ def test_a_stop_with_a_delivery_behind_a_lock_ends_in_time_and_asks_the_sender_t
             httpx.get(f"{server.url}/health/live", trust_env=False).raise_for_status()
             server.terminate()
             answered = connection.recv(65_536)
-        assert server.exit_code(within_s=10) == 0
+        assert server.exit_code(within_s=PATIENCE_S) == 0
     assert answered.startswith(b"HTTP/1.1 503 ")
     assert b"retry-after: 1" in answered.lower()
     assert "Traceback" not in server.log()

@@ -22,6 +22,7 @@ from contentsvc_core.webhooks.decision import MAX_BODY
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_core.wire import event_to_json
 from contentsvc_http import intake, webhooks
+from contentsvc_http.errors import Refused
 from contentsvc_http.intake import Intake
 from contentsvc_http.webhooks import Webhooks
 
@@ -56,6 +57,8 @@ def a_part(body: bytes, *, more: bool = False) -> Message:
 
 
 HUNG_UP: Message = {"type": "http.disconnect"}
+#: The sender says nothing more.
+NOTHING: Message = {}
 
 
 def path_of(delivery: Delivery) -> str:
@@ -75,7 +78,7 @@ async def call(
 
     async def receive() -> Message:
         answer.asked += 1
-        if not coming:
+        if not coming or coming[0] is NOTHING:
             await asyncio.Event().wait()
         return coming.pop(0)
 
@@ -234,8 +237,10 @@ async def test_without_room_a_body_is_refused_before_it_is_read_and_the_sender_c
     begun = [asyncio.create_task(call(app, delivery, a_part(b"{", more=True), announced=MAX_BODY)) for _ in range(2)]
     await asyncio.sleep(0)
 
-    refused = await call(app, delivery, announced=len(delivery.body))
+    refused = await call(app, delivery, announced=LARGE_BODY + 1)
+    small = await call(app, delivery, announced=len(delivery.body))
 
+    assert small.status == 200
     assert (refused.status, refused.asked) == (503, 0)
     assert refused.headers["retry-after"] == "1"
     assert refused.body == {"error": "Too many deliveries are being received"}
@@ -250,20 +255,35 @@ async def test_without_room_a_body_is_refused_before_it_is_read_and_the_sender_c
 async def test_a_body_that_grows_beyond_what_it_said_takes_room_as_it_grows(
     world: World, announced: int | None
 ) -> None:
-    room = Intake(100)
+    room = Intake(0, for_small=100)
     app = Webhooks(world.receiver, nobody, aside=at_once, intake=room)
     delivery = push(world)
 
     answer = await call(app, delivery, a_part(b"x" * 100, more=True), a_part(b"x", more=True), announced=announced)
 
     assert (answer.status, answer.asked) == (503, 2)
-    room.place(100)
+    room.place(0).grow_to(100)
+
+
+async def test_a_body_that_has_become_large_leaves_the_room_of_small_ones() -> None:
+    room = Intake(LARGE_BODY + 1, for_small=LARGE_BODY)
+    with room.place(0) as growing:
+        growing.grow_to(LARGE_BODY)
+        with pytest.raises(Refused):
+            room.place(0).grow_to(1)
+
+        growing.grow_to(LARGE_BODY + 1)
+
+        room.place(0).grow_to(LARGE_BODY)
+        with pytest.raises(Refused):
+            room.place(LARGE_BODY + 1)
+    room.place(LARGE_BODY + 1)
 
 
 async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_its_room(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    room = Intake(1000)
+    room = Intake(2 * LARGE_BODY, for_small=1000)
     app = Webhooks(world.receiver, nobody, aside=at_once, intake=room)
     delivery = push(world)
     monkeypatch.setattr(intake, "_WITHIN_S", 0.01)
@@ -271,12 +291,16 @@ async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_it
     cut_off = await call(app, delivery, a_part(b"{", more=True), HUNG_UP, announced=1000)
     never_begun = await call(app, delivery, HUNG_UP, announced=1000)
     slow = await call(app, delivery, a_part(b"{", more=True), announced=1000)
+    async with asyncio.timeout(5):
+        silent = await call(app, delivery, NOTHING, announced=2 * LARGE_BODY)
 
     assert (cut_off.status, cut_off.body) == (400, {"error": "The body was cut off"})
     assert never_begun.status == 400
     assert (slow.status, slow.body) == (408, {"error": "The body did not arrive in time"})
     assert slow.headers["connection"] == "close"
-    room.place(1000)
+    assert (silent.status, silent.body) == (slow.status, slow.body)
+    room.place(0).grow_to(1000)
+    room.place(2 * LARGE_BODY)
     assert await world.stores.journal.entries(world.organization.id) == []
 
 

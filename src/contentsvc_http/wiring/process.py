@@ -63,6 +63,8 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             # A newer one is an upgrade under way: nodes of both versions serve until the last one is replaced.
             return None
 
+        if watch.batch is not None:
+            stores.queue.on_batch = watch.batch
         aside = OneAtATime()
         stack.callback(aside.close)
         hosts = await stack.enter_async_context(open_code_hosts(settings))
@@ -87,7 +89,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             front=front if role.receives else None,
             why_not_ready=why_not_ready,
             for_operators=watch.routes,
-            watched=watch.app,
+            answered=watch.answered,
         )
 
 
