@@ -111,7 +111,8 @@ class _Watched:
         answer = await self._store.settle(settlement)
         if answer is not Settled.STALE:
             self.settled.append((settlement, answer))
-        if fault is Fault.CUT_AFTER:
+        # Only what was written can be cut off behind it: what is stale is decided anew.
+        if fault is Fault.CUT_AFTER and answer is not Settled.STALE:
             raise StoreUnavailable
         return answer
 
