@@ -66,11 +66,6 @@ def run_rows(settlement: Settlement) -> list[Row]:
     return [rows.run_row(run, event_id=settlement.log.id) for run in settlement.runs]
 
 
-def another_event(log_id: str) -> Unstorable:
-    """Say that an event has the id already that a settlement's log entry, which is not there, would share with it."""
-    return Unstorable(f"'{log_id}' is the id of another event")
-
-
 def size_of(settlement: Settlement) -> int:
     """Give about how many characters a settlement holds while it waits, without writing them out."""
     log = settlement.log
