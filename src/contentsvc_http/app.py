@@ -14,7 +14,7 @@ from contentsvc_core.usecases.receive import at_once
 from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import refuse
 from contentsvc_http.health import health_routes, status_route
-from contentsvc_http.logs import RequestLog
+from contentsvc_http.logs import RequestLog, Requests
 from contentsvc_http.rate_limiting import RateLimitHeaders
 from contentsvc_http.v1.routes import Api, api_routes
 from contentsvc_http.webhooks import Receiving, Webhooks
@@ -65,9 +65,10 @@ def create_app(services: Services) -> ASGIApp:
         # Our own configuration of logging stands (logs.py).
         logging_config=None,
     )
-    served = application if front is None else Webhooks(front.receiver, application, aside=front.aside)
+    requests = Requests(services.answered)
     # Outermost of what answers: the log itself does, when the server stops in the middle of a request.
-    return RateLimitHeaders(RequestLog(served, services.answered))
+    served = RateLimitHeaders(RequestLog(application, requests))
+    return served if front is None else Webhooks(front.receiver, served, aside=front.aside, requests=requests)
 
 
 def _front_routes(front: Front, running: str) -> list[HTTPRouteHandler]:

@@ -27,6 +27,14 @@ class Refused(Exception):
         self.headers = dict(headers or {})
 
 
+#: Answers a request that the server waits for no longer.
+STOPPING: Final = Refused(
+    503,
+    {"error": "Service temporarily unavailable"},
+    {"Retry-After": str(RETRY_AFTER_S), "Connection": "close"},
+)
+
+
 def refuse(_request: Request[Any, Any, Any], exc: Exception) -> Response[Mapping[str, Any]]:
     """Answer an exception, for the framework."""
     refused = refusal(exc)

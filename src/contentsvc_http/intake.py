@@ -99,6 +99,14 @@ class Place:
             self._intake.resize(self._size, size)
             self._size = size
 
+    def take(self, body: bytes) -> None:
+        """Take a body that is there already.
+
+        Raises:
+            Refused: It is larger than the largest size (413), or there is no room (503).
+        """
+        self._count(len(body))
+
     async def read(self, receive: Receive) -> bytes:
         """Read a body.
 
@@ -110,11 +118,6 @@ class Place:
             # Around the first part, too: whoever announces a body and sends nothing of it holds its place meanwhile.
             async with asyncio.timeout(_WITHIN_S):
                 message = await receive()
-                if message["type"] == "http.request" and not message["more_body"]:
-                    # Nearly all of them: it was there already.
-                    body = message["body"]
-                    self._count(len(body))
-                    return body
                 return await self._collect(message, receive)
         except TimeoutError:
             raise Refused(408, {"error": "The body did not arrive in time"}, _CLOSE) from None

@@ -16,12 +16,15 @@ from typing import Any, Final, TextIO, final
 import msgspec
 import structlog
 import uuid_utils
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from contentsvc_core.text import one_line
+from contentsvc_http.errors import STOPPING
 
 #: How much of a path is logged, in characters.
 _PATH_LENGTH: Final = 500
+#: The header of a request's id, in both directions.
+REQUEST_ID_HEADER: Final = b"x-request-id"
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _NAME: Final = "contentsvc.http"
 _LOG: Final = structlog.get_logger(_NAME)
@@ -174,39 +177,66 @@ def _quoted_path(path: str) -> str:
 
 
 @final
-class RequestLog:
-    """An ASGI application around another: gives each request an id, answers with it, and logs one line.
+class Requests:
+    """Gives each request an id, logs one line when it has been answered, and has it counted.
 
     A line holds the path and never a header, a query or a body: those may carry secrets.
     """
 
-    def __init__(self, app: ASGIApp, answered: Callable[[Scope, int], None] | None = None) -> None:
-        """Take the application.
+    def __init__(self, answered: Callable[[Scope, int], None] | None = None) -> None:
+        """Take who counts.
 
         Args:
-            app: The application.
             answered: Told of each request how it was answered; 0: it was not.
         """
-        self._app = app
         self._answered = answered
+
+    def begin(self, scope: Scope) -> str:
+        """Give the id of a request; from now on it is in every line that is logged in its task."""
+        request_id = _request_id(scope)
+        _serving.set(request_id)
+        return request_id
+
+    def end(self, scope: HTTPScope, request_id: str, path: str, status: int, began_s: float) -> None:
+        """Log a request, and have it counted.
+
+        Args:
+            scope: The request's.
+            request_id: As it was given.
+            path: As it came: applications that pass a request on may change the scope's.
+            status: Of HTTP; 0: there was no answer.
+            began_s: When it began, by :func:`time.perf_counter`.
+        """
+        ms = round((time.perf_counter() - began_s) * 1000, 1)
+        _log_request(request_id, scope["method"], path, status, ms)
+        if self._answered is not None:
+            self._answered(scope, status)
+
+
+@final
+class RequestLog:
+    """An ASGI application around another: gives each request an id, answers with it, and logs one line."""
+
+    def __init__(self, app: ASGIApp, requests: Requests | None = None) -> None:
+        """Take the application, and what logs."""
+        self._app = app
+        self._requests = requests or Requests()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = _request_id(scope)
-        _serving.set(request_id)
-        # Applications that pass a request on may change the path.
         path = scope["path"]
         status = 0
-        began = time.perf_counter()
+        began_s = time.perf_counter()
+        request_id = self._requests.begin(scope)
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
+                message["headers"] = [*message.get("headers", ()), (REQUEST_ID_HEADER, request_id.encode())]
             await send(message)
 
         try:
@@ -219,10 +249,7 @@ class RequestLog:
             # Answered, so that nothing is left to be cancelled: raised on, it would only be logged with a traceback.
             await _send_unavailable(send_with_id)
         finally:
-            ms = round((time.perf_counter() - began) * 1000, 1)
-            _log_request(request_id, scope["method"], path, status, ms)
-            if self._answered is not None:
-                self._answered(scope, status)
+            self._requests.end(scope, request_id, path, status, began_s)
 
 
 def _log_request(request_id: str, method: str, path: str, status: int, ms: float) -> None:
@@ -236,20 +263,16 @@ def _log_request(request_id: str, method: str, path: str, status: int, ms: float
 
 
 async def _send_unavailable(send: Send) -> None:
-    body = msgspec.json.encode({"error": "Service temporarily unavailable"})
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"retry-after", b"1"),
-        (b"connection", b"close"),
-    ]
-    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    body = msgspec.json.encode(STOPPING.body)
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers += [(name.lower().encode(), value.encode()) for name, value in STOPPING.headers.items()]
+    await send({"type": "http.response.start", "status": STOPPING.status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 def _request_id(scope: Scope) -> str:
     """Take the caller's id when it is fit for a log, else make one."""
     for name, value in scope["headers"]:
-        if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
+        if name == REQUEST_ID_HEADER and _REQUEST_ID.fullmatch(value):
             return value.decode("ascii")
     return str(uuid_utils.uuid7())

@@ -1,13 +1,17 @@
 """HTTP itself, where it is refused before there is a request: in our form, and in bounded memory."""
 
-from collections.abc import Mapping
-from typing import Any, Final, cast, final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
 
 import msgspec
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from litestar.types import Send
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-#: The extension of ASGI by which :func:`send_together` is possible.
-_TOGETHER: Final = "contentsvc.together"
+#: The extension of ASGI by which :func:`body_at_hand` and :func:`send_answer` reach past the interface.
+_EXCHANGE: Final = "contentsvc.exchange"
+_NO_CONTENT: Final = 204
+#: Ends a connection with its answer.
+_CLOSE: Final = (b"connection", b"close")
 #: The largest head of a request, in bytes; as others have it (Apache 8 KiB a line, nginx 32 KiB, Node 16 KiB).
 _MAX_HEAD: Final = 64 * 1024
 
@@ -40,7 +44,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._in_body = True
         super().on_headers_complete()
         # The application begins in the next turn of the event loop.
-        self.scope["extensions"] = {_TOGETHER: {"cycle": self.cycle}}
+        self.scope["extensions"] = {_EXCHANGE: {"cycle": self.cycle}}
 
     def on_message_complete(self) -> None:
         """Await the next head."""
@@ -63,41 +67,65 @@ class BoundedHttp(HttpToolsProtocol):
         self.transport.close()
 
 
-def send_together(scope: Mapping[str, Any]) -> None:
-    """Have the head of an answer sent with its body: as one packet and by one system call, which is most of sending.
+def body_at_hand(scope: Mapping[str, Any]) -> bytes | None:
+    """Give the body of a request when all of it came with the head, as it nearly always does; ``None``: ask for it.
 
-    For an answer whose head and whole body are sent next, one right after the other. Another server than ours sends
-    them as it does.
+    Nothing is to be waited for then, no timer is needed, and nothing is to be asked of the application's ``receive``.
     """
-    extensions: dict[str, dict[str, RequestResponseCycle]] = scope.get("extensions") or {}
-    # The answer to HEAD has no body that its head could go with.
-    if _TOGETHER in extensions and scope["method"] != "HEAD":
-        cycle = extensions[_TOGETHER]["cycle"]
-        # It has all of a transport that a cycle calls.
-        cycle.transport = cast("Any", _Together(cycle))
+    cycle = _cycle_of(scope)
+    if cycle is None or cycle.more_body or cycle.disconnected or cycle.waiting_for_100_continue:
+        return None
+    body = bytes(cycle.body)
+    cycle.body = bytearray()
+    cycle.flow.resume_reading()
+    return body
 
 
-@final
-class _Together:
-    """Stands for the transport of an answer until its body comes."""
+async def send_answer(
+    scope: Mapping[str, Any], send: Send, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes
+) -> None:
+    """Send a whole answer: as one packet and by one system call, which is most of sending.
 
-    def __init__(self, cycle: RequestResponseCycle) -> None:
-        self._cycle = cycle
-        self._transport = cycle.transport
-        self._head: bytes | None = None
+    Another server than ours sends it as two messages, as the interface has it.
 
-    def write(self, data: bytes) -> None:
-        """Keep the head; send it with the body, and be out of the way."""
-        if self._head is None:
-            self._head = data
-        else:
-            self._cycle.transport = self._transport
-            self._transport.write(self._head + data)
+    Args:
+        scope: The request's.
+        send: The request's.
+        status: Of HTTP.
+        headers: Names in lower case and values, fit to be sent, and neither ``content-length`` nor ``date``.
+        body: All of it.
+    """
+    cycle = _cycle_of(scope)
+    if status != _NO_CONTENT:
+        # RFC 9110, section 8.6: not with that one.
+        headers = ((b"content-length", b"%d" % len(body)), *headers)
+    if cycle is None or cycle.response_started or cycle.flow.write_paused or scope["method"] == "HEAD":
+        await send({"type": "http.response.start", "status": status, "headers": [*headers]})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+    elif not cycle.disconnected:
+        _answer(cycle, status, headers, body)
 
-    def is_closing(self) -> bool:
-        """Tell whether the connection is being closed."""
-        return self._transport.is_closing()
 
-    def close(self) -> None:
-        """Close the connection: the body did not come."""
-        self._transport.close()
+def _cycle_of(scope: Mapping[str, Any]) -> RequestResponseCycle | None:
+    extensions: Mapping[str, Mapping[str, RequestResponseCycle]] = scope.get("extensions") or {}
+    return extensions[_EXCHANGE]["cycle"] if _EXCHANGE in extensions else None
+
+
+def _answer(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
+    """Do what a cycle does for the two messages of an answer, in one step."""
+    lines = [STATUS_LINE[status]]
+    for name, value in (*cycle.default_headers, *headers):
+        lines += (name, b": ", value, b"\r\n")
+    if _CLOSE in headers:
+        cycle.keep_alive = False
+    elif not cycle.keep_alive:
+        lines.append(b"connection: close\r\n")
+    lines += (b"\r\n", body)
+    cycle.response_started = cycle.response_complete = True
+    cycle.waiting_for_100_continue = False
+    cycle.transport.write(b"".join(lines))
+    # Whoever still asks for more of the body is told that there is none.
+    cycle.message_event.set()
+    if not cycle.keep_alive:
+        cycle.transport.close()
+    cycle.on_response()

@@ -98,8 +98,7 @@ class RateLimitHeaders:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        # No webhook is limited, and they are most of what comes.
-        if scope["type"] != "http" or scope["path"].startswith("/api/webhooks/"):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         state = scope.setdefault("state", {})

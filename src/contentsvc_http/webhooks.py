@@ -4,9 +4,11 @@ It is an ASGI application, not a route of the framework: it is called more often
 needs nothing of what the framework does for a route (docs/decisions/0017-receiver-before-the-framework.md).
 """
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Iterable
 from functools import lru_cache, partial
-from typing import Final, Protocol, final
+from time import perf_counter
+from typing import Final, NamedTuple, Protocol, final
 
 import msgspec
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
@@ -16,16 +18,18 @@ from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, locate
 from contentsvc_core.webhooks.delivery import Address, Delivery
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected, answer
-from contentsvc_http.errors import Refused, refusal
+from contentsvc_http.errors import STOPPING, Refused, refusal
 from contentsvc_http.intake import Intake
-from contentsvc_http.protocol import send_together
+from contentsvc_http.logs import REQUEST_ID_HEADER, Requests
+from contentsvc_http.protocol import body_at_hand, send_answer
 
 #: How the route is called in metrics.
 _TEMPLATE: Final = "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"
 _START: Final = ["api", "webhooks"]
 _PARTS: Final = 6
 _ALLOWED: Final = (b"allow", b"POST, OPTIONS")
-_JSON: Final = (b"content-type", b"application/json")
+_JSON: Final = ((b"content-type", b"application/json"),)
+_JSON_AND_CLOSE: Final = (*_JSON, (b"connection", b"close"))
 _FIRST: Final = frozenset({b"expect", b"content-encoding"})
 #: A path that is longer, in characters, is not worth remembering.
 _USUAL_LENGTH: Final = 256
@@ -45,11 +49,27 @@ class Receiving(Protocol):
         ...
 
 
+class _Answer(NamedTuple):
+    """A whole answer."""
+
+    status: int
+    body: bytes
+    headers: tuple[tuple[bytes, bytes], ...]
+
+
 @final
 class Webhooks:
     """An ASGI application that answers for the webhooks' addresses, and leaves all others to another one."""
 
-    def __init__(self, receiver: Receiving, elsewhere: ASGIApp, *, aside: Aside, intake: Intake | None = None) -> None:
+    def __init__(
+        self,
+        receiver: Receiving,
+        elsewhere: ASGIApp,
+        *,
+        aside: Aside,
+        intake: Intake | None = None,
+        requests: Requests | None = None,
+    ) -> None:
         """Take what receives and what answers for everything else.
 
         Args:
@@ -57,11 +77,13 @@ class Webhooks:
             elsewhere: Answers for all other addresses.
             aside: Where the answers to large deliveries are written.
             intake: The room for bodies; unless given, that of a process.
+            requests: Logs and counts what is answered here.
         """
         self._receiver = receiver
         self._elsewhere = elsewhere
         self._aside = aside
         self._intake = intake or Intake()
+        self._requests = requests or Requests()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -73,35 +95,54 @@ class Webhooks:
         if address is None:
             await self._elsewhere(scope, receive, send)
             return
+        began_s = perf_counter()
+        request_id = self._requests.begin(scope)
+        status = 0
+        try:
+            answer = await self._answer(address, scope, receive)
+            status = answer.status
+            headers = (*answer.headers, (REQUEST_ID_HEADER, request_id.encode()))
+            await send_answer(scope, send, status, headers, answer.body)
+        finally:
+            self._requests.end(scope, request_id, path, status, began_s)
+
+    async def _answer(self, address: Address | Rejected, scope: HTTPScope, receive: Receive) -> _Answer:
+        """Give the answer to a request, whatever happens."""
+        if scope["method"] == "OPTIONS":
+            return _Answer(204, b"", (_ALLOWED,))
         if scope["method"] != "POST":
-            await _refuse_method(scope, send)
-            return
+            return _refusing(Refused(405, {"error": "Method Not Allowed"}, {"Allow": "POST, OPTIONS"}))
         scope["path_template"] = _TEMPLATE
         try:
-            await self._answer(address, scope, receive, send)
+            if isinstance(address, Rejected):
+                return _rejecting(address)
+            return await self._received(address, scope, receive)
+        except asyncio.CancelledError:
+            # The server stops and waits no longer. What was being written may still become durable: the sender has to
+            # come again, and is told so.
+            return _refusing(STOPPING)
         except Exception as exc:  # noqa: BLE001  # whatever it is, the sender is answered
-            refused = refusal(exc)
-            await _send(scope, send, refused.status, msgspec.json.encode(refused.body), refused.headers)
+            return _refusing(refusal(exc))
 
-    async def _answer(self, address: Address | Rejected, scope: HTTPScope, receive: Receive, send: Send) -> None:
-        if isinstance(address, Rejected):
-            await _send_outcome(scope, send, address)
-            return
+    async def _received(self, address: Address, scope: HTTPScope, receive: Receive) -> _Answer:
         headers = tuple(scope["headers"])
         announced, waits = _announced(headers)
         # What is small is there as soon as the headers are, and all of it is decided at once.
         if waits and (refused := await self._preflight(address, headers)):
-            await _send_outcome(scope, send, refused)
-            return
+            return _rejecting(refused)
         with self._intake.place(announced) as place:
-            body = await place.read(receive)
+            body = body_at_hand(scope)
+            if body is None:
+                body = await place.read(receive)
+            else:
+                place.take(body)
             outcome = await self._receiver.receive(Delivery(address=address, headers=headers, body=body))
             if len(body) <= LARGE_BODY:
                 written = _written(outcome)
             else:
                 # It holds the commits again.
                 written = await self._aside(partial(_written, outcome))
-        await _send(scope, send, outcome.status, written)
+        return _Answer(outcome.status, written, _JSON)
 
     async def _preflight(self, address: Address, headers: Iterable[tuple[bytes, bytes]]) -> Rejected | None:
         return await self._receiver.preflight(Delivery(address=address, headers=headers, body=b""))
@@ -134,25 +175,11 @@ def _written(outcome: Outcome) -> bytes:
     return msgspec.json.encode(answer(outcome))
 
 
-async def _send_outcome(scope: HTTPScope, send: Send, refused: Rejected) -> None:
+def _rejecting(refused: Rejected) -> _Answer:
     # The rest of the body is not worth waiting for.
-    headers = {"Connection": "close"} if refused is BODY_TOO_LARGE else {}
-    await _send(scope, send, refused.status, _written(refused), headers)
+    return _Answer(refused.status, _written(refused), _JSON_AND_CLOSE if refused is BODY_TOO_LARGE else _JSON)
 
 
-async def _send(scope: HTTPScope, send: Send, status: int, body: bytes, more: Mapping[str, str] | None = None) -> None:
-    headers = [_JSON, (b"content-length", b"%d" % len(body))]
-    if more:
-        headers += [(name.lower().encode(), value.encode()) for name, value in more.items()]
-    send_together(scope)
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": False})
-
-
-async def _refuse_method(scope: HTTPScope, send: Send) -> None:
-    if scope["method"] == "OPTIONS":
-        await send({"type": "http.response.start", "status": 204, "headers": [_ALLOWED]})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-        return
-    refused = Refused(405, {"error": "Method Not Allowed"}, {"Allow": "POST, OPTIONS"})
-    await _send(scope, send, refused.status, msgspec.json.encode(refused.body), refused.headers)
+def _refusing(refused: Refused) -> _Answer:
+    headers = ((name.lower().encode(), value.encode()) for name, value in refused.headers.items())
+    return _Answer(refused.status, msgspec.json.encode(refused.body), (*_JSON, *headers))

@@ -542,7 +542,7 @@ def test_the_processes_of_a_node_are_added_up_whichever_answers(tmp_path: Path) 
     for page in pages:
         numbers = Numbers(page)
         assert numbers.get("contentsvc_deliveries_total", outcome="processed") == 8
-        assert numbers.get("contentsvc_store_connections_max") == 20
+        assert numbers.get("contentsvc_store_connections_max") == 20, server.log()
         # Two triggers match each; without a worker nobody takes them.
         assert numbers.get("contentsvc_runs", status="pending") == 16
 

@@ -8,7 +8,7 @@ import pytest
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from contentsvc_http.protocol import BoundedHttp, send_together
+from contentsvc_http.protocol import BoundedHttp, body_at_hand, send_answer
 
 App = Callable[[Any, Any, Any], Any]
 REQUEST = b"POST /%d HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n"
@@ -40,7 +40,9 @@ class Connection(asyncio.Transport):
 
 def connected(app: App) -> tuple[BoundedHttp, Connection]:
     config = Config(cast("Any", app), lifespan="off", log_config=None, access_log=False)
-    protocol = BoundedHttp(config, ServerState(), {})
+    state = ServerState()
+    state.default_headers = [(b"date", b"Thu, 01 Jan 2026 00:00:00 GMT")]
+    protocol = BoundedHttp(config, state, {})
     connection = Connection()
     protocol.connection_made(connection)
     return protocol, connection
@@ -52,18 +54,20 @@ async def served(protocol: BoundedHttp, requests: bytes) -> None:
         await asyncio.gather(*protocol.tasks)
 
 
-async def answer(scope: Any, send: Any, *, together: bool) -> None:
-    body = scope["path"].encode()
-    if together:
-        send_together(scope)
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+HEADERS = ((b"content-type", b"application/json"), (b"x-request-id", b"r-1"))
+
+
+async def as_messages(scope: Any, send: Any, status: int, headers: Any, body: bytes) -> None:
+    """Send an answer as the interface has it."""
+    length = [] if status == 204 else [(b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": [*length, *headers]})
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 @pytest.mark.parametrize("together", [True, False])
 async def test_head_and_body_are_one_write_when_that_is_asked_for(together: bool) -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await answer(scope, send, together=together)
+        await (send_answer if together else as_messages)(scope, send, 200, HEADERS, scope["path"].encode())
 
     protocol, connection = connected(app)
     # The second comes before the first is answered.
@@ -77,37 +81,132 @@ async def test_head_and_body_are_one_write_when_that_is_asked_for(together: bool
     protocol.connection_lost(None)
 
 
-async def test_the_answer_to_head_waits_for_no_body() -> None:
+@pytest.mark.parametrize("asked", [b"", b"Connection: close\r\n"])
+@pytest.mark.parametrize(
+    ("status", "headers", "body"),
+    [
+        (200, HEADERS, b"{}"),
+        (413, (*HEADERS, (b"connection", b"close")), b"{}"),
+        (204, ((b"allow", b"POST, OPTIONS"),), b""),
+    ],
+)
+async def test_it_is_the_answer_that_the_server_would_have_written(
+    asked: bytes, status: int, headers: Any, body: bytes
+) -> None:
+    found: list[tuple[bytes, bool]] = []
+    for way in (send_answer, as_messages):
+
+        async def app(scope: Any, _receive: Any, send: Any, way: Any = way) -> None:
+            await way(scope, send, status, headers, body)
+
+        protocol, connection = connected(app)
+        await served(protocol, b"POST / HTTP/1.1\r\nHost: test\r\n%sContent-Length: 0\r\n\r\n" % asked)
+        found.append((b"".join(connection.written), connection.closed))
+        assert b"date: " in b"".join(connection.written)
+        protocol.connection_lost(None)
+
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("method", [b"HEAD", b"GET"])
+async def test_the_answer_to_head_has_no_body(method: bytes) -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await answer(scope, send, together=True)
+        await send_answer(scope, send, 200, HEADERS, b"{}")
 
     protocol, connection = connected(app)
-    await served(protocol, b"HEAD /1 HTTP/1.1\r\nHost: test\r\n\r\n")
+    await served(protocol, b"%s /1 HTTP/1.1\r\nHost: test\r\n\r\n" % method)
 
-    assert b"".join(connection.written).startswith(b"HTTP/1.1 200 OK\r\n")
+    written = b"".join(connection.written)
+    assert written.startswith(b"HTTP/1.1 200 OK\r\ndate: ")
+    assert b"content-length: 2\r\n" in written
+    assert written.endswith(b"\r\n\r\n" if method == b"HEAD" else b"\r\n\r\n{}")
     protocol.connection_lost(None)
 
 
-async def test_a_head_whose_body_never_comes_ends_the_connection() -> None:
+async def test_nothing_is_written_to_a_client_that_went_away() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
-        send_together(scope)
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1")]})
-        raise ZeroDivisionError
+        protocol.connection_lost(None)
+        await send_answer(scope, send, 200, HEADERS, b"{}")
 
     protocol, connection = connected(app)
     await served(protocol, REQUEST % 1)
 
-    assert connection.closed
     assert connection.written == []
+
+
+async def test_a_second_answer_is_refused() -> None:
+    refused: list[str] = []
+
+    async def app(scope: Any, _receive: Any, send: Any) -> None:
+        await send_answer(scope, send, 200, HEADERS, b"{}")
+        try:
+            await send_answer(scope, send, 200, HEADERS, b"{}")
+        except RuntimeError as exc:
+            refused.append(str(exc))
+
+    protocol, connection = connected(app)
+    await served(protocol, REQUEST % 1)
+
+    assert (len(refused), len(connection.written)) == (1, 1)
     protocol.connection_lost(None)
 
 
-async def test_another_server_sends_it_as_it_does() -> None:
+async def test_a_client_that_does_not_read_is_waited_for() -> None:
+    async def app(scope: Any, _receive: Any, send: Any) -> None:
+        await send_answer(scope, send, 200, HEADERS, b"{}")
+
+    protocol, connection = connected(app)
+    protocol.pause_writing()
+    protocol.data_received(REQUEST % 1)
+    await asyncio.sleep(0.01)
+    assert connection.written == []
+
+    protocol.resume_writing()
+    while protocol.tasks:
+        await asyncio.gather(*protocol.tasks)
+    assert b"".join(connection.written).endswith(b"{}")
+    protocol.connection_lost(None)
+
+
+async def test_a_body_that_came_with_the_head_is_at_hand_and_no_other() -> None:
+    at_hand: list[bytes | None] = []
+    asked: list[bytes] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        body = body_at_hand(scope)
+        at_hand.append(body)
+        more = body is None
+        while more:
+            message = await receive()
+            asked.append(message["body"])
+            more = message["more_body"]
+        await send_answer(scope, send, 200, HEADERS, b"{}")
+
+    protocol, connection = connected(app)
+    head = b"POST / HTTP/1.1\r\nHost: test\r\n%sContent-Length: 4\r\n\r\n"
+    await served(protocol, head % b"" + b"1234")
+    # In two parts.
+    protocol.data_received(head % b"" + b"12")
+    await asyncio.sleep(0)
+    await served(protocol, b"34")
+    # It wants to be told to go on: by the interface, which does that.
+    await served(protocol, head % b"Expect: 100-continue\r\n" + b"5678")
+
+    assert at_hand == [b"1234", None, None]
+    assert b"".join(asked) == b"12345678"
+    assert connection.written[-2].startswith(b"HTTP/1.1 100")
+    protocol.connection_lost(None)
+
+
+async def test_another_server_sends_it_and_is_asked_as_it_does() -> None:
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
         sent.append(message)
 
-    await answer({"type": "http", "path": "/"}, send, together=True)
+    scope = {"type": "http", "method": "POST", "path": "/"}
+    await send_answer(scope, send, 200, HEADERS, b"{}")
 
+    assert body_at_hand(scope) is None
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
+    assert sent[0]["headers"] == [(b"content-length", b"2"), *HEADERS]
