@@ -1,9 +1,13 @@
 """HTTP itself, where it is refused before there is a request: in our form, and in bounded memory."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from time import monotonic
 from typing import Any, Final, final
 
 import msgspec
+import structlog
 from litestar.types import Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
@@ -16,9 +20,31 @@ _CLOSE: Final = (b"connection", b"close")
 _MAX_HEAD: Final = 64 * 1024
 
 
+#: How often a connection is looked at, in seconds.
+_LOOK_S: Final = 5.0
+#: How long a head may take to come in, and an answer to be read, in seconds, before the look that ends the connection.
+_SLOW_S: Final = 25.0
+#: The same for a body. Those who read one have a limit of their own, and a better word for it: theirs comes first.
+_SLOW_BODY_S: Final = 30.0
+_TOO_MANY: Final = "Too many connections"
+_LOG: Final = structlog.get_logger("contentsvc.http")
+
+
+class _Stage(Enum):
+    """What a connection is waiting for, where it is the other end that has to move."""
+
+    HEAD = auto()
+    BODY = auto()
+    READING = auto()
+
+
 @final
 class BoundedHttp(HttpToolsProtocol):
-    """uvicorn's protocol: what does not parse gets ``{"error"}``, and a head that does not end is not collected."""
+    """uvicorn's protocol, with bounds: for what a head may have, how long anything may take, how many there may be.
+
+    What does not parse gets ``{"error"}``. A connection that makes ``limit_concurrency`` of them is told to come
+    again before anything of it is read; who sends a byte now and then, or does not read, is sent away.
+    """
 
     #: How many heads have ended on this connection.
     _heads = 0
@@ -26,6 +52,59 @@ class BoundedHttp(HttpToolsProtocol):
     _head_size = 0
     #: Whether a body is being read.
     _in_body = False
+    #: What the last look has seen, and since when by the loop's clock.
+    _seen: tuple[_Stage | None, int] = (None, 0)
+    _since = 0.0
+    _look_again: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]  # uvicorn's own narrowing
+        """Begin to look at a connection, or refuse it."""
+        super().connection_made(transport)
+        if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
+            # It is none of them: those that were there before are answered all the same.
+            self.connections.discard(self)
+            _tell_refused()
+            self._refuse(b"503 Service Unavailable", _TOO_MANY, b"retry-after: 1")
+            return
+        self._since = self.loop.time()
+        self._look_again = self.loop.call_later(_LOOK_S, self._look)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End looking."""
+        if self._look_again is not None:
+            self._look_again.cancel()
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        """End the connection when nothing has come of it for too long."""
+        if self.transport.is_closing() and not self.flow.write_paused:
+            return
+        seen = (self._stage(), self._heads)
+        now = self.loop.time()
+        if seen != self._seen:
+            self._seen, self._since = seen, now
+        waited = now - self._since
+        match seen[0]:
+            case _Stage.HEAD if waited >= _SLOW_S and self._head_size:
+                self._refuse(b"408 Request Timeout", "The request did not arrive in time")
+            case _Stage.HEAD if waited >= _SLOW_S:
+                self.transport.close()
+            case _Stage.BODY if waited >= _SLOW_BODY_S:
+                if not self.cycle.response_started:
+                    self._refuse(b"408 Request Timeout", "The body did not arrive in time")
+                self.transport.close()
+            case _Stage.READING if waited >= _SLOW_S:
+                # Closing would wait until all is read.
+                self.transport.abort()
+            case _:
+                self._look_again = self.loop.call_later(_LOOK_S, self._look)
+
+    def _stage(self) -> _Stage | None:
+        if self.flow.write_paused:
+            return _Stage.READING
+        if self._in_body:
+            return _Stage.BODY
+        return _Stage.HEAD if self.cycle is None or self.cycle.response_complete else None
 
     def data_received(self, data: bytes) -> None:
         """Parse, then see how much of a head has come: what came with the end of one is not counted."""
@@ -55,16 +134,29 @@ class BoundedHttp(HttpToolsProtocol):
         """Refuse what is no HTTP."""
         self._refuse(b"400 Bad Request", msg)
 
-    def _refuse(self, status: bytes, error: str) -> None:
+    def _refuse(self, status: bytes, error: str, *more: bytes) -> None:
         body = msgspec.json.encode({"error": error})
         head = [
             b"HTTP/1.1 " + status,
             b"content-type: application/json",
             b"content-length: " + str(len(body)).encode(),
             b"connection: close",
+            *more,
         ]
         self.transport.write(b"\r\n".join([*head, b"", body]))
         self.transport.close()
+
+
+_told_at_s = 0.0
+
+
+def _tell_refused() -> None:
+    """Say that connections are refused, once a second at most."""
+    global _told_at_s  # noqa: PLW0603  # of a process, as the connections are
+    now = monotonic()
+    if now - _told_at_s >= 1.0:
+        _told_at_s = now
+        _LOG.warning("connections refused: too many are open")
 
 
 def body_at_hand(scope: Mapping[str, Any]) -> bytes | None:

@@ -5,6 +5,7 @@ import contextlib
 import gc
 import logging
 import os
+import resource
 import signal
 import socket
 import threading
@@ -30,6 +31,8 @@ _REST_S: Final = 5.0
 #: older ones (:func:`gc.set_threshold`). A delivery leaves no cycles, so that nearly nothing is ever found; with the
 #: defaults, looking took 5 to 10 % of the CPU time of a delivery.
 _COLLECTING: Final = (50_000, 20, 50)
+#: How many connections a process has at most: beyond them, a sender has to come again.
+MAX_CONNECTIONS: Final = 2000
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
@@ -119,11 +122,24 @@ async def _serve(
             proxy_headers=False,
             server_header=False,
             timeout_graceful_shutdown=_REQUEST_GRACE_S,
+            limit_concurrency=_most_connections() + 1,
         )
         _collect_less()
         await _Server(config, started).serve(sockets=[bound])
         on_stopping()
         threading.Thread(target=_end_in_any_case, name="last resort", daemon=True).start()
+
+
+def _most_connections() -> int:
+    """Give how many connections the process takes: what it may open leaves room for the database's, and for files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * MAX_CONNECTIONS
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+            soft = most
+    return MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, soft // 2)
 
 
 def _collect_less() -> None:

@@ -8,6 +8,7 @@ import pytest
 from uvicorn import Config
 from uvicorn.server import ServerState
 
+from contentsvc_http import protocol as protocol_module
 from contentsvc_http.protocol import BoundedHttp, body_at_hand, send_answer
 
 App = Callable[[Any, Any, Any], Any]
@@ -21,12 +22,16 @@ class Connection(asyncio.Transport):
         super().__init__()
         self.written: list[bytes] = []
         self.closed = False
+        self.aborted = False
 
     def write(self, data: Any) -> None:
         self.written.append(bytes(data))
 
     def close(self) -> None:
         self.closed = True
+
+    def abort(self) -> None:
+        self.aborted = True
 
     def is_closing(self) -> bool:
         return self.closed
@@ -38,9 +43,9 @@ class Connection(asyncio.Transport):
         pass
 
 
-def connected(app: App) -> tuple[BoundedHttp, Connection]:
-    config = Config(cast("Any", app), lifespan="off", log_config=None, access_log=False)
-    state = ServerState()
+def connected(app: App, state: ServerState | None = None, *, most: int | None = None) -> tuple[BoundedHttp, Connection]:
+    config = Config(cast("Any", app), lifespan="off", log_config=None, access_log=False, limit_concurrency=most)
+    state = state or ServerState()
     state.default_headers = [(b"date", b"Thu, 01 Jan 2026 00:00:00 GMT")]
     protocol = BoundedHttp(config, state, {})
     connection = Connection()
@@ -210,3 +215,133 @@ async def test_another_server_sends_it_and_is_asked_as_it_does() -> None:
     assert body_at_hand(scope) is None
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     assert sent[0]["headers"] == [(b"content-length", b"2"), *HEADERS]
+
+
+async def nobody(_scope: Any, _receive: Any, _send: Any) -> None:
+    message = "nobody is to be asked"
+    raise AssertionError(message)
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what takes half a minute take a moment."""
+    monkeypatch.setattr(protocol_module, "_LOOK_S", 0.01)
+    monkeypatch.setattr(protocol_module, "_SLOW_S", 0.05)
+    monkeypatch.setattr(protocol_module, "_SLOW_BODY_S", 0.05)
+
+
+async def ended(connection: Connection) -> None:
+    async with asyncio.timeout(5):
+        while not connection.closed and not connection.aborted:
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_who_says_nothing_is_sent_away() -> None:
+    protocol, connection = connected(nobody)
+
+    await ended(connection)
+
+    assert connection.written == []
+    protocol.connection_lost(None)
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_head_that_comes_byte_by_byte_has_an_end() -> None:
+    protocol, connection = connected(nobody)
+
+    async def trickle() -> None:
+        for byte in b"POST / HTTP/1.1\r\nX: " + b"x" * 10_000:
+            protocol.data_received(bytes([byte]))
+            await asyncio.sleep(0.005)
+
+    trickling = asyncio.create_task(trickle())
+    await ended(connection)
+    trickling.cancel()
+
+    assert b"".join(connection.written).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+    assert b'{"error":"The request did not arrive in time"}' in b"".join(connection.written)
+    protocol.connection_lost(None)
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_body_that_comes_byte_by_byte_has_an_end_whoever_reads_it() -> None:
+    heard: list[Any] = []
+
+    async def app(_scope: Any, receive: Any, _send: Any) -> None:
+        while True:
+            message = await receive()
+            heard.append(message["type"])
+            if message["type"] == "http.disconnect":
+                return
+
+    protocol, connection = connected(app)
+    protocol.data_received(b"POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10000\r\n\r\n")
+
+    async def trickle() -> None:
+        while not connection.closed:
+            protocol.data_received(b"x")
+            await asyncio.sleep(0.005)
+
+    await asyncio.gather(trickle(), ended(connection))
+    protocol.connection_lost(None)
+    while protocol.tasks:
+        await asyncio.gather(*protocol.tasks)
+
+    assert b"".join(connection.written).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+    assert heard[-1] == "http.disconnect"
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_who_does_not_read_an_answer_is_sent_away() -> None:
+    async def app(scope: Any, _receive: Any, send: Any) -> None:
+        await send_answer(scope, send, 200, HEADERS, b"{}")
+
+    protocol, connection = connected(app)
+    await served(protocol, REQUEST % 1)
+    protocol.pause_writing()
+
+    await ended(connection)
+
+    assert connection.aborted
+    protocol.connection_lost(None)
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_who_is_answered_slowly_is_not_sent_away_and_moves_on() -> None:
+    async def app(scope: Any, _receive: Any, send: Any) -> None:
+        await asyncio.sleep(0.2)
+        await send_answer(scope, send, 200, HEADERS, scope["path"].encode())
+
+    protocol, connection = connected(app)
+    for number in range(2):
+        await served(protocol, REQUEST % number)
+
+    assert not connection.closed
+    assert [each[-2:] for each in connection.written] == [b"/0", b"/1"]
+    protocol.connection_lost(None)
+
+
+async def test_beyond_the_most_connections_a_new_one_is_told_to_come_again_and_the_others_are_served() -> None:
+    async def app(scope: Any, _receive: Any, send: Any) -> None:
+        await send_answer(scope, send, 200, HEADERS, b"{}")
+
+    state = ServerState()
+    served_ones = [connected(app, state, most=3) for _ in range(2)]
+    _, refused = connected(app, state, most=3)
+
+    assert refused.closed
+    told = b"".join(refused.written)
+    assert told.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+    assert b"\r\nretry-after: 1\r\n" in told
+    assert told.endswith(b'{"error":"Too many connections"}')
+    for protocol, connection in served_ones:
+        await served(protocol, REQUEST % 1)
+        assert b"".join(connection.written).startswith(b"HTTP/1.1 200 OK\r\n")
+    served_ones.pop()[0].connection_lost(None)
+    # There is room again.
+    protocol, connection = connected(app, state, most=3)
+    await served(protocol, REQUEST % 1)
+    assert b"".join(connection.written).startswith(b"HTTP/1.1 200 OK\r\n")
+    for each, _ in (*served_ones, (protocol, connection)):
+        each.connection_lost(None)
