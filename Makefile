@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock check format test demo serve crash model nodes limits bench bench-short clean
+.PHONY: help install lock check format test demo serve crash model nodes simulate fuzz storm limits bench bench-short clean
 
 help:  ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,15 @@ model: install  ## the same random scripts on every store, against a plain model
 
 nodes: install  ## kill -9 nodes on one PostgreSQL, stop it, cut its connections: COUNT=30 SEED=1
 	$(BIN)/python -m tests.nodes --count $(or $(COUNT),30) --seed $(or $(SEED),1)
+
+simulate: install  ## nodes, a code host and faults in made-up time, then everything in order: COUNT=100000 SEED=1
+	$(BIN)/python -m tests.simulate --count $(or $(COUNT),100000) --seed $(or $(SEED),1)
+
+fuzz: install  ## bodies and headers that nobody should send, through verify, parse and decide: COUNT=1000000 SEED=1
+	$(BIN)/python -m tests.fuzz --count $(or $(COUNT),1000000) --seed $(or $(SEED),1)
+
+storm: install  ## races of 64 copies, 40 bodies of 25 MiB at once, 500 slow sockets (3 minutes): COUNT=1000
+	$(BIN)/python -m tests.storm --count $(or $(COUNT),1000)
 
 limits: install  ## ask a server at 0, 59.9 and 60.1 s, and after Retry-After: what must pass passes (2 minutes)
 	$(BIN)/python -m tests.limits
