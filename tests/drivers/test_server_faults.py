@@ -1,6 +1,7 @@
 """A real server when things go wrong around it: signals at any moment, a locked file, a row that nobody can read."""
 
 import contextlib
+import resource
 import sqlite3
 import time
 import uuid
@@ -88,6 +89,32 @@ def test_a_locked_database_keeps_nobody_from_reading(prepared: Prepared) -> None
         answered = httpx.get(f"{server.url}/v1/posts", headers=headers, trust_env=False, timeout=4)
 
         assert answered.status_code == 200
+
+
+def test_while_the_disk_is_full_senders_are_asked_to_come_again_and_nothing_is_lost(prepared: Prepared) -> None:
+    with serving(prepared.installation) as server:
+        pid = server.process.pid
+        before = [deliver(prepared, server, f"feat: before {number}") for number in range(3)]
+        prepared.installation.until_runs_ended()
+
+        # The kernel refuses whatever would make a file larger than this, or be written beyond it: the write-ahead log,
+        # and the server's own log, too.
+        limits = resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+        meanwhile = [deliver(prepared, server, f"feat: meanwhile {number}") for number in range(3)]
+        headers = {"Authorization": f"Bearer {prepared.key}"}
+        read = httpx.get(f"{server.url}/v1/posts", headers=headers, trust_env=False, timeout=PATIENCE_S)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
+
+        after = [deliver(prepared, server, f"feat: after {number}") for number in range(3)]
+        prepared.installation.until_runs_ended()
+
+    assert [each.status_code for each in before + after] == [200] * 6
+    assert [(each.status_code, each.headers["retry-after"]) for each in meanwhile] == [(503, "1")] * 3
+    assert read.status_code == 200
+    assert read.json()["pagination"]["totalItems"] == 6
+    count = prepared.installation.count
+    assert [count(f"SELECT count(*) FROM {table}") for table in ("claims", "context_records", "log_entries")] == [6] * 3  # noqa: S608
+    assert count("SELECT count(*) FROM posts") == 12
 
 
 def test_a_row_that_nobody_can_read_holds_up_nobody_else(prepared: Prepared) -> None:
