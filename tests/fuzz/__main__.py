@@ -1,0 +1,84 @@
+"""`python -m tests.fuzz --count 1000000 --seed 1`."""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from time import monotonic
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from tests.fuzz.operations import EXAMPLES, fuzz_operations, operations
+from tests.fuzz.receiving import Found, fuzz_receiving
+
+#: How many a process makes at a time.
+_EACH: Final = 5_000
+_SHOWN: Final = 10
+
+
+@click.command()
+@click.option("--count", default=1_000_000, show_default=True, type=click.IntRange(min=1), help="How many bodies.")
+@click.option("--requests", default=10_000, show_default=True, help="About how many requests to /v1; 0: none.")
+@click.option("--seed", default=1, show_default=True, help="Decides what they are.")
+def fuzz(count: int, requests: int, seed: int) -> None:
+    """Receive bodies and headers that nobody should send, and call all operations with whatever their document allows
+    and denies: each has to be decided, and nothing may be raised.
+
+    Exit code 0 when nothing was.
+    """
+    click.echo(f"fuzz: count={count} requests={requests} seed={seed}")
+    faults = [*_bodies(count, seed), *(_operations(requests, seed) if requests else ())]
+    for fault in faults[:_SHOWN]:
+        click.echo(fault, err=True)
+    sys.exit(1 if faults else 0)
+
+
+def _bodies(count: int, seed: int) -> list[str]:
+    return _told(
+        [partial(fuzz_receiving, seed * 1_000_003 + number, _EACH) for number in range(-(-count // _EACH))],
+        "bodies",
+        "bodies",
+        _EACH,
+    )
+
+
+def _operations(requests: int, seed: int) -> list[str]:
+    # Twice what is asked for, about: what is there is called once more.
+    turns = -(-requests // (operations() * 2 * EXAMPLES))
+    return _told(
+        [partial(fuzz_operations, seed * 1_000_003 + number) for number in range(turns)],
+        "rounds of all operations",
+        "requests",
+        1,
+    )
+
+
+def _told(turns: list[Callable[[], Found]], what: str, unit: str, each: int) -> list[str]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    outcomes = Counter[str]()
+    faults: list[str] = []
+    began = monotonic()
+    with (
+        ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool,
+        Progress(*columns, console=Console(stderr=True)) as progress,
+    ):
+        task = progress.add_task(what, total=len(turns) * each)
+        for found in pool.map(_turn, turns):
+            outcomes += found.outcomes
+            faults += found.faults
+            progress.advance(task, each)
+    told = ", ".join(f"{name} {number}" for name, number in outcomes.most_common())
+    click.echo(f"fuzz: {outcomes.total()} {unit} in {monotonic() - began:.0f} s: {told}; faults {len(faults)}")
+    return faults
+
+
+def _turn(turn: Callable[[], Found]) -> Found:
+    return turn()
+
+
+if __name__ == "__main__":
+    fuzz(prog_name="python -m tests.fuzz")

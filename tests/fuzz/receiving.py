@@ -1,0 +1,93 @@
+"""What may never happen with a delivery, whatever it is: an exception, or something that no store could hold."""
+
+import traceback
+from collections import Counter
+from typing import Final, final
+
+import msgspec
+from attrs import frozen
+from tests.fuzz.bodies import AT, SECRET, Fuzzer
+
+from contentsvc_adapters.memory.state import refuse_unstorable
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.testing import START, CountingIds
+from contentsvc_core.webhooks.decision import admit, decide
+from contentsvc_core.webhooks.delivery import Belonging, Delivery, Endpoint, VerifiedDelivery
+from contentsvc_core.webhooks.outcomes import Outcome, Processed, Rejected, answer
+from contentsvc_core.webhooks.settlement import settlement
+from contentsvc_core.wire import event_from_json, event_to_json
+from contentsvc_core.workflows.triggers import Trigger
+
+_ENDPOINT: Final = Endpoint(
+    address=AT,
+    enabled=True,
+    secrets=(SECRET,),
+    repository=Belonging.OURS,
+    triggers=(
+        Trigger(
+            id="trg_1",
+            organization_id=AT.organization_id,
+            source_type="codehost_webhook",
+            repository_ids=(AT.repository_id,),
+            event_types=(),
+            output_type=ContentType.CHANGELOG,
+            created_at=START,
+        ),
+    ),
+    version=1,
+)
+#: What a sender may be told.
+_STATUSES: Final = frozenset({200, 400, 401, 403, 404, 413, 415})
+
+
+@final
+@frozen(kw_only=True)
+class Found:
+    """What some thousands of deliveries have come to."""
+
+    #: By the outcome's name.
+    outcomes: Counter[str]
+    #: Those that broke a rule: what was wrong, with the body in hexadecimal.
+    faults: list[str]
+
+
+def fuzz_receiving(seed: int, count: int) -> Found:
+    """Decide on deliveries, from the signature to what would be stored and answered."""
+    fuzzer = Fuzzer(seed)
+    ids = CountingIds()
+    outcomes = Counter[str]()
+    faults: list[str] = []
+    for number in range(count):
+        delivery = fuzzer.next()
+        try:
+            outcomes[type(received(delivery, ids)).__name__] += 1
+        except Exception:  # noqa: BLE001  # that is what is looked for
+            told = traceback.format_exc(limit=-2).strip().replace("\n", " | ")
+            faults.append(
+                f"seed {seed}, number {number}: {told}; headers {delivery.headers}; body {delivery.body.hex()}"
+            )
+    return Found(outcomes=outcomes, faults=faults)
+
+
+def received(delivery: Delivery, ids: CountingIds) -> Outcome:
+    """Decide on a delivery, and do all with the outcome that a receiver, a store and a driver do with it.
+
+    Raises:
+        Exception: Something is wrong.
+    """
+    admission = admit(delivery, _ENDPOINT)
+    outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
+    assert outcome.status in _STATUSES
+    written = msgspec.json.encode(answer(outcome))
+    assert isinstance(msgspec.json.decode(written), dict)
+    left = settlement(outcome, _ENDPOINT, at=START, mint=ids.mint)
+    if left is not None:
+        refuse_unstorable(left)
+    if isinstance(outcome, Processed):
+        text = event_to_json(outcome.event)
+        assert "\0" not in text
+        assert event_from_json(outcome.event.type, text) == outcome.event
+    if isinstance(outcome, Rejected):
+        # One line, for people: nothing that a terminal or a log would take for something else.
+        assert outcome.error.isprintable()
+    return outcome

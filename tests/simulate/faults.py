@@ -1,0 +1,155 @@
+"""What may happen to a call of a store, and to whoever makes it."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from enum import Enum
+from typing import Any, Final, TypeVar, cast, final
+
+from contentsvc_core.errors import StoreUnavailable
+
+_Port = TypeVar("_Port")
+
+#: How long a call takes on its way there, and on its way back, in seconds.
+_QUICK_S: Final = 0.02
+#: How long one that hangs takes longer, in seconds: from what nobody notices to what everybody has given up on.
+_SLOW_S: Final = (0.5, 15.0)
+
+
+class Fault(Enum):
+    """What happens to a call."""
+
+    #: The store is away: nothing is done, and the caller is told.
+    BEFORE = "before"
+    #: It is done, and the caller is told that the store is away.
+    AFTER = "after commit"
+    #: It is done much later.
+    LATE = "late"
+    #: The node is killed, and nothing was done.
+    KILLED_BEFORE = "killed before"
+    #: It is done, and the node is killed before it hears of it.
+    KILLED_AFTER = "killed after commit"
+
+
+#: A store that is away is more common than a dead machine.
+_WEIGHTS: Final = {
+    Fault.BEFORE: 4,
+    Fault.AFTER: 4,
+    Fault.LATE: 3,
+    Fault.KILLED_BEFORE: 1,
+    Fault.KILLED_AFTER: 1,
+}
+
+
+class Dead(BaseException):
+    """Raised in whatever a killed node still does: no handler in the node's code may see it as an error."""
+
+
+@final
+class Faults:
+    """Decides by a seeded generator what happens to each call, until it is healed."""
+
+    def __init__(self, rng: random.Random, rate: float) -> None:
+        """Take the generator and how many of all calls meet a fault (0 to 1)."""
+        self._rng = rng
+        self._rate = rate
+        #: How many of each kind there were.
+        self.met: Final = Counter[Fault]()
+
+    def heal(self) -> None:
+        """Let nothing happen any more."""
+        self._rate = 0.0
+
+    def draw(self) -> Fault | None:
+        """Give what happens to the next call."""
+        if self._rng.random() >= self._rate:
+            return None
+        (fault,) = self._rng.choices([*_WEIGHTS], [*_WEIGHTS.values()])
+        self.met[fault] += 1
+        return fault
+
+    def quick_s(self) -> float:
+        """Give how long a way takes, in seconds."""
+        return self._rng.random() * _QUICK_S
+
+    def slow_s(self) -> float:
+        """Give how long a call hangs, in seconds."""
+        return self._rng.uniform(*_SLOW_S)
+
+
+@final
+class Gateway:
+    """A node's only way to the stores. What the node holds in memory ends with it; what a store holds does not."""
+
+    def __init__(self, faults: Faults, on_kill: Callable[[], None]) -> None:
+        """Take what decides, and what is to be done when the node is killed."""
+        self._faults = faults
+        self._on_kill = on_kill
+        self.is_dead = False
+        self._cut_off_until_s = 0.0
+
+    def cut_off(self, for_s: float) -> None:
+        """Let nothing through for some time, and then all of it: a process that was stopped, or a network that was."""
+        self._cut_off_until_s = asyncio.get_running_loop().time() + for_s
+
+    def to(self, port: _Port) -> _Port:
+        """Give a port that is reached through this gateway."""
+        return cast("_Port", _Reached(port, self))
+
+    def kill(self) -> None:
+        """End the node: nothing that it began reaches a store any more."""
+        if not self.is_dead:
+            self.is_dead = True
+            self._on_kill()
+
+    async def call(self, operation: Callable[..., Awaitable[Any]], *arguments: Any, **named: Any) -> Any:
+        """Call a store."""
+        await self._way()
+        fault = self._faults.draw()
+        if fault is Fault.BEFORE:
+            raise StoreUnavailable(fault.value)
+        if fault is Fault.LATE:
+            await asyncio.sleep(self._faults.slow_s())
+            self._live()
+        if fault is Fault.KILLED_BEFORE:
+            self.kill()
+            self._live()
+        # The store's own work is one step: nothing awaits in the middle of it.
+        result = await operation(*arguments, **named)
+        if fault is Fault.KILLED_AFTER:
+            self.kill()
+        self._live()
+        if fault is Fault.AFTER:
+            raise StoreUnavailable(fault.value)
+        await self._way()
+        return result
+
+    async def _way(self) -> None:
+        self._live()
+        cut_off_s = self._cut_off_until_s - asyncio.get_running_loop().time()
+        await asyncio.sleep(max(0.0, cut_off_s) + self._faults.quick_s())
+        self._live()
+
+    def _live(self) -> None:
+        if self.is_dead:
+            raise Dead
+
+
+@final
+class _Reached:
+    """Stands for a port."""
+
+    def __init__(self, port: object, gateway: Gateway) -> None:
+        self._port = port
+        self._gateway = gateway
+
+    def __getattr__(self, name: str) -> Any:
+        operation = getattr(self._port, name)
+
+        async def call(*arguments: Any, **named: Any) -> Any:
+            return await self._gateway.call(operation, *arguments, **named)
+
+        # Found there from now on.
+        setattr(self, name, call)
+        return call

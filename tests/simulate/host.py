@@ -1,0 +1,122 @@
+"""The code host: what it sends, how often, and what it was answered."""
+
+import random
+from enum import Enum
+from typing import Any, Final, final
+
+from attrs import Factory, define, frozen
+
+from contentsvc_core.testing import address, push_body, release_body, signed
+from contentsvc_core.webhooks.delivery import Delivery
+
+_TYPES: Final = ("feat", "fix", "docs", "perf", "chore")
+
+
+class Kind(Enum):
+    """What a delivery must come to, by its own nature."""
+
+    #: It leaves a context record, a run for each trigger and a log entry.
+    WANTED = "wanted"
+    #: It leaves a log entry that says why not.
+    UNWANTED = "unwanted"
+    #: It leaves a log entry that says what is wrong with it.
+    REFUSED = "refused"
+
+
+@final
+@frozen(kw_only=True)
+class Hook:
+    """A hook at the code host: an address, and the secret that it signs with."""
+
+    organization_id: str
+    integration_id: str
+    repository_id: int
+    secret: str
+
+
+@final
+@define(kw_only=True, eq=False)
+class Sent:
+    """A delivery, and all that has become of it as its sender sees it."""
+
+    hook: Hook
+    delivery_id: str
+    event: str
+    kind: Kind
+    delivery: Delivery
+    #: How often it was sent, and how often the sender does not know what has become of it.
+    tries: int = 0
+    unknown: int = 0
+    #: The names of the outcomes that were answered.
+    answers: list[str] = Factory(list[str])
+    #: For releases: what at most one post of the organization is about.
+    tag: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        """Give what a claim is held on."""
+        hook = self.hook
+        return hook.organization_id, hook.integration_id, hook.repository_id, self.delivery_id
+
+
+@final
+class CodeHost:
+    """Makes deliveries, by a seeded generator."""
+
+    def __init__(self, rng: random.Random, hooks: list[Hook]) -> None:
+        self._rng = rng
+        self._hooks = hooks
+        self._count = 0
+        self._shared: list[str] = []
+
+    def next(self) -> Sent:
+        """Make a delivery. Its id may be that of another one at another hook: an id names an event, not a delivery."""
+        rng = self._rng
+        self._count += 1
+        hook = rng.choice(self._hooks)
+        delivery_id = f"d-{self._count}"
+        event, body, kind, tag = self._content(hook)
+        return self._sent(hook, delivery_id, event, body, kind, tag)
+
+    def everywhere(self) -> list[Sent]:
+        """Make an event that every hook of one repository id is told, with one id for all of them."""
+        self._count += 1
+        repository_id = self._rng.choice(self._hooks).repository_id
+        hooks = [hook for hook in self._hooks if hook.repository_id == repository_id]
+        event, body, kind, tag = self._content(hooks[0])
+        return [self._sent(hook, f"d-{self._count}", event, body, kind, tag) for hook in hooks]
+
+    def _sent(
+        self, hook: Hook, delivery_id: str, event: str, body: dict[str, Any] | bytes, kind: Kind, tag: str | None
+    ) -> Sent:
+        at = address(
+            organization_id=hook.organization_id,
+            integration_id=hook.integration_id,
+            repository_id=hook.repository_id,
+        )
+        secret = hook.secret
+        if kind is Kind.REFUSED and not isinstance(body, bytes):
+            secret = "somebody else's"
+        delivery = signed(body, at=at, secret=secret, event=event, delivery_id=delivery_id)
+        return Sent(hook=hook, delivery_id=delivery_id, event=event, kind=kind, delivery=delivery, tag=tag)
+
+    def _content(self, hook: Hook) -> tuple[str, dict[str, Any] | bytes, Kind, str | None]:
+        rng, number, at = self._rng, self._count, hook.repository_id
+        draw = rng.random()
+        if draw < 0.60:
+            messages = [f"{rng.choice(_TYPES)}: change {number}.{part}" for part in range(rng.randint(1, 3))]
+            return "push", push_body(*messages, repository_id=at), Kind.WANTED, None
+        if draw < 0.75:
+            # Few tags: the same release is told of twice, by `published` and `prereleased`.
+            tag = f"v1.{rng.randint(0, 30)}.0"
+            action = rng.choice(("published", "prereleased"))
+            return "release", release_body(tag, action=action, repository_id=at), Kind.WANTED, tag
+        if draw < 0.83:
+            return "push", push_body(f"feat: aside {number}", branch="side", repository_id=at), Kind.UNWANTED, None
+        if draw < 0.88:
+            return "ping", {"zen": "Keep it simple."}, Kind.UNWANTED, None
+        if draw < 0.92:
+            return "issues", {"action": "opened"}, Kind.UNWANTED, None
+        if draw < 0.96:
+            return "push", b'{"ref": "refs/heads/main"', Kind.REFUSED, None
+        return "push", push_body(f"feat: forged {number}", repository_id=at), Kind.REFUSED, None

@@ -1,0 +1,114 @@
+"""`python -m tests.storm --count 1000 --seed 1`."""
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from tests import postgres
+from tests.server_process import Prepared, prepare, serving
+from tests.storm.races import COPIES, STORES, race
+from tests.storm.slow import summary
+from tests.storm.weather import LARGE, flood, sit
+
+_BODIES: Final = 40
+_SOCKETS: Final = 500
+_MINUTE_S: Final = 60.0
+#: The most that may be seen: megabytes, and seconds.
+_MEMORY_MB: Final = 512.0
+_READ_P99_S: Final = 0.5
+_DELIVER_P99_S: Final = 1.0
+_HELD_S: Final = 31.0
+_KEYS: Final = 12
+
+
+@click.command()
+@click.option("--count", default=1000, show_default=True, type=click.IntRange(min=1), help="How many races a store.")
+@click.option("--only", type=click.Choice(["races", "bodies", "sockets"]), help="This storm alone.")
+def storm(count: int, only: str | None) -> None:
+    """Send what is meant to hurt: copies that race, large bodies without a signature, and clients that hold on.
+
+    Exit code 0 when each delivery is processed once, and all others are served meanwhile.
+    """
+    click.echo(f"storm: count={count}")
+    faults: list[str] = []
+    run = postgres.begin_run()
+    folder = Path(tempfile.mkdtemp(prefix="contentsvc-storm-"))
+    try:
+        if only in {None, "races"}:
+            faults += _race(count)
+        prepared = prepare(folder) if only != "races" else None
+        if prepared is not None and only in {None, "bodies"}:
+            faults += _flood(prepared)
+        if prepared is not None and only in {None, "sockets"}:
+            faults += _sit(prepared)
+    finally:
+        postgres.end_run(run)
+    for fault in faults:
+        click.echo(fault, err=True)
+    click.echo(f"storm: faults {len(faults)}" + (f", see {folder}" if faults else ""))
+    if not faults:
+        shutil.rmtree(folder)
+    sys.exit(1 if faults else 0)
+
+
+def _race(count: int) -> list[str]:
+    faults: list[str] = []
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        for name, opening in STORES.items():
+            task = progress.add_task(f"races, {name}", total=count)
+            found = asyncio.run(race(opening, rounds=count, on_round=partial(progress.advance, task)))
+            click.echo(f"races: {count} rounds of {COPIES} copies on {name}: not one processed {len(found)}")
+            faults += [f"{name}: {fault}" for fault in found]
+    return faults
+
+
+def _flood(prepared: Prepared) -> list[str]:
+    keys = [_key(prepared) for _ in range(_KEYS)]
+    with serving(prepared.installation) as server:
+        seen = asyncio.run(flood(prepared, server, bodies=_BODIES, size=LARGE, keys=keys, at_least_s=20.0))
+    probed = seen.probed
+    answers = ", ".join(f"{answer} {number}" for answer, number in sorted(seen.answers.items()))
+    click.echo(
+        f"bodies: {_BODIES} of 25 MiB at once without a signature, {seen.answers.total()} in all ({answers}): memory "
+        f"{probed.memory_mb:.0f} MB, GET /v1/posts p99 {probed.p99_s * 1000:.0f} ms of {len(probed.took_s)}"
+    )
+    return [
+        *probed.faults,
+        *_over("memory", probed.memory_mb, _MEMORY_MB, "MB"),
+        *_over("GET /v1/posts p99", probed.p99_s, _READ_P99_S, "s"),
+    ]
+
+
+def _sit(prepared: Prepared) -> list[str]:
+    with serving(prepared.installation) as server:
+        held, probed = asyncio.run(sit(prepared, server, sockets=_SOCKETS, for_s=_MINUTE_S))
+    click.echo(
+        f"sockets: {_SOCKETS} at once for {_MINUTE_S:.0f} s: {summary(held)}; good deliveries p99 "
+        f"{probed.p99_s * 1000:.0f} ms of {len(probed.took_s)}, memory {probed.memory_mb:.0f} MB"
+    )
+    longest = max((each.closed_after_s or _MINUTE_S for each in held), default=0.0)
+    return [
+        *probed.faults,
+        *_over("good deliveries p99", probed.p99_s, _DELIVER_P99_S, "s"),
+        *_over("a slow connection was held for", longest, _HELD_S, "s"),
+    ]
+
+
+def _over(what: str, seen: float, most: float, unit: str) -> list[str]:
+    return [] if seen <= most else [f"{what}: {seen:.2f} {unit}, more than {most:g}"]
+
+
+def _key(prepared: Prepared) -> str:
+    return str(prepared.installation.command("key", "issue", "--organization", "acme", "--scope", "read")["key"])
+
+
+if __name__ == "__main__":
+    storm(prog_name="python -m tests.storm")

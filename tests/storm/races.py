@@ -1,0 +1,81 @@
+"""Many copies of one delivery at once: one of them is processed, and the others are duplicates."""
+
+import asyncio
+import tempfile
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Final
+
+from attrs import evolve
+from tests import postgres
+from tests.contracts.contract_values import SECRET, RotatingSealer, Stores, tenant
+
+from contentsvc_adapters.clocks import SystemClock
+from contentsvc_adapters.ids import RandomIds
+from contentsvc_adapters.memory import memory_stores
+from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_core.testing import push_body, signed
+from contentsvc_core.usecases.receive import Receiver
+from contentsvc_core.webhooks.delivery import Address, Delivery
+
+COPIES: Final = 64
+_EXPECTED: Final = Counter({"Processed": 1, "Duplicate": COPIES - 1})
+
+#: Opens the stores of the processes that share a database; what has to be closed goes onto the stack.
+Opening = Callable[[AsyncExitStack], Awaitable[Sequence[Stores]]]
+
+
+async def _memory(_stack: AsyncExitStack) -> Sequence[Stores]:
+    return [memory_stores(RotatingSealer())]
+
+
+async def _sqlite(stack: AsyncExitStack) -> Sequence[Stores]:
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="contentsvc-races-"))
+    return await _opened(stack, f"sqlite+aiosqlite:///{Path(folder) / 'store.db'}", processes=1)
+
+
+async def _postgresql(stack: AsyncExitStack) -> Sequence[Stores]:
+    return await _opened(stack, stack.enter_context(postgres.database()), processes=2)
+
+
+async def _opened(stack: AsyncExitStack, url: str, *, processes: int) -> Sequence[Stores]:
+    databases = [Database(url) for _ in range(processes)]
+    for database in databases:
+        stack.push_async_callback(database.dispose)
+    await upgrade(databases[0])
+    return [sql_stores(database, RotatingSealer()) for database in databases]
+
+
+#: By the store's name; PostgreSQL with two processes' stores, between which the copies are dealt out.
+STORES: Final[dict[str, Opening]] = {"memory": _memory, "SQLite": _sqlite, "PostgreSQL": _postgresql}
+
+
+async def race(opening: Opening, *, rounds: int, on_round: Callable[[], object] = lambda: None) -> list[str]:
+    """Let copies race, round after round; give what is not as it has to be."""
+    faults: list[str] = []
+    async with AsyncExitStack() as stack:
+        processes = await opening(stack)
+        acme = await tenant(processes[0])
+        receivers = [Receiver(stores.deliveries, stores.journal, SystemClock(), RandomIds()) for stores in processes]
+        for number in range(rounds):
+            delivery = _delivery(acme.address, number)
+            outcomes = await asyncio.gather(
+                *(receivers[copy % len(receivers)].receive(evolve(delivery)) for copy in range(COPIES))
+            )
+            counted = Counter(type(outcome).__name__ for outcome in outcomes)
+            if counted != _EXPECTED:
+                faults.append(f"round {number}: {dict(counted)}")
+            on_round()
+        runs = len(await acme.stores.ledger.runs(acme.id))
+        contexts = len(await acme.stores.contexts.records(acme.id))
+        entries = len(await acme.stores.journal.entries(acme.id))
+    if contexts != rounds or entries != rounds * COPIES or runs % rounds:
+        faults.append(f"{rounds} rounds have left {contexts} context records, {entries} log entries, {runs} runs")
+    return faults
+
+
+def _delivery(at: Address, number: int) -> Delivery:
+    body = push_body(f"feat: lamp {number}", repository_id=at.repository_id)
+    return signed(body, at=at, secret=SECRET, delivery_id=f"race-{number}")

@@ -1,0 +1,103 @@
+"""Clients that hold connections: they say nothing, or a byte a second, or do not read what they asked for."""
+
+import asyncio
+import contextlib
+from collections import Counter
+from enum import Enum
+from time import monotonic
+from typing import Final, final
+
+from attrs import define
+from tests.server_process import LOOPBACK, Hook
+
+_EVERY_S: Final = 1.0
+
+
+class Manner(Enum):
+    """How a connection is held."""
+
+    SILENT = "silent"
+    HEAD = "head by bytes"
+    BODY = "body by bytes"
+    UNREAD = "answers unread"
+
+
+@final
+@define(kw_only=True)
+class Held:
+    """What became of a connection."""
+
+    manner: Manner
+    #: How long the server held it, in seconds; ``None``: it holds it still.
+    closed_after_s: float | None = None
+    #: The status that it was told, if any.
+    told: str = ""
+
+
+async def hold(port: int, hook: Hook, manner: Manner, *, for_s: float) -> Held:
+    """Hold a connection until the server ends it, or the time is over."""
+    held = Held(manner=manner)
+    try:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port, limit=1024)
+    except OSError:
+        held.closed_after_s, held.told = 0.0, "refused"
+        return held
+    began = monotonic()
+    try:
+        async with asyncio.timeout(for_s):
+            if manner is Manner.UNREAD:
+                await _never_read(writer, hook)
+                # Whatever it is told, it does not look.
+                held.told = ""
+            else:
+                talking = asyncio.create_task(_talk(writer, hook, manner))
+                try:
+                    held.told = (await reader.readline()).decode("latin-1").strip()
+                    await reader.read(4096)
+                finally:
+                    talking.cancel()
+            held.closed_after_s = monotonic() - began
+    except TimeoutError:
+        pass
+    except OSError:
+        held.closed_after_s = monotonic() - began
+    finally:
+        writer.transport.abort()
+    return held
+
+
+def summary(held: list[Held]) -> str:
+    """Give a line for people."""
+    parts: list[str] = []
+    for manner in Manner:
+        mine = [each for each in held if each.manner is manner]
+        closed = [each.closed_after_s for each in mine if each.closed_after_s is not None]
+        told = Counter(each.told.removeprefix("HTTP/1.1 ") or "closed" for each in mine)
+        last = f"the last after {max(closed):.0f} s" if closed else "none"
+        parts.append(f"{manner.value}: {len(closed)} of {len(mine)} ended, {last} ({', '.join(map(str, told))})")
+    return "; ".join(parts)
+
+
+async def _talk(writer: asyncio.StreamWriter, hook: Hook, manner: Manner) -> None:
+    with contextlib.suppress(OSError):
+        if manner is Manner.SILENT:
+            return
+        head = f"POST {hook.path} HTTP/1.1\r\nHost: {LOOPBACK}\r\n"
+        if manner is Manner.BODY:
+            writer.write(f"{head}Content-Length: 4096\r\nContent-Type: application/json\r\n\r\n".encode())
+        for byte in head.encode() * 100:
+            writer.write(bytes([byte]) if manner is Manner.HEAD else b"x")
+            await writer.drain()
+            await asyncio.sleep(_EVERY_S)
+
+
+async def _never_read(writer: asyncio.StreamWriter, hook: Hook) -> None:
+    """Ask for more than fits into the buffers, and read none of it."""
+    del hook
+    ask = f"GET /openapi.json HTTP/1.1\r\nHost: {LOOPBACK}\r\n\r\n".encode()
+    while not writer.transport.is_closing():
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_EVERY_S):
+                writer.write(ask)
+                await writer.drain()
+        await asyncio.sleep(0.05)
