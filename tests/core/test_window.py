@@ -1,5 +1,6 @@
 """The exact sliding log, against a brute-force list of all requests there ever were."""
 
+from datetime import datetime
 from itertools import accumulate
 
 import pytest
@@ -79,6 +80,18 @@ def test_a_request_is_admitted_if_and_only_if_fewer_than_the_limit_were_in_the_l
         assert verdict.remaining == limit - len(counted)
         assert verdict.reset_at_ms == min(counted) + WINDOW_MS
         assert sorted(counted) == [each for each in window.hits_ms if now - each < WINDOW_MS]
+
+
+def test_a_window_that_begins_with_each_minute_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    sliding = hit
+
+    def fixed(window: Window, rate: Rate, at: datetime) -> tuple[Window, Verdict]:
+        minute = to_ms(at) - to_ms(at) % WINDOW_MS
+        return sliding(evolve(window, hits_ms=[each for each in window.hits_ms if each >= minute]), rate, at)
+
+    monkeypatch.setitem(globals(), "hit", fixed)
+    with pytest.raises(AssertionError):
+        test_a_request_is_admitted_if_and_only_if_fewer_than_the_limit_were_in_the_last_60_s()
 
 
 @settings(max_examples=50)

@@ -33,7 +33,7 @@ async def _memory(_stack: AsyncExitStack) -> Sequence[Stores]:
 
 async def _sqlite(stack: AsyncExitStack) -> Sequence[Stores]:
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="contentsvc-races-"))
-    return await _opened(stack, f"sqlite+aiosqlite:///{Path(folder) / 'store.db'}", processes=1)
+    return await _opened(stack, f"sqlite+aiosqlite:///{Path(folder) / 'store.db'}", processes=2)
 
 
 async def _postgresql(stack: AsyncExitStack) -> Sequence[Stores]:
@@ -48,7 +48,7 @@ async def _opened(stack: AsyncExitStack, url: str, *, processes: int) -> Sequenc
     return [sql_stores(database, RotatingSealer()) for database in databases]
 
 
-#: By the store's name; PostgreSQL with two processes' stores, between which the copies are dealt out.
+#: By the store's name; of databases two processes' stores, between which the copies are dealt out.
 STORES: Final[dict[str, Opening]] = {"memory": _memory, "SQLite": _sqlite, "PostgreSQL": _postgresql}
 
 

@@ -9,10 +9,20 @@ from tests.server_process import prepare, serving
 from tests.storm.races import STORES, race
 from tests.storm.weather import LARGE, flood
 
+from contentsvc_adapters.sql.settling import sqlite as sqlite_lane
+from contentsvc_core.errors import StoreUnavailable
+
 
 @pytest.mark.parametrize("name", STORES)
 def test_of_many_copies_one_is_processed(name: str) -> None:
     assert asyncio.run(race(STORES[name], rounds=3)) == []
+
+
+def test_a_transaction_that_begins_without_the_write_lock_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_lane, "_BEGIN", "BEGIN DEFERRED")
+
+    with pytest.raises(StoreUnavailable, match="locked"):
+        asyncio.run(race(STORES["SQLite"], rounds=50))
 
 
 def test_large_bodies_without_a_signature_are_refused_in_bounded_memory_and_others_are_served(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 
 _DIALECT: Final = sqlite.dialect()
+#: With the write lock: what begins with reading alone, and writes later, fails when somebody has written in between.
+_BEGIN: Final = "BEGIN IMMEDIATE"
 
 
 class _KeyTaken(Exception):
@@ -86,7 +88,7 @@ def _settled(batch: Sequence[Item], connection: Connection, *, known: bool) -> S
     # Past SQLAlchemy: what it does for each statement costs as much as the statement.
     driver = cast("sqlite3.Connection", connection.connection.driver_connection)
     cursor = driver.cursor()
-    cursor.execute("BEGIN IMMEDIATE")
+    cursor.execute(_BEGIN)
     try:
         answers = _written(batch, cursor, known=known)
         driver.commit()
