@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock check format test demo serve crash model nodes simulate fuzz storm limits bench bench-short clean
+.PHONY: help install lock check format test demo serve crash crash-store model nodes simulate fuzz storm limits bench bench-short clean
 
 help:  ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ serve: install  ## serve on 127.0.0.1:8000 with a SQLite file in this folder
 
 crash: install  ## kill -9 the server while deliveries stream in: COUNT=50 SEED=1
 	$(BIN)/python -m tests.crash --count $(or $(COUNT),50) --seed $(or $(SEED),1)
+
+crash-store: install  ## kill -9 a process that settles on a file, several times a second: COUNT=1000 SEED=1
+	$(BIN)/python -m tests.crash --store --count $(or $(COUNT),1000) --seed $(or $(SEED),1)
 
 model: install  ## the same random scripts on every store, against a plain model: COUNT=200 SEED=1
 	$(BIN)/python -m tests.model --count $(or $(COUNT),200) --seed $(or $(SEED),1)

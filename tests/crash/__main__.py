@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from tests.crash.campaign import run_campaign
+from tests.crash.store_level import run_store_campaign
 
 _SHOWN: Final = 20
 
@@ -18,7 +19,10 @@ _SHOWN: Final = 20
 @click.option("--count", default=50, show_default=True, type=click.IntRange(min=1), help="How often it is killed.")
 @click.option("--seed", default=1, show_default=True, help="Decides what is sent and when is killed.")
 @click.option("--keep", is_flag=True, help="Keep the folder although all is well.")
-def crash(count: int, seed: int, *, keep: bool) -> None:
+@click.option(
+    "--store", is_flag=True, help="Kill a process that has a store alone, and no server: many times a second."
+)
+def crash(count: int, seed: int, *, keep: bool, store: bool) -> None:
     """Kill the server with -9 while deliveries stream in, again and again, and look at what is left.
 
     Exit code 0 when nothing is lost, doubled, partial, invented or unexpected.
@@ -28,15 +32,19 @@ def crash(count: int, seed: int, *, keep: bool) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("kill -9", total=count)
-        report = run_campaign(folder, count=count, seed=seed, on_cycle=lambda: progress.advance(task))
-    faults = report.verdict.faults
+        if store:
+            stored = run_store_campaign(folder, count=count, seed=seed, on_cycle=lambda: progress.advance(task))
+            faults, line = stored.faults, stored.line
+        else:
+            served = run_campaign(folder, count=count, seed=seed, on_cycle=lambda: progress.advance(task))
+            faults, line = served.verdict.faults, served.line
     for fault in faults[:_SHOWN]:
         click.echo(fault, err=True)
     if faults or keep:
         click.echo(f"The database, the ledger and the server's log are in {folder}", err=True)
     else:
         shutil.rmtree(folder)
-    click.echo(report.line)
+    click.echo(line)
     sys.exit(1 if faults else 0)
 
 

@@ -1,0 +1,37 @@
+"""A process that settles on a file, killed with -9 again and again. More of it: ``make crash-store``."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from tests.crash.store_level import run_store_campaign
+
+from contentsvc_adapters.sql.settling import sqlite as sqlite_lane
+
+
+def test_whenever_it_is_killed_each_delivery_is_there_whole_and_once(tmp_path: Path) -> None:
+    report = run_store_campaign(tmp_path, count=8, seed=1)
+
+    assert report.faults == []
+    assert report.cycles == 8
+    assert report.acknowledged > 0
+    assert report.attempts > report.acknowledged
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_claim_in_a_transaction_of_its_own_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(left: Any, cursor: sqlite3.Cursor) -> None:
+        claims, left.claims = left.claims, []
+        takes.add(claims, cursor)
+        cursor.connection.commit()
+        cursor.execute("BEGIN IMMEDIATE")
+        sound(left, cursor)
+
+    # What it looks at is private: it is the one place where a transaction could be cut in two.
+    left_of_a_batch, takes = cast("Any", sqlite_lane)._Left, cast("Any", sqlite_lane)._TAKE
+    sound = left_of_a_batch.write
+    monkeypatch.setattr(left_of_a_batch, "write", write)
+    report = run_store_campaign(tmp_path, count=30, seed=1)
+
+    assert report.partial or report.lost
