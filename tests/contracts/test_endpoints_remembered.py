@@ -1,18 +1,22 @@
 """What is remembered of an endpoint never decides: a change by anybody counts from the very next delivery on."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Generator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve, frozen
 from contract_values import IDS, SECRET, RotatingSealer, Tenant, a_trigger, an_integration, later, tenant
+from sqlalchemy import event
 from tests import postgres, sqlite
 
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
 from contentsvc_adapters.sql.endpoints import Endpoints
 from contentsvc_core import Delivery, Duplicate, Endpoint, Organization, Outcome, Processed, Receiver, StoreUnavailable
 from contentsvc_core.testing import START, ManualClock, push_body, signed
+from contentsvc_core.webhooks.delivery import Belonging
 from contentsvc_core.webhooks.settlement import Settled
 
 A_MOMENT = timedelta(milliseconds=1)
@@ -198,3 +202,85 @@ async def test_a_bounded_number_of_addresses_is_remembered(database: Database) -
     assert [endpoints.recall(address, START) is not None for address in (first, second, third)] == [True, False, True]
     assert isinstance(tenants[0].organization, Organization)
     await stores.close()
+
+
+async def test_addresses_that_are_asked_for_at_once_are_read_together_each_as_it_is(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(url)
+    stores = sql_stores(database, RotatingSealer())
+    tenants = [await tenant(stores, f"o{number}", triggers=number % 3) for number in range(20)]
+    # One of them is off, one knows the repository through another integration, and one asks for what nobody has.
+    await stores.directory.enable_integration(tenants[1].id, tenants[1].integration.id, enabled=False)
+    other = an_integration(tenants[2].id, (7, "acme/other"))
+    await stores.directory.add_integration(other, "another secret")
+    addresses = [each.address for each in tenants]
+    addresses += [
+        evolve(tenants[2].address, repository_id=7),
+        evolve(tenants[3].address, integration_id="int_unknown"),
+        evolve(tenants[4].address, organization_id=tenants[5].id),
+        evolve(tenants[6].address, provider="github"),
+        evolve(tenants[7].address, repository_id=99),
+    ]
+    one_by_one = [await stores.deliveries.endpoint(address, START) for address in addresses]
+    reads = 0
+    read = database.read
+
+    async def counted(work: Any) -> Any:
+        nonlocal reads
+        reads += 1
+        return await read(work)
+
+    monkeypatch.setattr(database, "read", counted)
+    endpoints = Endpoints(database, RotatingSealer())
+    found = await asyncio.gather(*(endpoints.read(address, START) for address in addresses))
+
+    assert found == one_by_one
+    assert reads == 1
+    assert [each is None for each in found[20:]] == [False, True, True, True, False]
+    assert [each and each.repository for each in found[20:]] == [
+        *(Belonging.ANOTHERS, None, None, None),
+        Belonging.UNKNOWN,
+    ]
+    assert found[1] is not None
+    assert not found[1].enabled
+    assert [each and len(each.triggers) for each in found[:3]] == [0, 1, 2]
+    await stores.close()
+    await database.dispose()
+
+
+async def test_the_triggers_of_a_version_are_read_once_however_many_addresses_there_are(url: str) -> None:
+    database = Database(url)
+    stores = sql_stores(database, RotatingSealer())
+    acme = await tenant(stores, repository_id=1)
+    second = an_integration(acme.id, (2, "acme/second"))
+    await stores.directory.add_integration(second, SECRET)
+    endpoints = Endpoints(database, RotatingSealer())
+    first = await endpoints.read(acme.address, START)
+    executed = statements_of(database)
+
+    other = await endpoints.read(evolve(acme.address, integration_id=second.id, repository_id=2), START)
+    again = await endpoints.read(acme.address, START)
+
+    assert first is not None
+    assert again is not None
+    assert other is not None
+    assert not [each for each in executed if "FROM triggers" in each]
+    assert all(one is same for one, same in zip(first.triggers, again.triggers, strict=True))
+    added = a_trigger(acme.id, 2, name="new")
+    await stores.directory.add_trigger(added)
+    # Another version: all of them are read anew.
+    newer = await endpoints.read(evolve(acme.address, integration_id=second.id, repository_id=2), START)
+    assert newer is not None
+    assert newer.triggers == (added,)
+    assert [each for each in executed if "FROM triggers" in each]
+    await stores.close()
+    await database.dispose()
+
+
+def statements_of(database: Database) -> list[str]:
+    """Give a list that grows with what readers execute."""
+    executed: list[str] = []
+    engine = database._reader.sync_engine  # pyright: ignore[reportPrivateUsage]  # what it sends to the database
+    event.listen(engine, "before_cursor_execute", lambda *details: executed.append(details[2].replace("\n", " ")))
+    return executed

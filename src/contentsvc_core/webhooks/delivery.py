@@ -7,7 +7,7 @@ from typing import final
 
 from attrs import Factory, field, frozen
 
-from contentsvc_core.workflows.triggers import Trigger
+from contentsvc_core.workflows.triggers import Trigger, matching, source_type
 
 
 @final
@@ -90,6 +90,22 @@ class Endpoint:
     triggers: tuple[Trigger, ...] = field(converter=tuple, factory=tuple)
     #: Counts the changes of the organization's configuration; a settlement made on an older one is stale.
     version: int
+    #: By event type, what :meth:`started_by` has given: an endpoint is remembered, and may have thousands of triggers.
+    _started: dict[str, tuple[Trigger, ...]] = field(init=False, eq=False, repr=False, factory=dict)
+
+    def started_by(self, event_type: str) -> tuple[Trigger, ...]:
+        """Give the triggers that an event of the endpoint's repository starts, in their own order."""
+        found = self._started.get(event_type)
+        if found is None:
+            address = self.address
+            found = self._started[event_type] = matching(
+                self.triggers,
+                organization_id=address.organization_id,
+                source_type=source_type(address.provider),
+                repository_id=address.repository_id,
+                event_type=event_type,
+            )
+        return found
 
 
 @final

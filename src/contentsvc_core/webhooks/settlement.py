@@ -14,7 +14,6 @@ from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outc
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.runs import WorkflowRun
-from contentsvc_core.workflows.triggers import matching, source_type
 
 #: How long a delivery id stays claimed; exactly this much later it is free again (specification 8.2).
 DEDUPE_WINDOW: Final = timedelta(seconds=86_400)
@@ -215,13 +214,6 @@ def _runs(
     outcome: Processed, endpoint: Endpoint, *, at: datetime, mint: Callable[[str], str], replayed: bool
 ) -> tuple[WorkflowRun, ...]:
     address = endpoint.address
-    matched = matching(
-        endpoint.triggers,
-        organization_id=address.organization_id,
-        source_type=source_type(address.provider),
-        repository_id=outcome.repository_id,
-        event_type=outcome.event.type,
-    )
     runs = [
         WorkflowRun(
             id=mint(""),
@@ -238,6 +230,6 @@ def _runs(
             created_at=at,
             due_at=at,
         )
-        for trigger in matched
+        for trigger in endpoint.started_by(outcome.event.type)
     ]
     return tuple(runs)
