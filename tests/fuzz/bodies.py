@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Callable, Iterable
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 from contentsvc_core.testing import address, push_body, release_body
 from contentsvc_core.webhooks.delivery import Address, Delivery
@@ -22,7 +22,7 @@ _SOUND: Final[list[tuple[bytes, dict[str, Any]]]] = [
     (b"issues", {"action": "opened", "issue": {"number": 1}}),
 ]
 #: What parsers stumble over.
-_ODD: Final[tuple[Any, ...]] = (
+_ODD: Final[tuple[Any, ...]] = (  # pyright: ignore[reportUnknownVariableType]  # of all kinds
     *(None, True, False, 0, -1, 1, 2**31, 2**63 - 1, 2**63, -(2**63), 2**64, 10**400, 0.5, 1e308, -0.0),
     *("", " ", "\0", "\x1b[31m", "\u202e", "\ufeff", "é" * 300, "a" * 5000, "\ud800", "\udfff\ud800", "𐍈", "1" * 5000),
     *("refs/heads/", "refs/tags/main", "0" * 40, "9999-99-99T99:99:99Z", "0001-01-01T00:00:00Z", "javascript:alert(1)"),
@@ -146,14 +146,15 @@ class Fuzzer:
         """Give a copy with one place changed."""
         rng = self._rng
         if isinstance(value, dict) and value and rng.random() < 0.9:
-            key = rng.choice([*value])
-            draw = rng.random()
-            if draw < 0.1:
-                return {name: each for name, each in value.items() if name != key}
-            return {**value, key: self._changed(value[key])}
+            named = cast("dict[str, Any]", value)
+            key = rng.choice([*named])
+            if rng.random() < 0.1:
+                return {name: each for name, each in named.items() if name != key}
+            return {**named, key: self._changed(named[key])}
         if isinstance(value, list) and value and rng.random() < 0.9:
-            place = rng.randrange(len(value))
-            return [*value[:place], self._changed(value[place]), *value[place + 1 :]]
+            listed = cast("list[Any]", value)
+            place = rng.randrange(len(listed))
+            return [*listed[:place], self._changed(listed[place]), *listed[place + 1 :]]
         if isinstance(value, str) and rng.random() < 0.3:
             place = rng.randint(0, len(value))
             return value[:place] + rng.choice([each for each in _ODD if isinstance(each, str)]) + value[place:]

@@ -31,7 +31,7 @@ _LASTS_S: Final = 240.0
 #: How long a code host waits for an answer, in seconds.
 _PATIENCE_S: Final = 10.0
 #: How long everything may take to come to an end once all is healed, in simulated seconds.
-_DRAINS_S: Final = 4500
+_DRAINS_S: Final = 600
 _RATE: Final = 0.02
 _NODES: Final = 3
 
@@ -272,10 +272,11 @@ class _Episode:
 
     async def _drain(self) -> None:
         """Wait until no run is left that anything is to be done for; who examines what is left sees it otherwise."""
-        waited_s = 0
-        while self._state.unfinished and waited_s < _DRAINS_S:
+        # What is due by clocks that were put back since is not due before they have caught up.
+        left_s = _DRAINS_S + 3600 * self._figures["clock steps"]
+        while self._state.unfinished and left_s > 0:
             await asyncio.sleep(1.0)
-            waited_s += 1
+            left_s -= 1
 
     async def _a_day_later(self, sent: list[Sent], expected: Expected, faults: list[str]) -> None:
         """Send some of them once more when their claims have ended: they are processed once more, and once."""

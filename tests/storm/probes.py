@@ -96,7 +96,7 @@ def delivering(client: httpx.AsyncClient, url: str, hook: Hook) -> Callable[[int
     async def send(number: int) -> str | None:
         body = json.dumps(push_body(f"feat: lamp {number}", repository_id=hook.repository_id)).encode()
         answer = await client.post(url + hook.path, content=body, headers=hook.headers(body, str(uuid.uuid4())))
-        return None if answer.status_code == httpx.codes.OK else f"a good delivery: {answer.status_code} {answer.text}"
+        return None if answer.is_success else f"a good delivery: {answer.status_code} {answer.text}"
 
     return send
 
@@ -107,7 +107,7 @@ def reading(client: httpx.AsyncClient, url: str, keys: Sequence[str]) -> Callabl
     async def send(number: int) -> str | None:
         key = keys[number % len(keys)]
         answer = await client.get(f"{url}/v1/posts", headers={"Authorization": f"Bearer {key}"})
-        return None if answer.status_code == httpx.codes.OK else f"GET posts: {answer.status_code} {answer.text}"
+        return None if answer.is_success else f"GET posts: {answer.status_code} {answer.text}"
 
     return send
 
