@@ -18,12 +18,13 @@ _NO_CONTENT: Final = 204
 _CLOSE: Final = (b"connection", b"close")
 #: The largest head of a request, in bytes; as others have it (Apache 8 KiB a line, nginx 32 KiB, Node 16 KiB).
 _MAX_HEAD: Final = 64 * 1024
-
-
 #: How often a connection is looked at, in seconds.
 _LOOK_S: Final = 5.0
-#: How long a head may take to come in, and an answer to be read, in seconds, before the look that ends the connection.
+#: How long a head may take to come in, and the next piece of an answer to be read, in seconds, before the look that ends
+#: the connection.
 _SLOW_S: Final = 25.0
+#: The size of such a piece, in bytes: who reads slowly is not sent away.
+_PIECE: Final = 64 * 1024
 #: The same for a body. Those who read one have a limit of their own, and a better word for it: theirs comes first.
 _SLOW_BODY_S: Final = 30.0
 _TOO_MANY: Final = "Too many connections"
@@ -53,7 +54,7 @@ class BoundedHttp(HttpToolsProtocol):
     #: Whether a body is being read.
     _in_body = False
     #: What the last look has seen, and since when by the loop's clock.
-    _seen: tuple[_Stage | None, int] = (None, 0)
+    _seen: tuple[_Stage | None, int, int] = (None, 0, 0)
     _since = 0.0
     _look_again: asyncio.TimerHandle | None = None
 
@@ -79,7 +80,7 @@ class BoundedHttp(HttpToolsProtocol):
         """End the connection when nothing has come of it for too long."""
         if self.transport.is_closing() and not self.flow.write_paused:
             return
-        seen = (self._stage(), self._heads)
+        seen = (self._stage(), self._heads, self.transport.get_write_buffer_size() // _PIECE)
         now = self.loop.time()
         if seen != self._seen:
             self._seen, self._since = seen, now

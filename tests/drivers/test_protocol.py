@@ -23,12 +23,16 @@ class Connection(asyncio.Transport):
         self.written: list[bytes] = []
         self.closed = False
         self.aborted = False
+        self.unread = 0
 
     def write(self, data: Any) -> None:
         self.written.append(bytes(data))
 
     def close(self) -> None:
         self.closed = True
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
 
     def abort(self) -> None:
         self.aborted = True
@@ -300,6 +304,25 @@ async def test_who_does_not_read_an_answer_is_sent_away() -> None:
     protocol, connection = connected(app)
     await served(protocol, REQUEST % 1)
     protocol.pause_writing()
+
+    await ended(connection)
+
+    assert connection.aborted
+    protocol.connection_lost(None)
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_who_reads_a_large_answer_slowly_is_not_sent_away_as_long_as_it_goes_on() -> None:
+    async def app(scope: Any, _receive: Any, send: Any) -> None:
+        await send_answer(scope, send, 200, HEADERS, b"{}")
+
+    protocol, connection = connected(app)
+    await served(protocol, REQUEST % 1)
+    protocol.pause_writing()
+    for left in range(20, 0, -1):
+        connection.unread = left * 64 * 1024
+        await asyncio.sleep(0.02)
+    assert not connection.aborted
 
     await ended(connection)
 
