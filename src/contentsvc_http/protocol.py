@@ -20,8 +20,8 @@ _CLOSE: Final = (b"connection", b"close")
 _MAX_HEAD: Final = 64 * 1024
 #: How often a connection is looked at, in seconds.
 _LOOK_S: Final = 5.0
-#: How long a head may take to come in, and the next piece of an answer to be read, in seconds, before the look that ends
-#: the connection.
+#: How long a head may take to come in, and the next piece of an answer to be read, in seconds, before the look that
+#: ends the connection.
 _SLOW_S: Final = 25.0
 #: The size of such a piece, in bytes: who reads slowly is not sent away.
 _PIECE: Final = 64 * 1024

@@ -2,12 +2,14 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from functools import partial
 from itertools import count
 from typing import Any
 
 import pytest
 from attrs import evolve
+from contract_lanes import on_lanes
 from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, a_trigger, ending, tenant
 from sqlalchemy import Connection, text
 from test_brands_contract import a_brand
@@ -114,8 +116,10 @@ async def test_a_connection_that_is_cut_before_it_is_ever_used_is_replaced(
         return connection
 
     monkeypatch.setattr(postgresql_dialect, "_CONNECT", cut)
-    for transaction in (postgresql.read, postgresql.write, postgresql.settle):
+    for transaction in (postgresql.read, postgresql.write):
         assert await transaction(lambda connection: connection.scalar(text("SELECT 1"))) == 1
+    (row,) = await postgresql.execute(lambda fetch: fetch("SELECT 1 AS one", ()))
+    assert row["one"] == 1
     assert next(turns) == 7
 
 
@@ -186,11 +190,20 @@ async def test_a_connection_that_is_cut_right_after_the_commit_leaves_one_set_of
     acme: Tenant, postgresql: Database, postgres_url: str, outcome: Outcome | None
 ) -> None:
     settling = await (acme.processed("d") if outcome is None else acme.decided(outcome))
-    cuts = _cut_after_the_next_commit(postgresql._settler, postgres_url)  # pyright: ignore[reportPrivateUsage]
+    sent = count()
+
+    async def cut_after(fetch: Callable[[], Awaitable[Any]], _statement: str) -> Any:
+        found = await fetch()
+        if next(sent) == 0:
+            postgres.rows(postgres_url, _CUT)
+            raise ConnectionResetError
+        return found
+
+    on_lanes(postgresql, cut_after)
 
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
 
-    assert next(cuts) == 2
+    assert next(sent) == 2
     assert (await acme.left()).counts == ((1, 2, 1) if outcome is None else (0, 0, 1))
 
 

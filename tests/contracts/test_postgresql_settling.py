@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import closing
 from itertools import count
 from typing import Any
@@ -11,11 +11,12 @@ from typing import Any
 import psycopg
 import pytest
 from attrs import evolve
+from contract_lanes import on_lanes
 from contract_values import CHECKING, IDS, RotatingSealer, Tenant, later, tenant
-from sqlalchemy import Connection, event
 from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql.database import Fetch
 from contentsvc_adapters.sql.settling.lane import Item
 from contentsvc_adapters.sql.settling.postgresql import PostgresqlLane
 from contentsvc_core.errors import StoreUnavailable, Unstorable
@@ -59,8 +60,12 @@ def _items(settlements: Sequence[Settlement]) -> list[Item]:
 def _statements(database: Database) -> list[str]:
     """Give a list that grows with what lanes execute."""
     executed: list[str] = []
-    engine = database._settler.sync_engine  # pyright: ignore[reportPrivateUsage]  # what it sends to the server
-    event.listen(engine, "before_cursor_execute", lambda *details: executed.append(details[2]))
+
+    async def note(fetch: Callable[[], Awaitable[Any]], statement: str) -> Any:
+        executed.append(statement)
+        return await fetch()
+
+    on_lanes(database, note)
     return executed
 
 
@@ -377,38 +382,41 @@ async def test_a_lanes_connections_are_durable_whatever_the_database_is_set_to(
             connection.execute("SET default_transaction_read_only = off")
             connection.execute(f'ALTER DATABASE "{name}" SET {setting}'.encode())
 
-    def settings(connection: Connection) -> list[object]:
+    async def settings(fetch: Fetch) -> list[object]:
         names = ("transaction_isolation", "transaction_read_only", "synchronous_commit", "statement_timeout")
-        return [connection.exec_driver_sql(f"SHOW {each}").scalar() for each in names]
+        return [(await fetch(f"SHOW {each}", ()))[0][each] for each in names]
 
-    assert await postgresql.settle(settings) == ["read committed", "off", "on", "4s"]
+    assert await postgresql.execute(settings) == ["read committed", "off", "on", "4s"]
 
 
 def _lose(database: Database, url: str, what: str, *, times: int) -> "count[int]":
     """Lose so many statements of lanes on their way, or the answers to them; give what counts statements."""
-    engine = database._settler.sync_engine  # pyright: ignore[reportPrivateUsage]  # where connections are lost
     sent = count()
 
-    def lose(*_: object) -> None:
-        if next(sent) < times:
+    async def lose(fetch: Callable[[], Awaitable[Any]], _statement: str) -> Any:
+        lost = next(sent) < times
+        if lost and what == "statement":
             postgres.rows(url, _CUT)
-            if what == "answer":
-                # What a client sees whose connection breaks while it waits for the answer.
-                raise ConnectionResetError
+        found = await fetch()
+        if lost:
+            postgres.rows(url, _CUT)
+            # What a client sees whose connection breaks while it waits for the answer.
+            raise ConnectionResetError
+        return found
 
-    event.listen(engine, "before_cursor_execute" if what == "statement" else "after_cursor_execute", lose)
+    on_lanes(database, lose)
     return sent
 
 
 async def _scans(database: Database) -> dict[str, tuple[int, int]]:
     """Give how often each table was read as a whole and through indexes, by all connections that say so."""
 
-    def read(connection: Connection) -> dict[str, tuple[int, int]]:
-        connection.exec_driver_sql("SELECT pg_stat_force_next_flush()")
-        found = connection.exec_driver_sql("SELECT relname, seq_scan, idx_scan FROM pg_stat_user_tables")
-        return {row.relname: (row.seq_scan, row.idx_scan or 0) for row in found}
+    async def read(fetch: Fetch) -> dict[str, tuple[int, int]]:
+        await fetch("SELECT pg_stat_force_next_flush()", ())
+        found = await fetch("SELECT relname, seq_scan, idx_scan FROM pg_stat_user_tables", ())
+        return {row["relname"]: (row["seq_scan"], row["idx_scan"] or 0) for row in found}
 
-    return await database.settle(read)
+    return await database.execute(read)
 
 
 async def _until_they_wait(writing: "Sequence[asyncio.Task[Any]]", url: str) -> None:

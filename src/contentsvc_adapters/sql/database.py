@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Final, TypeAlias, TypeVar, assert_never, final
 
 from sqlalchemy import Connection
@@ -10,11 +10,13 @@ from sqlalchemy.exc import SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.pool import Pool
 
-from contentsvc_adapters.sql.dialects import Dialect, Fault, Transactions, dialect_of
+from contentsvc_adapters.sql.dialects import Dialect, Fault, Record, Statements, dialect_of
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable, Unstorable
 
 _Result = TypeVar("_Result")
 _Work: TypeAlias = Callable[[Connection], _Result]
+#: Executes a statement with its arguments, and gives its rows.
+Fetch: TypeAlias = Callable[[str, Sequence[object]], Awaitable[Sequence[Record]]]
 
 #: How often a transaction is begun at most. Of transactions that are in each other's way one always goes on, so that
 #: a few turns are enough; what is not enough is not a matter of chance.
@@ -66,7 +68,7 @@ class Database:
         Raises:
             StoreUnavailable: The database does not answer.
         """
-        return await self._to_the_end(self._in_time(self._reader, work))
+        return await self._to_the_end(self._in_time(lambda: self._reader.run(work)))
 
     async def write(self, work: _Work[_Result]) -> _Result:
         """Run ``work`` in a transaction and commit; whatever it raises undoes all of it.
@@ -78,18 +80,29 @@ class Database:
             StoreUnavailable: The database does not answer, or another process kept it locked.
             Unstorable: The database refuses a value.
         """
-        return await self._to_the_end(self._in_time(self._writer, work))
+        return await self._to_the_end(self._in_time(lambda: self._writer.run(work)))
 
     async def settle(self, work: _Work[_Result]) -> _Result:
-        """Run ``work`` as :meth:`write` does, but its transactions are its own affair: for lanes alone.
-
-        PostgreSQL makes each statement one; on SQLite it begins and ends one.
+        """Run ``work`` as :meth:`write` does, but its one transaction is its own affair: for SQLite's lane alone.
 
         Raises:
             StoreUnavailable: The database does not answer.
             Unstorable: The database refuses a value.
         """
-        return await self._to_the_end(self._in_time(self._settler, work))
+        settler = self._settler
+        assert not isinstance(settler, Statements), "there is no such connection: use execute()"
+        return await self._to_the_end(self._in_time(lambda: settler.run(work)))
+
+    async def execute(self, work: Callable[[Fetch], Awaitable[_Result]]) -> _Result:
+        """Run ``work``, which executes statements that are transactions of their own: for PostgreSQL's lanes alone.
+
+        Raises:
+            StoreUnavailable: The database does not answer.
+            Unstorable: The database refuses a value.
+        """
+        settler = self._settler
+        assert isinstance(settler, Statements), "there is no such connection: use settle()"
+        return await self._to_the_end(self._in_time(lambda: work(settler.fetch)))
 
     async def write_alone(self, work: _Work[_Result]) -> _Result:
         """Run ``work`` as :meth:`write` does, once, when no other process is in here, and for as long as it takes.
@@ -148,22 +161,22 @@ class Database:
             # Who asked may have gone away: an exception that nobody fetches is printed with a traceback.
             transaction.exception()
 
-    async def _in_time(self, transactions: Transactions, work: _Work[_Result]) -> _Result:
+    async def _in_time(self, run: Callable[[], Awaitable[_Result]]) -> _Result:
         patience = asyncio.timeout(self.dialect.patience_s)
         try:
             async with patience:
-                return await self._in_turns(transactions, work)
+                return await self._in_turns(run)
         except TimeoutError as exc:
             if not patience.expired():
                 raise
             message = f"the database did not answer within {self.dialect.patience_s} s"
             raise StoreUnavailable(message) from exc
 
-    async def _in_turns(self, transactions: Transactions, work: _Work[_Result]) -> _Result:
+    async def _in_turns(self, run: Callable[[], Awaitable[_Result]]) -> _Result:
         turn = 0
         while True:
             try:
-                return await transactions.run(work)
+                return await run()
             except Exception as exc:
                 turn += 1
                 if turn == _TURNS or self.dialect.fault(exc) not in {Fault.CONFLICT, Fault.LOST}:

@@ -27,6 +27,7 @@ from sqlalchemy.exc import DBAPIError, EmulatedDBAPIException
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from contentsvc_adapters.sql.dialects.dialect import Fault, Question
+from contentsvc_adapters.sql.dialects.statements import DriverConnection, Statements
 from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled
 
 #: How long it may take to open a connection, and to wait for one that is free, in seconds.
@@ -67,7 +68,7 @@ _KNOWN: Final = ", ".join(_OPTIONS)
 _EXAMPLE: Final = "postgresql+asyncpg://USER:PASSWORD@HOST/DATABASE"
 
 #: The driver has no complete types.
-_CONNECT: Final = cast("Callable[..., Awaitable[object]]", asyncpg.connect)  # pyright: ignore[reportUnknownMemberType]
+_CONNECT: Final = cast("Callable[..., Awaitable[DriverConnection]]", asyncpg.connect)  # pyright: ignore[reportUnknownMemberType]
 
 _CONFLICTS: Final = {
     "40001",  # serialization_failure
@@ -142,8 +143,8 @@ class Postgresql:
         writer = self._engine(self.pool_size, "READ COMMITTED", _SESSION)
         reader = writer.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         # On connections of their own: no list that somebody reads keeps them waiting. Each statement is a transaction.
-        settler = self._engine(self.lanes, "AUTOCOMMIT", _SETTLING)
-        return Connections(writing=Pooled(writer), reading=Pooled(reader), settling=Pooled(settler))
+        settler = Statements(partial(self._connect, _SETTLING), most=self.lanes, is_lost=_hide)
+        return Connections(writing=Pooled(writer), reading=Pooled(reader), settling=settler)
 
     def _engine(self, size: int, isolation_level: str, session: Mapping[str, str]) -> AsyncEngine:
         engine = create_async_engine(
@@ -162,7 +163,7 @@ class Postgresql:
         event.listen(engine.sync_engine, "handle_error", _on_error)
         return engine
 
-    async def _connect(self, session: Mapping[str, str]) -> object:
+    async def _connect(self, session: Mapping[str, str]) -> DriverConnection:
         try:
             return await _CONNECT(**self.arguments, timeout=_CONNECT_S, server_settings=dict(session))
         except OSError as exc:
@@ -252,15 +253,20 @@ def _cause(exc: BaseException) -> BaseException:
 
 
 def _on_error(context: ExceptionContext) -> None:
-    error, told = context.original_exception, context.sqlalchemy_exception
+    # SQLAlchemy knows of a lost connection only when it is told: then it drops this one and all that are older.
+    if _hide(context.original_exception, context.sqlalchemy_exception):
+        context.is_disconnect = True
+
+
+def _hide(error: BaseException, told: BaseException | None = None) -> bool:
+    """Take tenants' data out of a driver's error, and tell whether its connection is lost.
+
+    It would stand in every traceback: "invalid input for query argument $1: …", "Key (…)=(…) already exists".
+    """
     cause = _cause(error)
-    # What the driver says holds tenants' data, which would stand in every traceback: "invalid input for query argument
-    # $1: …", "Key (…)=(…) already exists".
     if isinstance(cause, asyncpg.exceptions.DataError):
         for each in filter(None, (cause, error, told)):
             each.args = ("a value cannot be encoded",)
     elif isinstance(cause, asyncpg.PostgresError):
         setattr(cause, "detail", None)  # noqa: B010  # the driver's own attribute, which its types do not know
-    if _fault_of(cause) is Fault.LOST:
-        # SQLAlchemy knows of a lost connection only when it is told: then it drops this one and all that are older.
-        context.is_disconnect = True
+    return _fault_of(cause) is Fault.LOST

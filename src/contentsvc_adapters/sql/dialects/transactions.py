@@ -7,6 +7,8 @@ from attrs import frozen
 from sqlalchemy import Connection, Engine
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from contentsvc_adapters.sql.dialects.statements import Statements
+
 Result = TypeVar("Result")
 
 
@@ -41,8 +43,8 @@ class Connections:
     writing: Transactions
     #: Of those that only read, each in one snapshot.
     reading: Transactions
-    #: Of the lanes, whose work begins and ends its transactions itself.
-    settling: Transactions
+    #: Of the lanes: transactions that begin and end themselves (SQLite), or single statements (PostgreSQL).
+    settling: Transactions | Statements
 
 
 @final

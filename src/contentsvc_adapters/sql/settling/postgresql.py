@@ -8,12 +8,9 @@ from operator import itemgetter
 from typing import Any, Final, TypeAlias, final
 
 from attrs import evolve
-from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
 
-from contentsvc_adapters.sql import rows
-from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.dialects import Fault
+from contentsvc_adapters.sql.database import Database, Fetch
+from contentsvc_adapters.sql.dialects import Fault, Record
 from contentsvc_adapters.sql.settling import parts
 from contentsvc_adapters.sql.settling.lane import Item
 from contentsvc_core.errors import StoreUnavailable, Unstorable
@@ -169,17 +166,17 @@ class PostgresqlLane:
 
     async def write(self, batch: Sequence[Item]) -> Sequence[Settled]:
         """Write a batch, and answer once it is durable."""
-        return await self._database.settle(partial(self.settled, batch))
+        return await self._database.execute(partial(self._settled, batch))
 
-    def settled(self, batch: Sequence[Item], connection: Connection) -> Sequence[Settled]:
-        """Write a batch on a connection: in one statement, and one more for those that it does not write as decided."""
+    async def _settled(self, batch: Sequence[Item], fetch: Fetch) -> Sequence[Settled]:
+        """Write a batch: in one statement, and one more for those that it does not write as decided."""
         answers: dict[int, Settled] = {}
         left = dict(enumerate(batch))
         refused = False
         for _ in range(_LOOKS):
             try:
-                found = _written(left.values(), connection)
-            except DBAPIError as exc:
+                found = {row["number"]: row for row in await fetch(STATEMENT, _arguments(left.values()))}
+            except Exception as exc:
                 if refused or len(left) > 1 or self._database.dialect.fault(exc) is not Fault.VALUE:
                     raise
                 # A key that is taken, perhaps: by the same settlement, sent twice at once. The next look finds that.
@@ -192,7 +189,7 @@ class PostgresqlLane:
                 if answer is not None:
                     answers[number] = answer
                 else:
-                    again[number] = evolve(item, is_duplicate=True) if told is not None and told.is_held else item
+                    again[number] = evolve(item, is_duplicate=True) if told is not None and told["is_held"] else item
             if not again:
                 return [answers[number] for number in range(len(batch))]
             left = again
@@ -200,20 +197,20 @@ class PostgresqlLane:
         raise StoreUnavailable(message)
 
 
-def _answer(item: Item, told: rows.AnyRow | None) -> Settled | None:
+def _answer(item: Item, told: Record | None) -> Settled | None:
     """Tell what became of an item, by what was told of it; ``None``: it has to be looked at again."""
     # Only of what was not written as it was decided.
     if told is None:
         return Settled.ALREADY_CLAIMED if item.is_duplicate else Settled.AS_DECIDED
-    if told.known is not None:
+    if told["known"] is not None:
         # Sent again after an unknown outcome. Whatever has changed meanwhile, which of its two log entries was written
         # tells what the first answer was.
-        return Settled.AS_DECIDED if told.known == item.settlement.log.title else Settled.ALREADY_CLAIMED
-    return None if told.is_current else Settled.STALE
+        return Settled.AS_DECIDED if told["known"] == item.settlement.log.title else Settled.ALREADY_CLAIMED
+    return None if told["is_current"] else Settled.STALE
 
 
-def _written(items: Iterable[Item], connection: Connection) -> Mapping[int, rows.AnyRow]:
-    """Write what can be written as it was decided; give what is told of the others, by their numbers."""
+def _arguments(items: Iterable[Item]) -> Sequence[_Values]:
+    """Give the arguments of the statement that writes items, numbered from 1."""
     given, told, started = list[_Values](), list[_Values](), list[_Values]()
     for number, item in enumerate(items, start=1):
         settlement = item.settlement
@@ -232,8 +229,7 @@ def _written(items: Iterable[Item], connection: Connection) -> Mapping[int, rows
                 message = "a delivery starts runs, and has none that were taken already"
                 raise Unstorable(message)
             started.append((number, *_run_values(row)))
-    arrays = (*_arrays(given, _ITEM), *_arrays(told, _TOLD), *_arrays(started, _STARTED))
-    return {row.number: row for row in connection.exec_driver_sql(STATEMENT, arrays)}
+    return (*_arrays(given, _ITEM), *_arrays(told, _TOLD), *_arrays(started, _STARTED))
 
 
 def _arrays(table: Sequence[_Values], types: _Types) -> Iterable[_Values]:

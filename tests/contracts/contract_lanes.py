@@ -1,0 +1,39 @@
+"""What happens between a lane and PostgreSQL."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, final
+
+from contentsvc_adapters.sql import Database
+from contentsvc_adapters.sql.dialects import Statements
+
+#: Does something around the execution of a statement, and gives what it gives.
+Around = Callable[[Callable[[], Awaitable[Any]], str], Awaitable[Any]]
+
+
+def on_lanes(database: Database, around: Around) -> None:
+    """Do something around each statement that lanes execute from now on, on connections that are opened from now on."""
+    statements: Any = database._settler  # pyright: ignore[reportPrivateUsage]  # where lanes' statements go
+    assert isinstance(statements, Statements)
+    lanes: Any = statements
+    connect = lanes._connect
+
+    async def connected() -> _Watched:
+        return _Watched(await connect(), around)
+
+    lanes._connect = connected
+    lanes._drop()
+
+
+@final
+class _Watched:
+    """A driver's connection."""
+
+    def __init__(self, connection: Any, around: Around) -> None:
+        self._around: Final = around
+        self.is_closed = connection.is_closed
+        self.terminate = connection.terminate
+        self.close = connection.close
+        self._fetch = connection.fetch
+
+    async def fetch(self, query: str, *arguments: object) -> Sequence[Any]:
+        return await self._around(lambda: self._fetch(query, *arguments), query)
