@@ -105,7 +105,7 @@ class BoundedHttp(HttpToolsProtocol):
             return _Stage.READING
         if self._in_body:
             return _Stage.BODY
-        return _Stage.HEAD if self.cycle is None or self.cycle.response_complete else None
+        return _Stage.HEAD if not self._heads or self.cycle.response_complete else None
 
     def data_received(self, data: bytes) -> None:
         """Parse, then see how much of a head has come: what came with the end of one is not counted."""

@@ -1,7 +1,7 @@
 """PostgreSQL: transactions that are in each other's way."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,6 +9,7 @@ import pytest
 from attrs import evolve
 from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, a_trigger, an_integration, ending, later, tenant
 from sqlalchemy import Connection, event, text
+from sqlalchemy.util import await_only
 from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores
@@ -36,7 +37,14 @@ def _settled_slowly(
     settlement: Settlement, database: Database, reached: asyncio.Event, go_on: asyncio.Event, connection: Connection
 ) -> Settled:
     """Settle, and stop before the commit."""
-    (answer,) = PostgresqlLane(database).settled([Item(settlement=settlement)], connection)
+    # The statement belongs to the transaction, once that has begun.
+    connection.execute(text("SELECT 1"))
+    driver: Any = connection.connection.driver_connection
+
+    async def fetch(statement: str, arguments: Sequence[object]) -> Any:
+        return await driver.fetch(statement, *arguments)
+
+    (answer,) = await_only(PostgresqlLane(database).settled([Item(settlement=settlement)], fetch))
     asyncio.get_running_loop().call_soon(reached.set)
     while not go_on.is_set():
         connection.execute(text("SELECT pg_sleep(0.02)"))

@@ -166,9 +166,9 @@ class PostgresqlLane:
 
     async def write(self, batch: Sequence[Item]) -> Sequence[Settled]:
         """Write a batch, and answer once it is durable."""
-        return await self._database.execute(partial(self._settled, batch))
+        return await self._database.execute(partial(self.settled, batch))
 
-    async def _settled(self, batch: Sequence[Item], fetch: Fetch) -> Sequence[Settled]:
+    async def settled(self, batch: Sequence[Item], fetch: Fetch) -> Sequence[Settled]:
         """Write a batch: in one statement, and one more for those that it does not write as decided."""
         answers: dict[int, Settled] = {}
         left = dict(enumerate(batch))
