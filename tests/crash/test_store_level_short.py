@@ -11,10 +11,10 @@ from contentsvc_adapters.sql.settling import sqlite as sqlite_lane
 
 
 def test_whenever_it_is_killed_each_delivery_is_there_whole_and_once(tmp_path: Path) -> None:
-    report = run_store_campaign(tmp_path, count=8, seed=1)
+    report = run_store_campaign(tmp_path, count=5, seed=1)
 
     assert report.faults == []
-    assert report.cycles == 8
+    assert report.cycles == 5
     assert report.acknowledged > 0
     assert report.attempts > report.acknowledged
     assert list(tmp_path.iterdir()) == []
@@ -32,6 +32,6 @@ def test_a_claim_in_a_transaction_of_its_own_is_caught(tmp_path: Path, monkeypat
     left_of_a_batch, takes = cast("Any", sqlite_lane)._Left, cast("Any", sqlite_lane)._TAKE
     sound = left_of_a_batch.write
     monkeypatch.setattr(left_of_a_batch, "write", write)
-    report = run_store_campaign(tmp_path, count=30, seed=1)
+    report = run_store_campaign(tmp_path, count=20, seed=1)
 
     assert report.partial or report.lost

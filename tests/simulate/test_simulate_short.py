@@ -14,7 +14,7 @@ from tests.simulate.episode import Build, run_episode
 from tests.simulate.faults import Fault
 from tests.simulate.loop import Stuck, VirtualLoop
 
-_EPISODES = 10
+_EPISODES = 6
 _DELIVERIES = 100
 _FEW = 40
 #: How many episodes may pass before a planted fault is found.
@@ -42,7 +42,7 @@ def test_after_whatever_happened_all_is_in_order() -> None:
 
 
 def test_the_seed_decides_everything() -> None:
-    first, again, other = (run_episode(seed, deliveries=_DELIVERIES) for seed in (7, 7, 8))
+    first, again, other = (run_episode(seed, deliveries=_FEW) for seed in (7, 7, 8))
 
     assert (again.digest, again.figures) == (first.digest, first.figures)
     assert other.digest != first.digest

@@ -15,7 +15,7 @@ from contentsvc_core.errors import StoreUnavailable
 
 @pytest.mark.parametrize("name", STORES)
 def test_of_many_copies_one_is_processed(name: str) -> None:
-    assert asyncio.run(race(STORES[name], rounds=3)) == []
+    assert asyncio.run(race(STORES[name], rounds=2)) == []
 
 
 def test_a_transaction_that_begins_without_the_write_lock_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,13 +28,13 @@ def test_a_transaction_that_begins_without_the_write_lock_is_caught(monkeypatch:
 def test_large_bodies_without_a_signature_are_refused_in_bounded_memory_and_others_are_served(tmp_path: Path) -> None:
     prepared = prepare(tmp_path)
     with serving(prepared.installation) as server:
-        seen = asyncio.run(flood(prepared, server, bodies=6, size=LARGE, keys=[prepared.key], at_least_s=0.0))
+        seen = asyncio.run(flood(prepared, server, bodies=4, size=LARGE, keys=[prepared.key], at_least_s=0.0))
         assert httpx.get(f"{server.url}/health/live", trust_env=False, timeout=30).is_success
 
     # Those for which there was no room were told so, unless their connection ended before they could hear it.
     assert seen.answers["401"] >= 1
     assert seen.answers.keys() <= {"401", "503", "closed", "ConnectionResetError", "BrokenPipeError"}
-    assert seen.answers.total() == 6
+    assert seen.answers.total() == 4
     assert seen.probed.memory_mb < 512
     assert seen.probed.took_s
     # The key's own limit is all that may keep anybody from reading.
