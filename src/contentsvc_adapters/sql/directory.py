@@ -13,7 +13,7 @@ from contentsvc_adapters.sql import directory_rows, rows
 from contentsvc_adapters.sql import triggers as triggers_of
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.endpoints import SECRETS
+from contentsvc_adapters.sql.endpoint_reading import SECRETS
 from contentsvc_adapters.sql.lookup import Lookup
 from contentsvc_adapters.sql.schedules import disable_schedules
 from contentsvc_adapters.sql.schema import (

@@ -1,74 +1,22 @@
 """What deliveries are decided on: read in one transaction, remembered until a settlement says that it has changed."""
 
-from collections import OrderedDict, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, Final, final
+from typing import Final, final
 
 from attrs import Factory, define, evolve, field, frozen
-from sqlalchemy import Column, Connection, Select, bindparam, select
-from sqlalchemy.sql.elements import ColumnElement
 
-from contentsvc_adapters.sql import directory_rows
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.endpoint_reading import Found, read_endpoints
 from contentsvc_adapters.sql.joint import Joint
-from contentsvc_adapters.sql.schema import integrations, organizations, repositories, triggers, webhook_secrets
 from contentsvc_core.ports import SecretSealer
-from contentsvc_core.timestamps import from_ms
 from contentsvc_core.webhooks.delivery import Address, Belonging, Endpoint
 from contentsvc_core.workflows.triggers import Trigger, source_type
 
 #: How many addresses are remembered; those that were asked for longest ago are forgotten first.
 REMEMBERED: Final = 10_000
-
-
-def _is(column: Column[Any], name: str) -> ColumnElement[bool]:
-    return column == bindparam(name, type_=column.type)
-
-
-def _among(column: Column[Any], name: str) -> ColumnElement[bool]:
-    return column.in_(bindparam(name, type_=column.type, expanding=True))
-
-
-_INTEGRATIONS: Final[Select[*tuple[Any, ...]]] = (
-    select(
-        integrations.c.id,
-        integrations.c.organization_id,
-        integrations.c.provider,
-        integrations.c.enabled,
-        organizations.c.version,
-    )
-    .join(organizations, organizations.c.id == integrations.c.organization_id)
-    .where(_among(integrations.c.id, "integrations"))
-)
-#: Which integration each repository is connected through.
-_REPOSITORIES: Final[Select[*tuple[Any, ...]]] = select(
-    repositories.c.organization_id,
-    repositories.c.provider,
-    repositories.c.repository_id,
-    repositories.c.integration_id,
-).where(_among(repositories.c.organization_id, "organizations"), _among(repositories.c.repository_id, "repositories"))
-SECRETS: Final = (
-    select(webhook_secrets.c.sealed, webhook_secrets.c.expires_at)
-    .where(
-        _is(webhook_secrets.c.integration_id, "integration"),
-        # As the port says: exactly when it expires, it verifies no longer.
-        webhook_secrets.c.expires_at.is_(None)
-        | (webhook_secrets.c.expires_at > bindparam("now", type_=webhook_secrets.c.expires_at.type)),
-    )
-    .order_by(webhook_secrets.c.id.desc())
-)
-_ALL_SECRETS: Final[Select[*tuple[Any, ...]]] = (
-    select(webhook_secrets.c.integration_id, webhook_secrets.c.sealed, webhook_secrets.c.expires_at)
-    .where(_among(webhook_secrets.c.integration_id, "integrations"))
-    .order_by(webhook_secrets.c.id.desc())
-)
-_TRIGGERS: Final[Select[*tuple[Any, ...]]] = (
-    select(triggers)
-    .where(_among(triggers.c.organization_id, "organizations"), triggers.c.enabled)
-    .order_by(triggers.c.created_at, triggers.c.id)
-)
 
 
 @final
@@ -94,7 +42,7 @@ class Endpoints:
         #: The one that was asked for last stands last.
         self._known: Final[OrderedDict[Address, _Known]] = OrderedDict()
         self._organizations: Final[dict[str, _Organization]] = {}
-        self._reading: Final[Joint[Address, _Found | None]] = Joint(self._read)
+        self._reading: Final[Joint[Address, Found | None]] = Joint(self._read)
 
     def recall(self, address: Address, now: datetime) -> Endpoint | None:
         """Give what is remembered of an address, with the secrets that verify at ``now``; ``None``: nothing is."""
@@ -144,14 +92,14 @@ class Endpoints:
                 self._drop(next(iter(self._known)))
         return endpoint
 
-    async def _read(self, addresses: Sequence[Address]) -> Sequence["_Found | None"]:
-        # As they are remembered now: what is read at the same version has the same triggers.
+    async def _read(self, addresses: Sequence[Address]) -> Sequence[Found | None]:
         known = {
-            address.organization_id: organization
+            address.organization_id: (organization.version, organization.triggers)
             for address in addresses
             if (organization := self._organizations.get(address.organization_id)) is not None
+            and organization.triggers is not None
         }
-        return await self._database.read(partial(_found, addresses, known))
+        return await self._database.read(partial(read_endpoints, addresses, known))
 
     def forget(self, organization_id: str, version: int) -> None:
         """Forget all addresses of an organization that were read at a version, which is no longer the one in force."""
@@ -224,22 +172,7 @@ class _Organization:
     triggers: tuple[Trigger, ...] | None = field(init=False, default=None)
 
 
-@final
-@frozen(kw_only=True)
-class _Found:
-    """What was read of an address."""
-
-    enabled: bool
-    version: int
-    #: The integration that the repository is connected through, if any.
-    through: str | None
-    #: Sealed secrets and when they expire, the newest first; those that have expired are among them.
-    sealed: Sequence[tuple[str, datetime | None]]
-    #: The organization's enabled triggers, oldest first.
-    triggers: tuple[Trigger, ...]
-
-
-def _naming(address: Address, found: _Found, kept: _Organization | None) -> list[Trigger]:
+def _naming(address: Address, found: Found, kept: _Organization | None) -> list[Trigger]:
     """Give the triggers that name the repository; all addresses of an organization share them."""
     enabled = found.triggers
     if kept is not None:
@@ -251,64 +184,3 @@ def _naming(address: Address, found: _Found, kept: _Organization | None) -> list
         for trigger in enabled
         if trigger.source_type == kind and address.repository_id in trigger.repository_ids
     ]
-
-
-def _found(
-    addresses: Sequence[Address], known: Mapping[str, _Organization], connection: Connection
-) -> Sequence[_Found | None]:
-    """Read addresses, in a few statements for all of them."""
-    asked = {"integrations": sorted({address.integration_id for address in addresses})}
-    connected = {row.id: row for row in connection.execute(_INTEGRATIONS, asked)}
-    if not connected:
-        return [None] * len(addresses)
-    sealed: dict[str, list[tuple[str, datetime | None]]] = defaultdict(list)
-    for row in connection.execute(_ALL_SECRETS, {"integrations": sorted(connected)}):
-        expires_at = None if row.expires_at is None else from_ms(row.expires_at)
-        sealed[row.integration_id].append((row.sealed, expires_at))
-    through = _through(addresses, connection)
-    enabled = _enabled({row.organization_id: row.version for row in connected.values()}, known, connection)
-    found: list[_Found | None] = []
-    for address in addresses:
-        row = connected.get(address.integration_id)
-        if row is None or (row.organization_id, row.provider) != (address.organization_id, address.provider):
-            found.append(None)
-            continue
-        found.append(
-            _Found(
-                enabled=row.enabled,
-                version=row.version,
-                through=through.get((address.organization_id, address.provider, address.repository_id)),
-                sealed=sealed[address.integration_id],
-                triggers=enabled[address.organization_id],
-            )
-        )
-    return found
-
-
-def _through(addresses: Sequence[Address], connection: Connection) -> Mapping[tuple[str, str, int], str]:
-    """Give the integrations through which repositories are connected."""
-    asked = {
-        "organizations": sorted({address.organization_id for address in addresses}),
-        "repositories": sorted({address.repository_id for address in addresses}),
-    }
-    return {
-        (row.organization_id, row.provider, row.repository_id): row.integration_id
-        for row in connection.execute(_REPOSITORIES, asked)
-    }
-
-
-def _enabled(
-    versions: Mapping[str, int], known: Mapping[str, _Organization], connection: Connection
-) -> Mapping[str, tuple[Trigger, ...]]:
-    """Give organizations' enabled triggers; those of a version that is remembered are not read once more."""
-    enabled: dict[str, tuple[Trigger, ...]] = {}
-    for organization_id, version in versions.items():
-        organization = known.get(organization_id)
-        if organization is not None and organization.version == version and organization.triggers is not None:
-            enabled[organization_id] = organization.triggers
-    wanted = sorted(versions.keys() - enabled.keys())
-    read: dict[str, list[Trigger]] = {organization_id: [] for organization_id in wanted}
-    if wanted:
-        for row in connection.execute(_TRIGGERS, {"organizations": wanted}):
-            read[row.organization_id].append(directory_rows.trigger_of(row))
-    return enabled | {organization_id: tuple(each) for organization_id, each in read.items()}

@@ -1,0 +1,145 @@
+"""Reading what deliveries are decided on: any number of addresses in a few statements."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, TypeAlias, final
+
+from attrs import frozen
+from sqlalchemy import Column, Connection, Select, bindparam, select
+from sqlalchemy.sql.elements import ColumnElement
+
+from contentsvc_adapters.sql import directory_rows
+from contentsvc_adapters.sql.schema import integrations, organizations, repositories, triggers, webhook_secrets
+from contentsvc_core.timestamps import from_ms
+from contentsvc_core.webhooks.delivery import Address
+from contentsvc_core.workflows.triggers import Trigger
+
+#: The version of an organization's configuration, and the triggers that were enabled then.
+Known: TypeAlias = tuple[int, tuple[Trigger, ...]]
+
+
+def _among(column: Column[Any], name: str) -> ColumnElement[bool]:
+    return column.in_(bindparam(name, type_=column.type, expanding=True))
+
+
+_INTEGRATIONS: Final[Select[*tuple[Any, ...]]] = (
+    select(
+        integrations.c.id,
+        integrations.c.organization_id,
+        integrations.c.provider,
+        integrations.c.enabled,
+        organizations.c.version,
+    )
+    .join(organizations, organizations.c.id == integrations.c.organization_id)
+    .where(_among(integrations.c.id, "integrations"))
+)
+#: Which integration each repository is connected through.
+_REPOSITORIES: Final[Select[*tuple[Any, ...]]] = select(
+    repositories.c.organization_id,
+    repositories.c.provider,
+    repositories.c.repository_id,
+    repositories.c.integration_id,
+).where(_among(repositories.c.organization_id, "organizations"), _among(repositories.c.repository_id, "repositories"))
+SECRETS: Final = (
+    select(webhook_secrets.c.sealed, webhook_secrets.c.expires_at)
+    .where(
+        webhook_secrets.c.integration_id == bindparam("integration", type_=webhook_secrets.c.integration_id.type),
+        # As the port says: exactly when it expires, it verifies no longer.
+        webhook_secrets.c.expires_at.is_(None)
+        | (webhook_secrets.c.expires_at > bindparam("now", type_=webhook_secrets.c.expires_at.type)),
+    )
+    .order_by(webhook_secrets.c.id.desc())
+)
+_ALL_SECRETS: Final[Select[*tuple[Any, ...]]] = (
+    select(webhook_secrets.c.integration_id, webhook_secrets.c.sealed, webhook_secrets.c.expires_at)
+    .where(_among(webhook_secrets.c.integration_id, "integrations"))
+    .order_by(webhook_secrets.c.id.desc())
+)
+_TRIGGERS: Final[Select[*tuple[Any, ...]]] = (
+    select(triggers)
+    .where(_among(triggers.c.organization_id, "organizations"), triggers.c.enabled)
+    .order_by(triggers.c.created_at, triggers.c.id)
+)
+
+
+@final
+@frozen(kw_only=True)
+class Found:
+    """What was read of an address."""
+
+    enabled: bool
+    version: int
+    #: The integration that the repository is connected through, if any.
+    through: str | None
+    #: Sealed secrets and when they expire, the newest first; those that have expired are among them.
+    sealed: Sequence[tuple[str, datetime | None]]
+    #: The organization's enabled triggers, oldest first.
+    triggers: tuple[Trigger, ...]
+
+
+def read_endpoints(
+    addresses: Sequence[Address], known: Mapping[str, Known], connection: Connection
+) -> Sequence[Found | None]:
+    """Read addresses, in a few statements for all of them; ``None``: there is no such integration there.
+
+    Args:
+        addresses: Of any organizations.
+        known: What is known of organizations: triggers of the version that is there are not read once more.
+        connection: In a transaction that sees one moment.
+    """
+    asked = {"integrations": sorted({address.integration_id for address in addresses})}
+    connected = {row.id: row for row in connection.execute(_INTEGRATIONS, asked)}
+    if not connected:
+        return [None] * len(addresses)
+    sealed: dict[str, list[tuple[str, datetime | None]]] = defaultdict(list)
+    for row in connection.execute(_ALL_SECRETS, {"integrations": sorted(connected)}):
+        expires_at = None if row.expires_at is None else from_ms(row.expires_at)
+        sealed[row.integration_id].append((row.sealed, expires_at))
+    through = _through(addresses, connection)
+    enabled = _enabled({row.organization_id: row.version for row in connected.values()}, known, connection)
+    found: list[Found | None] = []
+    for address in addresses:
+        row = connected.get(address.integration_id)
+        if row is None or (row.organization_id, row.provider) != (address.organization_id, address.provider):
+            found.append(None)
+            continue
+        found.append(
+            Found(
+                enabled=row.enabled,
+                version=row.version,
+                through=through.get((address.organization_id, address.provider, address.repository_id)),
+                sealed=sealed[address.integration_id],
+                triggers=enabled[address.organization_id],
+            )
+        )
+    return found
+
+
+def _through(addresses: Sequence[Address], connection: Connection) -> Mapping[tuple[str, str, int], str]:
+    """Give the integrations through which repositories are connected."""
+    asked = {
+        "organizations": sorted({address.organization_id for address in addresses}),
+        "repositories": sorted({address.repository_id for address in addresses}),
+    }
+    return {
+        (row.organization_id, row.provider, row.repository_id): row.integration_id
+        for row in connection.execute(_REPOSITORIES, asked)
+    }
+
+
+def _enabled(
+    versions: Mapping[str, int], known: Mapping[str, Known], connection: Connection
+) -> Mapping[str, tuple[Trigger, ...]]:
+    """Give organizations' enabled triggers; those of a version that is remembered are not read once more."""
+    enabled: dict[str, tuple[Trigger, ...]] = {}
+    for organization_id, version in versions.items():
+        known_version, triggers_then = known.get(organization_id, (None, ()))
+        if known_version == version:
+            enabled[organization_id] = triggers_then
+    wanted = sorted(versions.keys() - enabled.keys())
+    read: dict[str, list[Trigger]] = {organization_id: [] for organization_id in wanted}
+    if wanted:
+        for row in connection.execute(_TRIGGERS, {"organizations": wanted}):
+            read[row.organization_id].append(directory_rows.trigger_of(row))
+    return enabled | {organization_id: tuple(each) for organization_id, each in read.items()}
