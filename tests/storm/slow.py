@@ -94,7 +94,7 @@ async def _talk(writer: asyncio.StreamWriter, hook: Hook, manner: Manner) -> Non
 async def _never_read(writer: asyncio.StreamWriter, hook: Hook) -> None:
     """Ask for more than fits into the buffers, and read none of it."""
     del hook
-    ask = f"GET /openapi.json HTTP/1.1\r\nHost: {LOOPBACK}\r\n\r\n".encode()
+    ask = f"GET /schema/openapi.json HTTP/1.1\r\nHost: {LOOPBACK}\r\n\r\n".encode()
     while not writer.transport.is_closing():
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_EVERY_S):
