@@ -2,8 +2,9 @@
 
 At a fixed rate a delivery has a time at which it is meant to be sent, whatever became of those before it. Its latency
 counts from that time, so that a server which stands still makes everything late that was meant to be sent meanwhile
-(otherwise it would be left out: "coordinated omission"). The loop never sleeps: it has a core of its own, and a timer
-would be late by more than the latencies that are measured.
+(otherwise it would be left out: "coordinated omission"). Between deliveries it sleeps, by a timer of the kernel's: an
+event loop's own is late by a millisecond, and a loop that never slept would take its core from the database, which has
+to live on the same ones.
 """
 
 import asyncio
@@ -24,9 +25,12 @@ from attrs import asdict
 
 from benchmarks.cores import pinned
 from benchmarks.loaders.load import Answers, Load
+from benchmarks.loaders.ticker import ticking
 
 #: How long answers are waited for after the last delivery was sent, in seconds.
 _GRACE_S: Final = 10.0
+#: How often is looked whether all is over, in seconds, where nothing comes back that would tell.
+_LOOK_S: Final = 0.05
 _PERCENTILES: Final = (50.0, 90.0, 99.0, 99.9)
 _OK: Final = b"200"
 _LENGTH: Final = b"content-length:"
@@ -141,30 +145,86 @@ class _Requests:
         return head + self._tails[self._turn]
 
 
+@final
+class _Sending:
+    """Sends each delivery on whichever connection is free, as soon as it is due."""
+
+    def __init__(self, load: Load, requests: _Requests) -> None:
+        self.idle: deque[_Connection] = deque()
+        self.connections: list[_Connection] = []
+        #: How many deliveries were meant to be sent by the end; those of a rate only.
+        self.meant_to_be = 0 if load.rate is None else max(1, round(load.rate * load.seconds))
+        self._rate = load.rate
+        self._requests = requests
+        self._sent = 0
+        self._began = self._until = float("inf")
+        self._over = load.seconds
+        self._changed = asyncio.Event()
+
+    def begin(self) -> float:
+        """Begin now; give when that was."""
+        self._began = time.perf_counter()
+        self._until = self._began + self._over
+        self.idle.extend(self.connections)
+        return self._began
+
+    def on_idle(self, connection: _Connection) -> None:
+        """Take a connection back."""
+        self.idle.append(connection)
+        self.send_due()
+        self._changed.set()
+
+    def send_due(self) -> None:
+        """Send what is due, as far as connections are free."""
+        while self.idle and (meant := self._next()) is not None:
+            connection = self.idle.popleft()
+            if connection.is_open:
+                connection.send(self._requests.next(), meant)
+                self._sent += 1
+
+    def _next(self) -> float | None:
+        """Give when the next delivery is meant to be sent, if that is not later."""
+        now = time.perf_counter()
+        if self._rate is None:
+            return now if now < self._until else None
+        meant = self._began + self._sent / self._rate
+        return meant if self._sent < self.meant_to_be and meant <= now else None
+
+    async def ended(self) -> None:
+        """Wait until all is sent, and back."""
+        while not self._is_over() or self._under_way():
+            self._changed.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), _LOOK_S)
+
+    def _is_over(self) -> bool:
+        if self._rate is None:
+            return time.perf_counter() >= self._until
+        # With every connection lost, nothing can be sent any more.
+        return self._sent == self.meant_to_be or not any(made.is_open for made in self.connections)
+
+    def _under_way(self) -> bool:
+        closed = sum(not made.is_open for made in self.connections)
+        return len(self.idle) + closed < len(self.connections)
+
+
 async def run(load: Load) -> Answers:
     """Send all, wait for the answers that are due, and tell."""
-    requests = _Requests(load)
     tally = _Tally()
-    idle: deque[_Connection] = deque()
     loop = asyncio.get_running_loop()
-    connections: list[_Connection] = []
+    sending = _Sending(load, _Requests(load))
     for _ in range(load.connections):
-        _, made = await loop.create_connection(lambda: _Connection(tally, idle.append), "127.0.0.1", load.port)
-        connections.append(made)
-    idle.extend(connections)
-    began = time.perf_counter()
-    if load.rate is None:
-        await _as_fast_as_answered(load, requests, idle, began)
-        meant_to_be = 0
-    else:
-        meant_to_be = await _at_a_rate(load, load.rate, requests, idle, began)
-    deadline = time.perf_counter() + _GRACE_S
-    # All back: nothing is under way any more.
-    while len(idle) + sum(not made.is_open for made in connections) < len(connections):
-        if time.perf_counter() > deadline:
-            break
-        await asyncio.sleep(0)
-    for made in connections:
+        _, made = await loop.create_connection(lambda: _Connection(tally, sending.on_idle), "127.0.0.1", load.port)
+        sending.connections.append(made)
+    with contextlib.ExitStack() as stack:
+        began = sending.begin()
+        if load.rate is not None:
+            stack.enter_context(ticking(loop, load.rate, sending.send_due))
+        sending.send_due()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(load.seconds + _GRACE_S):
+                await sending.ended()
+    for made in sending.connections:
         made.close()
     answered = tally.ok + tally.other
     return Answers(
@@ -173,37 +233,8 @@ async def run(load: Load) -> Answers:
         failed=tally.failed,
         seconds=max(tally.last - began, 1e-9),
         percentiles=percentiles(tally.latencies),
-        unanswered=max(0, meant_to_be - answered - tally.failed),
+        unanswered=max(0, sending.meant_to_be - answered - tally.failed),
     )
-
-
-async def _as_fast_as_answered(load: Load, requests: _Requests, idle: "deque[_Connection]", began: float) -> None:
-    until = began + load.seconds
-    while (now := time.perf_counter()) < until:
-        while idle:
-            connection = idle.popleft()
-            if connection.is_open:
-                connection.send(requests.next(), now)
-        await asyncio.sleep(0)
-
-
-async def _at_a_rate(load: Load, rate: float, requests: _Requests, idle: "deque[_Connection]", began: float) -> int:
-    """Send each as soon after its time as a connection is free; give how many were meant to be sent."""
-    total = max(1, round(rate * load.seconds))
-    sent = 0
-    give_up = began + load.seconds + _GRACE_S
-    while sent < total:
-        now = time.perf_counter()
-        if now > give_up:
-            break
-        due = min(total, int((now - began) * rate) + 1)
-        while sent < due and idle:
-            connection = idle.popleft()
-            if connection.is_open:
-                connection.send(requests.next(), began + sent / rate)
-                sent += 1
-        await asyncio.sleep(0)
-    return total
 
 
 def percentiles(latencies: list[float]) -> dict[str, float]:
