@@ -91,18 +91,26 @@ def asset_route() -> HTTPRouteHandler:
 
 @final
 class _Json(JsonRenderPlugin):
-    """The document as JSON."""
+    """The document as JSON; made once, since anybody may ask for it as often as they like."""
+
+    _made: bytes | None = None
 
     def render(self, request: "Request[Any, Any, Any]", openapi_schema: dict[str, Any]) -> bytes:
-        return super().render(request, _as_specified(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+        if self._made is None:
+            self._made = super().render(request, _as_specified(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+        return self._made
 
 
 @final
 class _Page(SwaggerRenderPlugin):
-    """The document as a page."""
+    """The document as a page; made once, too."""
+
+    _made: bytes | None = None
 
     def render(self, request: "Request[Any, Any, Any]", openapi_schema: dict[str, Any]) -> bytes:
-        return super().render(request, _as_specified(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+        if self._made is None:
+            self._made = super().render(request, _as_specified(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+        return self._made
 
 
 def _as_specified(document: dict[str, Any]) -> dict[str, Any]:

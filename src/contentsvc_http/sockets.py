@@ -11,6 +11,9 @@ _BACKLOG: Final = 2048
 #: How long the port of a process that was killed is waited for, in seconds: its workers leave it by themselves.
 _LEFT_WITHIN_S: Final = 3.0
 _AGAIN_S: Final = 0.1
+#: What the system keeps of answers for a client that does not read them, in bytes; it doubles the number for itself.
+#: Left alone it grows to megabytes a connection, and somebody works for each of them.
+_UNREAD: Final = 128 * 1024
 
 
 @final
@@ -69,6 +72,8 @@ def _bound(host: str, port: int, *, shared: bool = False) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Handed down to each connection.
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD)
     if shared:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
