@@ -8,6 +8,7 @@ import msgspec
 from attrs import Factory, define, fields, frozen, has
 
 from contentsvc_core.access.keys import ApiKey
+from contentsvc_core.access.sessions import Session
 from contentsvc_core.access.window import Window
 from contentsvc_core.content.brand import BrandIdentity, UnknownBrand
 from contentsvc_core.content.jobs import Job
@@ -63,6 +64,8 @@ class State:
     schedules: dict[str, Schedule] = Factory(dict[str, Schedule])
     #: By prefix.
     keys: dict[str, ApiKey] = Factory(dict[str, ApiKey])
+    #: By digest.
+    sessions: dict[str, Session] = Factory(dict[str, Session])
     #: By the bucket's name.
     windows: dict[str, Window] = Factory(dict[str, Window])
     #: When it was taken, by the digest of the claim's key.
@@ -154,7 +157,15 @@ def of_organization(
     return mine[:limit]
 
 
-def place(value: _Dated) -> tuple[datetime, str]:
+class _Placed(Protocol):
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def created_at(self) -> datetime: ...
+
+
+def place(value: _Placed) -> tuple[datetime, str]:
     """Give where a value stands in a list."""
     return value.created_at, value.id
 

@@ -9,12 +9,14 @@ from contentsvc_adapters.memory.deliveries import MemoryDeliveryStore
 from contentsvc_adapters.memory.directory import MemoryApiKeys, MemoryDirectory
 from contentsvc_adapters.memory.executors import MemoryExecutors, MemoryRunMemory
 from contentsvc_adapters.memory.hooks import MemoryHooks
+from contentsvc_adapters.memory.insights import MemoryInsights
 from contentsvc_adapters.memory.jobs import MemoryJobs
 from contentsvc_adapters.memory.journal import MemoryJournal
 from contentsvc_adapters.memory.ledger import MemoryRunLedger
 from contentsvc_adapters.memory.library import MemoryContextLibrary, MemoryPostLibrary
 from contentsvc_adapters.memory.limits import MemoryRateLimitStore
 from contentsvc_adapters.memory.schedules import MemorySchedules
+from contentsvc_adapters.memory.sessions import MemorySessions
 from contentsvc_adapters.memory.state import State
 from contentsvc_core.ports import (
     ApiKeys,
@@ -24,6 +26,7 @@ from contentsvc_core.ports import (
     Directory,
     Executors,
     Hooks,
+    Insights,
     Jobs,
     Journal,
     PostLibrary,
@@ -32,6 +35,7 @@ from contentsvc_core.ports import (
     RunMemory,
     Schedules,
     SecretSealer,
+    Sessions,
 )
 
 
@@ -53,7 +57,9 @@ class MemoryStores:
     brands: BrandIdentities
     schedules: Schedules
     keys: ApiKeys
+    sessions: Sessions
     rate_limits: RateLimitStore
+    insights: Insights
 
     async def close(self) -> None:
         """Do nothing: there is nothing to be closed."""
@@ -76,5 +82,7 @@ def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemorySto
         schedules=MemorySchedules(state),
         brands=MemoryBrandIdentities(state),
         keys=MemoryApiKeys(state),
+        sessions=MemorySessions(state),
         rate_limits=MemoryRateLimitStore(state),
+        insights=MemoryInsights(state),
     )

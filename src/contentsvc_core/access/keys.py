@@ -56,5 +56,9 @@ def opens(key: ApiKey, presented: str, now: datetime) -> bool:
 
     Compared in constant time. Why it does not open is not told: unknown, revoked and expired get one text.
     """
-    same = hmac.compare_digest(key.digest, digest(presented))
-    return same and key.revoked_at is None and (key.expires_at is None or now < key.expires_at)
+    return hmac.compare_digest(key.digest, digest(presented)) and stands(key, now)
+
+
+def stands(key: ApiKey, now: datetime) -> bool:
+    """Tell whether a key is neither revoked nor expired at ``now``."""
+    return key.revoked_at is None and (key.expires_at is None or now < key.expires_at)

@@ -11,6 +11,7 @@ from contentsvc_core.ports.content import ContentWriter, ContextLibrary, MarkupR
 from contentsvc_core.ports.deliveries import DeliveryStore, Journal, LogWriter
 from contentsvc_core.ports.directory import ApiKeys, Directory, SecretSealer
 from contentsvc_core.ports.hosts import CodeHost, Hooks
+from contentsvc_core.ports.insights import Insights
 from contentsvc_core.ports.jobs import Jobs
 from contentsvc_core.ports.limits import RateLimitStore
 from contentsvc_core.ports.outside import Aside, Clock, IdSource
@@ -24,6 +25,7 @@ from contentsvc_core.ports.runs import (
     WorkflowStarter,
 )
 from contentsvc_core.ports.schedules import Schedules
+from contentsvc_core.ports.sessions import Sessions
 
 __all__ = [
     "ApiKeys",
@@ -38,6 +40,7 @@ __all__ = [
     "Executors",
     "Hooks",
     "IdSource",
+    "Insights",
     "Jobs",
     "Journal",
     "LogWriter",
@@ -48,6 +51,7 @@ __all__ = [
     "RunMemory",
     "Schedules",
     "SecretSealer",
+    "Sessions",
     "SiteReader",
     "Steps",
     "Workflow",

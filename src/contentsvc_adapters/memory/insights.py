@@ -1,0 +1,120 @@
+"""What people who look ask for."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import final
+
+from contentsvc_adapters.memory.state import State, of_organization, place
+from contentsvc_core.insights import LogCount, LogSearch, Place, refuse_uncounted, stretch_at
+from contentsvc_core.journal import LogEntry
+from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.workflows.causes import Delivered
+from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+
+
+@final
+class MemoryInsights:
+    """The insights."""
+
+    def __init__(self, state: State) -> None:
+        """Take the shared state."""
+        self._state = state
+
+    async def log(
+        self,
+        organization_id: str,
+        search: LogSearch,
+        *,
+        limit: int,
+        before: Place | None = None,
+        after: Place | None = None,
+    ) -> Sequence[LogEntry]:
+        """List entries."""
+        found = [
+            entry
+            for entry in of_organization(self._state.log.values(), organization_id)
+            if (before is None or place(entry) < place(before))
+            and (after is None or place(entry) > place(after))
+            and search.finds(entry)
+        ]
+        return found[:limit]
+
+    async def newest_entries(self, organization_id: str) -> Mapping[str, LogEntry]:
+        """Find each integration's newest entry."""
+        oldest_first = of_organization(self._state.log.values(), organization_id, newest_first=False)
+        return {entry.integration_id: entry for entry in oldest_first}
+
+    async def log_counts(self, organization_id: str, *, since: datetime, span: timedelta) -> Sequence[LogCount]:
+        """Count entries."""
+        refuse_uncounted(span)
+        entries = of_organization(self._state.log.values(), organization_id)
+        counted = Counter((stretch_at(each.created_at, span), each.integration_id, each.status) for each in entries)
+        counts = [
+            LogCount(starts_at=starts_at, integration_id=integration_id, status=status, number=number)
+            for (starts_at, integration_id, status), number in counted.items()
+            if starts_at >= since
+        ]
+        return sorted(counts, key=lambda count: (count.starts_at, count.integration_id, count.status.value))
+
+    async def runs(
+        self,
+        organization_id: str,
+        *,
+        statuses: Collection[RunStatus] = (),
+        limit: int,
+        before: Place | None = None,
+    ) -> Sequence[WorkflowRun]:
+        """List runs."""
+        found = [
+            run
+            for run in of_organization(self._state.runs.values(), organization_id)
+            if (not statuses or run.status in statuses) and (before is None or place(run) < place(before))
+        ]
+        return found[:limit]
+
+    async def run(self, organization_id: str, run_id: str) -> WorkflowRun | None:
+        """Find a run."""
+        run = self._state.runs.get(run_id)
+        return run if run is not None and run.organization_id == organization_id else None
+
+    async def runs_of(self, organization_id: str, log_id: str) -> Sequence[WorkflowRun]:
+        """List the runs that were stored with an entry."""
+        entry = self._state.log.get((organization_id, log_id))
+        if entry is None:
+            return []
+        runs = of_organization(self._state.runs.values(), organization_id, newest_first=False)
+        return [run for run in runs if _came_with(run, entry)]
+
+    async def run_counts(self, organization_id: str, *, since: datetime) -> Mapping[RunStatus, int]:
+        """Count runs."""
+        runs = of_organization(self._state.runs.values(), organization_id)
+        return dict(Counter(run.status for run in runs if run.created_at >= since))
+
+    async def log_of(self, organization_id: str, run: WorkflowRun) -> str | None:
+        """Find the entry that a run was stored with."""
+        stored = await self.run(organization_id, run.id)
+        entries = of_organization(self._state.log.values(), organization_id)
+        return next((entry.id for entry in entries if stored is not None and _came_with(stored, entry)), None)
+
+    async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
+        """Find the run of a post."""
+        if post_id not in self._state.posts:
+            return None
+        runs = of_organization(self._state.runs.values(), organization_id)
+        return next((run.id for run in runs if run.post_id == post_id), None)
+
+
+def _came_with(run: WorkflowRun, entry: LogEntry) -> bool:
+    """Tell whether one settlement has left both.
+
+    Their time is that settlement's, and of one hook's address and delivery id only one can be processed at a time.
+    """
+    cause = run.cause
+    return (
+        isinstance(cause, Delivered)
+        and isinstance(entry.detail, Push | Release)
+        and run.created_at == entry.created_at
+        and (cause.provider, cause.repository_id, cause.delivery_id)
+        == (entry.integration_type, entry.repository_id, entry.reference_id)
+    )

@@ -1,0 +1,78 @@
+"""Signing in with an API key, for people: what they present once is remembered for a while."""
+
+from datetime import datetime
+from typing import final
+
+from attrs import field, frozen
+
+from contentsvc_core.access.keys import ApiKey, stands
+from contentsvc_core.access.sessions import SESSION_LIFE, TOKEN_LENGTH, Session, csrf_token, session_digest
+from contentsvc_core.ports import ApiKeys, Clock, IdSource, Sessions
+from contentsvc_core.usecases.authenticate import Authenticator
+
+
+@final
+@frozen(kw_only=True)
+class SignedIn:
+    """Somebody who is signed in."""
+
+    #: What the browser keeps, and nobody else.
+    token: str = field(repr=False)
+    #: What they may do, and for whom.
+    key: ApiKey
+    expires_at: datetime
+
+    @property
+    def csrf(self) -> str:
+        """Give what forms have to carry."""
+        return csrf_token(self.token)
+
+
+@final
+class SignIn:
+    """Signs people in and out. A session is worth as much as its key is, at every moment."""
+
+    def __init__(
+        self, authenticator: Authenticator, keys: ApiKeys, sessions: Sessions, clock: Clock, ids: IdSource
+    ) -> None:
+        """Take the use case that tells keys, and the ports."""
+        self._authenticator = authenticator
+        self._keys = keys
+        self._sessions = sessions
+        self._clock = clock
+        self._ids = ids
+
+    async def sign_in(self, presented_key: str) -> SignedIn | None:
+        """Begin a session; ``None``: the key is unknown, revoked or expired, and which of them is not told."""
+        key = await self._authenticator.authenticate(presented_key)
+        if key is None:
+            return None
+        await self._authenticator.note_use(key)
+        token = self._ids.token(TOKEN_LENGTH)
+        digest = session_digest(token)
+        assert digest is not None  # for the type checker: it was made in that form
+        now = self._clock.now()
+        session = Session(digest=digest, key_prefix=key.prefix, created_at=now, expires_at=now + SESSION_LIFE)
+        await self._sessions.add(session)
+        return SignedIn(token=token, key=key, expires_at=session.expires_at)
+
+    async def signed_in(self, token: str) -> SignedIn | None:
+        """Tell who presents a token; ``None``: there is no such session, it is over, or its key does not stand.
+
+        The key is read each time: who revokes it ends its sessions.
+        """
+        digest = session_digest(token)
+        session = None if digest is None else await self._sessions.session(digest)
+        now = self._clock.now()
+        if session is None or now >= session.expires_at:
+            return None
+        key = await self._keys.key(session.key_prefix)
+        if key is None or not stands(key, now):
+            return None
+        return SignedIn(token=token, key=key, expires_at=session.expires_at)
+
+    async def sign_out(self, token: str) -> None:
+        """End a session, if there is one."""
+        digest = session_digest(token)
+        if digest is not None:
+            await self._sessions.remove(digest)
