@@ -25,6 +25,7 @@ from contentsvc_core.ports import (
     RunLedger,
     RunMemory,
     Schedules,
+    Sessions,
 )
 from contentsvc_core.testing import START, CountingIds
 from contentsvc_core.webhooks.delivery import Address, Endpoint
@@ -61,6 +62,8 @@ class Stores(Protocol):
     def brands(self) -> BrandIdentities: ...
     @property
     def keys(self) -> ApiKeys: ...
+    @property
+    def sessions(self) -> Sessions: ...
     @property
     def rate_limits(self) -> RateLimitStore: ...
     @property

@@ -25,6 +25,7 @@ from contentsvc_core.ports import (
     RateLimitStore,
     RunLedger,
     RunMemory,
+    Sessions,
 )
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.usecases.expire import Sweeper
@@ -57,6 +58,8 @@ class Stores(Protocol):
     def hooks(self) -> Hooks: ...
     @property
     def keys(self) -> ApiKeys: ...
+    @property
+    def sessions(self) -> Sessions: ...
     @property
     def rate_limits(self) -> RateLimitStore: ...
     async def close(self) -> None: ...
@@ -132,7 +135,9 @@ class Side:
         self.taken: list[WorkflowRun] = []
         self._watched: Final = _Watched(stores.deliveries, stores.directory)
         self.receiver: Final = Receiver(self._watched, stores.journal, clock, LaneIds())
-        self.sweeper: Final = Sweeper(stores.journal, stores.directory, stores.rate_limits, stores.hooks, clock)
+        self.sweeper: Final = Sweeper(
+            stores.journal, stores.directory, stores.rate_limits, stores.hooks, stores.sessions, clock
+        )
 
     @property
     def settled(self) -> Sequence[tuple[Settlement, Settled]]:

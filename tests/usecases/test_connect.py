@@ -273,7 +273,9 @@ async def test_after_a_rotation_both_secrets_are_accepted_until_the_old_one_ends
     assert await office.receive(made, made.secret, "d-4") == 401
     assert await office.receive(made, rotated.secret, "d-5") == 200
     stores = office.world.stores
-    swept = await Sweeper(stores.journal, stores.directory, stores.rate_limits, stores.hooks, clock).sweep()
+    swept = await Sweeper(
+        stores.journal, stores.directory, stores.rate_limits, stores.hooks, stores.sessions, clock
+    ).sweep()
     assert swept.secrets == 1
 
 

@@ -167,7 +167,9 @@ async def test_a_sweep_goes_by_each_organizations_plan_and_frees_old_claims(worl
             await world.stores.journal.append(entry)
 
     stores = world.stores
-    swept = await Sweeper(stores.journal, stores.directory, stores.rate_limits, stores.hooks, world.clock).sweep()
+    swept = await Sweeper(
+        stores.journal, stores.directory, stores.rate_limits, stores.hooks, stores.sessions, world.clock
+    ).sweep()
 
     assert swept.log_entries == 3
     assert len(await world.stores.journal.entries(world.organization.id)) == 2

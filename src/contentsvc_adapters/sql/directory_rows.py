@@ -8,6 +8,7 @@ import msgspec
 
 from contentsvc_adapters.sql.rows import AnyRow, json_of
 from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.sessions import Session
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.timestamps import from_ms, to_ms
@@ -117,6 +118,26 @@ def key_of(row: AnyRow) -> ApiKey:
         expires_at=_at(row.expires_at),
         revoked_at=_at(row.revoked_at),
         last_used_at=_at(row.last_used_at),
+    )
+
+
+def session_row(session: Session) -> dict[str, Any]:
+    """Give the row of a session."""
+    return {
+        "digest": session.digest,
+        "key_prefix": session.key_prefix,
+        "created_at": to_ms(session.created_at),
+        "expires_at": to_ms(session.expires_at),
+    }
+
+
+def session_of(row: AnyRow) -> Session:
+    """Read a session."""
+    return Session(
+        digest=row.digest,
+        key_prefix=row.key_prefix,
+        created_at=from_ms(row.created_at),
+        expires_at=from_ms(row.expires_at),
     )
 
 

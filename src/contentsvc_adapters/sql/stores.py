@@ -17,6 +17,7 @@ from contentsvc_adapters.sql.ledger import SqlRunLedger
 from contentsvc_adapters.sql.library import SqlContextLibrary, SqlPostLibrary
 from contentsvc_adapters.sql.limits import SqlRateLimitStore
 from contentsvc_adapters.sql.schedules import SqlSchedules
+from contentsvc_adapters.sql.sessions import SqlSessions
 from contentsvc_adapters.sql.settling.choice import settlement_queue
 from contentsvc_adapters.sql.settling.queue import SettlementQueue
 from contentsvc_core.ports import (
@@ -35,6 +36,7 @@ from contentsvc_core.ports import (
     RunMemory,
     Schedules,
     SecretSealer,
+    Sessions,
 )
 
 #: How long what was accepted may take to be written when the stores are closed, in seconds.
@@ -61,6 +63,7 @@ class SqlStores:
     brands: BrandIdentities
     schedules: Schedules
     keys: ApiKeys
+    sessions: Sessions
     rate_limits: RateLimitStore
 
     async def close(self) -> None:
@@ -88,5 +91,6 @@ def sql_stores(database: Database, sealer: SecretSealer) -> SqlStores:
         schedules=SqlSchedules(database),
         brands=SqlBrandIdentities(database),
         keys=SqlApiKeys(database),
+        sessions=SqlSessions(database),
         rate_limits=SqlRateLimitStore(database),
     )

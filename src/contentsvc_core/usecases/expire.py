@@ -8,7 +8,7 @@ from attrs import frozen
 
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import retention_cutoff
-from contentsvc_core.ports import Clock, Directory, Hooks, Journal, RateLimitStore
+from contentsvc_core.ports import Clock, Directory, Hooks, Journal, RateLimitStore, Sessions
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 
 #: Rows a transaction: a few milliseconds on SQLite, which is what a delivery may have to wait for.
@@ -24,6 +24,7 @@ class Swept:
     claims: int
     windows: int
     secrets: int
+    sessions: int
 
 
 async def _no_pause() -> None:
@@ -32,7 +33,7 @@ async def _no_pause() -> None:
 
 @final
 class Sweeper:
-    """Deletes log entries by each organization's plan as it is now, and claims, windows and secrets that are over.
+    """Deletes log entries by each organization's plan as it is now; claims, windows, secrets, sessions that are over.
 
     Context records, runs and posts are content: they are kept, and the events that they tell of with them.
     """
@@ -43,6 +44,7 @@ class Sweeper:
         directory: Directory,
         limits: RateLimitStore,
         hooks: Hooks,
+        sessions: Sessions,
         clock: Clock,
         *,
         pause: Callable[[], Awaitable[None]] = _no_pause,
@@ -55,6 +57,7 @@ class Sweeper:
             directory: Tells each organization's plan.
             limits: Whose windows are deleted.
             hooks: Whose secrets are deleted.
+            sessions: Those that have expired are deleted.
             clock: The time.
             pause: Awaited after each batch: whoever else wants to write comes first.
             on_fault: Told what went wrong with a part, e.g. with one organization's log; the other parts are swept all
@@ -64,6 +67,7 @@ class Sweeper:
         self._directory = directory
         self._limits = limits
         self._hooks = hooks
+        self._sessions = sessions
         self._clock = clock
         self._pause = pause
         self._on_fault = on_fault
@@ -86,6 +90,7 @@ class Sweeper:
             claims=await self._all(partial(self._journal.sweep_claims, before=now - DEDUPE_WINDOW, limit=_BATCH)),
             windows=await self._all(partial(self._limits.sweep, before=now, limit=_BATCH)),
             secrets=await self._all(secrets),
+            sessions=await self._all(partial(self._sessions.sweep, before=now, limit=_BATCH)),
         )
 
     async def _all(self, sweep: Callable[[], Awaitable[int]]) -> int:

@@ -31,6 +31,7 @@ async def sweeping(stores: SqlStores, clock: Clock) -> AsyncGenerator[None]:
         stores.directory,
         stores.rate_limits,
         stores.hooks,
+        stores.sessions,
         clock,
         pause=_pause,
         on_fault=log_fault,

@@ -11,6 +11,7 @@ from contentsvc_adapters.sql.schema.directory import (
     rate_windows,
     repositories,
     schedules,
+    sessions,
     triggers,
     webhook_secrets,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "run_drafts",
     "run_steps",
     "schedules",
+    "sessions",
     "told_once",
     "triggers",
     "webhook_secrets",

@@ -148,6 +148,16 @@ rate_windows: Final = Table(
     Column("expires_at", BigInteger, nullable=False, index=True),
 )
 
+# Nothing refers to keys here: a session whose key is gone is worth nothing, and keeps nobody from removing it.
+sessions: Final = Table(
+    "sessions",
+    metadata,
+    Column("digest", KEY, primary_key=True),
+    Column("key_prefix", KEY, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False, index=True),
+)
+
 api_keys: Final = Table(
     "api_keys",
     metadata,

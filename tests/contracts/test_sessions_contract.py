@@ -1,0 +1,66 @@
+"""``Sessions``: found by digest, removed, swept when they have expired."""
+
+from datetime import datetime
+
+import pytest
+from attrs import evolve
+from contract_values import IDS, Stores, later
+
+from contentsvc_core.access.sessions import SESSION_LIFE, Session
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.testing import START
+
+
+def _session(at: datetime = START) -> Session:
+    digest = f"{int(IDS.token(8)):064x}"
+    return Session(digest=digest, key_prefix="csk_1", created_at=at, expires_at=at + SESSION_LIFE)
+
+
+async def test_a_session_reads_back_as_it_was(stores: Stores) -> None:
+    one, other = _session(later(milliseconds=1)), _session()
+    for session in (one, other, one):
+        await stores.sessions.add(session)
+
+    assert await stores.sessions.session(one.digest) == one
+    assert await stores.sessions.session(other.digest) == other
+    assert await stores.sessions.session("unknown") is None
+
+
+async def test_a_session_that_stands_already_is_left_as_it_is(stores: Stores) -> None:
+    session = _session()
+    await stores.sessions.add(session)
+    await stores.sessions.add(evolve(session, key_prefix="csk_2"))
+
+    assert await stores.sessions.session(session.digest) == session
+
+
+async def test_a_session_that_is_removed_is_gone(stores: Stores) -> None:
+    one, other = _session(), _session()
+    for session in (one, other):
+        await stores.sessions.add(session)
+    for _ in range(2):
+        await stores.sessions.remove(one.digest)
+
+    assert await stores.sessions.session(one.digest) is None
+    assert await stores.sessions.session(other.digest) == other
+
+
+async def test_those_that_have_expired_are_swept_the_oldest_first(stores: Stores) -> None:
+    sessions = [_session(later(hours=hours)) for hours in (3, 1, 0, 2, 4)]
+    for session in sessions:
+        await stores.sessions.add(session)
+
+    async def left() -> list[Session]:
+        return [each for each in sessions if await stores.sessions.session(each.digest) is not None]
+
+    # At the very moment it is none any more; a millisecond before it is one.
+    before = sessions[0].expires_at
+    assert await stores.sessions.sweep(before=before, limit=2) == 2
+    assert await left() == [sessions[0], sessions[3], sessions[4]]
+    assert [await stores.sessions.sweep(before=before, limit=9) for _ in range(2)] == [2, 0]
+    assert await left() == [sessions[4]]
+
+
+async def test_what_no_store_can_hold_is_refused(stores: Stores) -> None:
+    with pytest.raises(Unstorable):
+        await stores.sessions.add(evolve(_session(), key_prefix="\ud800"))

@@ -1,0 +1,49 @@
+"""Sessions' tokens, and what a form has to carry."""
+
+import hmac
+from hashlib import sha256
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contentsvc_core.access.sessions import (
+    SESSION_LIFE,
+    TOKEN_LENGTH,
+    Session,
+    csrf_matches,
+    csrf_token,
+    session_digest,
+)
+from contentsvc_core.testing import START
+
+_TOKEN = "a" * TOKEN_LENGTH
+
+
+def test_a_token_is_known_by_its_digest() -> None:
+    assert session_digest(_TOKEN) == sha256(_TOKEN.encode()).hexdigest()
+    session = Session(
+        digest=session_digest(_TOKEN) or "", key_prefix="csk_1", created_at=START, expires_at=START + SESSION_LIFE
+    )
+    assert session.digest not in repr(session)
+
+
+@pytest.mark.parametrize(
+    "presented", ["", "a" * 39, "a" * 41, "a" * 39 + "-", "a" * 39 + "é", "a" * 40 + "\n", "a" * 39 + "\ud800"]
+)
+def test_what_can_be_no_token_has_no_digest(presented: str) -> None:
+    assert session_digest(presented) is None
+
+
+def test_a_form_carries_a_keyed_hash_of_the_token() -> None:
+    expected = hmac.new(_TOKEN.encode(), b"contentsvc/csrf/1", sha256).hexdigest()
+
+    assert csrf_token(_TOKEN) == expected
+    assert expected not in {session_digest(_TOKEN), _TOKEN}
+
+
+@given(presented=st.text(st.characters(exclude_categories=())))
+def test_whatever_a_form_carries_is_compared(presented: str) -> None:
+    assert csrf_matches(_TOKEN, presented) == (presented == csrf_token(_TOKEN))
+    assert csrf_matches(_TOKEN, csrf_token(_TOKEN))
+    assert not csrf_matches(_TOKEN, csrf_token("b" * TOKEN_LENGTH))

@@ -1,0 +1,135 @@
+"""``SignIn``: a key presented once, a token for a while, and nothing without the key."""
+
+from datetime import timedelta
+
+import pytest
+from tests.usecases.conftest import World
+
+from contentsvc_core import IssuedKey
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.access.sessions import SESSION_LIFE, csrf_token, session_digest
+from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_core.usecases.expire import Sweeper
+from contentsvc_core.usecases.sign_in import SignedIn, SignIn
+
+
+@pytest.fixture
+def door(world: World) -> SignIn:
+    keys = world.stores.keys
+    return SignIn(Authenticator(keys, world.clock), keys, world.stores.sessions, world.clock, world.ids)
+
+
+async def issued(world: World, *, expires_in: timedelta | None = None) -> IssuedKey:
+    expires_at = None if expires_in is None else world.clock.now() + expires_in
+    made = await world.operator.issue_key(world.organization, scopes=[Scope.READ], expires_at=expires_at)
+    assert isinstance(made, IssuedKey)
+    return made
+
+
+async def entered(world: World, door: SignIn, key: IssuedKey | None = None) -> SignedIn:
+    signed_in = await door.sign_in((key or await issued(world)).key)
+    assert signed_in is not None
+    return signed_in
+
+
+async def test_a_key_opens_a_session_that_is_known_by_its_token(world: World, door: SignIn) -> None:
+    key = await issued(world)
+    signed_in = await entered(world, door, key)
+
+    assert signed_in.key == key.record
+    assert signed_in.expires_at == world.clock.now() + SESSION_LIFE
+    assert signed_in.csrf == csrf_token(signed_in.token)
+    found = await door.signed_in(signed_in.token)
+    assert found is not None
+    assert (found.token, found.expires_at, found.csrf) == (signed_in.token, signed_in.expires_at, signed_in.csrf)
+    # It was used: to sign in.
+    assert found.key.last_used_at == world.clock.now()
+    assert (found.key.prefix, found.key.organization_id) == (key.record.prefix, world.organization.id)
+
+
+async def test_nothing_that_opens_a_session_is_stored_or_shown(world: World, door: SignIn) -> None:
+    key = await issued(world)
+    signed_in = await entered(world, door, key)
+    session = await world.stores.sessions.session(session_digest(signed_in.token) or "")
+
+    assert session is not None
+    shown = repr((session, signed_in))
+    for secret in (signed_in.token, signed_in.csrf, key.key, session.digest, key.record.digest):
+        assert secret not in shown
+
+
+async def test_two_sessions_of_one_key_are_two(world: World, door: SignIn) -> None:
+    key = await issued(world)
+    one, other = await entered(world, door, key), await entered(world, door, key)
+    assert one.token != other.token
+    assert one.csrf != other.csrf
+
+    await door.sign_out(one.token)
+
+    assert await door.signed_in(one.token) is None
+    assert await door.signed_in(other.token) is not None
+
+
+async def test_a_key_that_opens_nothing_opens_no_session(world: World, door: SignIn) -> None:
+    revoked, expiring = await issued(world), await issued(world, expires_in=timedelta(hours=1))
+    await world.stores.keys.revoke(revoked.record.prefix, world.clock.now())
+    world.clock.advance(timedelta(hours=1))
+
+    for presented in (revoked.key, expiring.key, "nonsense", "", revoked.key[:-1] + "!"):
+        assert await door.sign_in(presented) is None
+
+
+@pytest.mark.parametrize("token", ["", "nonsense", "a" * 40, "a" * 39 + "\ud800", "a" * 4000])
+async def test_a_token_that_nobody_was_given_is_nobodys(door: SignIn, token: str) -> None:
+    assert await door.signed_in(token) is None
+    await door.sign_out(token)
+
+
+async def test_the_digest_of_a_token_is_no_token(world: World, door: SignIn) -> None:
+    signed_in = await entered(world, door)
+
+    assert await door.signed_in(session_digest(signed_in.token) or "") is None
+
+
+async def test_a_session_ends_after_its_life_whatever_is_done_in_it(world: World, door: SignIn) -> None:
+    signed_in = await entered(world, door)
+    world.clock.advance(SESSION_LIFE - timedelta(milliseconds=1))
+    assert await door.signed_in(signed_in.token) is not None
+
+    world.clock.advance(timedelta(milliseconds=1))
+
+    assert await door.signed_in(signed_in.token) is None
+
+
+async def test_who_revokes_a_key_ends_its_sessions(world: World, door: SignIn) -> None:
+    key = await issued(world)
+    signed_in, other = await entered(world, door, key), await entered(world, door)
+
+    await world.stores.keys.revoke(key.record.prefix, world.clock.now())
+
+    assert await door.signed_in(signed_in.token) is None
+    assert await door.signed_in(other.token) is not None
+
+
+async def test_a_session_ends_with_its_key(world: World, door: SignIn) -> None:
+    signed_in = await entered(world, door, await issued(world, expires_in=timedelta(hours=1)))
+    world.clock.advance(timedelta(hours=1) - timedelta(milliseconds=1))
+    assert await door.signed_in(signed_in.token) is not None
+
+    world.clock.advance(timedelta(milliseconds=1))
+
+    assert await door.signed_in(signed_in.token) is None
+
+
+async def test_a_sweep_takes_the_sessions_that_are_over(world: World, door: SignIn) -> None:
+    for _ in range(250):
+        await entered(world, door)
+    world.clock.advance(timedelta(hours=1))
+    last = await entered(world, door)
+    world.clock.advance(SESSION_LIFE - timedelta(hours=1))
+    stores = world.stores
+    sweeper = Sweeper(stores.journal, stores.directory, stores.rate_limits, stores.hooks, stores.sessions, world.clock)
+
+    assert (await sweeper.sweep()).sessions == 250
+    assert await door.signed_in(last.token) is not None
+    assert (await sweeper.sweep()).sessions == 0
