@@ -18,6 +18,7 @@ from contentsvc_core.ports import (
     Directory,
     Executors,
     Hooks,
+    Insights,
     Jobs,
     Journal,
     PostLibrary,
@@ -66,6 +67,8 @@ class Stores(Protocol):
     def sessions(self) -> Sessions: ...
     @property
     def rate_limits(self) -> RateLimitStore: ...
+    @property
+    def insights(self) -> Insights: ...
     @property
     def executors(self) -> Executors: ...
     @property

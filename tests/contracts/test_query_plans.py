@@ -24,14 +24,17 @@ from contentsvc_adapters.sql.schema import (
     log_entries,
     posts,
     rate_windows,
+    sessions,
     workflow_runs,
 )
 from contentsvc_core.access.rates import RATES, Bucket
+from contentsvc_core.access.sessions import Session
 from contentsvc_core.access.window import hit
 from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.posts import PostStatus
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.content.windows import LookbackWindow
+from contentsvc_core.insights import LogSearch, Place
 from contentsvc_core.journal import LogQuery, LogStatus
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import RunStatus
@@ -39,7 +42,7 @@ from contentsvc_core.workflows.runs import RunStatus
 _NUMBER: Final = 1500
 _GROWING: Final = (
     "claims|context_records|events|log_counts|log_entries|post_counts|posts|rate_windows|run_drafts|run_steps"
-    "|told_once|workflow_runs"
+    "|sessions|told_once|workflow_runs"
 )
 #: In the words of SQLite, and of PostgreSQL: of the rows, or of an index from its one end to the other.
 _SCAN: Final = re.compile(
@@ -85,6 +88,7 @@ async def _filled(database: Database) -> Shelf:
             workflow_runs: rows.run_row(run, event_id=log.id),
             posts: rows.post_row(post, run_id=run.id, once=None) | {"run_id": None},
             rate_windows: {"bucket": f"b-{number}", "hits": "[]", "expires_at": to_ms(at)},
+            sessions: {"digest": f"s-{number}", "key_prefix": "c", "created_at": 0, "expires_at": to_ms(at)},
         }
         for table, row in made.items():
             tables.setdefault(table, []).append(row)
@@ -172,6 +176,31 @@ async def _editing(shelf: Shelf) -> None:
     await shelf.stores.posts.remove(shelf.acme.id, post.id)
 
 
+async def _visiting(shelf: Shelf) -> None:
+    kept, digest = shelf.stores.sessions, IDS.token(9)
+    await kept.add(Session(digest=digest, key_prefix="csk_1", created_at=later(), expires_at=later(hours=1)))
+    assert await kept.session(digest) is not None
+    await kept.remove(digest)
+    await kept.sweep(before=later(hours=2), limit=9)
+
+
+async def _related(shelf: Shelf) -> None:
+    insights = shelf.stores.insights
+    (run,) = await insights.runs(shelf.acme.id, limit=1)
+    log_id = await insights.log_of(shelf.acme.id, run)
+    assert log_id is not None
+    assert run in await insights.runs_of(shelf.acme.id, log_id)
+    assert await insights.run(shelf.acme.id, run.id) == run
+    (post,) = await shelf.stores.posts.posts(shelf.acme.id, limit=1)
+    await insights.run_of_post(shelf.acme.id, post.id)
+
+
+def _searching(shelf: Shelf) -> LogSearch:
+    return LogSearch(
+        integration_ids=[shelf.acme.integration.id], statuses=[LogStatus.SUCCESS], event="push", text="PROCESSED"
+    )
+
+
 _DEEP: Final = PageRequest(limit=10, page=60)
 _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "endpoint": lambda shelf: shelf.stores.deliveries.endpoint(shelf.acme.address, later()),
@@ -211,6 +240,31 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     ),
     "runs": _running,
     "change and remove a post": _editing,
+    "sessions": _visiting,
+    "newest part of the log": lambda shelf: shelf.stores.insights.log(shelf.acme.id, LogSearch(), limit=50),
+    "older part of the log": lambda shelf: shelf.stores.insights.log(
+        shelf.acme.id, LogSearch(), limit=50, before=Place(created_at=later(days=9), id="log_1")
+    ),
+    "what came to the log since": lambda shelf: shelf.stores.insights.log(
+        shelf.acme.id, LogSearch(), limit=50, after=Place(created_at=later(days=20), id="log_1")
+    ),
+    "part of the log by all that can be asked for": lambda shelf: shelf.stores.insights.log(
+        shelf.acme.id, _searching(shelf), limit=50, before=Place(created_at=later(days=9), id="log_1")
+    ),
+    "newest entries": lambda shelf: shelf.stores.insights.newest_entries(shelf.acme.id),
+    "counts of the log": lambda shelf: shelf.stores.insights.log_counts(
+        shelf.acme.id, since=later(days=18), span=timedelta(hours=1)
+    ),
+    # Of so few rows in all, 50 are read faster by walking through them.
+    "newest runs": lambda shelf: shelf.stores.insights.runs(shelf.acme.id, limit=9),
+    "older runs by status": lambda shelf: shelf.stores.insights.runs(
+        shelf.acme.id,
+        statuses=[RunStatus.FAILED, RunStatus.PENDING],
+        limit=9,
+        before=Place(created_at=later(days=9), id="run_1"),
+    ),
+    "a run, its entry, and all that came with that": _related,
+    "counts of runs": lambda shelf: shelf.stores.insights.run_counts(shelf.acme.id, since=later(days=18)),
 }
 
 

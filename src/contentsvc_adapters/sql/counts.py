@@ -111,6 +111,11 @@ class Listing:
             offset = 0
         return found, pagination
 
+    def days(self, connection: Connection, organization_id: str, filters: Filters) -> list[Stretch]:
+        """Give the longest stretches that hold any rows, newest first."""
+        question = _Question(self, connection, select(self.rows), organization_id, filters, ascending=False)
+        return question.stretches(self.spans[0])
+
 
 @final
 @frozen

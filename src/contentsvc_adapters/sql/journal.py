@@ -1,6 +1,5 @@
 """The webhook log, and the claims that have expired."""
 
-import asyncio
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import partial
@@ -11,6 +10,7 @@ from sqlalchemy import Connection, Select, delete, literal_column, select, tuple
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.counts import LOG, forget_empty
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.entries import ENTRIES, entries_of
 from contentsvc_adapters.sql.schema import claims, events, log_entries
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.identifiers import minted_ms
@@ -18,9 +18,6 @@ from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.events import Push, Release
 
-_ENTRIES: Final[Select[*tuple[Any, ...]]] = select(
-    log_entries, events.c.type.label("event_type"), events.c.data.label("event_data")
-).outerjoin(events, events.c.id == log_entries.c.event_id)
 #: How far the time in an entry's id may be from the entry's own: a delivery's body takes its time, and clocks are set.
 _ABOUT_MS: Final = 10 * 60 * 1000
 _NEWEST_FIRST: Final = (log_entries.c.created_at.desc(), log_entries.c.id.desc())
@@ -75,11 +72,11 @@ class SqlJournal:
 
     async def entries(self, organization_id: str, *, limit: int | None = None) -> Sequence[LogEntry]:
         """Read an organization's entries."""
-        mine = _ENTRIES.where(log_entries.c.organization_id == organization_id)
+        mine = ENTRIES.where(log_entries.c.organization_id == organization_id)
         found = await self._database.read(
             lambda connection: connection.execute(mine.order_by(*_NEWEST_FIRST).limit(limit)).all()
         )
-        return await _entries(found)
+        return await entries_of(found)
 
     async def page(
         self, organization_id: str, query: LogQuery, request: PageRequest
@@ -90,12 +87,12 @@ class SqlJournal:
             "status": [status.value for status in query.statuses],
         }
         found = await self._database.read(
-            lambda connection: LOG.page(connection, _ENTRIES, organization_id, filters, request)
+            lambda connection: LOG.page(connection, ENTRIES, organization_id, filters, request)
         )
         if isinstance(found, InvalidPage):
             return found
         read, pagination = found
-        return await _entries(read), pagination
+        return await entries_of(read), pagination
 
     async def entry(self, organization_id: str, log_id: str) -> LogEntry | None:
         """Read an entry.
@@ -104,7 +101,7 @@ class SqlJournal:
         its id, and its time. Of one without an event the id tells a time, which is about the entry's. Only what is not
         found there is looked for among all of its organization.
         """
-        mine = _ENTRIES.where(log_entries.c.organization_id == organization_id, log_entries.c.id == log_id)
+        mine = ENTRIES.where(log_entries.c.organization_id == organization_id, log_entries.c.id == log_id)
         arrived = select(events.c.created_at).where(events.c.organization_id == organization_id, events.c.id == log_id)
         minted = minted_ms(log_id)
 
@@ -118,7 +115,7 @@ class SqlJournal:
                     return found
             return connection.execute(mine).all()
 
-        found = await _entries(await self._database.read(read))
+        found = await entries_of(await self._database.read(read))
         return found[0] if found else None
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
@@ -155,8 +152,3 @@ class SqlJournal:
         again.
         """
         return select(self._database.dialect.locking(oldest).cte("oldest", nesting=True))
-
-
-async def _entries(found: Sequence[rows.AnyRow]) -> list[LogEntry]:
-    # Not on the loop: a hundred entries may hold two hundred thousand commits.
-    return await asyncio.to_thread(lambda: [rows.log_entry(row) for row in found])

@@ -10,6 +10,7 @@ from contentsvc_adapters.sql.deliveries import SqlDeliveryStore
 from contentsvc_adapters.sql.directory import SqlDirectory
 from contentsvc_adapters.sql.executors import SqlExecutors, SqlRunMemory
 from contentsvc_adapters.sql.hooks import SqlHooks
+from contentsvc_adapters.sql.insights import SqlInsights
 from contentsvc_adapters.sql.jobs import SqlJobs
 from contentsvc_adapters.sql.journal import SqlJournal
 from contentsvc_adapters.sql.keys import SqlApiKeys
@@ -28,6 +29,7 @@ from contentsvc_core.ports import (
     Directory,
     Executors,
     Hooks,
+    Insights,
     Jobs,
     Journal,
     PostLibrary,
@@ -65,6 +67,7 @@ class SqlStores:
     keys: ApiKeys
     sessions: Sessions
     rate_limits: RateLimitStore
+    insights: Insights
 
     async def close(self) -> None:
         """Finish what is under way and close the database."""
@@ -93,4 +96,5 @@ def sql_stores(database: Database, sealer: SecretSealer) -> SqlStores:
         keys=SqlApiKeys(database),
         sessions=SqlSessions(database),
         rate_limits=SqlRateLimitStore(database),
+        insights=SqlInsights(database),
     )

@@ -57,6 +57,10 @@ class Dialect(Protocol):
         """Give about how many bytes a text has, without reading it where that can be."""
         ...
 
+    def holds(self, column: Column[str], part: str, *, folded: bool = False) -> ColumnElement[bool]:
+        """Give the condition that a text has a part; ``folded``: once ASCII's capitals in the text are small."""
+        ...
+
     def locking(self, question: Question) -> Question:
         """Lock the rows that are found, until the transaction ends; pass those over that others have locked."""
         ...

@@ -183,6 +183,11 @@ class Postgresql:
         """Give the size of a text."""
         return func.octet_length(column)
 
+    def holds(self, column: Column[str], part: str, *, folded: bool = False) -> ColumnElement[bool]:
+        """Look for a part of a text."""
+        # In the collation "C", lower() knows ASCII alone; in any other one it depends on where the database was made.
+        return func.strpos(func.lower(column.collate("C")) if folded else column, part) > 0
+
     def locking(self, question: Question) -> Question:
         """Lock the rows that are found; pass those over that others have locked."""
         return question.with_for_update(skip_locked=True)

@@ -154,6 +154,11 @@ class Sqlite:
         """Give the size of a text."""
         return func.length(column)
 
+    def holds(self, column: Column[str], part: str, *, folded: bool = False) -> ColumnElement[bool]:
+        """Look for a part of a text."""
+        # Not LIKE, which has wildcards, a limit for patterns, and its own mind about case. lower() knows ASCII alone.
+        return func.instr(func.lower(column) if folded else column, part) > 0
+
     def locking(self, question: Question) -> Question:
         """Leave a question as it is: whoever writes holds the one write lock already."""
         return question

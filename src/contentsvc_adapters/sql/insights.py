@@ -1,0 +1,288 @@
+"""What people who look ask for.
+
+No index is there for it: whatever an index would cost, each delivery would pay. The log and the runs are walked in the
+order that they are kept in, and what has come with a delivery is looked for at the delivery's time.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeAlias, final
+
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, literal_column, or_, select, tuple_
+
+from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.counts import LOG, Stretch
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.entries import ENTRIES, entries_of
+from contentsvc_adapters.sql.runs import RUNS, stands_at
+from contentsvc_adapters.sql.schema import events, log_counts, log_entries, posts, workflow_runs
+from contentsvc_core.insights import LogCount, LogSearch, Place, refuse_uncounted
+from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+
+_Conditions: TypeAlias = Sequence[ColumnElement[bool]]
+
+_DAY_MS, _HOUR_MS = LOG.spans
+#: The condition that there are any: only the sum of the parts says so.
+_ANY: Final = func.sum(log_counts.c.number) > 0
+_SEARCHED: Final = (
+    log_entries.c.title,
+    log_entries.c.reference_id,
+    log_entries.c.error_message,
+    log_entries.c.reason,
+)
+
+
+@final
+class SqlInsights:
+    """The insights."""
+
+    def __init__(self, database: Database) -> None:
+        """Take the database."""
+        self._database = database
+
+    async def log(
+        self,
+        organization_id: str,
+        search: LogSearch,
+        *,
+        limit: int,
+        before: Place | None = None,
+        after: Place | None = None,
+    ) -> Sequence[LogEntry]:
+        """Read entries, those alone of days that have any of the integrations and statuses that are asked for."""
+        filters = {
+            "integration_id": search.integration_ids,
+            "status": [status.value for status in search.statuses],
+        }
+        mine = [
+            log_entries.c.organization_id == organization_id,
+            *(log_entries.c[name].in_(values) for name, values in filters.items() if values),
+            *_holding(self._database.dialect, search),
+            *_between(log_entries, before, after),
+        ]
+
+        def read(connection: Connection) -> list[rows.AnyRow]:
+            if search == LogSearch():
+                return list(connection.execute(_listed(ENTRIES, log_entries, mine, limit)))
+            found: list[rows.AnyRow] = []
+            # Each is one short statement; and where a day has nothing to be found, it is not looked through.
+            for day in LOG.days(connection, organization_id, filters):
+                if _is_outside(day, before, after):
+                    continue
+                found += connection.execute(_listed(ENTRIES, log_entries, [*mine, *_inside(day)], limit - len(found)))
+                if len(found) >= limit:
+                    break
+            return found
+
+        return await entries_of(await self._database.read(read))
+
+    async def newest_entries(self, organization_id: str) -> Mapping[str, LogEntry]:
+        """Read each integration's newest entry, which is in the newest hour that holds one."""
+
+        def read(connection: Connection) -> list[rows.AnyRow]:
+            return [
+                row
+                for integration_id, day in _newest_days(connection, organization_id).items()
+                for row in connection.execute(_newest(connection, organization_id, integration_id, day))
+            ]
+
+        return {entry.integration_id: entry for entry in await entries_of(await self._database.read(read))}
+
+    async def log_counts(self, organization_id: str, *, since: datetime, span: timedelta) -> Sequence[LogCount]:
+        """Read what is counted already."""
+        refuse_uncounted(span)
+        key = (log_counts.c.starts_at, log_counts.c.integration_id, log_counts.c.status)
+        counting = (
+            select(*key, func.sum(log_counts.c.number).label("number"))
+            .where(
+                log_counts.c.organization_id == organization_id,
+                log_counts.c.span == span // timedelta(milliseconds=1),
+                log_counts.c.starts_at >= to_ms(since),
+            )
+            .group_by(*key)
+            .having(_ANY)
+            .order_by(*key)
+        )
+        found = await self._database.read(lambda connection: connection.execute(counting).all())
+        return [
+            LogCount(
+                starts_at=from_ms(row.starts_at),
+                integration_id=row.integration_id,
+                status=LogStatus(row.status),
+                # PostgreSQL sums integers up to a decimal number.
+                number=int(row.number),
+            )
+            for row in found
+        ]
+
+    async def runs(
+        self,
+        organization_id: str,
+        *,
+        statuses: Collection[RunStatus] = (),
+        limit: int,
+        before: Place | None = None,
+    ) -> Sequence[WorkflowRun]:
+        """Read runs. Where a status is rare, those are walked through that have another one."""
+        mine = [workflow_runs.c.organization_id == organization_id, *_between(workflow_runs, before, None)]
+        if statuses:
+            # In the order of their definition, and not in that of a set: one statement for one question.
+            mine.append(or_(*(stands_at(status) for status in RunStatus if status in statuses)))
+        return await self._runs(_listed(RUNS, workflow_runs, mine, limit))
+
+    async def run(self, organization_id: str, run_id: str) -> WorkflowRun | None:
+        """Read a run."""
+        mine = workflow_runs.c.organization_id == organization_id
+        found = await self._runs(RUNS.where(mine, workflow_runs.c.id == run_id))
+        return found[0] if found else None
+
+    async def runs_of(self, organization_id: str, log_id: str) -> Sequence[WorkflowRun]:
+        """Read the runs that have the event of an entry.
+
+        The event has the entry's id, and the entry's time; the runs of one settlement have that time, too.
+        """
+        arrived = select(events.c.created_at).where(events.c.organization_id == organization_id, events.c.id == log_id)
+
+        def read(connection: Connection) -> Sequence[rows.AnyRow]:
+            at = connection.scalar(arrived)
+            if at is None:
+                return ()
+            came = and_(
+                workflow_runs.c.organization_id == organization_id,
+                workflow_runs.c.created_at == at,
+                workflow_runs.c.event_id == log_id,
+            )
+            kept = and_(
+                log_entries.c.organization_id == organization_id,
+                log_entries.c.created_at == at,
+                log_entries.c.id == log_id,
+            )
+            return connection.execute(RUNS.join(log_entries, kept).where(came).order_by(workflow_runs.c.id)).all()
+
+        return await _runs_of(await self._database.read(read))
+
+    async def run_counts(self, organization_id: str, *, since: datetime) -> Mapping[RunStatus, int]:
+        """Count runs in the part of the list that they are in."""
+        counting = (
+            select(workflow_runs.c.status, func.count().label("number"))
+            .where(workflow_runs.c.organization_id == organization_id, workflow_runs.c.created_at >= to_ms(since))
+            .group_by(workflow_runs.c.status)
+        )
+        found = await self._database.read(lambda connection: connection.execute(counting).all())
+        return {RunStatus(row.status): row.number for row in found}
+
+    async def log_of(self, organization_id: str, run: WorkflowRun) -> str | None:
+        """Read the entry that came with a run's event: at the run's time, and with the event's id."""
+        came = and_(
+            log_entries.c.organization_id == workflow_runs.c.organization_id,
+            log_entries.c.created_at == workflow_runs.c.created_at,
+            log_entries.c.id == workflow_runs.c.event_id,
+        )
+        mine = (workflow_runs.c.organization_id == organization_id, workflow_runs.c.id == run.id)
+        query = select(log_entries.c.id).select_from(workflow_runs).join(log_entries, came).where(*mine)
+        return await self._database.read(lambda connection: connection.scalar(query))
+
+    async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
+        """Read the run of a post."""
+        query = select(posts.c.run_id).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
+        return await self._database.read(lambda connection: connection.scalar(query))
+
+    async def _runs(self, query: Select[*tuple[Any, ...]]) -> list[WorkflowRun]:
+        return await _runs_of(await self._database.read(lambda connection: connection.execute(query).all()))
+
+
+async def _runs_of(found: Sequence[rows.AnyRow]) -> list[WorkflowRun]:
+    # Not on the loop, as with entries.
+    return await asyncio.to_thread(lambda: [rows.workflow_run(row) for row in found])
+
+
+def _holding(dialect: Dialect, search: LogSearch) -> _Conditions:
+    """Give the conditions that an entry's texts hold what is searched for; what is empty asks for nothing."""
+    conditions: list[ColumnElement[bool]] = []
+    if search.event_word:
+        conditions.append(dialect.holds(log_entries.c.title, search.event_word))
+    if search.folded_text:
+        conditions.append(or_(*(dialect.holds(text, search.folded_text, folded=True) for text in _SEARCHED)))
+    return conditions
+
+
+def _between(table: Table, before: Place | None, after: Place | None) -> _Conditions:
+    """Give the conditions that a row stands between two places of a newest-first list."""
+    place = tuple_(table.c.created_at, table.c.id)
+    conditions: list[ColumnElement[bool]] = []
+    if before is not None:
+        conditions.append(place < tuple_(to_ms(before.created_at), before.id))
+    if after is not None:
+        conditions.append(place > tuple_(to_ms(after.created_at), after.id))
+    return conditions
+
+
+def _is_outside(stretch: Stretch, before: Place | None, after: Place | None) -> bool:
+    return (before is not None and to_ms(before.created_at) < stretch.since) or (
+        after is not None and to_ms(after.created_at) >= stretch.until
+    )
+
+
+def _inside(stretch: Stretch) -> _Conditions:
+    return log_entries.c.created_at >= stretch.since, log_entries.c.created_at < stretch.until
+
+
+def _listed(
+    whole: Select[*tuple[Any, ...]], table: Table, conditions: _Conditions, limit: int
+) -> Select[*tuple[Any, ...]]:
+    """Make the statement that reads the newest rows of a table that meet conditions, newest first, as ``whole`` does.
+
+    Their keys are looked for first, and only of those that are given is read what belongs to them. The number stands
+    in the statement: PostgreSQL, which plans a statement for any parameters once it has come several times, would take
+    it for a tenth of the table, and walk through all that may belong to those.
+    """
+    place = (table.c.created_at, table.c.id)
+    newest_first = [column.desc() for column in place]
+    mine = select(table.c.organization_id, *place).where(*conditions).order_by(*newest_first)
+    keys = mine.limit(literal_column(str(limit))).subquery("keys")
+    same = and_(
+        table.c.organization_id == keys.c.organization_id,
+        table.c.created_at == keys.c.created_at,
+        table.c.id == keys.c.id,
+    )
+    return whole.join(keys, same).order_by(*newest_first)
+
+
+def _newest_days(connection: Connection, organization_id: str) -> dict[str, int]:
+    """Give when the newest day begins that holds an entry of an integration, for each that has any."""
+    key = (log_counts.c.integration_id, log_counts.c.starts_at)
+    days = (
+        select(*key)
+        .where(log_counts.c.organization_id == organization_id, log_counts.c.span == _DAY_MS)
+        .group_by(*key)
+        .having(_ANY)
+        .order_by(log_counts.c.starts_at)
+    )
+    # The newest comes last.
+    return {row.integration_id: row.starts_at for row in connection.execute(days)}
+
+
+def _newest(connection: Connection, organization_id: str, integration_id: str, day: int) -> Select[*tuple[Any, ...]]:
+    """Make the statement that reads an integration's newest entry, which came on a day that is known."""
+    starts_at = log_counts.c.starts_at
+    hours = (
+        select(starts_at)
+        .where(
+            log_counts.c.organization_id == organization_id,
+            log_counts.c.span == _HOUR_MS,
+            starts_at >= day,
+            starts_at < day + _DAY_MS,
+            log_counts.c.integration_id == integration_id,
+        )
+        .group_by(starts_at)
+        .having(_ANY)
+        .order_by(starts_at.desc())
+        .limit(1)
+    )
+    hour = connection.execute(hours).scalar_one()
+    mine = (log_entries.c.organization_id == organization_id, log_entries.c.integration_id == integration_id)
+    return _listed(ENTRIES, log_entries, [*mine, *_inside(Stretch(hour, hour + _HOUR_MS, 1))], 1)

@@ -1,0 +1,322 @@
+"""``Insights``: parts of the log, counts, runs, and what belongs together; nothing of another organization."""
+
+import re
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from attrs import evolve
+from contract_values import CHECKING, IDS, Tenant, a_post, later, push, release, take, tenant
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from contentsvc_core.content.jobs import Job
+from contentsvc_core.insights import LogCount, LogSearch, Place
+from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.timestamps import to_ms
+from contentsvc_core.webhooks.settlement import Settled, Settlement
+from contentsvc_core.workflows.causes import SiteReading
+from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+
+#: The fixture is built once for all examples, which only read.
+_reading = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_TITLES = (
+    "Processed push event",
+    "Filtered release event",
+    "Duplicate push delivery",
+    "Webhook ping received",
+    "pushed by hand",
+    "50% of_a\\b",
+    # Small letters of other alphabets' capitals are each database's own affair; the Kelvin sign has one of ASCII's.
+    "ÄRGER ärger İi \N{KELVIN SIGN} \N{LATIN SMALL LETTER LONG S}s ẞ",
+    "Ignored push_release event",
+)
+
+
+def _entry(organization_id: str, number: int) -> LogEntry:
+    return LogEntry(
+        id=IDS.mint("log_"),
+        organization_id=organization_id,
+        integration_id=f"int_{number % 3}",
+        repository_id=1,
+        reference_id=f"D-{number}" if number % 2 else None,
+        title=_TITLES[number % 8],
+        integration_type="codehost",
+        status=list(LogStatus)[number // 2 % 3],
+        status_code=None,
+        error_message="Connection REFUSED by ÉCOLE" if number % 5 == 0 else None,
+        reason="not the Default branch" if number % 7 == 0 else None,
+        detail=push(f"feat: {number}") if number % 4 == 0 else {"event": "ping"},
+        # Several of one moment; over some days, and with some without any.
+        created_at=later(hours=7 * (number // 3), days=3 * (number // 24)),
+    )
+
+
+@pytest.fixture
+async def log(acme: Tenant) -> list[LogEntry]:
+    """Entries of every kind, newest first; and another organization's."""
+    zenith = await tenant(acme.stores, "zenith")
+    entries = [_entry(acme.id, number) for number in range(48)]
+    for entry in (*entries, *(_entry(zenith.id, number) for number in range(9))):
+        await acme.stores.journal.append(entry)
+    return sorted(entries, key=lambda entry: (entry.created_at, entry.id), reverse=True)
+
+
+def _plainly(search: LogSearch, entry: LogEntry) -> bool:
+    """Tell whether an entry is searched for, in other words than those of the core."""
+    texts = [entry.title, entry.reference_id or "", entry.error_message or "", entry.reason or ""]
+    text = re.compile(re.escape(search.text), re.IGNORECASE | re.ASCII)
+    return (
+        (not search.integration_ids or entry.integration_id in search.integration_ids)
+        and (not search.statuses or entry.status in search.statuses)
+        and (not search.event or f" {search.event} " in entry.title)
+        and any(text.search(each) for each in texts)
+    )
+
+
+_SEARCHES = st.builds(
+    LogSearch,
+    integration_ids=st.lists(st.sampled_from(["int_0", "int_1", "int_2", "int_unknown"]), unique=True, max_size=2),
+    statuses=st.lists(st.sampled_from(LogStatus), unique=True),
+    event=st.sampled_from(["", "", "", "push", "release", "PUSH", "ping", "pus", "push_release", " "]),
+    text=st.one_of(
+        st.just(""),
+        st.sampled_from([*_TITLES, "50% OF_A\\B", "ärger", "Ärger", "é", "École", "ÉCole", "İ", "i̇", "ß", "d-1", "\0"]),
+        st.text(alphabet="pushPUSHkKs%_ \\äÄ\N{KELVIN SIGN}'\"", max_size=3),
+    ),
+)
+
+
+@_reading
+@given(search=_SEARCHES, limit=st.integers(1, 20), start=st.integers(0, 47), end=st.integers(0, 47))
+async def test_a_part_of_the_log_is_what_a_plain_filter_leaves(
+    acme: Tenant, log: list[LogEntry], search: LogSearch, limit: int, start: int, end: int
+) -> None:
+    wanted = [entry for entry in log if _plainly(search, entry)]
+    assert [entry for entry in log if search.finds(entry)] == wanted
+
+    assert list(await acme.stores.insights.log(acme.id, search, limit=limit)) == wanted[:limit]
+    before, after = Place.of(log[start]), Place.of(log[end])
+    older = [entry for entry in wanted if log.index(entry) > start]
+    newer = [entry for entry in wanted if log.index(entry) < end]
+    assert list(await acme.stores.insights.log(acme.id, search, limit=limit, before=before)) == older[:limit]
+    assert list(await acme.stores.insights.log(acme.id, search, limit=limit, after=after)) == newer[:limit]
+    both = [entry for entry in older if entry in newer]
+    between = await acme.stores.insights.log(acme.id, search, limit=limit, before=before, after=after)
+    assert list(between) == both[:limit]
+
+
+@pytest.mark.parametrize("search", [LogSearch(), LogSearch(text="push"), LogSearch(statuses=[LogStatus.FAILED])])
+async def test_places_lead_through_the_whole_log(acme: Tenant, log: list[LogEntry], search: LogSearch) -> None:
+    read: list[LogEntry] = []
+    place: Place | None = None
+    while part := await acme.stores.insights.log(acme.id, search, limit=5, before=place):
+        read += part
+        place = Place.of(part[-1])
+        # What comes meanwhile moves nothing.
+        entry = evolve(_entry(acme.id, 2), created_at=later(days=99), status=LogStatus.FAILED)
+        await acme.stores.journal.append(entry)
+
+    assert read == [entry for entry in log if search.finds(entry)]
+    # A place is one, whether anything stands there or not.
+    nowhere = Place(created_at=later(days=98), id="")
+    assert len(await acme.stores.insights.log(acme.id, search, limit=99, after=nowhere)) > 0
+    assert list(await acme.stores.insights.log(acme.id, search, limit=99, before=nowhere)) == read
+
+
+async def test_the_newest_entry_of_each_integration_is_found(acme: Tenant, log: list[LogEntry]) -> None:
+    insights = acme.stores.insights
+    wanted = {entry.integration_id: entry for entry in reversed(log)}
+    assert dict(await insights.newest_entries(acme.id)) == wanted
+    assert await insights.newest_entries("org_unknown") == {}
+
+    # One that was long silent, and one whose only entries are swept.
+    silent = evolve(_entry(acme.id, 0), integration_id="int_silent", created_at=later(days=-20))
+    await acme.stores.journal.append(silent)
+    assert dict(await insights.newest_entries(acme.id)) == {**wanted, "int_silent": silent}
+    assert await acme.stores.journal.sweep(acme.id, before=later(days=-19), limit=9) == 1
+    assert dict(await insights.newest_entries(acme.id)) == wanted
+
+
+@pytest.mark.parametrize("span", [timedelta(hours=1), timedelta(days=1)])
+async def test_entries_are_counted_by_stretches(acme: Tenant, log: list[LogEntry], span: timedelta) -> None:
+    length = span // timedelta(milliseconds=1)
+
+    def starts(entry: LogEntry) -> int:
+        return to_ms(entry.created_at) // length
+
+    async def counts(hours: int) -> list[tuple[int, str, LogStatus, int]]:
+        found = await acme.stores.insights.log_counts(acme.id, since=later(hours=hours), span=span)
+        assert all(isinstance(each, LogCount) for each in found)
+        return [(to_ms(each.starts_at) // length, each.integration_id, each.status, each.number) for each in found]
+
+    def wanted(entries: list[LogEntry], hours: int) -> list[tuple[int, str, LogStatus, int]]:
+        counted = Counter((starts(entry), entry.integration_id, entry.status) for entry in entries)
+        found = [(*key, number) for key, number in counted.items() if key[0] * length >= to_ms(later(hours=hours))]
+        return sorted(found, key=lambda each: (each[0], each[1], each[2].value))
+
+    for hours in (-99, 0, 30, 48, 49, 9999):
+        assert await counts(hours) == wanted(log, hours)
+    # What ended otherwise is counted otherwise; what is swept, not at all.
+    last = next(entry for entry in log if entry.status is LogStatus.PENDING)
+    finished = evolve(last, status=LogStatus.FAILED)
+    await acme.stores.journal.finish(finished)
+    changed = [finished if entry == last else entry for entry in log]
+    assert await counts(-99) == wanted(changed, -99)
+    assert await acme.stores.journal.sweep(acme.id, before=later(hours=30), limit=99) > 0
+    assert await counts(-99) == wanted([entry for entry in changed if entry.created_at >= later(hours=30)], -99)
+
+
+@pytest.mark.parametrize("span", [timedelta(), timedelta(minutes=1), timedelta(hours=2), timedelta(days=30)])
+async def test_nothing_is_counted_by_other_stretches(acme: Tenant, span: timedelta) -> None:
+    with pytest.raises(ValueError, match="by the hour and by the day"):
+        await acme.stores.insights.log_counts(acme.id, since=later(), span=span)
+
+
+async def _runs(acme: Tenant, *hours: int) -> list[WorkflowRun]:
+    """Settle a delivery for each hour, which starts two runs; give all runs as they stand, newest first."""
+    for hour in hours:
+        await acme.stores.deliveries.settle(await acme.processed(IDS.mint("d-"), at=later(hours=hour)))
+    return list(await acme.stores.ledger.runs(acme.id))
+
+
+async def test_runs_are_given_newest_first_by_status_and_place(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    await _runs(zenith, 0, 5)
+    runs, insights = await _runs(acme, 3, 1, 2, 1), acme.stores.insights
+    await acme.stores.ledger.cancel(acme.id, runs[1].id, "not wanted")
+    await take(acme.stores, [runs[6].id])
+    stored = list(await acme.stores.ledger.runs(acme.id))
+
+    assert list(await insights.runs(acme.id, limit=99)) == stored
+    assert list(await insights.runs(acme.id, limit=3)) == stored[:3]
+    for number, run in enumerate(stored):
+        assert list(await insights.runs(acme.id, limit=4, before=Place.of(run))) == stored[number + 1 :][:4]
+        assert await insights.run(acme.id, run.id) == run
+        assert await insights.run(zenith.id, run.id) is None
+    for statuses in (
+        [RunStatus.PENDING],
+        {RunStatus.CANCELLED, RunStatus.RUNNING},
+        (RunStatus.FAILED,),
+        list(RunStatus),
+    ):
+        wanted = [run for run in stored if run.status in statuses]
+        assert list(await insights.runs(acme.id, statuses=statuses, limit=99)) == wanted
+        older = [run for run in wanted if stored.index(run) > 2]
+        assert list(await insights.runs(acme.id, statuses=statuses, limit=2, before=Place.of(stored[2]))) == older[:2]
+    assert list(await insights.runs("org_unknown", limit=99)) == []
+    assert await insights.run(acme.id, "run_unknown") is None
+
+
+async def test_runs_are_counted_by_status(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    await _runs(zenith, 1)
+    runs, insights = await _runs(acme, 0, 1, 2), acme.stores.insights
+    await acme.stores.ledger.cancel(acme.id, runs[0].id, "not wanted")
+    await take(acme.stores, [runs[5].id])
+
+    assert dict(await insights.run_counts(acme.id, since=later())) == {
+        RunStatus.PENDING: 4,
+        RunStatus.CANCELLED: 1,
+        RunStatus.RUNNING: 1,
+    }
+    assert dict(await insights.run_counts(acme.id, since=later(hours=2))) == {
+        RunStatus.PENDING: 1,
+        RunStatus.CANCELLED: 1,
+    }
+    assert await insights.run_counts(acme.id, since=later(hours=2, milliseconds=1)) == {}
+
+
+async def _replayed(acme: Tenant, original: Settlement, hours: int) -> Settlement:
+    """Settle what a replay settles: the same event, as a delivery of its own."""
+    detail = original.log.detail
+    assert original.context is not None
+    settling = await acme.processed(IDS.mint("d-"), original.context.event, at=later(hours=hours))
+    assert settling.context is not None
+    settling = evolve(settling, context=evolve(settling.context, created_at=original.context.created_at))
+    assert settling.log.detail == detail
+    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+    return settling
+
+
+async def test_runs_and_the_entry_that_they_came_with_lead_to_each_other(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith", repository_id=acme.repository.id)
+    insights = acme.stores.insights
+    # Of one moment, with the same event, and one of them another organization's with the same delivery id.
+    first, second = await acme.processed("d-1", push()), await acme.processed("d-2", push())
+    theirs, other = await zenith.processed("d-1", push()), await acme.processed("d-3", release())
+    for settling in (first, second, theirs, other):
+        assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
+    copy = await acme.processed("d-1", push())
+    assert await acme.stores.deliveries.settle(copy) is Settled.ALREADY_CLAIMED
+    replay = await _replayed(acme, first, 5)
+    settled = ((acme, first), (acme, second), (zenith, theirs), (acme, other), (acme, replay))
+
+    for owner, settling in settled:
+        assert len(settling.runs) == 2
+        assert list(await insights.runs_of(owner.id, settling.log.id)) == sorted(
+            settling.runs, key=lambda run: (run.created_at, run.id)
+        )
+        stranger = zenith if owner is acme else acme
+        assert list(await insights.runs_of(stranger.id, settling.log.id)) == []
+        for run in settling.runs:
+            assert await insights.log_of(owner.id, run) == settling.log.id
+            assert await insights.log_of(stranger.id, run) is None
+    # A duplicate has started nothing, and neither have others that were not processed.
+    assert list(await insights.runs_of(acme.id, copy.log.id)) == []
+    for outcome in CHECKING:
+        settling = await acme.decided(outcome)
+        await acme.stores.deliveries.settle(settling)
+        assert list(await insights.runs_of(acme.id, settling.log.id)) == []
+    assert list(await insights.runs_of(acme.id, "log_unknown")) == []
+
+
+async def test_a_run_is_found_by_its_entry_as_it_stands_now(acme: Tenant) -> None:
+    run = await acme.taken(at=later(hours=1))
+    log_id = await acme.stores.insights.log_of(acme.id, run)
+    assert log_id is not None
+
+    assert run in await acme.stores.insights.runs_of(acme.id, log_id)
+    # Tried once more, days later: it is still the run of that delivery.
+    await acme.stores.ledger.end(run, RunStatus.FAILED, "the writer was away")
+    assert await acme.stores.ledger.restart(acme.id, run.id, due_at=later(days=3))
+    stored = await acme.stores.insights.run(acme.id, run.id)
+    assert stored is not None
+    assert stored.status is RunStatus.PENDING
+    assert stored in await acme.stores.insights.runs_of(acme.id, log_id)
+    assert await acme.stores.insights.log_of(acme.id, stored) == log_id
+
+
+async def test_an_entry_that_was_swept_leads_nowhere(acme: Tenant) -> None:
+    settling = await acme.processed("d-1")
+    await acme.stores.deliveries.settle(settling)
+    assert await acme.stores.journal.sweep(acme.id, before=later(days=1), limit=9) == 1
+
+    assert list(await acme.stores.insights.runs_of(acme.id, settling.log.id)) == []
+    assert await acme.stores.insights.log_of(acme.id, settling.runs[0]) is None
+    # The run is there.
+    assert await acme.stores.insights.run(acme.id, settling.runs[0].id) == settling.runs[0]
+
+
+async def test_what_no_delivery_has_started_came_with_no_entry(acme: Tenant) -> None:
+    job_id = IDS.mint("job_")
+    asked = SiteReading(job_id=job_id, name=None, website_url="https://acme.example/")
+    run = WorkflowRun(id=IDS.mint(""), organization_id=acme.id, cause=asked, created_at=later(), due_at=later())
+    await acme.stores.jobs.start(Job(id=job_id, run=run))
+
+    assert await acme.stores.insights.run(acme.id, run.id) == run
+    assert list(await acme.stores.insights.runs(acme.id, limit=9)) == [run]
+    assert await acme.stores.insights.log_of(acme.id, run) is None
+    assert list(await acme.stores.insights.runs_of(acme.id, run.id)) == []
+
+
+async def test_a_post_leads_to_its_run(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    run, post = await acme.taken(), a_post(acme.id)
+    await acme.stores.ledger.complete(run, post, once=None)
+
+    assert await acme.stores.insights.run_of_post(acme.id, post.id) == run.id
+    assert await acme.stores.insights.run_of_post(zenith.id, post.id) is None
+    assert await acme.stores.insights.run_of_post(acme.id, "post_unknown") is None
+    await acme.stores.posts.remove(acme.id, post.id)
+    assert await acme.stores.insights.run_of_post(acme.id, post.id) is None
