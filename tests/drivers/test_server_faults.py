@@ -153,7 +153,7 @@ def test_a_server_goes_on_with_a_newer_schema_and_not_with_an_older_one(prepared
 
     assert newer.json() == {"status": "ready"}
     assert older.status_code == 503
-    assert older.json() == {"error": "Not ready: the schema is at revision 0001, and this version needs 0004"}
+    assert older.json() == {"error": "Not ready: the schema is at revision 0001, and this version needs 0005"}
 
 
 @pytest.mark.parametrize(
