@@ -15,7 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -254,10 +254,27 @@ def _set_up(installation: Installation) -> Prepared:
 class ServerProcess:
     """The server, again and again on the same port; leaving the context kills it, whatever happened."""
 
-    def __init__(self, installation: Installation, *arguments: str, name: str = "serve") -> None:
-        """Serve with more arguments, such as `--workers`; nodes of one installation need names that tell them apart."""
+    def __init__(
+        self,
+        installation: Installation,
+        *arguments: str,
+        name: str = "serve",
+        program: Sequence[str] = (COMMAND,),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Take what is served.
+
+        Args:
+            installation: Whose server it is.
+            arguments: More of them, such as `--workers`.
+            name: The log's; nodes of one installation need names that tell them apart.
+            program: What is run: the command, or one that is the command but for what a test has changed in it.
+            environment: What such a program has to be told beside the settings.
+        """
         self._installation = installation
         self._arguments = arguments
+        self._program = program
+        self._environment = environment or {}
         self._process: subprocess.Popen[bytes] | None = None
         self.stderr = installation.folder / f"{name}.log"
         # Bound and never listening: the server's own socket may share the port, and nobody else is given it.
@@ -283,8 +300,8 @@ class ServerProcess:
         assert self._process is None
         with self.stderr.open("ab") as log:
             self._process = subprocess.Popen(
-                [COMMAND, "serve", "--host", LOOPBACK, "--port", str(self.port), *self._arguments],
-                env=self._installation.environment | {"CONTENTSVC_BASE_URL": self.url},
+                [*self._program, "serve", "--host", LOOPBACK, "--port", str(self.port), *self._arguments],
+                env={**self._installation.environment, **self._environment, "CONTENTSVC_BASE_URL": self.url},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -331,8 +348,14 @@ class ServerProcess:
 
 
 @contextlib.contextmanager
-def serving(installation: Installation, *arguments: str, name: str = "serve") -> Generator[ServerProcess]:
+def serving(
+    installation: Installation,
+    *arguments: str,
+    name: str = "serve",
+    program: Sequence[str] = (COMMAND,),
+    environment: Mapping[str, str] | None = None,
+) -> Generator[ServerProcess]:
     """Serve an installation, and end it without leaving anything running."""
-    with ServerProcess(installation, *arguments, name=name) as server:
+    with ServerProcess(installation, *arguments, name=name, program=program, environment=environment) as server:
         server.start()
         yield server.until_ready()

@@ -16,6 +16,7 @@ from tests.crash.stored import differences, read_file
 from tests.crash.traffic import Ledger, Sending, Traffic, read_answer, read_ledger, unacknowledged
 from tests.crash.verdict import Verdict, judge
 from tests.server_process import PATIENCE_S, Prepared, ServerProcess, prepare
+from tests.stepped_clock import SteppedClock
 
 _CONNECTIONS: Final = 8
 #: Of the cycles, so many are killed while the server starts; a start takes about this long, in seconds.
@@ -23,6 +24,10 @@ _IN_STARTUP: Final = 0.2
 _STARTUP_S: Final = 1.0
 #: The others are killed so long after readiness, in seconds.
 _SERVED_S: Final = (0.02, 0.4)
+#: In one of so many cycles the clock is stepped while the server serves, to so many seconds ahead or behind at most.
+#: From one end to the other is half a day: claims hold all the time, and the checker needs to know of no step.
+_CYCLES_FOR_A_STEP: Final = 3
+_STEP_S: Final = 6 * 3600.0
 #: How long nobody listening, or a "not now", is waited out, in seconds.
 _BREATH_S: Final = 0.005
 #: How often what nobody has acknowledged is sent again in the end; the server is killed no more.
@@ -63,8 +68,9 @@ def run_campaign(folder: Path, *, count: int, seed: int, on_cycle: Callable[[], 
     prepared = prepare(folder, failed_log_rows_per_minute="1000000")
     ledger = Ledger(folder / "ledger.jsonl")
     try:
-        with ServerProcess(prepared.installation) as server:
-            campaign = _Campaign(prepared, server, ledger, random.Random(seed))  # noqa: S311  # no secret
+        clock = SteppedClock(folder)
+        with ServerProcess(prepared.installation, program=clock.program, environment=clock.environment) as server:
+            campaign = _Campaign(prepared, server, clock, ledger, random.Random(seed))  # noqa: S311  # no secret
             redelivered = asyncio.run(campaign.run(folder / "ledger.jsonl", count, on_cycle))
             return _reckon(prepared, server, campaign, redelivered, {"cycles": count, "seed": seed})
     finally:
@@ -73,11 +79,14 @@ def run_campaign(folder: Path, *, count: int, seed: int, on_cycle: Callable[[], 
 
 @final
 class _Campaign:
-    """The senders, and who kills the server."""
+    """The senders, and who kills the server and steps its clock."""
 
-    def __init__(self, prepared: Prepared, server: ServerProcess, ledger: Ledger, chance: random.Random) -> None:
+    def __init__(
+        self, prepared: Prepared, server: ServerProcess, clock: SteppedClock, ledger: Ledger, chance: random.Random
+    ) -> None:
         self._hook = prepared.hook
         self._server = server
+        self._clock = clock
         self._ledger = ledger
         # Two sources: how much is sent until a kill depends on the machine, and must not decide the next kill.
         self._plan = random.Random(chance.getrandbits(64))  # noqa: S311  # no secret
@@ -86,11 +95,14 @@ class _Campaign:
         self._over = False
         #: From a kill to the first 200 after it, in seconds.
         self.recoveries: list[float] = []
+        #: By how much the clock was ahead after each step, in seconds.
+        self.steps: list[float] = []
 
     async def run(self, ledger: Path, count: int, on_cycle: Callable[[], None]) -> int:
         """Run the cycles, start once more, and redeliver; give how many were."""
-        for _ in range(count):
-            await self._cycle()
+        stepped = set(self._plan.sample(range(count), max(1, count // _CYCLES_FOR_A_STEP)))
+        for number in range(count):
+            await self._cycle(steps=number in stepped)
             on_cycle()
         self._server.start()
         self._over = False
@@ -101,10 +113,13 @@ class _Campaign:
                 again = unacknowledged(read_ledger(ledger))
                 redelivered += len(again)
                 await self._deliver(client, iter(again))
+        # What is due by a clock that was stepped back since waits until it has caught up.
+        self._clock.step_to(max(0.0, *self.steps))
         return redelivered
 
-    async def _cycle(self) -> None:
-        in_startup = self._plan.random() < _IN_STARTUP
+    async def _cycle(self, *, steps: bool) -> None:
+        ahead_s, stepped_at = self._plan.uniform(-_STEP_S, _STEP_S), self._plan.random()
+        in_startup = self._plan.random() < _IN_STARTUP and not steps
         wait_s = self._plan.uniform(0, _STARTUP_S) if in_startup else self._plan.uniform(*_SERVED_S)
         self._server.start()
         self._over = False
@@ -112,7 +127,11 @@ class _Campaign:
             senders.create_task(self._deliver(client, self._stream()))
             if not in_startup:
                 await self._until_ready(client)
-            await asyncio.sleep(wait_s)
+            await asyncio.sleep(wait_s * stepped_at)
+            if steps:
+                self._clock.step_to(ahead_s)
+                self.steps.append(ahead_s)
+            await asyncio.sleep(wait_s * (1 - stepped_at))
             self._server.kill()
             self._over = True
             self._killed_at = time.monotonic()
@@ -211,6 +230,7 @@ def _reckon(
         "runs": len(stored.runs),
         "posts": len(stored.posts),
         **verdict.figures,
+        "clock_steps": len(campaign.steps),
         "recovery_ms_median": round(statistics.median(recoveries_ms)) if recoveries_ms else None,
         "recovery_ms_max": max(recoveries_ms, default=None),
     }

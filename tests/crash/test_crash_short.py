@@ -70,6 +70,7 @@ def test_a_campaign_sends_processes_and_kills_in_earnest(
     assert {attempt.answer for attempt in attempts} >= {"processed", "filtered", "ignored"}
     assert sum(attempt.is_acknowledged for attempt in attempts) > 20
     assert {run["status"] for run in stored.runs} == {"completed", "skipped"}
+    assert report.figures["clock_steps"] == 1
     assert report.figures["recovery_ms_max"] is not None
     assert report.prepared.installation.folder.joinpath("serve.log").stat().st_size
 

@@ -1,0 +1,171 @@
+"""A real server whose clock is stepped while it serves: forwards and back, by more than any drift."""
+
+import contextlib
+import json
+import sqlite3
+import uuid
+from collections.abc import Generator
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+from tests import postgres
+from tests.server_process import (
+    DUPLICATE,
+    PATIENCE_S,
+    REPOSITORY_ID,
+    Installation,
+    Prepared,
+    ServerProcess,
+    prepare,
+    serving,
+    until,
+)
+from tests.stepped_clock import SteppedClock
+
+from contentsvc_core.testing import push_body
+
+PROCESSED: Final = "Processed push event (pushed)"
+HOUR_S: Final = 3600.0
+#: Of `POST /v1/posts/generate`, in a minute.
+LIMIT: Final = 10
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def prepared(tmp_path: Path, request: pytest.FixtureRequest) -> Generator[Prepared]:
+    if request.param == "sqlite":
+        yield prepare(tmp_path)
+        return
+    with postgres.database(migrated=False) as url:
+        yield prepare(tmp_path, database_url=url)
+
+
+@pytest.fixture
+def on_file(tmp_path: Path) -> Prepared:
+    return prepare(tmp_path)
+
+
+@pytest.fixture
+def clock(tmp_path: Path) -> SteppedClock:
+    return SteppedClock(tmp_path)
+
+
+def serving_by(clock: SteppedClock, installation: Installation) -> contextlib.AbstractContextManager[ServerProcess]:
+    return serving(installation, program=clock.program, environment=clock.environment)
+
+
+def deliver(prepared: Prepared, server: ServerProcess, delivery: str) -> str:
+    """Send the one push under an id; give what is said of it."""
+    body = json.dumps(push_body("feat: add a lamp", repository_id=REPOSITORY_ID)).encode()
+    headers = prepared.hook.headers(body, delivery)
+    url = f"{server.url}{prepared.hook.path}"
+    answered = httpx.post(url, content=body, headers=headers, trust_env=False, timeout=PATIENCE_S)
+    assert answered.status_code == 200, answered.text
+    return str(answered.json()["message"])
+
+
+def runs_of(installation: Installation, delivery: str) -> list[str]:
+    """Give how the runs of a delivery stand."""
+    query = "SELECT status FROM workflow_runs JOIN events ON events.id = event_id WHERE delivery_id = ?"
+    return [row["status"] for row in installation.rows(query, delivery)]
+
+
+def posts(installation: Installation) -> int:
+    return installation.count("SELECT count(*) FROM posts")
+
+
+def test_stepped_back_an_hour_what_was_processed_is_a_duplicate_and_what_is_new_is_processed(
+    prepared: Prepared, clock: SteppedClock
+) -> None:
+    installation = prepared.installation
+    before, after = str(uuid.uuid4()), str(uuid.uuid4())
+    with serving_by(clock, installation) as server:
+        assert deliver(prepared, server, before) == PROCESSED
+        installation.until_runs_ended()
+
+        clock.step_to(-HOUR_S)
+
+        assert deliver(prepared, server, before) == DUPLICATE
+        assert deliver(prepared, server, after) == PROCESSED
+        assert deliver(prepared, server, after) == DUPLICATE
+        # At once, and not when the hour is over.
+        installation.until_runs_ended()
+        clock.step_to(0)
+        assert deliver(prepared, server, after) == DUPLICATE
+
+    assert runs_of(installation, before) == runs_of(installation, after) == ["completed", "completed"]
+    assert posts(installation) == 4
+
+
+def test_stepped_forward_a_day_and_a_bit_the_same_delivery_counts_anew_and_work_goes_on(
+    prepared: Prepared, clock: SteppedClock
+) -> None:
+    installation = prepared.installation
+    delivery = str(uuid.uuid4())
+    with serving_by(clock, installation) as server:
+        assert deliver(prepared, server, delivery) == PROCESSED
+        # Whether its runs have ended by now or are under way: they are its own, once.
+        clock.step_to(24 * HOUR_S + 60)
+
+        assert deliver(prepared, server, delivery) == PROCESSED
+        assert deliver(prepared, server, delivery) == DUPLICATE
+        installation.until_runs_ended()
+        assert server.is_ready()
+
+    assert prepared.left_by(delivery) == {
+        "contexts": 1,
+        "logs": ["Processed push event", "Processed push event", "Duplicate push delivery"],
+        "runs": sorted([prepared.on_all, prepared.on_push] * 2),
+    }
+    assert runs_of(installation, delivery) == ["completed"] * 4
+    assert posts(installation) == 4
+    assert installation.count("SELECT max(kills) FROM workflow_runs") == 0
+
+
+def test_runs_that_wait_when_the_clock_is_stepped_back_wait_until_it_has_caught_up_and_new_ones_do_not(
+    on_file: Prepared, clock: SteppedClock
+) -> None:
+    installation = on_file.installation
+    waiting, new = str(uuid.uuid4()), str(uuid.uuid4())
+    clock.step_to(HOUR_S)
+    with serving_by(clock, installation) as server:
+        assert deliver(on_file, server, waiting) == PROCESSED
+        installation.until_runs_ended()
+    with contextlib.closing(sqlite3.connect(installation.database)) as file, file:
+        file.execute("UPDATE workflow_runs SET status = 'pending', post_id = NULL")
+        file.execute("DELETE FROM posts")
+
+    clock.step_to(0)
+    with serving_by(clock, installation) as server:
+        assert deliver(on_file, server, new) == PROCESSED
+        until(lambda: runs_of(installation, new) == ["completed", "completed"], "what is new is done")
+        assert runs_of(installation, waiting) == ["pending", "pending"]
+        clock.step_to(HOUR_S)
+        installation.until_runs_ended()
+
+    assert runs_of(installation, waiting) == ["completed", "completed"]
+    assert posts(installation) == 4
+
+
+def test_a_clock_that_is_stepped_back_keeps_no_client_out_for_more_than_60_s(
+    on_file: Prepared, clock: SteppedClock
+) -> None:
+    key = on_file.installation.command("key", "issue", "--organization", "acme", "--scope", "write")["key"]
+    asked = {"contentType": "changelog", "lookbackWindow": "current_day"}
+
+    def ask(server: ServerProcess) -> httpx.Response:
+        url, headers = f"{server.url}/v1/posts/generate", {"Authorization": f"Bearer {key}"}
+        return httpx.post(url, json=asked, headers=headers, trust_env=False, timeout=PATIENCE_S)
+
+    clock.step_to(HOUR_S)
+    with serving_by(clock, on_file.installation) as server:
+        assert [ask(server).status_code for _ in range(LIMIT + 1)] == [202] * LIMIT + [429]
+
+        clock.step_to(0)
+        refused = ask(server)
+        assert refused.status_code == 429
+        assert int(refused.headers["Retry-After"]) <= 60
+
+        clock.step_to(int(refused.headers["Retry-After"]))
+        assert ask(server).status_code == 202
