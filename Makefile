@@ -46,8 +46,8 @@ demo: install  ## the main job, end to end, in a temporary folder (KEEP=1 leaves
 serve: install  ## serve on 127.0.0.1:8000 with a SQLite file in this folder
 	$(BIN)/contentsvc serve
 
-crash: install  ## kill -9 the server while deliveries stream in: COUNT=50 SEED=1
-	$(BIN)/python -m tests.crash --count $(or $(COUNT),50) --seed $(or $(SEED),1)
+crash: install  ## kill -9 the server while deliveries stream in: COUNT=50 SEED=1 ROWS=0 (there before)
+	$(BIN)/python -m tests.crash --count $(or $(COUNT),50) --seed $(or $(SEED),1) --rows $(or $(ROWS),0)
 
 crash-store: install  ## kill -9 a process that settles on a file, several times a second: COUNT=1000 SEED=1
 	$(BIN)/python -m tests.crash --store --count $(or $(COUNT),1000) --seed $(or $(SEED),1)

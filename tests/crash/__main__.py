@@ -18,11 +18,17 @@ _SHOWN: Final = 20
 @click.command()
 @click.option("--count", default=50, show_default=True, type=click.IntRange(min=1), help="How often it is killed.")
 @click.option("--seed", default=1, show_default=True, help="Decides what is sent and when is killed.")
+@click.option(
+    "--rows",
+    default=0,
+    type=click.IntRange(min=0),
+    help="How many log entries of another organization are there before.",
+)
 @click.option("--keep", is_flag=True, help="Keep the folder although all is well.")
 @click.option(
     "--store", is_flag=True, help="Kill a process that has a store alone, and no server: many times a second."
 )
-def crash(count: int, seed: int, *, keep: bool, store: bool) -> None:
+def crash(count: int, seed: int, rows: int, *, keep: bool, store: bool) -> None:
     """Kill the server with -9 while deliveries stream in, again and again, and look at what is left.
 
     Exit code 0 when nothing is lost, doubled, partial, invented or unexpected.
@@ -36,7 +42,9 @@ def crash(count: int, seed: int, *, keep: bool, store: bool) -> None:
             stored = run_store_campaign(folder, count=count, seed=seed, on_cycle=lambda: progress.advance(task))
             faults, line = stored.faults, stored.line
         else:
-            served = run_campaign(folder, count=count, seed=seed, on_cycle=lambda: progress.advance(task))
+            if rows:
+                progress.console.print(f"writing {rows:,} log entries first")
+            served = run_campaign(folder, count=count, seed=seed, rows=rows, on_cycle=lambda: progress.advance(task))
             faults, line = served.verdict.faults, served.line
     for fault in faults[:_SHOWN]:
         click.echo(fault, err=True)

@@ -10,12 +10,13 @@ from typing import Any, Final
 
 import pytest
 from attrs import evolve
-from tests.crash.campaign import Report, run_campaign
+from tests.crash.campaign import Report, run_campaign, slow_recovery
 from tests.crash.stored import Stored, read_file
 from tests.crash.traffic import Attempt, Kind, Sending, read_ledger, unacknowledged
 from tests.crash.verdict import Verdict, judge
 
 _CLEAN: Final = {"lost": 0, "doubled": 0, "partial": 0, "invented": 0, "unexpected": 0}
+_ROWS: Final = 1000
 _RUN_COLUMNS: Final = (
     "organization_id, trigger_id, event_id, status, attempts, kills, error, post_id, created_at, due_at"
 )
@@ -23,7 +24,7 @@ _RUN_COLUMNS: Final = (
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    return run_campaign(tmp_path_factory.mktemp("crash"), count=2, seed=7)
+    return run_campaign(tmp_path_factory.mktemp("crash"), count=2, seed=7, rows=_ROWS)
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +74,17 @@ def test_a_campaign_sends_processes_and_kills_in_earnest(
     assert report.figures["clock_steps"] == 1
     assert report.figures["recovery_ms_max"] is not None
     assert report.prepared.installation.folder.joinpath("serve.log").stat().st_size
+
+
+def test_another_organizations_log_is_there_and_is_not_judged(report: Report, stored: Stored) -> None:
+    assert report.prepared.installation.count("SELECT count(*) FROM log_entries") == _ROWS + len(stored.logs)
+
+
+def test_a_server_that_is_back_late_too_often_is_caught() -> None:
+    assert slow_recovery([1.0] * 99 + [2.9, 3.0]) == []
+    assert len(slow_recovery([1.0] * 98 + [3.1, 3.1])) == 1
+    # A few are no hundred: the slowest alone would be judged.
+    assert slow_recovery([9.0] * 99) == []
 
 
 def test_the_checker_finds_nothing_where_nothing_was_done_to_the_database(report: Report, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import httpx
 from tests.nodes.cluster import Cluster, Node, asking, cluster, until
 from tests.nodes.load import PER_S, Load
 from tests.nodes.reckoning import Report, reckon, runs_ended
+from tests.percentiles import p99
 
 NODES: Final = 3
 #: Of the kills, so many are the second of a node that starts; a start takes about this long, in seconds.
@@ -99,6 +100,7 @@ class _Campaign:
             kills=count,
             stops=self._stops,
             taken_from_stopped=self._taken_from_stopped,
+            ready_s_p99=round(p99(self._ready_s), 1),
             ready_s_max=round(max(self._ready_s), 1),
             ended_s=round(ended_s, 1),
         )

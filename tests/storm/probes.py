@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import statistics
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Final, final
 
 import httpx
 from attrs import Factory, define
+from tests.percentiles import p99
 from tests.server_process import Hook
 
 from contentsvc_core.testing import push_body
@@ -35,7 +35,7 @@ class Probed:
     @property
     def p99_s(self) -> float:
         """Give the 99th percentile, in seconds."""
-        return statistics.quantiles(self.took_s, n=100)[98] if len(self.took_s) > 1 else float("nan")
+        return p99(self.took_s)
 
 
 @contextlib.asynccontextmanager
