@@ -19,8 +19,8 @@ ROOM: Final = 2 * MAX_BODY
 #: slowly, signed or not, must not keep these out.
 ROOM_FOR_SMALL: Final = 14 * 1024 * 1024
 #: How long a body may take to come in, in seconds. Code hosts give up after 10; whoever sends a byte now and then must
-#: not keep others out.
-_WITHIN_S: Final = 30.0
+#: not keep others out. Sooner than the connection itself would end it.
+_WITHIN_S: Final = 27.0
 #: The rest of the body is not worth waiting for.
 _CLOSE: Final = {"Connection": "close"}
 

@@ -19,14 +19,15 @@ _CLOSE: Final = (b"connection", b"close")
 #: The largest head of a request, in bytes; as others have it (Apache 8 KiB a line, nginx 32 KiB, Node 16 KiB).
 _MAX_HEAD: Final = 64 * 1024
 #: How often a connection is looked at, in seconds.
-_LOOK_S: Final = 5.0
-#: How long a head may take to come in, and the next piece of an answer to be read, in seconds, before the look that
-#: ends the connection.
-_SLOW_S: Final = 25.0
+_LOOK_S: Final = 1.0
+#: How long a head may take to come in, and the next piece of an answer to be read, in seconds. The look after that ends
+#: the connection: whoever is slow is gone within half a minute.
+_SLOW_S: Final = 27.0
 #: The size of such a piece, in bytes: who reads slowly is not sent away.
 _PIECE: Final = 64 * 1024
-#: The same for a body. Those who read one have a limit of their own, and a better word for it: theirs comes first.
-_SLOW_BODY_S: Final = 30.0
+#: The same for a head and its body together: who is late with both has no more. Those who read a body have a limit of
+#: their own, and a better word for it: theirs comes first.
+_SLOW_BODY_S: Final = 28.0
 _TOO_MANY: Final = "Too many connections"
 _LOG: Final = structlog.get_logger("contentsvc.http")
 
@@ -53,8 +54,8 @@ class BoundedHttp(HttpToolsProtocol):
     _head_size = 0
     #: Whether a body is being read.
     _in_body = False
-    #: What the last look has seen, and since when by the loop's clock.
-    _seen: tuple[_Stage | None, int, int] = (None, 0, 0)
+    #: What is waited for, and since when by the loop's clock: that so many pieces are read, or the request of a number.
+    _seen: tuple[bool, int] = (False, 1)
     _since = 0.0
     _look_again: asyncio.TimerHandle | None = None
 
@@ -67,7 +68,7 @@ class BoundedHttp(HttpToolsProtocol):
             _tell_refused()
             self._refuse(b"503 Service Unavailable", _TOO_MANY, b"retry-after: 1")
             return
-        self._since = self.loop.time()
+        self._seen, self._since = (False, 1), self.loop.time()
         self._look_again = self.loop.call_later(_LOOK_S, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -78,34 +79,43 @@ class BoundedHttp(HttpToolsProtocol):
 
     def _look(self) -> None:
         """End the connection when nothing has come of it for too long."""
-        if self.transport.is_closing() and not self.flow.write_paused:
+        unread = self.transport.get_write_buffer_size()
+        stage = self._stage(unread)
+        if self.transport.is_closing() and stage is not _Stage.READING:
             return
-        seen = (self._stage(), self._heads, self.transport.get_write_buffer_size() // _PIECE)
+        # A head that is awaited and the body that follows it belong to one request.
+        seen = (True, unread // _PIECE) if stage is _Stage.READING else (False, self._heads + (stage is _Stage.HEAD))
         now = self.loop.time()
-        if seen != self._seen:
+        if stage is None or seen != self._seen:
             self._seen, self._since = seen, now
         waited = now - self._since
-        match seen[0]:
+        match stage:
             case _Stage.HEAD if waited >= _SLOW_S and self._head_size:
-                self._refuse(b"408 Request Timeout", "The request did not arrive in time")
+                self._send_away("The request did not arrive in time")
             case _Stage.HEAD if waited >= _SLOW_S:
-                self.transport.close()
+                self._send_away(None)
             case _Stage.BODY if waited >= _SLOW_BODY_S:
-                if not self.cycle.response_started:
-                    self._refuse(b"408 Request Timeout", "The body did not arrive in time")
-                self.transport.close()
+                self._send_away(None if self.cycle.response_started else "The body did not arrive in time")
             case _Stage.READING if waited >= _SLOW_S:
                 # Closing would wait until all is read.
                 self.transport.abort()
             case _:
                 self._look_again = self.loop.call_later(_LOOK_S, self._look)
 
-    def _stage(self) -> _Stage | None:
-        if self.flow.write_paused:
+    def _stage(self, unread: int) -> _Stage | None:
+        if unread or self.flow.write_paused:
             return _Stage.READING
         if self._in_body:
             return _Stage.BODY
         return _Stage.HEAD if not self._heads or self.cycle.response_complete else None
+
+    def _send_away(self, error: str | None) -> None:
+        """End a connection, with a reason if there is anybody who waits for an answer."""
+        if error is not None:
+            self._refuse(b"408 Request Timeout", error)
+        self.transport.close()
+        # Closing waits until all is read.
+        self._look_again = self.loop.call_later(_LOOK_S, self.transport.abort)
 
     def data_received(self, data: bytes) -> None:
         """Parse, then see how much of a head has come: what came with the end of one is not counted."""

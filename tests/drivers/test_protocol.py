@@ -296,6 +296,52 @@ async def test_a_body_that_comes_byte_by_byte_has_an_end_whoever_reads_it() -> N
     assert heard[-1] == "http.disconnect"
 
 
+async def test_who_is_late_with_head_and_body_has_no_more_time_than_who_is_late_with_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(protocol_module, "_LOOK_S", 0.01)
+    monkeypatch.setattr(protocol_module, "_SLOW_BODY_S", 0.5)
+
+    async def app(_scope: Any, receive: Any, _send: Any) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    protocol, connection = connected(app)
+    protocol.data_received(b"POST / HTTP/1.1\r\n")
+    # So long as both together may take; a head alone may take longer here.
+    await asyncio.sleep(0.5)
+    protocol.data_received(b"Host: test\r\nContent-Length: 10000\r\n\r\n")
+    async with asyncio.timeout(0.4):
+        await ended(connection)
+
+    assert b"".join(connection.written).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+    protocol.connection_lost(None)
+    while protocol.tasks:
+        await asyncio.gather(*protocol.tasks)
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_who_does_not_read_why_is_not_waited_for() -> None:
+    protocol, connection = connected(nobody)
+    protocol.data_received(b"POST / HTTP/1.1\r\n")
+    await ended(connection)
+    assert not connection.aborted
+
+    async with asyncio.timeout(5):
+        while not connection.aborted:
+            await asyncio.sleep(0.01)
+    protocol.connection_lost(None)
+
+    # Nor for who does not read the end of an answer, however little that is.
+    protocol, connection = connected(nobody)
+    connection.unread = 100
+    connection.close()
+    async with asyncio.timeout(5):
+        while not connection.aborted:
+            await asyncio.sleep(0.01)
+    protocol.connection_lost(None)
+
+
 @pytest.mark.usefixtures("hurried")
 async def test_who_does_not_read_an_answer_is_sent_away() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:

@@ -11,6 +11,8 @@ from attrs import define
 from tests.server_process import LOOPBACK, Hook
 
 _EVERY_S: Final = 1.0
+#: How many bytes of a head come so before the rest of it comes at once, and the body byte by byte.
+_OF_HEAD: Final = 15
 
 
 class Manner(Enum):
@@ -19,6 +21,7 @@ class Manner(Enum):
     SILENT = "silent"
     HEAD = "head by bytes"
     BODY = "body by bytes"
+    BOTH = "head, then body by bytes"
     UNREAD = "answers unread"
 
 
@@ -82,13 +85,21 @@ async def _talk(writer: asyncio.StreamWriter, hook: Hook, manner: Manner) -> Non
     with contextlib.suppress(OSError):
         if manner is Manner.SILENT:
             return
-        head = f"POST {hook.path} HTTP/1.1\r\nHost: {LOOPBACK}\r\n"
-        if manner is Manner.BODY:
-            writer.write(f"{head}Content-Length: 4096\r\nContent-Type: application/json\r\n\r\n".encode())
-        for byte in head.encode() * 100:
-            writer.write(bytes([byte]) if manner is Manner.HEAD else b"x")
-            await writer.drain()
-            await asyncio.sleep(_EVERY_S)
+        begin = f"POST {hook.path} HTTP/1.1\r\nHost: {LOOPBACK}\r\n".encode()
+        head = begin + b"Content-Length: 4096\r\nContent-Type: application/json\r\n\r\n"
+        slowly = {Manner.HEAD: len(begin), Manner.BODY: 0, Manner.BOTH: _OF_HEAD}[manner]
+        for byte in head[:slowly]:
+            await _say(writer, bytes([byte]))
+        if manner is not Manner.HEAD:
+            await _say(writer, head[slowly:])
+        while True:
+            await _say(writer, b"x")
+
+
+async def _say(writer: asyncio.StreamWriter, what: bytes) -> None:
+    writer.write(what)
+    await writer.drain()
+    await asyncio.sleep(_EVERY_S)
 
 
 async def _never_read(writer: asyncio.StreamWriter, hook: Hook) -> None:
