@@ -55,7 +55,7 @@ crash-store: install  ## kill -9 a process that settles on a file, several times
 model: install  ## the same random scripts on every store, against a plain model: COUNT=200 SEED=1
 	$(BIN)/python -m tests.model --count $(or $(COUNT),200) --seed $(or $(SEED),1)
 
-nodes: install  ## kill -9 nodes on one PostgreSQL, stop it, cut its connections: COUNT=30 SEED=1
+nodes: install  ## kill -9 nodes on one PostgreSQL, stop it, cut it off, migrate it: COUNT=30 SEED=1
 	$(BIN)/python -m tests.nodes --count $(or $(COUNT),30) --seed $(or $(SEED),1)
 
 simulate: install  ## nodes, a code host and faults in made-up time, then everything in order: COUNT=100000 SEED=1

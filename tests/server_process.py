@@ -26,6 +26,8 @@ from psycopg.rows import dict_row
 from tests.postgres_server import RUN, ask_server, once
 
 COMMAND: Final = str(Path(sys.executable).with_name("contentsvc"))
+#: The command as the next version will have it, with a migration more.
+NEXT_VERSION: Final = (sys.executable, "-m", "tests.next_version")
 LOOPBACK: Final = "127.0.0.1"
 REPOSITORY: Final = "acme/lighthouse"
 REPOSITORY_ID: Final = 4242
@@ -94,10 +96,12 @@ class Installation:
         own["CONTENTSVC_LOG_FORMAT"] = "json"
         return own | {f"CONTENTSVC_{name.upper()}": value for name, value in self._settings.items()}
 
-    def run(self, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    def run(
+        self, *arguments: str, program: Sequence[str] = (COMMAND,), **environment: str
+    ) -> "subprocess.CompletedProcess[str]":
         """Run a command to its end, whatever that is."""
         return subprocess.run(
-            [COMMAND, *arguments],
+            [*program, *arguments],
             env=self.environment | environment,
             capture_output=True,
             text=True,

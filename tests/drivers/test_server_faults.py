@@ -1,6 +1,8 @@
 """A real server when things go wrong around it: signals at any moment, a locked file, a row that nobody can read."""
 
+import asyncio
 import contextlib
+import re
 import resource
 import sqlite3
 import time
@@ -11,7 +13,16 @@ from pathlib import Path
 import httpx
 import msgspec
 import pytest
-from tests.server_process import PATIENCE_S, REPOSITORY_ID, Prepared, ServerProcess, prepare, serving, until
+from tests.server_process import (
+    NEXT_VERSION,
+    PATIENCE_S,
+    REPOSITORY_ID,
+    Prepared,
+    ServerProcess,
+    prepare,
+    serving,
+    until,
+)
 
 from contentsvc_core.testing import push_body
 
@@ -80,6 +91,72 @@ def test_a_stop_with_a_delivery_behind_a_lock_ends_in_time_and_asks_the_sender_t
     assert answered.startswith(b"HTTP/1.1 503 ")
     assert b"retry-after: 1" in answered.lower()
     assert "Traceback" not in server.log()
+
+
+@pytest.mark.parametrize("stays", [False, True], ids=["a lock that goes", "a lock that stays"])
+async def test_of_50_deliveries_under_way_when_it_is_terminated_twice_each_is_answered_or_to_be_sent_again(
+    prepared: Prepared, stays: bool
+) -> None:
+    acknowledged: set[str] = set()
+    statuses: list[int | None] = []
+
+    async def send(client: httpx.AsyncClient, number: int) -> None:
+        body = msgspec.json.encode(push_body(f"feat: lamp {number}", repository_id=REPOSITORY_ID))
+        headers = prepared.hook.headers(body, delivery := f"under-way-{number}")
+        try:
+            answered = await client.post(prepared.hook.path, content=body, headers=headers)
+        except httpx.TransportError:
+            statuses.append(None)
+            return
+        statuses.append(answered.status_code)
+        if answered.is_success:
+            acknowledged.add(delivery)
+        else:
+            assert (answered.status_code, answered.headers["retry-after"]) == (503, "1")
+
+    with serving(prepared.installation) as server, contextlib.ExitStack() as lock:
+        lock.enter_context(locked(prepared))
+        async with (
+            httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=PATIENCE_S) as client,
+            asyncio.TaskGroup() as senders,
+        ):
+            for number in range(50):
+                senders.create_task(send(client, number))
+            await asyncio.to_thread(until, lambda: settling(server) == 50, "all wait to be written")
+            server.terminate()
+            await asyncio.to_thread(until, lambda: is_closed(server), "nobody new is let in")
+            server.terminate()
+            if not stays:
+                lock.close()
+        code = await asyncio.to_thread(server.exit_code, within_s=PATIENCE_S)
+        assert "Traceback" not in server.log()
+
+    assert code == 0
+    assert len(statuses) == 50
+    stored = {row["delivery_id"] for row in prepared.installation.rows("SELECT delivery_id FROM events")}
+    assert acknowledged <= stored
+    assert len(acknowledged) == (0 if stays else 50)
+    # Whole, or not at all.
+    count = prepared.installation.count
+    assert [count(f"SELECT count(*) FROM {table}") for table in ("claims", "context_records", "log_entries")] == [  # noqa: S608
+        len(stored)
+    ] * 3
+    assert count("SELECT count(*) FROM workflow_runs") == 2 * len(stored)
+
+
+def settling(server: ServerProcess) -> int:
+    """Tell how many deliveries wait to be written."""
+    metrics = httpx.get(f"{server.url}/metrics", trust_env=False, timeout=PATIENCE_S).text
+    found = re.search(r"^contentsvc_settles_in_progress (\S+)$", metrics, re.MULTILINE)
+    return int(float(found[1])) if found else 0
+
+
+def is_closed(server: ServerProcess) -> bool:
+    try:
+        server.connect().close()
+    except ConnectionRefusedError:
+        return True
+    return False
 
 
 def test_a_locked_database_keeps_nobody_from_reading(prepared: Prepared) -> None:
@@ -154,6 +231,31 @@ def test_a_server_goes_on_with_a_newer_schema_and_not_with_an_older_one(prepared
     assert newer.json() == {"status": "ready"}
     assert older.status_code == 503
     assert older.json() == {"error": "Not ready: the schema is at revision 0001, and this version needs 0005"}
+
+
+def test_a_file_is_served_by_this_version_while_the_next_one_migrates_it_and_by_the_next_one_after(
+    prepared: Prepared,
+) -> None:
+    installation = prepared.installation
+    with serving(installation) as server:
+        assert deliver(prepared, server, "feat: before").status_code == 200
+        migrated = installation.run("migrate", "--json", program=NEXT_VERSION)
+        assert migrated.returncode == 0, migrated.stderr
+        assert server.is_ready()
+        assert deliver(prepared, server, "feat: beside").status_code == 200
+        installation.until_runs_ended()
+    with serving(installation, program=NEXT_VERSION) as server:
+        assert deliver(prepared, server, "feat: after").status_code == 200
+        installation.until_runs_ended()
+
+    back = installation.run("serve", "--port", "0")
+
+    assert back.returncode == 1
+    assert "a newer version of contentsvc has upgraded it" in back.stderr
+    assert back.stderr.count("\n") == 1
+    assert installation.count("SELECT count(*) FROM added") == 0
+    assert [row["status"] for row in installation.rows("SELECT status FROM workflow_runs")] == ["completed"] * 6
+    assert installation.count("SELECT count(*) FROM posts") == 6
 
 
 @pytest.mark.parametrize(

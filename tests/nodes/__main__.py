@@ -16,9 +16,10 @@ from tests.nodes.kills import run_kills
 from tests.nodes.load import PER_S
 from tests.nodes.outage import run_outage
 from tests.nodes.reckoning import Report
+from tests.nodes.upgrade import run_upgrade
 
 _SHOWN: Final = 20
-_PARTS: Final = ("kills", "outage", "cuts")
+_PARTS: Final = ("kills", "outage", "cuts", "upgrade")
 
 
 @click.command()
@@ -32,7 +33,7 @@ _PARTS: Final = ("kills", "outage", "cuts")
 def nodes(
     count: int, seed: int, away: float, cuts: int, per_second: float, only: tuple[str, ...], *, keep: bool
 ) -> None:
-    """Kill nodes, stop their database, and cut their connections while deliveries stream in; look at what is left.
+    """Kill nodes, stop their database, cut their connections, migrate it under them; look at what is left.
 
     Exit code 0 when nothing is lost, doubled, partial, invented or unexpected.
     """
@@ -49,7 +50,11 @@ def nodes(
     def cutting(place: Path, advance: Callable[[], None]) -> Report:
         return run_cuts(place, rounds=cuts, seed=seed, on_cut=advance)
 
-    parts = (("kills", kills, count), ("outage", outage, 2), ("cuts", cutting, 2 * cuts))
+    def upgrade(place: Path, advance: Callable[[], None]) -> Report:
+        with postgres.database(migrated=False) as url:
+            return run_upgrade(place, url, seed=seed, per_s=per_second, on_stage=advance)
+
+    parts = (("kills", kills, count), ("outage", outage, 2), ("cuts", cutting, 2 * cuts), ("upgrade", upgrade, 2))
     reports: list[Report] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     run = postgres.begin_run()

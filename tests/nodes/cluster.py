@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 import httpx
-from tests.server_process import PATIENCE_S, Installation, Prepared, ServerProcess, prepare
+from tests.server_process import COMMAND, PATIENCE_S, Installation, Prepared, ServerProcess, prepare
 
 LOOK_S: Final = 0.05
 #: Refusals are counted row by row: no flood bound.
@@ -108,23 +108,28 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def cluster(folder: Path, url: str, *, through: Sequence[str]) -> Generator[Cluster]:
+def cluster(
+    folder: Path, url: str, *, through: Sequence[str], programs: Sequence[Sequence[str]] = ()
+) -> Generator[Cluster]:
     """Prepare a database and make nodes on it, without starting them; in the end none is left running.
 
     Args:
         folder: An empty one; the nodes' logs stay in it.
         url: The database, without a schema.
         through: For each node the database's address as this node shall know it.
+        programs: For each node what is run; empty: the command for all of them.
     """
     prepared = prepare(folder, database_url=url, **_SETTINGS)
     with contextlib.ExitStack() as stack:
         nodes = [
             Node(
                 stack.enter_context(
-                    ServerProcess(Installation(folder, database_url=own, **_SETTINGS), name=f"node-{number}")
+                    ServerProcess(
+                        Installation(folder, database_url=own, **_SETTINGS), name=f"node-{number}", program=program
+                    )
                 )
             )
-            for number, own in enumerate(through)
+            for number, (own, program) in enumerate(zip(through, programs or [[COMMAND]] * len(through), strict=True))
         ]
         yield Cluster(prepared, nodes)
 

@@ -15,6 +15,7 @@ from tests.nodes.kills import run_kills
 from tests.nodes.load import Exchange
 from tests.nodes.outage import BACK_S, LINE_BYTES, LOG_BYTES, SLOWEST_S, Outage, faults_of, run_outage
 from tests.nodes.reckoning import Report, stored_in
+from tests.nodes.upgrade import run_upgrade
 
 #: What is done to what a campaign has left, and what the checker has to find then.
 _CORRUPTIONS: Final = (
@@ -94,6 +95,15 @@ def test_a_delivery_whose_commit_is_cut_off_has_its_effects_once(tmp_path: Path)
     assert report.verdict.faults == [], report.line
     assert report.figures["before"] == report.figures["after"] == 6
     assert report.figures["before_in_runs"] == report.figures["after_in_runs"] == 3
+
+
+@pytest.mark.timeout(300)
+def test_nothing_is_lost_when_the_next_version_migrates_the_database_and_serves_beside_this_one(tmp_path: Path) -> None:
+    with postgres.database(migrated=False) as url:
+        report = run_upgrade(tmp_path, url, seed=7, per_s=12)
+
+    assert report.verdict.faults == [], report.line
+    _was_in_earnest(report, "looks", "posts")
 
 
 def test_an_outage_is_judged_by_every_promise() -> None:
