@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock check format test demo serve crash crash-store model nodes simulate fuzz storm limits bench bench-short clean
+.PHONY: help install lock check format test demo serve crash crash-store model nodes simulate fuzz storm limits advisories bench bench-short clean
 
 help:  ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ storm: install  ## races of 64 copies, 40 bodies of 25 MiB at once, 500 slow soc
 
 limits: install  ## ask a server at 0, 59.9 and 60.1 s, and after Retry-After: what must pass passes (2 minutes)
 	$(BIN)/python -m tests.limits
+
+advisories: install  ## ask whether anything is publicly known against the pinned packages (needs the network)
+	$(BIN)/python -m benchmarks.advisories
 
 bench: install  ## measure everything, 45 minutes on a quiet machine: BENCH=http,growth (names; BENCH=list) SEED=1 SHORT=1
 	$(BIN)/python -m benchmarks $(if $(BENCH),--rows $(BENCH)) $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0 no,$(SHORT)),--short)

@@ -1,0 +1,113 @@
+"""``python -m benchmarks.advisories``: ask what is publicly known against the packages that ``requirements.lock`` pins.
+
+pip-audit asks OSV, which has the advisories of the Python Packaging Authority and of GitHub. It has an environment of
+its own, pinned like a peer's, and installs nothing of what it asks about. Exit code 1: there are advisories; 2: nobody
+could be asked about some package, and so nothing is known.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, final
+
+from attrs import frozen
+
+from benchmarks.peer_files import PeerMissing, installed
+
+_LOCK: Final = Path(__file__).parents[1] / "requirements.lock"
+#: The lock is the truth: nothing is resolved, and what it pins without a hash would be refused.
+_AUDIT: Final = (
+    *("--vulnerability-service", "osv", "--requirement", str(_LOCK), "--require-hashes", "--disable-pip"),
+    *("--format", "json", "--progress-spinner", "off"),
+)
+_PATIENCE_S: Final = 600
+
+
+@final
+class NobodyAsked(Exception):
+    """Nobody could be asked; the message says why."""
+
+
+@final
+@frozen(kw_only=True)
+class Findings:
+    """What was answered."""
+
+    #: How many packages were asked about.
+    packages: int
+    #: What is known against them, a line each.
+    advisories: Sequence[str]
+    #: Which packages could not be asked about, and why, a line each.
+    skipped: Sequence[str]
+
+    @property
+    def line(self) -> str:
+        """Give the line of figures."""
+        return f"advisories: {self.packages} packages, {len(self.advisories)} advisories, {len(self.skipped)} not asked"
+
+
+def main() -> int:
+    """Ask, and print what was answered."""
+    try:
+        findings = ask()
+    except (NobodyAsked, PeerMissing) as exc:
+        _say(f"Nobody could be asked, so nothing is known: {exc}")
+        return 2
+    for line in (*findings.advisories, *findings.skipped):
+        _say(line)
+    _say(findings.line)
+    if findings.advisories:
+        return 1
+    return 2 if findings.skipped else 0
+
+
+def ask() -> Findings:
+    """Have pip-audit ask.
+
+    Raises:
+        PeerMissing: It cannot be installed.
+        NobodyAsked: It got no answer.
+    """
+    program = installed("advisor", note=_say) / ".venv/bin/pip-audit"
+    try:
+        done = subprocess.run(  # noqa: S603  # the project's own
+            [str(program), *_AUDIT], check=False, capture_output=True, text=True, timeout=_PATIENCE_S
+        )
+    except (OSError, subprocess.TimeoutExpired) as exc:
+        raise NobodyAsked(str(exc)) from exc
+    return read(done.stdout, done.stderr)
+
+
+def read(answered: str, error: str) -> Findings:
+    """Read what pip-audit wrote; its exit code does not tell an advisory from a failure.
+
+    Raises:
+        NobodyAsked: It is no answer.
+    """
+    try:
+        told: dict[str, Any] = json.loads(answered)
+        packages: list[dict[str, Any]] = told["dependencies"]
+    except (ValueError, KeyError) as exc:
+        lines = error.strip().splitlines() or ["pip-audit said nothing"]
+        raise NobodyAsked(lines[-1]) from exc
+    return Findings(
+        packages=sum("version" in package for package in packages),
+        advisories=[
+            f"{package['name']} {package['version']}: {vulnerability['id']}"
+            f" ({', '.join(vulnerability['aliases']) or 'no other name'}),"
+            f" fixed in {', '.join(vulnerability['fix_versions']) or 'no version yet'}"
+            for package in packages
+            for vulnerability in package.get("vulns", ())
+        ],
+        skipped=[f"{package['name']}: {package['skip_reason']}" for package in packages if "skip_reason" in package],
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201  # a command says what it does
+
+
+if __name__ == "__main__":
+    sys.exit(main())
