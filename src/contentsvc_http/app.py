@@ -14,6 +14,7 @@ from contentsvc_core.usecases.receive import at_once
 from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import refuse
 from contentsvc_http.health import health_routes, status_route
+from contentsvc_http.intake import ROOM, Intake
 from contentsvc_http.logs import RequestLog, Requests
 from contentsvc_http.rate_limiting import RateLimitHeaders
 from contentsvc_http.v1.routes import Api, api_routes
@@ -32,6 +33,8 @@ class Front:
     api: Api
     #: Where the answers to large deliveries are written.
     aside: Aside = at_once
+    #: How many bytes of large bodies are held at a time.
+    room: int = ROOM
 
 
 @final
@@ -68,7 +71,9 @@ def create_app(services: Services) -> ASGIApp:
     requests = Requests(services.answered)
     # Outermost of what answers: the log itself does, when the server stops in the middle of a request.
     served = RateLimitHeaders(RequestLog(application, requests))
-    return served if front is None else Webhooks(front.receiver, served, aside=front.aside, requests=requests)
+    if front is None:
+        return served
+    return Webhooks(front.receiver, served, aside=front.aside, intake=Intake(front.room), requests=requests)
 
 
 def _front_routes(front: Front, running: str) -> list[HTTPRouteHandler]:

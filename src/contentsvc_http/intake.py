@@ -12,8 +12,8 @@ from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY
 from contentsvc_core.webhooks.outcomes import answer
 from contentsvc_http.errors import RETRY_AFTER_S, Refused
 
-#: How many bytes of large bodies a process holds at most, from the announcement until the delivery is answered: two of
-#: the largest.
+#: How many bytes of large bodies a process holds at most unless it is told otherwise, from the announcement until the
+#: delivery is answered: two of the largest.
 ROOM: Final = 2 * MAX_BODY
 #: How many bytes of small ones it holds beside them, from when they are there: thousands. Whoever sends large ones
 #: slowly, signed or not, must not keep these out.

@@ -31,8 +31,6 @@ _REST_S: Final = 5.0
 #: older ones (:func:`gc.set_threshold`). A delivery leaves no cycles, so that nearly nothing is ever found; with the
 #: defaults, looking took 5 to 10 % of the CPU time of a delivery.
 _COLLECTING: Final = (50_000, 20, 50)
-#: How many connections a process has at most: beyond them, a sender has to come again.
-MAX_CONNECTIONS: Final = 2000
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
@@ -122,7 +120,7 @@ async def _serve(
             proxy_headers=False,
             server_header=False,
             timeout_graceful_shutdown=_REQUEST_GRACE_S,
-            limit_concurrency=_most_connections() + 1,
+            limit_concurrency=_most_connections(settings.max_connections) + 1,
         )
         _collect_less()
         await _Server(config, started).serve(sockets=[bound])
@@ -130,16 +128,16 @@ async def _serve(
         threading.Thread(target=_end_in_any_case, name="last resort", daemon=True).start()
 
 
-def _most_connections() -> int:
+def _most_connections(asked: int) -> int:
     """Give how many connections the process takes: what it may open leaves room for the database's, and for files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 2 * MAX_CONNECTIONS
+    wanted = 2 * asked
     if soft != resource.RLIM_INFINITY and soft < wanted:
         most = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
             soft = most
-    return MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, soft // 2)
+    return asked if soft == resource.RLIM_INFINITY else min(asked, soft // 2)
 
 
 def _collect_less() -> None:

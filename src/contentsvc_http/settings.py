@@ -41,6 +41,12 @@ class Settings:
     #: What stored secrets are encrypted with: Fernet keys or long secrets, separated by commas, the newest first.
     #: Empty with SQLite: a key file beside the database, made when there is none. PostgreSQL needs it.
     secret_key: ts.SecretStr = field(default=ts.SecretStr(""))
+    #: How many connections a process has at most; beyond them a sender has to come again.
+    max_connections: int = field(default=2000, validator=checks.between(10, 100_000, ""))
+    #: How many MiB of large bodies a process receives at a time, by what their heads announce.
+    max_large_bodies_mib: int = field(
+        default=50, validator=checks.between(25, 16_384, ": the largest body of a delivery has 25")
+    )
     #: How many refused deliveries a repository's log takes in a minute.
     failed_log_rows_per_minute: int = field(default=1000, validator=checks.positive)
     #: ``auto``: for people on a terminal, JSON elsewhere.
@@ -113,6 +119,8 @@ class Settings:
             "codehost_api_url": self.codehost_api_url,
             "github_api_url": self.github_api_url,
             "secret_key": "***" if self.secret_key else "",
+            "max_connections": self.max_connections,
+            "max_large_bodies_mib": self.max_large_bodies_mib,
             "failed_log_rows_per_minute": self.failed_log_rows_per_minute,
             "log_format": self.log_format,
             "log_level": self.log_level,

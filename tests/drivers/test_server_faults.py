@@ -194,6 +194,25 @@ def test_while_the_disk_is_full_senders_are_asked_to_come_again_and_nothing_is_l
     assert count("SELECT count(*) FROM posts") == 12
 
 
+def test_connections_and_large_bodies_are_bounded_as_it_is_set(template: Prepared, tmp_path: Path) -> None:
+    prepared = template.copied_to(tmp_path, max_connections="10", max_large_bodies_mib="25")
+    named = prepared.hook.headers(b"", str(uuid.uuid4())) | {"Host": "x", "Expect": "100-continue"}
+    named["Content-Length"] = str(20 * 1024 * 1024)
+    head = "\r\n".join([f"POST {prepared.hook.path} HTTP/1.1", *map(": ".join, named.items()), "", ""]).encode()
+    with serving(prepared.installation) as server, contextlib.ExitStack() as held:
+        first = held.enter_context(server.connect())
+        first.sendall(head)
+        # It has its place.
+        assert first.recv(4096).startswith(b"HTTP/1.1 100 ")
+        with server.connect() as second:
+            second.sendall(head)
+            assert second.recv(4096).startswith(b"HTTP/1.1 503 ")
+        for _ in range(9):
+            held.enter_context(server.connect())
+        with server.connect() as eleventh:
+            assert b"Too many connections" in eleventh.recv(4096)
+
+
 def test_a_row_that_nobody_can_read_holds_up_nobody_else(prepared: Prepared) -> None:
     installation = prepared.installation
     with serving(installation) as server:

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncGenerator
+from typing import Final
 
 from contentsvc_adapters.aside import OneAtATime
 from contentsvc_adapters.clocks import SystemClock
@@ -22,6 +23,8 @@ from contentsvc_http.wiring.faults import log_fault
 from contentsvc_http.wiring.scheduling import scheduling
 from contentsvc_http.wiring.stores import open_stores
 from contentsvc_http.wiring.sweeping import sweeping
+
+_MIB: Final = 1024 * 1024
 
 
 @contextlib.asynccontextmanager
@@ -83,6 +86,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
                 )
             ),
             aside=aside,
+            room=settings.max_large_bodies_mib * _MIB,
             api=open_api(settings, stores, clock, ids, nudge=nudge, hosts=hosts),
         )
         yield Services(
