@@ -48,6 +48,7 @@ async def flood(
 async def _send_unsigned(port: int, path: str, size: int) -> str:
     """Send a body in pieces until it is all sent, or the server says something; give the status."""
     reader, writer = await asyncio.open_connection(LOOPBACK, port)
+    answer = asyncio.create_task(reader.readline())
     try:
         async with asyncio.timeout(_WAIT_S):
             head = (
@@ -55,7 +56,6 @@ async def _send_unsigned(port: int, path: str, size: int) -> str:
                 f"X-Host-Delivery: storm\r\nX-Hub-Signature-256: sha256={'0' * 64}\r\nContent-Length: {size}\r\n\r\n"
             )
             writer.write(head.encode())
-            answer = asyncio.create_task(reader.readline())
             piece = b"x" * _PIECE
             for begin in range(0, size, _PIECE):
                 if answer.done():
@@ -67,6 +67,11 @@ async def _send_unsigned(port: int, path: str, size: int) -> str:
         # It was refused while it was on its way, and the refusal was lost with the connection.
         return type(exc).__name__
     finally:
+        answer.cancel()
+        # What it met is what the sender met.
+        await asyncio.wait([answer])
+        if not answer.cancelled():
+            answer.exception()
         writer.transport.abort()
 
 
