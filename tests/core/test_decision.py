@@ -64,8 +64,9 @@ class TestStep1Path:
 
         assert isinstance(found, Rejected)
         assert found.status == 400
-        assert found.error.startswith("Invalid webhook parameters: unknown provider")
-        assert len(found.error) < 200
+        shown = "x" * 63 + "…" if len(provider) > 64 else provider.strip()
+        assert found.error == f"Invalid webhook parameters: unknown provider '{shown}'"
+        assert found.fault is Fault.INVALID_PARAMETERS
 
     @pytest.mark.parametrize(
         "number",
@@ -76,7 +77,9 @@ class TestStep1Path:
 
         assert isinstance(found, Rejected)
         assert found.status == 400
-        assert found.error.startswith("Invalid webhook parameters: repositoryId")
+        assert found.error == (
+            "Invalid webhook parameters: repositoryId must be a whole number from 1 to 9223372036854775807"
+        )
 
     @pytest.mark.parametrize("number", ["1", "9223372036854775807"])
     def test_the_smallest_and_the_largest_repository_id_are_taken(self, number: str) -> None:
@@ -89,7 +92,7 @@ class TestStep1Path:
     def test_what_cannot_be_an_id_of_ours_is_an_unknown_integration(self, text: str) -> None:
         for found in (locate("codehost", text, "int_1", "1"), locate("codehost", "org_1", text, "1")):
             assert isinstance(found, Rejected)
-            assert found.fault is Fault.INTEGRATION_NOT_FOUND
+            assert (found.fault, found.error) == (Fault.INTEGRATION_NOT_FOUND, "Integration not found")
 
     @given(st.text(), st.text(), st.text(), st.text())
     def test_locate_is_total(self, provider: str, organization: str, integration: str, repository: str) -> None:
@@ -107,11 +110,26 @@ class TestSteps2To5:
         largest = signed(body + b" " * (MAX_BODY - len(body)), at=AT, secret="secret")
 
         assert isinstance(decided(largest), Processed)
-        assert fault_of(decided(evolve(largest, body=largest.body + b" "))) is Fault.BODY_TOO_LARGE
+        refused = decided(evolve(largest, body=largest.body + b" "))
+        assert (fault_of(refused), answer(refused)) == (
+            Fault.BODY_TOO_LARGE,
+            {"error": "Webhook body exceeds 25 MiB"},
+        )
 
     @pytest.mark.parametrize(
         ("announced", "refused"),
-        [(b"26214400", False), (b"26214401", True), (b"9" * 5000, True), (b"-1", False), (b"x", False), (b"", False)],
+        # Of 20 digits a number is looked at, of one more it is not.
+        [
+            *((b"0" * 19 + b"1", False), (b"0" * 20 + b"1", True)),
+            *(
+                (b"26214400", False),
+                (b"26214401", True),
+                (b"9" * 5000, True),
+                (b"-1", False),
+                (b"x", False),
+                (b"", False),
+            ),
+        ],
     )
     def test_an_announced_length_over_25_mib_is_refused_before_the_body_is_read(
         self, announced: bytes, refused: bool
@@ -125,6 +143,7 @@ class TestSteps2To5:
         unsigned = with_headers(PUSH, (b"content-encoding", encoding), without="X-Hub-Signature-256")
 
         assert decided(unsigned).status == 415
+        assert answer(decided(unsigned)) == {"error": "Content-Encoding is not supported"}
 
     @pytest.mark.parametrize("integration_enabled", [True, False])
     @pytest.mark.parametrize("belonging", Belonging)
@@ -169,7 +188,8 @@ class TestStep6Headers:
         for header in (b"x-host-event", b"x-host-delivery"):
             outcome = decided(with_headers(PUSH, (header, b"again")))
 
-            assert answer(outcome)["error"].startswith("Repeated X-Host-")
+            named = "X-Host-Event" if header == b"x-host-event" else "X-Host-Delivery"
+            assert answer(outcome) == {"error": f"Repeated {named} header"}
             assert outcome.status == 400
 
     @pytest.mark.parametrize("delivery_id", ["x" * 256, "a b", "é", "a\x7f"])
@@ -177,7 +197,9 @@ class TestStep6Headers:
         outcome = decided(signed(push_body("feat: x"), at=AT, secret="secret", delivery_id=delivery_id))
 
         assert outcome.status == 400
-        assert answer(outcome)["error"].startswith("Invalid X-Host-Delivery header")
+        assert answer(outcome) == {
+            "error": "Invalid X-Host-Delivery header: 1 to 255 visible ASCII characters are expected"
+        }
 
     def test_a_delivery_id_of_255_characters_need_be_no_uuid(self) -> None:
         outcome = decided(signed(push_body("feat: x"), at=AT, secret="secret", delivery_id="~" * 255))
@@ -189,6 +211,39 @@ class TestStep6Headers:
         as_codehost = evolve(PUSH, address=at)
 
         assert answer(decided(as_codehost, evolve(ENDPOINT, address=at))) == {"error": "Missing X-GitHub-Event header"}
+
+    def test_white_space_around_a_header_is_no_part_of_it_and_anything_else_is(self) -> None:
+        for around, event in ((" ", "push"), ("\t", "push"), ("X", "XpushX"), ("\xa0", "push")):
+            delivery = signed(push_body("x"), at=AT, secret="secret", event=f"{around}push{around}")
+            outcome = decided(delivery)
+
+            assert isinstance(outcome, Processed if around in " \t" else Ignored)
+            assert answer(outcome)["data"]["event"] == event
+
+    def test_a_refusal_names_the_event_and_the_delivery_as_far_as_they_can_be_read(self) -> None:
+        unsigned = signed(push_body("x"), at=AT, secret="other", event="x" * 65, delivery_id="d-1")
+        named, unnamed = decided(unsigned), decided(with_headers(unsigned, without="X-Host-Event"))
+        repeated = decided(with_headers(unsigned, (b"x-host-delivery", b"d-2")))
+
+        assert isinstance(named, Rejected)
+        assert (named.kind, named.delivery_id, named.unless_duplicate) == ("x" * 63 + "…", "d-1", False)
+        assert isinstance(unnamed, Rejected)
+        assert unnamed.kind is None
+        assert isinstance(repeated, Rejected)
+        assert repeated.delivery_id is None
+
+    def test_at_an_address_of_nobodys_dialect_no_header_names_anything(self) -> None:
+        lost = evolve(PUSH, address=evolve(AT, provider="gitlab"), body=b"tampered with")
+        refused = decided(lost)
+
+        assert decision.delivery_id(lost) is None
+        assert isinstance(refused, Rejected)
+        assert (refused.kind, refused.delivery_id) == (None, None)
+
+    def test_an_event_header_that_would_show_as_nothing_is_missing(self) -> None:
+        outcome = decided(signed(push_body("x"), at=AT, secret="secret", event="\x80"))
+
+        assert answer(outcome) == {"error": "Missing X-Host-Event header"}
 
     def test_event_kinds_are_case_sensitive(self) -> None:
         assert isinstance(decided(signed(push_body("x"), at=AT, secret="secret", event="Push")), Ignored)
@@ -211,7 +266,16 @@ class TestStep8Body:
     def test_any_other_content_type_is_400(self, content_type: str) -> None:
         delivery = with_headers(PUSH, (b"content-type", content_type.encode("latin-1")), without="content-type")
 
-        assert fault_of(decided(delivery)) is Fault.INVALID_PAYLOAD
+        outcome = decided(delivery)
+        assert fault_of(outcome) is Fault.INVALID_PAYLOAD
+        shown = content_type if content_type.isprintable() else ""
+        assert answer(outcome) == {"error": f"Content type '{shown}' is not supported: send 'application/json'"}
+
+    def test_a_content_type_that_is_sent_twice_is_400(self) -> None:
+        outcome = decided(with_headers(PUSH, (b"content-type", b"application/json")))
+
+        assert fault_of(outcome) is Fault.INVALID_PAYLOAD
+        assert answer(outcome) == {"error": "Repeated Content-Type header"}
 
     def test_2048_commits_are_taken_and_one_more_is_400(self) -> None:
         most = decided(signed(push_body(*["x"] * 2048), at=AT, secret="secret"))

@@ -14,6 +14,8 @@ from contentsvc_core import (
     Duplicate,
     Endpoint,
     Fault,
+    Filtered,
+    Processed,
     Rejected,
     Settlement,
     VerifiedDelivery,
@@ -136,6 +138,109 @@ def test_the_duplicates_entry_has_the_same_id_and_says_so() -> None:
     assert entry.title == "Duplicate push delivery"
     assert entry.payload == {"event": "push", "duplicate": True}
     assert (entry.status, entry.status_code, entry.error_message) == (LogStatus.SUCCESS, Duplicate.status, None)
+    assert entry.reason == "the delivery was processed less than 24 hours ago"
+
+
+def test_of_a_refused_copy_the_duplicates_entry_says_nothing() -> None:
+    refused = settled(signed(push_body("x", repository_id=2), at=AT, secret="secret"))
+    entry = refused.duplicate_log
+
+    assert (refused.log.status, refused.log.status_code) == (LogStatus.FAILED, 403)
+    assert refused.log.error_message == "Repository does not belong to this integration"
+    assert (entry.status, entry.status_code, entry.error_message) == (LogStatus.SUCCESS, 200, None)
+    assert entry.payload == {"event": "push", "duplicate": True}
+
+
+@pytest.mark.parametrize(
+    ("event", "body", "kind", "title", "reason"),
+    [
+        ("push", push_body("x"), "push", "Processed push event", "2 workflow runs started"),
+        ("push", push_body("x", branch="dev"), "push", "Filtered push event", None),
+        ("issues", {}, "issues", "Ignored issues event", "the event type is not supported"),
+        ("ping", {}, "ping", "Webhook ping received", None),
+        ("push", b"", "push", "Invalid webhook payload", None),
+    ],
+)
+def test_the_entry_names_the_event_and_why_it_ended_so(
+    event: str, body: bytes | dict[str, object], kind: str, title: str, reason: str | None
+) -> None:
+    delivery = signed(body, at=AT, secret="secret", event=event, delivery_id="d-1")
+    made = settled(delivery)
+    outcome = decide(_verified(delivery))
+    if isinstance(outcome, Filtered):
+        reason = outcome.reason
+    if isinstance(outcome, Rejected):
+        reason = outcome.error
+
+    assert (made.kind, made.log.title, made.log.reason) == (kind, title, reason)
+    assert (made.at, made.log.created_at, made.log.reference_id) == (START, START, "d-1")
+    assert (made.organization_id, made.log.organization_id, made.log.integration_id) == ("org_1", "org_1", "int_1")
+    assert (made.log.repository_id, made.log.integration_type) == (1, "codehost")
+    assert made.log.id.startswith("log_")
+
+
+def test_one_run_is_not_told_as_several_and_none_is_told_too() -> None:
+    push = signed(push_body("x"), at=AT, secret="secret")
+    for triggers, reason in (((), "0 workflow runs started"), ((trigger(1),), "1 workflow run started")):
+        assert settled(push, evolve(ENDPOINT, triggers=triggers)).log.reason == reason
+
+
+def test_a_note_stands_alone_where_there_is_no_reason() -> None:
+    ping = signed({}, at=AT, secret="secret", event="ping")
+
+    assert settled(ping, note="told").log.reason == "told"
+    assert settled(ping, note="").log.reason is None
+
+
+def test_what_is_left_behind_names_the_delivery_that_left_it() -> None:
+    delivery = signed(push_body("feat: x"), at=AT, secret="secret", delivery_id="d-1")
+    outcome = decide(_verified(delivery))
+    assert isinstance(outcome, Processed)
+    first, again = (
+        settlement(
+            outcome,
+            ENDPOINT,
+            at=START,
+            mint=CountingIds().mint,
+            replayed=replayed,
+            event_json="{}" if replayed else None,
+        )
+        for replayed in (False, True)
+    )
+
+    assert first is not None
+    assert again is not None
+    for made, replayed in ((first, False), (again, True)):
+        assert made.context is not None
+        assert made.context.id.startswith("ctx_")
+        assert (made.context.organization_id, made.context.provider) == ("org_1", "codehost")
+        assert (made.context.repository_id, made.context.repository) == (1, "acme/lighthouse")
+        assert (made.context.event, made.context.created_at) == (outcome.event, START)
+        for run in made.runs:
+            assert (run.organization_id, run.created_at, run.due_at) == ("org_1", START, START)
+            # The ids of runs have no prefix.
+            assert run.id.startswith("0")
+            cause = delivered(run)
+            assert (cause.provider, cause.repository_id, cause.repository) == ("codehost", 1, "acme/lighthouse")
+            assert (cause.event, cause.replayed) == (outcome.event, replayed)
+    assert (first.event_json, again.event_json) == (None, "{}")
+    # How its event is written is no part of what it is, and too long to be shown.
+    assert evolve(again, event_json=None) == again
+    assert "event_json" not in repr(again)
+
+
+def test_a_duplicate_was_never_decided_and_leaves_nothing_of_its_own() -> None:
+    duplicate = Duplicate(kind="push", delivery_id="d-1")
+
+    assert settlement(duplicate, ENDPOINT, at=START, mint=CountingIds().mint) is None
+
+
+def test_a_refusal_of_a_delivery_that_names_no_id_has_no_key() -> None:
+    refused = Rejected(fault=Fault.INVALID_PAYLOAD, error="no", unless_duplicate=True)
+    made = settlement(refused, ENDPOINT, at=START, mint=CountingIds().mint)
+
+    assert made is not None
+    assert (made.claim, made.key, made.log.reference_id) == (Claim.CHECK, None, None)
 
 
 def test_a_broken_body_under_a_used_id_is_logged_as_a_duplicate_of_its_own_header() -> None:
@@ -169,6 +274,13 @@ def test_every_part_of_a_key_counts(parts: list[tuple[str, str, int, str]]) -> N
 
     assert len(digests) == len(parts)
     assert {len(digest) for digest in digests} == {16}
+
+
+def test_the_digest_of_a_key_is_the_same_in_every_version() -> None:
+    # Claims of the last 24 hours are stored under it: another one would free them all.
+    key = ClaimKey(organization_id="org_1", integration_id="int_1", repository_id=1, delivery_id="d-1")
+
+    assert key.digest.hex() == "140ec942e427dc21fcbde3c0ebce86a0"
 
 
 def test_neighbouring_parts_of_a_key_cannot_be_mixed_up() -> None:

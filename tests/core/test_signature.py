@@ -1,4 +1,5 @@
 import hmac
+from collections.abc import Iterator
 from hashlib import sha256
 
 import pytest
@@ -61,6 +62,22 @@ def test_verify_is_total_on_arbitrary_headers(signature: bytes | None, secrets: 
 )
 def test_every_other_form_of_the_header_is_invalid(signature: bytes | None) -> None:
     assert verify(BODY, signature, [SECRET]) is False
+
+
+def test_for_another_form_of_the_header_no_secret_is_looked_at() -> None:
+    # Nor is the body, which may be large: whoever has not even tried to sign it costs nothing.
+    def untouched() -> Iterator[str]:
+        raise AssertionError
+        yield SECRET
+
+    assert verify(BODY, b"sha256=abc", untouched()) is False
+
+
+def test_a_secret_that_is_no_whole_text_signs_like_any_other() -> None:
+    half = "\ud83d"
+
+    assert verify(BODY, sign(BODY, half).encode(), [half])
+    assert not verify(BODY, sign(BODY, half).encode(), ["\ufffd", "?"])
 
 
 def test_an_empty_secret_never_verifies() -> None:

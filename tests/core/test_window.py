@@ -126,6 +126,13 @@ def test_of_ten_more_requests_at_60_1_s_exactly_one_passes() -> None:
     assert {verdict.reset_at_ms for verdict in verdicts[11:]} == {T0 + 59_900 + WINDOW_MS}
 
 
+def test_a_refused_request_leaves_the_very_window_also_within_the_millisecond_of_the_last_admitted_one() -> None:
+    window, _ = asked(1, [T0])
+
+    for later in (0, 1, 59_999):
+        assert asked(1, [T0 + later], window)[0] is window
+
+
 def test_a_refused_request_is_not_counted() -> None:
     window, verdicts = asked(1, [T0, *range(T0 + 1, T0 + 60_000, 500)])
 
@@ -208,12 +215,16 @@ def test_where_nobody_can_tell_nothing_remains_and_one_asks_again_in_a_second() 
 
 
 def test_a_window_out_of_order_and_a_limit_below_1_cannot_be() -> None:
-    with pytest.raises(ValueError, match="order"):
+    with pytest.raises(ValueError, match=r"^the hits of a window stand in their order, the oldest first$"):
         Window(hits_ms=[T0 + 1, T0])
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match=r"^a limit must be at least 1, not 0$"):
         rate(0)
+
+
+def test_a_window_says_something_until_its_last_request_leaves() -> None:
     assert Window().expires_at_ms == 0
-    assert Window(hits_ms=[T0, T0 + 5]).expires_at_ms == T0 + 5 + WINDOW_MS
+    for hits_ms in ([T0 + 5], [T0, T0 + 5], [T0, T0 + 1, T0 + 5]):
+        assert Window(hits_ms=hits_ms).expires_at_ms == T0 + 5 + 60_000
 
 
 def test_the_specified_operations_are_limited_and_no_others() -> None:
@@ -246,5 +257,8 @@ def test_buckets_are_told_apart_by_caller_and_operation() -> None:
     }
 
     assert len(names) == 4 * len(RATES)
+    # A window is stored under it, and found there by the next version.
+    assert Bucket.of_key(RATES[0], "csk_1").name == "POST /v1/posts/generate key csk_1"
+    assert Bucket.of_address(RATES[1], "192.0.2.1").name == "PATCH /v1/posts/{postId} address 192.0.2.1"
     # The limit is not in it: a version with another one goes on with the same window.
     assert Bucket.of_key(evolve(RATES[0], limit=11), "csk_1").name == Bucket.of_key(RATES[0], "csk_1").name

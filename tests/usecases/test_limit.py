@@ -1,5 +1,6 @@
 """The limiter: what a closed bucket costs, and what it remembers of it."""
 
+import asyncio
 from datetime import datetime, timedelta
 
 import pytest
@@ -12,6 +13,7 @@ from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import RateLimitStore
 from contentsvc_core.ports.limits import Transition
 from contentsvc_core.testing import ManualClock
+from contentsvc_core.timestamps import to_ms
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.limit import RateLimiter
 
@@ -144,6 +146,67 @@ async def test_no_more_closed_buckets_are_remembered_than_there_is_room_for(worl
     for bucket in reversed(buckets):
         assert await world.ask(2, limiter, bucket) == [False, False]
     assert world.store.asked == asked + 1
+
+
+class ClosedStore:
+    """Has only full windows."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        self.clock = clock
+        self.asked = 0
+
+    async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
+        self.asked += 1
+        # Whoever asks at the same time comes in between.
+        await asyncio.sleep(0)
+        return transition(Window(hits_ms=[to_ms(self.clock.now())] * bucket.rate.limit))[1]
+
+    async def sweep(self, *, before: datetime, limit: int) -> int:
+        raise AssertionError(before, limit)
+
+
+async def test_unless_it_is_said_otherwise_10000_closed_buckets_are_remembered() -> None:
+    store = ClosedStore(ManualClock())
+    limiter = RateLimiter(store, store.clock)
+    buckets = [Bucket.of_address(RATE, str(number)) for number in range(10_001)]
+    for bucket in buckets:
+        await limiter.hit(bucket)
+
+    for bucket in buckets[1:]:
+        await limiter.hit(bucket)
+    assert store.asked == 10_001
+    await limiter.hit(buckets[0])
+    assert store.asked == 10_002
+
+
+async def test_a_bucket_that_is_closed_by_two_at_once_is_the_last_that_was_closed() -> None:
+    store = ClosedStore(ManualClock())
+    limiter = RateLimiter(store, store.clock, remembered=2)
+    first, second, third = (Bucket.of_address(RATE, str(number)) for number in range(3))
+    # The first one is closed once more after the second one.
+    await asyncio.gather(limiter.hit(first), limiter.hit(second), limiter.hit(first))
+    await limiter.hit(third)
+    assert store.asked == 4
+
+    await limiter.hit(first)
+    assert store.asked == 4
+    await limiter.hit(second)
+    assert store.asked == 5
+
+
+async def test_a_refusal_that_was_over_is_forgotten_and_does_not_come_back_with_the_clock(world: World) -> None:
+    await world.ask(11)
+    world.at(60)
+    assert await world.ask(1) == [True]
+
+    world.at(30)
+    assert await world.ask(1) == [True]
+
+
+async def test_while_nobody_can_tell_a_second_is_said(world: World) -> None:
+    world.at(7)
+
+    assert world.limiter.unknown(RATE) == Verdict(False, 10, 0, to_ms(world.clock.now()) + 1000, 1)
 
 
 async def test_a_clock_that_is_put_back_keeps_nobody_out_for_more_than_60_s(world: World) -> None:
