@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock check format test demo serve crash crash-store model nodes simulate fuzz storm limits advisories bench bench-short clean
+.PHONY: help install lock check format test demo serve crash crash-store model nodes simulate fuzz storm limits mutate advisories bench bench-short clean
 
 help:  ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ limits: install  ## ask a server at 0, 59.9 and 60.1 s, and after Retry-After: w
 
 advisories: install  ## ask whether anything is publicly known against the pinned packages (needs the network)
 	$(BIN)/python -m benchmarks.advisories
+
+mutate: install  ## put 7,000 small faults into the core: the tests must notice them (an hour): COUNT=500 SEED=1 ONLY=access.window
+	$(BIN)/python -m tests.mutation --count $(or $(COUNT),0) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) $(if $(JOBS),--jobs $(JOBS))
 
 bench: install  ## measure everything, 45 minutes on a quiet machine: BENCH=http,growth (names; BENCH=list) SEED=1 SHORT=1
 	$(BIN)/python -m benchmarks $(if $(BENCH),--rows $(BENCH)) $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0 no,$(SHORT)),--short)

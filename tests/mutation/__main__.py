@@ -1,0 +1,140 @@
+"""`python -m tests.mutation --seed 1`."""
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Collection, Sequence
+from time import monotonic
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from tests.mutation import afresh, trials
+from tests.mutation.mutants import ROOT, Mutant, modules, mutants_of
+from tests.mutation.rooms import ROOMS, TESTS, explained, room_of
+from tests.mutation.trials import Campaign, End, Trial
+
+#: In percent: of all mutants, those apart that are explained.
+GOAL: Final = 90.0
+_WHOLE: Final = 100.0
+_SHOWN: Final = 20
+#: What became of each, as it is known.
+_TRIALS: Final = ROOT / "build" / "mutants.txt"
+_ALIVE: Final = frozenset({End.SURVIVED, End.UNREACHED})
+
+
+@click.command()
+@click.option("--count", default=0, show_default=True, type=click.IntRange(min=0), help="How many mutants; 0: all.")
+@click.option("--seed", default=1, show_default=True, help="Decides which, if not all.")
+@click.option("--only", multiple=True, help="Only those whose name begins so: access.window, access.window:hit.")
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="How many at once.")
+@click.argument("tests", nargs=-1)
+def mutate(count: int, seed: int, only: tuple[str, ...], jobs: int, tests: tuple[str, ...]) -> None:
+    """Put small faults into the core, one at a time, and demand that a test notices each.
+
+    TESTS are files and folders of tests; the core's and the use cases' if none are named. Exit code 0 when 90 % of the
+    faults are noticed, and every one in the signature, the claim and the limiter.
+    """
+    click.echo(f"mutate: count={count or 'all'} seed={seed}{''.join(f' only={each}' for each in only)}")
+    known = explained()
+    every = [mutant for module in modules() for mutant in mutants_of(module) if _is_tried(mutant)]
+    chosen = [mutant for mutant in every if not only or mutant.name.startswith(only)]
+    if 0 < count < len(chosen):
+        # In the order of the code all the same.
+        places = sorted(random.Random(seed).sample(range(len(chosen)), count))  # noqa: S311  # it must be the same again
+        chosen = [chosen[place] for place in places]
+    began = monotonic()
+    found = _tried(chosen, tests or TESTS, jobs)
+    complaints = [
+        *(f"explained, and killed: {each.mutant.name}" for each in found if _is_wrong(each, known)),
+        *(f"explained, and not made: {name}" for name in sorted(set(known) - {each.name for each in every})),
+    ]
+    survivors = [each for each in found if each.end in _ALIVE and each.mutant.name not in known]
+    _tell(survivors, complaints)
+    scores = {
+        room.name: _score([each for each in found if each.mutant.module in room.modules], known) for room in ROOMS
+    }
+    whole = _score(found, known)
+    ends = Counter(each.end for each in found)
+    click.echo(
+        f"mutate: {len(found)} mutants in {monotonic() - began:.0f} s: killed {ends[End.KILLED]}, "
+        f"timed out {ends[End.TIMED_OUT]}, survived {len(survivors)} (not reached {_unreached(survivors)}), "
+        f"explained {_alive(found) - len(survivors)}; score {_percent(whole)}; "
+        + ", ".join(f"{name} {_percent(score)}" for name, score in scores.items())
+    )
+    good = (whole is None or whole >= GOAL) and all(score in {None, _WHOLE} for score in scores.values())
+    sys.exit(0 if good and not complaints else 1)
+
+
+def _is_tried(mutant: Mutant) -> bool:
+    # What a module does when it is imported is tried in the rooms alone: elsewhere it is words and patterns.
+    return mutant.function is not None or room_of(mutant.module) is not None
+
+
+def _tried(mutants: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[Trial]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    found: list[Trial] = []
+    # No thread draws it: a process that is forked beside one may find a lock that nobody opens.
+    _TRIALS.parent.mkdir(exist_ok=True)
+    with (
+        _TRIALS.open("w", encoding="utf-8", buffering=1) as kept,
+        Progress(*columns, console=Console(stderr=True), auto_refresh=False) as progress,
+    ):
+        task = progress.add_task("mutants", total=len(mutants))
+        progress.refresh()
+
+        def told(trial: Trial) -> None:
+            found.append(trial)
+            kept.write(f"{_line(trial)}\n")
+            progress.advance(task)
+            progress.refresh()
+
+        imported = [mutant for mutant in mutants if mutant.function is None]
+        if imported:
+            afresh.import_others()
+        for mutant in imported:
+            room = room_of(mutant.module)
+            assert room is not None
+            told(Trial(mutant=mutant, end=afresh.tried_afresh(mutant, room.tests)))
+        if called := [mutant for mutant in mutants if mutant.function is not None]:
+            trials.collect(tests, Campaign(called, told, jobs=jobs))
+    return found
+
+
+def _tell(survivors: Sequence[Trial], complaints: Sequence[str]) -> None:
+    lines = [_line(each) for each in survivors]
+    for line in [*complaints, *lines[:_SHOWN]]:
+        click.echo(line, err=True)
+    if len(lines) > _SHOWN:
+        click.echo(f"and {len(lines) - _SHOWN} more: {_TRIALS.relative_to(ROOT)}", err=True)
+
+
+def _line(trial: Trial) -> str:
+    return f"{trial.end.value}: {trial.mutant.name} (line {trial.mutant.lines.start})"
+
+
+def _is_wrong(trial: Trial, known: Collection[str]) -> bool:
+    return trial.end not in _ALIVE and trial.mutant.name in known
+
+
+def _alive(found: Sequence[Trial]) -> int:
+    return sum(each.end in _ALIVE for each in found)
+
+
+def _unreached(found: Sequence[Trial]) -> int:
+    return sum(each.end is End.UNREACHED for each in found)
+
+
+def _score(found: Sequence[Trial], known: Collection[str]) -> float | None:
+    counted = [each for each in found if each.mutant.name not in known]
+    return _WHOLE * (len(counted) - _alive(counted)) / len(counted) if counted else None
+
+
+def _percent(score: float | None) -> str:
+    # Never rounded up: 100.0 % is all of them.
+    return "–" if score is None else f"{int(score * 10) / 10:.1f} %"
+
+
+if __name__ == "__main__":
+    mutate(prog_name="python -m tests.mutation")

@@ -1,0 +1,211 @@
+"""Mutants: a module of the core with one small fault in it.
+
+Nothing of the core is imported here: a module is read, its tree is changed in one place, and that is compiled.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType
+from typing import Final, Self, final
+
+from attrs import evolve, field, frozen
+from tests.mutation.faults import Place, changes
+
+ROOT: Final = Path(__file__).parents[2]
+CORE: Final = ROOT / "src" / "contentsvc_core"
+#: What is shipped for tests is no rule; a port's promises are proved by ``tests/contracts``.
+_LEFT_OUT: Final = ("strategies", "testing", "ports")
+_SHOWN: Final = 160
+
+
+@final
+@frozen(kw_only=True)
+class Mutant:
+    """One fault at one place."""
+
+    #: Within the core, dotted: ``access.window``.
+    module: str
+    #: The outermost function or method that it is in, by its qualified name and its first line; ``None``: it is in what
+    #: the module does when it is imported.
+    function: tuple[str, int] | None
+    #: One of these is reached by every test that can notice it.
+    lines: range
+    #: The same for as long as nobody changes the line or its function's name, wherever it stands in the file.
+    name: str
+    #: The module's, which all of its mutants share.
+    tree: ast.Module = field(repr=False, eq=False)
+    place: Place = field(repr=False, eq=False)
+    #: What is put there.
+    new: ast.AST = field(repr=False, eq=False)
+
+    @property
+    def path(self) -> Path:
+        """Give the file that the fault is put into."""
+        return path_of(self.module)
+
+    def without_its_fault(self) -> Self:
+        """Give a mutant that is none: whoever says that it was killed is wrong."""
+        return evolve(self, new=self.place.node, name=f"{self.name}, not")
+
+    def code(self) -> CodeType:
+        """Give the module with the fault in it, compiled."""
+        before = self.place.put(self.new)
+        try:
+            return compile(self.tree, str(self.path), "exec", dont_inherit=True)
+        finally:
+            self.place.put_back(before)
+
+
+def path_of(module: str) -> Path:
+    """Give a module's file."""
+    base = CORE.joinpath(*module.split("."))
+    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+
+
+def modules() -> list[str]:
+    """Give the core's modules that have rules in them."""
+    found = sorted(path.relative_to(CORE).with_suffix("").parts for path in CORE.rglob("*.py"))
+    return [".".join(parts) for parts in found if parts[-1] != "__init__" and parts[0] not in _LEFT_OUT]
+
+
+def mutants_of(module: str, source: str | None = None) -> list[Mutant]:
+    """Make every mutant of a module, in the order of its lines."""
+    text = path_of(module).read_text("utf-8") if source is None else source
+    tree = ast.parse(text)
+    lines = text.splitlines()
+    names = Counter[str]()
+    made: list[Mutant] = []
+    for spot in _spots(tree):
+        for new, change in changes(spot.place):
+            place = f"{module}:{spot.function[0] if spot.function else ''}"
+            name = f"{place}: {_short(lines[spot.line - 1].strip())} | {_short(change)}"
+            names[name] += 1
+            made.append(
+                Mutant(
+                    module=module,
+                    function=spot.function,
+                    lines=spot.lines,
+                    # The same fault on the same line, or on one that reads the same.
+                    name=name if names[name] == 1 else f"{name} ({names[name]})",
+                    tree=tree,
+                    place=spot.place,
+                    new=new,
+                )
+            )
+    return made
+
+
+@final
+@frozen(kw_only=True)
+class _Spot:
+    place: Place
+    function: tuple[str, int] | None
+    lines: range
+    line: int
+
+
+@final
+@frozen(kw_only=True)
+class _Around:
+    """What stands around a node."""
+
+    names: tuple[str, ...] = ()
+    function: tuple[str, int] | None = None
+    lines: range = range(0)
+
+
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef
+#: They say nothing that runs, or nothing about what the module does.
+_SILENT: Final = (ast.Import, ast.ImportFrom, ast.Assert, ast.Global, ast.Nonlocal)
+_HEADED: Final = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
+
+
+def _spots(tree: ast.Module) -> Iterator[_Spot]:
+    yield from _inside(tree, _Around())
+
+
+def _inside(owner: ast.AST, around: _Around) -> Iterator[_Spot]:
+    for place in Place.all_of(owner):
+        child = place.node
+        if isinstance(child, _SILENT) or _is_for_the_type_checker(place):
+            continue
+        if isinstance(child, _Definition):
+            yield from _defined(child, around)
+        elif isinstance(child, ast.ClassDef):
+            inner = _Around(names=(*around.names, child.name))
+            for part in Place.all_of(child, "body"):
+                yield from _at(part, inner)
+        else:
+            yield from _at(place, around)
+
+
+def _defined(node: _Definition, around: _Around) -> Iterator[_Spot]:
+    inner = around
+    if around.function is None:
+        names = (*around.names, node.name)
+        # As the compiler counts: from the first decorator.
+        first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
+        inner = _Around(names=names, function=(".".join(names), first))
+        # What a parameter is when it is not given is said when the function is defined.
+        for name in ("defaults", "kw_defaults"):
+            for place in Place.all_of(node.args, name):
+                yield from _at(place, around)
+    for place in Place.all_of(node, "body"):
+        yield from _at(place, inner)
+
+
+def _at(place: Place, around: _Around) -> Iterator[_Spot]:
+    node = place.node
+    if isinstance(node, _SILENT) or _is_for_the_type_checker(place):
+        return
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield from _inside(_Only(node), around)
+        return
+    lines = around.lines
+    # A statement's own lines; of one that has others in it, those of the part in its head.
+    if (isinstance(node, ast.stmt) and not isinstance(node, _HEADED)) or not len(lines):
+        lines = _lines_of(node) or lines
+    inner = _Around(names=around.names, function=around.function, lines=lines)
+    if len(lines):
+        yield _Spot(place=place, function=around.function, lines=lines, line=getattr(node, "lineno", lines[0]))
+    # Whatever is in the head or the body of such a statement has lines of its own.
+    yield from _inside(
+        node, _Around(names=inner.names, function=inner.function) if isinstance(node, _HEADED) else inner
+    )
+
+
+def _lines_of(node: ast.AST) -> range | None:
+    first = getattr(node, "lineno", None)
+    return None if first is None else range(first, (getattr(node, "end_lineno", None) or first) + 1)
+
+
+class _Only(ast.AST):
+    """Something that has this one node in it."""
+
+    _fields = ("node",)
+
+    def __init__(self, node: ast.AST) -> None:
+        super().__init__()
+        self.node = node
+
+
+def _is_for_the_type_checker(place: Place) -> bool:
+    node, owner = place.node, place.owner
+    if place.field in {"annotation", "returns", "decorator_list", "type_comment"}:
+        return True
+    if isinstance(node, ast.Expr):
+        value = node.value
+        # A docstring, an ellipsis; or the arm of a match that nothing reaches.
+        return isinstance(value, ast.Constant) or _calls(value, "assert_never")
+    return isinstance(owner, ast.Call) and _calls(owner, "cast") and place.position == 0
+
+
+def _calls(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _SHOWN else f"{flat[: _SHOWN - 1]}…"

@@ -1,0 +1,56 @@
+"""What every mutant has to be killed of, and what is known of those that cannot be."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, final
+
+from attrs import frozen
+
+#: The tests that are run: pure ones, and those over the memory stores.
+TESTS: Final = ("tests/core", "tests/usecases")
+_EXPLAINED: Final = Path(__file__).with_name("explained.toml")
+
+
+@final
+@frozen(kw_only=True)
+class Room:
+    """Modules of which no mutant may survive, unless it is explained."""
+
+    name: str
+    modules: tuple[str, ...]
+    #: The tests that are run for what its modules do when they are imported, the fastest first.
+    tests: tuple[str, ...]
+
+
+ROOMS: Final = (
+    Room(
+        name="signature",
+        modules=("webhooks.signature",),
+        tests=("tests/core/test_signature.py", "tests/core/test_decision.py"),
+    ),
+    Room(
+        name="claim",
+        modules=("webhooks.settlement", "webhooks.decision"),
+        tests=(
+            *("tests/core/test_settlement.py", "tests/core/test_golden_decisions.py", "tests/core/test_decision.py"),
+            "tests/usecases/test_receive.py",
+        ),
+    ),
+    Room(
+        name="limiter",
+        modules=("access.window", "access.rates", "usecases.limit"),
+        tests=("tests/core/test_window.py", "tests/usecases/test_limit.py"),
+    ),
+)
+
+
+def room_of(module: str) -> Room | None:
+    """Give the room that a module is in."""
+    return next((room for room in ROOMS if module in room.modules), None)
+
+
+def explained() -> Mapping[str, str]:
+    """Give the mutants that change nothing that anybody could notice, by name, and why each does not."""
+    table = tomllib.loads(_EXPLAINED.read_text("utf-8"))
+    return {f"{module}:{name}": reason for module, reasons in table.items() for name, reason in reasons.items()}

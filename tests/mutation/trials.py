@@ -1,0 +1,262 @@
+"""Trying mutants: each in a process of its own, forked from one that has imported the core and its tests.
+
+The functions of the core are known by name in many modules, in tables and in the methods that attrs makes. So a mutant
+is not put into a module: the code of the function itself is replaced, wherever it is held.
+"""
+
+import ctypes
+import gc
+import os
+import resource
+import signal
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
+from types import CodeType, FunctionType
+from typing import Final, NoReturn, final
+
+import pytest
+from attrs import frozen
+from hypothesis import Phase, settings
+from tests.mutation.mutants import CORE, ROOT, Mutant
+from tests.mutation.watching import TestsFail, Watched, forget_what_is_remembered, watch, with_following
+
+#: What a process is told to leave out, beside what ``pyproject.toml`` says: one reports nothing, and has no workers.
+OPTIONS: Final = (
+    *("-o", "addopts=", "-o", "timeout=0", "-p", "no:schemathesis", "-p", "no:xdist", "-p", "no:cacheprovider"),
+    *("-p", "no:faulthandler", "-p", "no:randomly", "--assert=plain", "--capture=no", "--tb=no", "-q", "-q"),
+    *("--no-header", "--no-summary"),
+)
+_SURVIVED: Final = 0
+_KILLED: Final = 3
+#: A test may take so many times as long as it did while it was watched, and so many seconds of the processor more.
+_LONGER: Final = 3
+_MORE_S: Final = 2.0
+#: In seconds of anybody's time: for one that waits for what never comes.
+_WAITING_S: Final = 60.0
+#: In seconds, as long as they took while they were watched: the fastest that reach a mutant, and no more of them.
+_ENOUGH_S: Final = 30.0
+_MEMORY: Final = 4 * 1024**3
+#: How a test ends that is not done, or is known to fail.
+NO_FAILURES: Final = (pytest.skip.Exception, pytest.xfail.Exception)
+
+#: A function: its file, its name, its first line.
+_Key = tuple[str, str, int]
+
+
+class End(Enum):
+    """What became of a mutant."""
+
+    KILLED = "killed"
+    TIMED_OUT = "timed out"
+    SURVIVED = "survived"
+    #: It survived, and no test has reached its line.
+    UNREACHED = "not reached"
+
+
+@final
+@frozen(kw_only=True)
+class Trial:
+    """A mutant, and what became of it."""
+
+    mutant: Mutant
+    end: End
+
+
+@final
+class Campaign:
+    """A plug-in of pytest's, that runs the collected tests as often as there are mutants."""
+
+    def __init__(self, mutants: Sequence[Mutant], told: Callable[[Trial], None], *, jobs: int = 1) -> None:
+        """Take what is tried, and whom to tell of each."""
+        self.trials: list[Trial] = []
+        self._mutants = mutants
+        self._told = told
+        self._jobs = jobs
+        self._judge: Callable[[str], None] | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """Let properties be tried with the same examples each time, and end at the first that is wrong."""
+        quiet()
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Watch what every test reaches; then try every mutant."""
+        if session.testsfailed:
+            message = "tests cannot be collected"
+            raise TestsFail(message)
+        forget_what_is_remembered()
+        items = session.items
+        watched = watch(items, self._run_apart)
+        held = _functions()
+        # What is there already is copied by no process that only looks at it.
+        gc.freeze()
+        running: dict[int, Mutant] = {}
+        for mutant in self._mutants:
+            chosen = _reaching(mutant, items, watched)
+            if not chosen:
+                self._end(mutant, End.UNREACHED)
+                continue
+            while len(running) >= self._jobs:
+                self._await(running)
+            running[self._forked(mutant, chosen, held)] = mutant
+        while running:
+            self._await(running)
+        return True
+
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+        """Judge a test as soon as it fails: how, is nobody's concern."""
+        if self._judge is not None and call.excinfo is not None and not call.excinfo.errisinstance(NO_FAILURES):
+            self._judge(item.nodeid)
+
+    def _end(self, mutant: Mutant, end: End) -> None:
+        trial = Trial(mutant=mutant, end=end)
+        self.trials.append(trial)
+        self._told(trial)
+
+    def _await(self, running: dict[int, Mutant]) -> None:
+        process, status = os.wait()
+        mutant = running.pop(process, None)
+        if mutant is not None:
+            self._end(mutant, ended(status))
+
+    def _run_apart(self, run: Callable[[], None]) -> bool:
+        """Run tests in a process of its own; tell whether all of them have passed."""
+
+        def watching() -> None:
+            self._judge = die
+            run()
+
+        _, status = os.waitpid(forked(watching), 0)
+        return status == _SURVIVED
+
+    def _forked(
+        self, mutant: Mutant, chosen: Sequence[tuple[pytest.Item, float]], held: Mapping[_Key, list[FunctionType]]
+    ) -> int:
+        def run() -> None:
+            self._judge = die
+            replace_code(mutant, held)
+            for (item, seconds), (_, following) in zip(
+                chosen, with_following([item for item, _ in chosen]), strict=True
+            ):
+                limit(_MORE_S + _LONGER * seconds)
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+
+        return forked(run)
+
+
+def quiet() -> None:
+    """Let Hypothesis make the same examples each time, keep none, and make none of them smaller."""
+    settings.register_profile(
+        "mutation",
+        parent=settings.get_profile("contentsvc"),
+        derandomize=True,
+        database=None,
+        phases=(Phase.explicit, Phase.generate),
+        report_multiple_bugs=False,
+        print_blob=False,
+    )
+    settings.load_profile("mutation")
+
+
+def forked(run: Callable[[], None]) -> int:
+    """Run something in a process of its own, which says nothing; an exception in it is a kill."""
+    process = os.fork()
+    if process:
+        return process
+    code = _KILLED
+    try:
+        _die_with_the_parent()
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nowhere, stream)
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.RLIM_INFINITY))
+        run()
+        code = _SURVIVED
+    finally:
+        # Nothing of the parent's is flushed, closed or removed here.
+        os._exit(code)
+
+
+def ended(status: int) -> End:
+    """Tell from the status of a process what became of its mutant."""
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in {signal.SIGPROF, signal.SIGALRM}:
+        return End.TIMED_OUT
+    return End.SURVIVED if status == _SURVIVED else End.KILLED
+
+
+def limit(seconds: float) -> None:
+    """Let this process be killed after so much of the processor's time, or when it waits for too long."""
+    for each in (signal.SIGPROF, signal.SIGALRM):
+        signal.signal(each, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, _WAITING_S + seconds)
+
+
+def replace_code(mutant: Mutant, held: Mapping[_Key, list[FunctionType]]) -> None:
+    """Put a mutant's code into every function that has the code without the fault."""
+    assert mutant.function is not None
+    name, line = mutant.function
+    found = [code for code in _codes(mutant.code()) if (code.co_qualname, code.co_firstlineno) == (name, line)]
+    functions = held.get((str(mutant.path), name, line), [])
+    if not found or not functions:
+        message = f"there is no function to put it into: {mutant.name}"
+        raise LookupError(message)
+    for function in functions:
+        function.__code__ = found[0]
+
+
+def die(_test: str = "") -> NoReturn:
+    """End this process: its mutant is killed."""
+    os._exit(_KILLED)
+
+
+def _die_with_the_parent() -> None:
+    # Linux tells a process of its parent's death if it is asked to: no mutant runs on when a campaign is killed.
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield each
+            yield from _codes(each)
+
+
+def _functions() -> dict[_Key, list[FunctionType]]:
+    """Give the functions of the core that are held anywhere, by file, name and first line."""
+    found: defaultdict[_Key, list[FunctionType]] = defaultdict(list)
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType) and each.__code__.co_filename.startswith(str(CORE)):
+            code = each.__code__
+            found[code.co_filename, code.co_qualname, code.co_firstlineno].append(each)
+    return dict(found)
+
+
+def _reaching(
+    mutant: Mutant, items: Sequence[pytest.Item], watched: Sequence[Watched]
+) -> list[tuple[pytest.Item, float]]:
+    """Give the tests that reach a mutant's lines, the fastest first."""
+    path, lines = str(mutant.path), frozenset(mutant.lines)
+    found = [
+        (item, each.seconds)
+        for item, each in zip(items, watched, strict=True)
+        if not lines.isdisjoint(each.reached.get(path, ()))
+    ]
+    found.sort(key=lambda pair: pair[1])
+    total = 0.0
+    chosen: list[tuple[pytest.Item, float]] = []
+    for item, seconds in found:
+        total += seconds
+        if chosen and total > _ENOUGH_S:
+            break
+        chosen.append((item, seconds))
+    return chosen
+
+
+def collect(tests: Sequence[str], plugin: object) -> int:
+    """Let pytest collect these tests, and leave the rest to a plug-in."""
+    os.chdir(ROOT)
+    return int(pytest.main([*OPTIONS, *tests], plugins=[plugin]))
