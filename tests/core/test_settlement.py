@@ -72,7 +72,7 @@ def test_a_processed_delivery_takes_the_claim_and_leaves_everything_at_once() ->
     assert made.context is not None
     assert made.context.custom_id == "codehost:1:d-1"
     assert [run.cause.started_by for run in made.runs] == ["trg_1", "trg_2"]
-    assert {delivered(run).delivery_id for run in made.runs} == {"d-1"}
+    assert {(delivered(run).delivery_id, delivered(run).replayed) for run in made.runs} == {("d-1", False)}
     assert made.log.status is LogStatus.SUCCESS
     assert made.log.reason == "2 workflow runs started"
 
@@ -227,6 +227,16 @@ def test_what_is_left_behind_names_the_delivery_that_left_it() -> None:
     # How its event is written is no part of what it is, and too long to be shown.
     assert evolve(again, event_json=None) == again
     assert "event_json" not in repr(again)
+
+
+def test_the_runs_of_a_settlement_are_a_tuple_and_none_unless_they_are_given() -> None:
+    made = settled(signed(push_body("feat: x"), at=AT, secret="secret"))
+    bare = Settlement(
+        organization_id="org_1", version=1, claim=Claim.NONE, key=None, at=START, log=made.log, kind="push"
+    )
+
+    assert evolve(made, runs=list(made.runs)) == made
+    assert bare.runs == ()
 
 
 def test_a_duplicate_was_never_decided_and_leaves_nothing_of_its_own() -> None:
