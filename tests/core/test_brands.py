@@ -1,0 +1,167 @@
+"""What may be changed of a brand identity, and what clients see of one."""
+
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+from attrs import evolve
+
+from contentsvc_core.content.brand import BrandIdentity, ToneProfile, UnknownBrand, brand_body
+from contentsvc_core.content.brand_changes import (
+    BadChange,
+    BrandChange,
+    BrandFault,
+    name_key,
+    read_brand_change,
+    read_brand_name,
+)
+from contentsvc_core.testing import START
+
+LATER: Final = START + timedelta(days=1)
+BRAND: Final = BrandIdentity(
+    id="bi_1",
+    organization_id="org_1",
+    name="Acme",
+    website_url="https://acme.example/",
+    created_at=START,
+    updated_at=START,
+)
+#: A text that may be taken away, as clients call it, and the most characters that it may have.
+OPTIONAL: Final = (
+    ("company_name", "companyName"),
+    ("company_description", "companyDescription"),
+    ("custom_tone", "customTone"),
+    ("custom_instructions", "customInstructions"),
+    ("audience", "audience"),
+    ("language", "language"),
+)
+
+
+def changed(brand: BrandIdentity = BRAND, /, **given: Any) -> BrandIdentity | BrandFault:
+    change = read_brand_change(given, at=LATER)
+    assert isinstance(change, BrandChange), change
+    return change.of(brand)
+
+
+def refused(**given: Any) -> str:
+    change = read_brand_change(given, at=LATER)
+    assert isinstance(change, BadChange), change
+    return change.reason
+
+
+def test_what_is_given_is_changed_and_nothing_else() -> None:
+    assert changed(name=" Acme  Inc. ") == evolve(BRAND, name="Acme Inc.", updated_at=LATER)
+    assert changed(tone_profile=ToneProfile.CASUAL, is_default=True) == evolve(
+        BRAND, tone_profile=ToneProfile.CASUAL, is_default=True, updated_at=LATER
+    )
+    assert changed(website_url="https://other.example/") == evolve(
+        BRAND, website_url="https://other.example/", updated_at=LATER
+    )
+
+
+def test_nothing_is_no_change() -> None:
+    assert refused() == "Nothing to change: give at least one field"
+
+
+@pytest.mark.parametrize(("attribute", "wire"), OPTIONAL)
+def test_an_optional_text_is_given_or_taken_away(attribute: str, wire: str) -> None:
+    given = changed(**{attribute: "a text"})
+    assert given == evolve(BRAND, updated_at=LATER, **{attribute: "a text"})
+    assert isinstance(given, BrandIdentity)
+
+    assert changed(given, **{attribute: None}) == evolve(BRAND, updated_at=LATER)
+    assert refused(**{attribute: 7}) == f"{wire} has a value that it cannot have"
+    assert refused(**{attribute: " "}) == f"{wire} must be 1 to 2000 characters long"
+    assert isinstance(changed(**{attribute: "x" * 2000}), BrandIdentity)
+    assert refused(**{attribute: "x" * 2001}) == f"{wire} must be 1 to 2000 characters long"
+
+
+@pytest.mark.parametrize(
+    ("attribute", "long"),
+    [
+        ("company_description", True),
+        ("custom_tone", True),
+        ("custom_instructions", True),
+        ("company_name", False),
+        ("audience", False),
+        ("language", False),
+    ],
+)
+def test_a_long_text_keeps_its_lines_and_any_other_is_one(attribute: str, long: bool) -> None:
+    given = changed(**{attribute: " one\r\ntwo\rthree\nfour\0 "})
+
+    assert isinstance(given, BrandIdentity)
+    assert getattr(given, attribute) == ("one\ntwo\nthree\nfour\ufffd" if long else "one two three four\ufffd")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "wire"),
+    [("name", "name"), ("website_url", "websiteUrl"), ("is_default", "isDefault"), ("tone_profile", "toneProfile")],
+)
+def test_what_every_identity_has_cannot_be_taken_away(attribute: str, wire: str) -> None:
+    for value in (None, 7):
+        assert refused(**{attribute: value}) == f"{wire} has a value that it cannot have"
+
+
+def test_a_website_that_nobody_may_read_is_refused_with_the_reason() -> None:
+    reason = refused(website_url="http://127.0.0.1/")
+
+    assert reason.startswith("websiteUrl ")
+    assert len(reason) > len("websiteUrl ")
+
+
+def test_a_name_is_one_line_of_1_to_100_characters() -> None:
+    assert read_brand_name(" a \n b ") == "a b"
+    assert read_brand_name("x" * 100) == "x" * 100
+    for text in ("", " \n", "x" * 101):
+        assert read_brand_name(text) == BadChange(reason="name must be 1 to 100 characters long")
+
+
+def test_one_identity_is_the_default_until_another_one_is_made_it() -> None:
+    default = evolve(BRAND, is_default=True)
+
+    assert changed(default, is_default=False) is BrandFault.LEAVES_NO_DEFAULT
+    assert changed(default, is_default=True) == evolve(default, updated_at=LATER)
+    assert changed(default, name="Other") == evolve(default, name="Other", updated_at=LATER)
+    assert changed(is_default=False) == evolve(BRAND, updated_at=LATER)
+
+
+def test_a_name_is_the_same_whatever_its_case_and_its_accents_spelling() -> None:
+    assert name_key("CAFE\u0301 Straße") == name_key("caf\u00e9 STRASSE")
+    assert name_key("cafe") != name_key("caf\u00e9")
+
+
+def test_the_wire_form_has_every_field() -> None:
+    brand = evolve(
+        BRAND,
+        is_default=True,
+        company_name="Acme Inc.",
+        company_description="Lamps.",
+        tone_profile=ToneProfile.FORMAL,
+        custom_tone="dry",
+        custom_instructions="no puns",
+        audience="keepers",
+        language="German",
+        updated_at=LATER,
+    )
+
+    assert brand_body(brand) == {
+        "id": "bi_1",
+        "name": "Acme",
+        "isDefault": True,
+        "websiteUrl": "https://acme.example/",
+        "companyName": "Acme Inc.",
+        "companyDescription": "Lamps.",
+        "toneProfile": "Formal",
+        "customTone": "dry",
+        "customInstructions": "no puns",
+        "audience": "keepers",
+        "language": "German",
+        "createdAt": "2026-01-01T00:00:00.000Z",
+        "updatedAt": "2026-01-02T00:00:00.000Z",
+    }
+
+
+def test_an_identity_that_is_not_there_is_named_in_one_short_line() -> None:
+    assert UnknownBrand("bi_\n9").reason == "Unknown brand identity: 'bi_ 9'"
+    assert UnknownBrand("x" * 65).reason == f"Unknown brand identity: '{'x' * 63}…'"
