@@ -98,7 +98,11 @@ def _tried(mutants: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[T
             assert room is not None
             told(Trial(mutant=mutant, end=afresh.tried_afresh(mutant, room.tests)))
         if called := [mutant for mutant in mutants if mutant.function is not None]:
-            trials.collect(tests, Campaign(called, told, jobs=jobs))
+            campaign = Campaign(called, told, jobs=jobs)
+            trials.collect(tests, campaign)
+            # Whatever a plug-in raises, pytest tells and keeps to itself.
+            if len(campaign.trials) < len(called):
+                raise click.ClickException(campaign.trouble or "not every mutant was tried")
     return found
 
 

@@ -71,6 +71,8 @@ class Campaign:
     def __init__(self, mutants: Sequence[Mutant], told: Callable[[Trial], None], *, jobs: int = 1) -> None:
         """Take what is tried, and whom to tell of each."""
         self.trials: list[Trial] = []
+        #: Why not all of them could be tried.
+        self.trouble: str | None = None
         self._mutants = mutants
         self._told = told
         self._jobs = jobs
@@ -83,6 +85,18 @@ class Campaign:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Watch what every test reaches; then try every mutant."""
+        try:
+            self._try_all(session)
+        except TestsFail as exc:
+            self.trouble = str(exc)
+        return True
+
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+        """Judge a test as soon as it fails: how, is nobody's concern."""
+        if self._judge is not None and call.excinfo is not None and not call.excinfo.errisinstance(NO_FAILURES):
+            self._judge(item.nodeid)
+
+    def _try_all(self, session: pytest.Session) -> None:
         if session.testsfailed:
             message = "tests cannot be collected"
             raise TestsFail(message)
@@ -103,12 +117,6 @@ class Campaign:
             running[self._forked(mutant, chosen, held)] = mutant
         while running:
             self._await(running)
-        return True
-
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-        """Judge a test as soon as it fails: how, is nobody's concern."""
-        if self._judge is not None and call.excinfo is not None and not call.excinfo.errisinstance(NO_FAILURES):
-            self._judge(item.nodeid)
 
     def _end(self, mutant: Mutant, end: End) -> None:
         trial = Trial(mutant=mutant, end=end)
@@ -121,15 +129,26 @@ class Campaign:
         if mutant is not None:
             self._end(mutant, ended(status))
 
-    def _run_apart(self, run: Callable[[], None]) -> bool:
-        """Run tests in a process of its own; tell whether all of them have passed."""
+    def _run_apart(self, run: Callable[[], None]) -> None:
+        """Run tests in a process of its own."""
+        reading, writing = os.pipe()
+
+        def judge(test: str) -> None:
+            os.write(writing, test.encode())
+            die()
 
         def watching() -> None:
-            self._judge = die
+            self._judge = judge
             run()
 
-        _, status = os.waitpid(forked(watching), 0)
-        return status == _SURVIVED
+        process = forked(watching)
+        os.close(writing)
+        with os.fdopen(reading, encoding="utf-8") as told:
+            failed = told.read()
+        _, status = os.waitpid(process, 0)
+        if status != _SURVIVED:
+            message = f"without any fault, a test fails: {failed or status}"
+            raise TestsFail(message)
 
     def _forked(
         self, mutant: Mutant, chosen: Sequence[tuple[pytest.Item, float]], held: Mapping[_Key, list[FunctionType]]
