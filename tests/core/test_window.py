@@ -19,6 +19,7 @@ from contentsvc_core.access.window import (
     refusal_headers,
     refused_until,
     unknown,
+    used,
 )
 from contentsvc_core.testing import START
 from contentsvc_core.timestamps import from_ms, to_ms
@@ -175,6 +176,23 @@ def test_a_remembered_refusal_says_what_the_window_would_say_or_nothing(oldest: 
     if remembered is not None and later >= 0:
         assert remembered == hit(window, rate(2), now)[1]
     assert (remembered is None) == (not T0 <= to_ms(now) < T0 + WINDOW_MS)
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 6), times(FORWARD | FORWARD | BACK), FORWARD | BACK)
+def test_who_looks_is_told_how_many_requests_count(limit: int, at_ms: list[int], later: int) -> None:
+    window, _ = asked(limit, at_ms)
+    now = from_ms(at_ms[-1] + later)
+
+    verdict = hit(window, rate(limit), now)[1]
+    assert used(window, now) == limit - verdict.remaining - verdict.admitted
+
+
+def test_nothing_counts_in_an_empty_window_nor_exactly_60_s_later() -> None:
+    window, _ = asked(3, [T0, T0 + 5])
+
+    assert used(Window(), START) == 0
+    assert [used(window, from_ms(T0 + each)) for each in (-7, 59_999, 60_000, 60_005)] == [2, 2, 1, 0]
 
 
 def test_both_families_of_headers_and_the_body_say_the_same() -> None:

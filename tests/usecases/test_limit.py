@@ -92,6 +92,25 @@ async def test_a_closed_bucket_asks_the_store_once_and_writes_nothing_until_it_f
     assert (world.store.asked, world.store.written) == (22, 20)
 
 
+async def test_looking_counts_nothing_and_writes_nothing(world: World) -> None:
+    assert await world.limiter.used(BUCKET) == 0
+    await world.ask(3)
+    world.at(40)
+    await world.ask(2)
+
+    for second, used in ((40, 5), (59, 5), (60, 2), (99, 2), (100, 0)):
+        world.at(second)
+        assert await world.limiter.used(BUCKET) == used
+    assert world.store.written == 5
+    assert await world.ask(11) == [True] * 10 + [False]
+
+
+async def test_a_closed_bucket_can_be_looked_into(world: World) -> None:
+    await world.ask(11)
+
+    assert await world.limiter.used(BUCKET) == 10
+
+
 async def test_the_refusals_of_memory_and_store_are_the_same(world: World) -> None:
     await world.ask(10)
     world.at(12.345)

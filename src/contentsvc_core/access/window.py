@@ -92,6 +92,14 @@ def _ordered(hits_ms: tuple[int, ...]) -> Window:
     return window
 
 
+def used(window: Window, now: datetime) -> int:
+    """Tell how many requests count now, for whoever looks and asks for nothing.
+
+    What was counted by a clock that was ahead of now counts as of now, as in :func:`hit`.
+    """
+    return len(window.hits_ms) - bisect_right(window.hits_ms, to_ms(now) - WINDOW_MS)
+
+
 def refused_until(rate: Rate, reset_at_ms: int, now: datetime) -> Verdict | None:
     """Refuse a request from what an earlier refusal said; ``None``: that says nothing about now.
 

@@ -3,7 +3,7 @@
 from typing import Final, final
 
 from contentsvc_core.access.rates import Bucket, Rate
-from contentsvc_core.access.window import Verdict, Window, hit, refused_until, unknown
+from contentsvc_core.access.window import Verdict, Window, hit, refused_until, unknown, used
 from contentsvc_core.ports import Clock, RateLimitStore
 
 #: How many closed buckets are remembered. One more, and the one that was closed first is asked about again.
@@ -44,6 +44,22 @@ class RateLimiter:
         if not verdict.admitted:
             self._remember(bucket, verdict.reset_at_ms)
         return verdict
+
+    async def used(self, bucket: Bucket) -> int:
+        """Tell how many requests of a bucket count now; looking is not counted, and writes nothing.
+
+        Raises:
+            StoreUnavailable: Nobody can tell.
+        """
+        found = 0
+
+        def transition(window: Window) -> tuple[Window, Verdict]:
+            nonlocal found
+            found = used(window, self._clock.now())
+            return window, self.unknown(bucket.rate)
+
+        await self._store.update(bucket, transition)
+        return found
 
     def unknown(self, rate: Rate) -> Verdict:
         """Give what is said of a request for as long as nobody has looked into its window."""

@@ -16,6 +16,8 @@ from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerFault, source_type
 
 NAME_LIMIT: Final = 100
+#: Why a trigger is refused whose repositories no single provider has.
+SEVERAL_PROVIDERS: Final = "the repositories are connected at different providers: a trigger is one provider's"
 #: So often a change is begun, when somebody else changes the trigger's repositories again and again.
 _TURNS: Final = 5
 
@@ -168,7 +170,7 @@ class TriggerEditor:
                 return Refusal(reason=f"Unknown repository: {id_} is not connected{where}")
         able = [slug for slug in slugs if all((slug, id_) in connected for id_ in repository_ids)]
         if not able:
-            return Refusal(reason="the repositories are connected at different providers: a trigger is one provider's")
+            return Refusal(reason=SEVERAL_PROVIDERS)
         if len(able) > 1:
             usual = [slug for slug in able if source_type(slug) == usually]
             if not usual:

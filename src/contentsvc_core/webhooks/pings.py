@@ -1,0 +1,31 @@
+"""A ping of our own: the delivery that a code host sends when a hook is made, for those who want to see one arrive."""
+
+from typing import Final
+
+from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.providers import provider_named
+from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
+
+_BODY: Final = b'{"zen":"A test ping, sent by contentsvc itself."}'
+
+
+def made_ping(address: Address, *, secret: str, delivery_id: str) -> Delivery:
+    """Give a ping as the code host would send it: it is received, verified and logged as any delivery is.
+
+    Args:
+        address: Where it is sent; its provider is one that is known.
+        secret: The webhook secret that it is signed with.
+        delivery_id: Its own.
+    """
+    provider = provider_named(address.provider)
+    assert provider is not None  # an address has one that is known
+    headers = {
+        "Content-Type": "application/json",
+        "Content-Length": str(len(_BODY)),
+        provider.event_header: "ping",
+        provider.delivery_header: delivery_id,
+        SIGNATURE_HEADER: sign(_BODY, secret),
+    }
+    # In lower case, as ASGI servers give them.
+    raw = ((name.lower().encode(), value.encode()) for name, value in headers.items())
+    return Delivery(address=address, headers=raw, body=_BODY)
