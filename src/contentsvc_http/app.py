@@ -7,10 +7,13 @@ from typing import final
 from attrs import frozen
 from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
-from litestar.types import ASGIApp, Scope
+from litestar.types import ASGIApp, ControllerRouterHandler, Scope
 
 from contentsvc_core.ports import Aside
 from contentsvc_core.usecases.receive import at_once
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.pages import template_config
+from contentsvc_http.dashboard.routes import dashboard_routes
 from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import refuse
 from contentsvc_http.health import health_routes, status_route
@@ -31,6 +34,8 @@ class Front:
 
     receiver: Receiving
     api: Api
+    #: ``None``: there is no dashboard.
+    dashboard: Dashboard | None = None
     #: Where the answers to large deliveries are written.
     aside: Aside = at_once
     #: How many bytes of large bodies are held at a time.
@@ -67,6 +72,7 @@ def create_app(services: Services) -> ASGIApp:
         openapi_config=None if front is None else openapi(running),
         # Our own configuration of logging stands (logs.py).
         logging_config=None,
+        template_config=None if front is None or front.dashboard is None else template_config(),
     )
     requests = Requests(services.answered)
     # Outermost of what answers: the log itself does, when the server stops in the middle of a request.
@@ -76,9 +82,10 @@ def create_app(services: Services) -> ASGIApp:
     return Webhooks(front.receiver, served, aside=front.aside, intake=Intake(front.room), requests=requests)
 
 
-def _front_routes(front: Front, running: str) -> list[HTTPRouteHandler]:
+def _front_routes(front: Front, running: str) -> list[ControllerRouterHandler]:
     return [
         *api_routes(front.api),
+        *([] if front.dashboard is None else [dashboard_routes(front.dashboard)]),
         status_route(running),
         asset_route(),
     ]

@@ -116,6 +116,12 @@ class Metrics:
         """Note how many settlements are under way."""
         self._settling.set(self.settling)
 
+    def settled(self) -> list[tuple[float, float]]:
+        """Give how many settlements of this process took how long: bounds in seconds, ascending, the last infinite."""
+        samples = [sample for metric in self.settle_seconds.collect() for sample in metric.samples]
+        counted = [(float(each.labels["le"]), each.value) for each in samples if each.name.endswith("_bucket")]
+        return sorted(counted)
+
     def unavailable(self, operation: str) -> None:
         """Count that the store did not answer."""
         self._unavailable.labels(operation).inc()

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final, final
 
@@ -37,6 +37,8 @@ class Watch:
     batch: Callable[[int], object] | None = None
     #: Told how each run ends.
     ended: Callable[[RunStatus], None] = lambda _status: None
+    #: Gives how many settlements took how long: upper bounds in seconds, each with how many took no longer.
+    settled: Callable[[], Sequence[tuple[float, float]]] | None = None
     routes: tuple[HTTPRouteHandler, ...] = ()
 
     def around(self, inner: "Watch") -> "Watch":
@@ -54,6 +56,7 @@ class Watch:
             answered=self.answered or inner.answered,
             batch=self.batch or inner.batch,
             ended=ended,
+            settled=self.settled or inner.settled,
             routes=(*inner.routes, *self.routes),
         )
 
@@ -113,6 +116,7 @@ async def _measuring(
             answered=metrics.answered,
             batch=metrics.settle_batch.observe,
             ended=metrics.ended,
+            settled=metrics.settled,
             routes=(metrics_route(scrape, local=local),),
         )
     finally:

@@ -1,4 +1,4 @@
-"""The whole of ``/v1`` in this process, over memory stores, with a clock that is set by hand."""
+"""The whole of ``/v1``, and the dashboard, in this process, over memory stores, with a clock that is set by hand."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -19,6 +19,7 @@ from contentsvc_http.app import Front, Services, create_app
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.api import open_api
 from contentsvc_http.wiring.code_hosts import no_hosts
+from contentsvc_http.wiring.dashboard import open_dashboard
 
 #: What an operation with a body is called with.
 JSON = {"Content-Type": "application/json"}
@@ -83,14 +84,21 @@ class ApiWorld:
         self.operator = Operator(self.stores.directory, self.stores.keys, self.clock, self.ids)
         self.receiver = Receiver(self.stores.deliveries, self.stores.journal, self.clock, self.ids)
         self.nudged = 0
+        settings = settings or Settings()
+        api = open_api(settings, self.stores, self.clock, self.ids, nudge=self._nudge, hosts=hosts)
+        dashboard = open_dashboard(
+            settings,
+            self.stores,
+            self.clock,
+            self.ids,
+            api=api,
+            receiver=self.receiver,
+            nudge=self._nudge,
+            hosts=hosts,
+        )
         self.app = create_app(
             Services(
-                front=Front(
-                    receiver=self.receiver,
-                    api=open_api(
-                        settings or Settings(), self.stores, self.clock, self.ids, nudge=self._nudge, hosts=hosts
-                    ),
-                ),
+                front=Front(receiver=self.receiver, api=api, dashboard=dashboard),
                 why_not_ready=self._ready,
             )
         )

@@ -18,6 +18,7 @@ from contentsvc_http.settings import Settings
 from contentsvc_http.watching import watching
 from contentsvc_http.wiring.api import open_api
 from contentsvc_http.wiring.code_hosts import open_code_hosts
+from contentsvc_http.wiring.dashboard import open_dashboard
 from contentsvc_http.wiring.engine import open_engine
 from contentsvc_http.wiring.faults import log_fault
 from contentsvc_http.wiring.scheduling import scheduling
@@ -73,21 +74,35 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
         hosts = await stack.enter_async_context(open_code_hosts(settings))
         # Where nothing works, others find the runs by looking.
         nudge = _nobody if engine is None else engine.nudge
+        receiver = watch.receiver(
+            Receiver(
+                watch.store(stores.deliveries),
+                stores.journal,
+                clock,
+                ids,
+                failed_rows_per_minute=settings.failed_log_rows_per_minute,
+                nudge=nudge,
+                aside=aside,
+            )
+        )
+        api = open_api(settings, stores, clock, ids, nudge=nudge, hosts=hosts)
+        dashboard = open_dashboard(
+            settings,
+            stores,
+            clock,
+            ids,
+            api=api,
+            receiver=receiver,
+            nudge=nudge,
+            hosts=hosts,
+            settled=watch.settled,
+        )
         front = Front(
-            receiver=watch.receiver(
-                Receiver(
-                    watch.store(stores.deliveries),
-                    stores.journal,
-                    clock,
-                    ids,
-                    failed_rows_per_minute=settings.failed_log_rows_per_minute,
-                    nudge=nudge,
-                    aside=aside,
-                )
-            ),
+            receiver=receiver,
             aside=aside,
             room=settings.max_large_bodies_mib * _MIB,
-            api=open_api(settings, stores, clock, ids, nudge=nudge, hosts=hosts),
+            api=api,
+            dashboard=dashboard,
         )
         yield Services(
             front=front if role.receives else None,

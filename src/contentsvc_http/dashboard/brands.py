@@ -1,0 +1,230 @@
+"""Brand identities: the list, making one from a website, changing and deleting one."""
+
+from collections.abc import Mapping
+from typing import Any, Final, final
+
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from contentsvc_core.content.brand import BrandIdentity, ToneProfile
+from contentsvc_core.content.brand_changes import BadChange, BrandFault
+from contentsvc_core.content.jobs import made_brand_id
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.workflows.causes import SiteReading
+from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
+from contentsvc_http.dashboard.forms import Form, by_field
+from contentsvc_http.dashboard.jobs import job_of, job_page
+from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.errors import Refused
+
+_MAKING: Final = ("POST", "/v1/brand-identities/generate")
+_SECTION: Final = "brands"
+#: The fields that may be left empty, and the others, as `/v1` and the pages call them.
+_OPTIONAL: Final = {
+    "companyName": "company_name",
+    "companyDescription": "company_description",
+    "audience": "audience",
+    "language": "language",
+    "customTone": "custom_tone",
+    "customInstructions": "custom_instructions",
+}
+_LABELS: Final = {
+    "name": "The name",
+    "websiteUrl": "The address",
+    "companyName": "The company's name",
+    "companyDescription": "What the company does",
+    "audience": "The audience",
+    "language": "The language",
+    "toneProfile": "The tone",
+    "customTone": "The tone in your words",
+    "customInstructions": "The instructions",
+}
+_TAKEN: Final = "Another brand identity has this name."
+
+
+def brand_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+    return [*_listing(dashboard, pages, Counting(dashboard)), *_changing(dashboard, pages)]
+
+
+def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
+    async def page(
+        found: Visit,
+        form: Form | None,
+        *,
+        faults: Mapping[str, str] | None = None,
+        error: str | None = None,
+        status: int = 200,
+    ) -> Response[Any]:
+        context = {
+            "brands": await dashboard.api.brands.identities(found.organization_id),
+            "typed": {name: form.text(name) if form else "" for name in ("websiteUrl", "name")},
+            "faults": by_field(faults),
+            "error": error,
+        }
+        return pages.page(found, "brands.html", context, title="Brand identities", section=_SECTION, status=status)
+
+    @get(f"{ROOT}/brands", name="dashboard_brands")
+    async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
+        return await page(await visit(dashboard, request), None)
+
+    @post(f"{ROOT}/brands", name="dashboard_brand_ask")
+    async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        if (refused := await counting.refusal(found, *_MAKING)) is not None:
+            return await page(found, form, error=refused, status=429)
+        job = await dashboard.api.brand_generator.request(
+            found.organization_id, name=form.text("name") or None, website_url=form.text("websiteUrl")
+        )
+        match job:
+            case Refusal():
+                return await page(found, form, faults=_fault(job.reason), status=422)
+            case BrandFault():
+                return await page(found, form, faults={"name": _TAKEN}, status=422)
+            case _:
+                return go(f"/brands/jobs/{job.id}")
+
+    @get(f"{ROOT}/brands/jobs/{{job_id:str}}", name="dashboard_brand_job")
+    async def follow(request: Request[Any, Any, Any], job_id: FromPath[str]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        job = await job_of(dashboard, found, job_id)
+        asked = None if job is None else job.asked
+        if job is None or not isinstance(asked, SiteReading):
+            raise Refused(404, {"error": "There is no such request for a brand identity."})
+        made = made_brand_id(job.run) if job.run.status is RunStatus.COMPLETED else None
+        return job_page(
+            pages,
+            found,
+            job,
+            path=f"/brands/jobs/{job.id}",
+            title="Reading a website",
+            section=_SECTION,
+            facts=[("Website", asked.website_url), *([] if asked.name is None else [("Name", asked.name)])],
+            made=None if made is None else (f"/brands/{made}", "See the brand identity"),
+            again=("/brands", "To the brand identities"),
+        )
+
+    return [listed, ask, follow]
+
+
+@final
+class _Editor:
+    """Shows an identity, and saves what its form sends."""
+
+    def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
+        self._dashboard = dashboard
+        self._pages = pages
+
+    async def brand(self, found: Visit, brand_id: str) -> BrandIdentity:
+        """Find an identity.
+
+        Raises:
+            Refused: 404: there is none.
+        """
+        known = is_own_id(brand_id)
+        brand = await self._dashboard.api.brands.identity(found.organization_id, brand_id) if known else None
+        if brand is None:
+            raise Refused(404, {"error": "There is no such brand identity."})
+        return brand
+
+    async def page(
+        self,
+        found: Visit,
+        brand: BrandIdentity,
+        form: Form | None = None,
+        *,
+        faults: Mapping[str, str] | None = None,
+        error: str | None = None,
+    ) -> Response[Any]:
+        api, mine = self._dashboard.api, found.organization_id
+        context = {
+            "brand": brand,
+            "typed": _standing(brand) if form is None else {name: form.raw(name) for name in _LABELS},
+            "makes_default": form is not None and form.is_on("isDefault"),
+            "tones": [tone.value for tone in ToneProfile],
+            "triggers": [each for each in await api.directory.triggers(mine) if each.brand_identity_id == brand.id],
+            "schedules": [each for each in await api.schedules.schedules(mine) if each.brand_identity_id == brand.id],
+            "faults": by_field(faults),
+            "error": error,
+        }
+        status = 422 if error or faults else 200
+        return self._pages.page(found, "brand.html", context, title=brand.name, section=_SECTION, status=status)
+
+    async def save(self, found: Visit, brand: BrandIdentity, form: Form) -> Response[Any]:
+        given = _given(form)
+        if given is None:
+            return await self.page(found, brand, form, faults={"toneProfile": "Choose a tone."})
+        done = await self._dashboard.api.brand_editor.change(found.organization_id, brand.id, given)
+        match done:
+            case BadChange():
+                return await self.page(found, brand, form, faults=_fault(done.reason))
+            case BrandFault.NAME_TAKEN:
+                return await self.page(found, brand, form, faults={"name": _TAKEN})
+            case BrandFault():
+                return await self.page(found, brand, form, error=f"{done.value}.")
+            case BrandIdentity():
+                return go(f"/brands/{done.id}", told="saved")
+
+    async def delete(self, found: Visit, brand: BrandIdentity) -> Response[Any]:
+        removed = await self._dashboard.api.brands.remove(found.organization_id, brand.id)
+        if isinstance(removed, BrandFault):
+            return await self.page(found, brand, error=f"{removed.value}.")
+        is_named = removed.disabled_events or removed.disabled_schedules
+        return go("/brands", told="brand-deleted" if is_named else "deleted")
+
+
+def _changing(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    editor = _Editor(dashboard, pages)
+
+    @get(f"{ROOT}/brands/{{brand_id:str}}", name="dashboard_brand")
+    async def shown(request: Request[Any, Any, Any], brand_id: FromPath[str]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        return await editor.page(found, await editor.brand(found, brand_id))
+
+    @post(f"{ROOT}/brands/{{brand_id:str}}", name="dashboard_brand_save")
+    async def save(request: Request[Any, Any, Any], brand_id: FromPath[str]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        return await editor.save(found, await editor.brand(found, brand_id), form)
+
+    @post(f"{ROOT}/brands/{{brand_id:str}}/delete", name="dashboard_brand_delete")
+    async def delete(request: Request[Any, Any, Any], brand_id: FromPath[str]) -> Response[Any]:
+        found, _form = await change(dashboard, request)
+        return await editor.delete(found, await editor.brand(found, brand_id))
+
+    return [shown, save, delete]
+
+
+def _standing(brand: BrandIdentity) -> dict[str, str]:
+    return {
+        "name": brand.name,
+        "websiteUrl": brand.website_url,
+        "toneProfile": brand.tone_profile.value,
+        **{name: getattr(brand, attribute) or "" for name, attribute in _OPTIONAL.items()},
+    }
+
+
+def _given(form: Form) -> dict[str, Any] | None:
+    """Read the form; ``None``: it names no tone. What is left empty is taken away."""
+    tones = {tone.value: tone for tone in ToneProfile}
+    tone = tones.get(form.text("toneProfile"))
+    if tone is None:
+        return None
+    return {
+        "name": form.text("name"),
+        "website_url": form.text("websiteUrl"),
+        "tone_profile": tone,
+        **{attribute: form.text(name) or None for name, attribute in _OPTIONAL.items()},
+        # Not ticked says nothing: an identity is the default until another one is.
+        **({"is_default": True} if form.is_on("isDefault") else {}),
+    }
+
+
+def _fault(reason: str) -> dict[str, str]:
+    """Put a fault, which begins with the field's name on the wire, into the words of the page."""
+    name, _, fault = reason.partition(" ")
+    return {name: f"{_LABELS[name]} {fault}."} if name in _LABELS else {"": f"{reason}."}

@@ -1,0 +1,150 @@
+"""What the forms of triggers and schedules let people choose from, and how what they chose is read."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Any, Final, TypeVar, final
+
+from attrs import frozen
+
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.identifiers import repository_id
+from contentsvc_core.organizations import Integration
+from contentsvc_core.workflows.causes import sources_of
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.words import CONTENT
+from contentsvc_http.errors import Refused
+
+_Named = TypeVar("_Named", bound=Enum)
+#: By a word that a refusal holds: the field that it is about. The first one counts.
+_ABOUT: Final = (
+    ("repositor", "repositories"),
+    ("brand identity", "brand"),
+    ("event type", "events"),
+    ("name", "name"),
+)
+
+
+@final
+@frozen(kw_only=True)
+class Choice:
+    """Something that can be chosen."""
+
+    value: str
+    label: str
+    #: More about it; empty: there is no more.
+    hint: str = ""
+
+
+@final
+@frozen(kw_only=True)
+class Connected:
+    """What an organization has, by what its triggers and schedules call it."""
+
+    integrations: Sequence[Integration]
+    brands: Sequence[BrandIdentity]
+
+    def repository(self, provider: str | None, number: int) -> str:
+        """Name a repository; one that is not connected any more has its number alone."""
+        names = [
+            source.full_name
+            for source in sources_of(self.integrations)
+            if source.repository_id == number and provider in {None, source.provider}
+        ]
+        return ", ".join(dict.fromkeys(names)) or f"repository {number} (not connected)"
+
+    def brand(self, brand_id: str | None) -> str:
+        """Name a brand identity."""
+        if brand_id is None:
+            return "the default"
+        return next((brand.name for brand in self.brands if brand.id == brand_id), "a deleted one")
+
+    def brand_choices(self, chosen: str) -> list[Choice]:
+        """Give the brand identities, that which is chosen among them even when it was deleted."""
+        default = next((brand.name for brand in self.brands if brand.is_default), None)
+        usual = "The default" if default is None else f"The default, now {default}"
+        choices = [Choice(value="", label=usual), *(Choice(value=each.id, label=each.name) for each in self.brands)]
+        return _with(choices, chosen, "A deleted one")
+
+    def repository_choices(self, chosen: Iterable[str]) -> list[Choice]:
+        """Give the connected repositories by their numbers; one may be connected at several providers."""
+        labels: dict[str, None] = {str(source.repository_id): None for source in sources_of(self.integrations)}
+        choices = [Choice(value=value, label=self.repository(None, int(value))) for value in labels]
+        for value in chosen:
+            choices = _with(choices, value, f"repository {value}", "not connected any more")
+        return choices
+
+    def hosted_choices(self, chosen: Iterable[str]) -> list[Choice]:
+        """Give the connected repositories with their providers (:func:`hosted`)."""
+        sources = sources_of(self.integrations)
+        several = len({source.provider for source in sources}) > 1
+        choices = [
+            Choice(
+                value=hosted(source.provider, source.repository_id),
+                label=source.full_name,
+                hint=source.provider if several else "",
+            )
+            for source in sources
+        ]
+        for value in chosen:
+            choices = _with(choices, value, f"repository {value.partition(':')[2]}", "not connected any more")
+        return choices
+
+
+async def connected(dashboard: Dashboard, organization_id: str) -> Connected:
+    """Read what there is to choose from."""
+    return Connected(
+        integrations=await dashboard.api.directory.integrations(organization_id),
+        brands=await dashboard.api.brands.identities(organization_id),
+    )
+
+
+def hosted(provider: str, number: int) -> str:
+    """Write a repository of a provider as a form's value."""
+    return f"{provider}:{number}"
+
+
+def numbers_of(values: Iterable[str]) -> tuple[int, ...]:
+    """Read repositories' numbers.
+
+    Raises:
+        Refused: 400: one is none; no form of ours sends that.
+    """
+    numbers = [repository_id(value) for value in values]
+    if None in numbers:
+        raise Refused(400, {"error": "Invalid form: there is no such repository"})
+    return tuple(number for number in numbers if number is not None)
+
+
+def named(kind: type[_Named], value: str) -> _Named:
+    """Read what was chosen of an enumeration.
+
+    Raises:
+        Refused: 400: it is none of it; no form of ours sends that.
+    """
+    try:
+        return kind(value)
+    except ValueError as exc:
+        raise Refused(400, {"error": "Invalid form: there is no such choice"}) from exc
+
+
+def content_choices() -> list[Choice]:
+    """Give the types of content."""
+    return [Choice(value=kind.value, label=CONTENT[kind]) for kind in ContentType]
+
+
+def faults_in(reason: str) -> Mapping[str, str]:
+    """Say next to which field a refusal belongs; empty: to none in particular."""
+    field = next((name for word, name in _ABOUT if word in reason.lower()), None)
+    return {} if field is None else {field: reason}
+
+
+def differing(wanted: Mapping[str, Any], standing: object) -> dict[str, Any]:
+    """Give those fields that are to become others: what stays as it is needs no new look."""
+    return {name: value for name, value in wanted.items() if getattr(standing, name) != value}
+
+
+def _with(choices: list[Choice], value: str, label: str, hint: str = "") -> list[Choice]:
+    if any(choice.value == value for choice in choices):
+        return choices
+    return [*choices, Choice(value=value, label=label, hint=hint)]

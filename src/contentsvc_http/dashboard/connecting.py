@@ -1,0 +1,169 @@
+"""Connecting repositories, and disconnecting them."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from litestar import Request, Response, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from contentsvc_core.hosts import HostFault, HostRefusal
+from contentsvc_core.identifiers import is_full_name, is_own_id, is_token, repository_id
+from contentsvc_core.organizations import webhook_url
+from contentsvc_core.text import one_line
+from contentsvc_core.usecases.connect import REMOVED_MEANWHILE, UNKNOWN, Connected, Disconnected
+from contentsvc_core.usecases.operate import ALREADY_CONNECTED, Refusal
+from contentsvc_core.webhooks.providers import PROVIDERS, provider_named
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
+from contentsvc_http.dashboard.forms import Form
+from contentsvc_http.dashboard.integration_names import name_of
+from contentsvc_http.dashboard.pages import Pages
+from contentsvc_http.dashboard.visits import ROOT, Visit, change
+from contentsvc_http.errors import Refused
+
+_SECTION: Final = "integrations"
+_FIELDS: Final = ("repository", "provider", "repository_id", "branch")
+_SHOWN: Final = 100
+_BRANCH_LENGTH: Final = 255
+#: What the code host was asked with, when it did not answer.
+_ASKED: Final = {HostFault.UNSUPPORTED: "repository_id", HostFault.NO_ACCESS: "token"}
+
+
+def no_form() -> dict[str, Any]:
+    """Give what the form is made of before anybody typed."""
+    return {
+        "providers": [provider.slug for provider in PROVIDERS],
+        "typed": dict.fromkeys(_FIELDS, ""),
+        "fault": None,
+        "at_fault": None,
+        "had_token": False,
+    }
+
+
+def connecting_routes(
+    dashboard: Dashboard, pages: Pages, listed: Callable[[Visit], Awaitable[dict[str, Any]]]
+) -> list[HTTPRouteHandler]:
+    """Give the routes.
+
+    Args:
+        dashboard: What they drive.
+        pages: Makes the pages.
+        listed: Gives what the list above the form is made of.
+    """
+    counting = Counting(dashboard)
+
+    @post(f"{ROOT}/integrations", name="dashboard_connect")
+    async def connect(request: Request[Any, Any, Any]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        provider = provider_named(form.text("provider"))
+        # As /v1 does; what it has no operation for is refused anyway.
+        asked = None if provider is None else f"/v1/integrations/{provider.slug}"
+        refused = None if asked is None else await counting.refusal(found, "POST", asked)
+        if refused is None:
+            connected = await _connect(dashboard, found, form)
+        else:
+            connected = Refusal(reason=refused.removesuffix("."))
+        if isinstance(connected, Connected):
+            context = {
+                "integration": connected.integration,
+                "repository": connected.integration.repositories[0],
+                "url": connected.url,
+                "secret": None if connected.created_at_host else connected.secret,
+            }
+            return pages.page(
+                found, "integration_connected.html", context, title="Connected", section=_SECTION, status=201
+            )
+        fault = f"{_upper(connected.reason)}."
+        if isinstance(connected, HostRefusal) and connected.retry_after_s is not None:
+            fault += f" Try again in {connected.retry_after_s} seconds."
+        at_fault = None if refused is not None else _at_fault(connected, form)
+        context = {
+            **await listed(found),
+            **no_form(),
+            "typed": {name: form.text(name) for name in _FIELDS},
+            "had_token": bool(form.text("token")),
+            "fault": fault,
+            "at_fault": at_fault,
+            "error": fault if at_fault is None else "Nothing was connected: one field below needs another look.",
+        }
+        status = 422 if refused is None else 429
+        return pages.page(found, "integrations.html", context, title="Integrations", section=_SECTION, status=status)
+
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/disconnect", name="dashboard_disconnect")
+    async def disconnect(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
+        found, _ = await change(dashboard, request)
+        mine, directory = found.organization_id, dashboard.api.directory
+        integration = await directory.integration(mine, integration_id) if is_own_id(integration_id) else None
+        gone = None
+        if integration is not None:
+            gone = await dashboard.api.connector.disconnect(mine, integration_id)
+        if integration is None or gone is None:
+            raise Refused(404, {"error": f"{UNKNOWN.reason}."})
+        context = {
+            "integration": integration,
+            "name": name_of(integration),
+            "urls": [webhook_url(dashboard.base_url, integration, each.id) for each in integration.repositories],
+            "gone": gone,
+            "hook": gone.hook.name,
+            **await _went_with_it(dashboard, mine, gone),
+        }
+        return pages.page(found, "integration_disconnected.html", context, title="Disconnected", section=_SECTION)
+
+    return [connect, disconnect]
+
+
+async def _connect(dashboard: Dashboard, found: Visit, form: Form) -> Connected | Refusal | HostRefusal:
+    number, asked = None, form.text("repository_id")
+    if asked:
+        number = repository_id(asked)
+        if number is None:
+            return Refusal(reason=f"'{one_line(asked, _SHOWN)}' is no repository id: it is a whole number from 1 on")
+    return await dashboard.api.connector.connect(
+        found.organization_id,
+        full_name=form.text("repository"),
+        provider=form.text("provider"),
+        repository_id=number,
+        branch=form.text("branch") or None,
+        token=form.text("token") or None,
+    )
+
+
+def _at_fault(refused: Refusal | HostRefusal, form: Form) -> str | None:
+    """Tell which field a refusal is about; ``None``: all of them together, or none."""
+    asked = form.text("repository_id")
+    if isinstance(refused, HostRefusal):
+        return _ASKED.get(refused.fault)
+    if refused == REMOVED_MEANWHILE:
+        return None
+    # In the order in which they are refused.
+    wrong = {
+        "repository_id": bool(asked) and repository_id(asked) is None,
+        "provider": provider_named(form.text("provider")) is None,
+        "repository": not is_full_name(form.text("repository")) or refused == ALREADY_CONNECTED,
+        "token": bool(form.text("token")) and not is_token(form.text("token")),
+        "branch": form.text("branch") != one_line(form.text("branch"), _BRANCH_LENGTH),
+    }
+    # What is left is an id by which the code host knows another repository.
+    return next((name for name, is_wrong in wrong.items() if is_wrong), "repository_id" if asked else None)
+
+
+async def _went_with_it(dashboard: Dashboard, organization_id: str, gone: Disconnected) -> dict[str, Any]:
+    """Name what was switched off, as people know it."""
+    triggers, schedules = set(gone.removed.disabled_events), set(gone.removed.disabled_schedules)
+    return {
+        "triggers": [
+            each
+            for each in (await dashboard.api.directory.triggers(organization_id) if triggers else ())
+            if each.id in triggers
+        ],
+        "schedules": [
+            each
+            for each in (await dashboard.api.schedules.schedules(organization_id) if schedules else ())
+            if each.id in schedules
+        ],
+    }
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,72 @@
+"""Forms as browsers send them (``application/x-www-form-urlencoded``)."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
+from urllib.parse import parse_qsl
+
+from attrs import frozen
+from litestar import Request
+
+from contentsvc_core.text import storable
+from contentsvc_http.errors import Refused
+
+#: More fields than this are a mistake.
+_MOST_FIELDS: Final = 500
+_TYPE: Final = "application/x-www-form-urlencoded"
+
+
+@final
+@frozen
+class Form:
+    """What a form holds."""
+
+    values: Mapping[str, Sequence[str]]
+
+    def text(self, name: str) -> str:
+        """Give a field, without the space around it; empty when there is none."""
+        return self.raw(name).strip()
+
+    def raw(self, name: str) -> str:
+        """Give a field as it was sent, with line ends as they are kept here."""
+        found = self.values.get(name)
+        # Browsers send what stands in a text area with CRLF (HTML, 4.10.21.4).
+        return found[-1].replace("\r\n", "\n") if found else ""
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Give all fields of a name, such as check boxes have."""
+        return tuple(text for each in self.values.get(name, ()) if (text := each.strip()))
+
+    def is_on(self, name: str) -> bool:
+        """Tell whether a check box was ticked."""
+        return bool(self.values.get(name))
+
+
+def by_field(faults: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Give faults as templates ask for them: of a field that has none, an empty text."""
+    return defaultdict(str, faults or {})
+
+
+async def read_form(request: Request[Any, Any, Any]) -> Form:
+    """Read a request's form.
+
+    Raises:
+        Refused: 400 or 415: it is none.
+    """
+    if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != _TYPE:
+        raise Refused(415, {"error": f"Unsupported content type: a form is sent as {_TYPE}"})
+    try:
+        pairs = parse_qsl(
+            (await request.body()).decode("utf-8"),
+            keep_blank_values=True,
+            strict_parsing=False,
+            errors="strict",
+            max_num_fields=_MOST_FIELDS,
+        )
+    except ValueError as exc:
+        raise Refused(400, {"error": "Invalid form"}) from exc
+    values: dict[str, list[str]] = {}
+    for name, value in pairs:
+        # As in bodies of `/v1`: what no store can hold is replaced once, where it enters.
+        values.setdefault(name, []).append(storable(value))
+    return Form(values)

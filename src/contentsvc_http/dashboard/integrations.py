@@ -1,0 +1,236 @@
+"""Integrations: how each of them does, its switch, its secret, and a ping to try it."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final, final
+
+from attrs import frozen
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from contentsvc_core.errors import SecretUnreadable
+from contentsvc_core.hosts import HostAnswer
+from contentsvc_core.identifiers import is_own_id, repository_id
+from contentsvc_core.insights import LogSearch
+from contentsvc_core.journal import LogEntry
+from contentsvc_core.organizations import Integration, webhook_url
+from contentsvc_core.usecases.connect import UNKNOWN
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.webhooks.delivery import Address
+from contentsvc_core.webhooks.outcomes import Outcome, Rejected
+from contentsvc_core.webhooks.pings import made_ping
+from contentsvc_http.dashboard.connecting import connecting_routes, no_form
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.integration_names import name_of, names_of
+from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.traffic import Traffic, no_traffic, traffic
+from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.errors import Refused
+
+_SECTION: Final = "integrations"
+_NEWEST: Final = 10
+#: How long an old secret can go on to verify, by the form's value: in hours, as the command takes it.
+_OVERLAPS: Final = {
+    "0": "Not at all: it ends at once",
+    "1": "1 hour",
+    "24": "24 hours",
+    "168": "7 days",
+}
+_USUAL_OVERLAP: Final = "24"
+
+
+@final
+@frozen(kw_only=True)
+class Row:
+    """An integration in the list."""
+
+    integration: Integration
+    traffic: Traffic
+    #: ``None``: nothing has arrived, or it was swept.
+    newest: LogEntry | None
+
+    @property
+    def name(self) -> str:
+        """Give what people know it by."""
+        return name_of(self.integration)
+
+
+async def integration_of(dashboard: Dashboard, found: Visit, integration_id: str) -> Integration:
+    """Find an integration of the organization.
+
+    Raises:
+        Refused: 404: it has none of that id.
+    """
+    integration = None
+    if is_own_id(integration_id):
+        integration = await dashboard.api.directory.integration(found.organization_id, integration_id)
+    if integration is None:
+        raise Refused(404, {"error": f"{UNKNOWN.reason}."})
+    return integration
+
+
+def integration_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+
+    @get(f"{ROOT}/integrations", name="dashboard_integrations")
+    async def integrations(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        shown = await rows(dashboard, found)
+        if found.is_partial:
+            return pages.part(found, "integrations_now.html", shown)
+        return pages.page(found, "integrations.html", {**shown, **no_form()}, title="Integrations", section=_SECTION)
+
+    return [
+        integrations,
+        *connecting_routes(dashboard, pages, lambda found: rows(dashboard, found)),
+        *_one_routes(dashboard, pages),
+        *_ping_routes(dashboard, pages),
+        *_secret_routes(dashboard, pages),
+    ]
+
+
+async def rows(dashboard: Dashboard, found: Visit) -> dict[str, Any]:
+    """Give what the list is made of."""
+    mine = found.organization_id
+    connected = await dashboard.api.directory.integrations(mine)
+    newest = await dashboard.insights.newest_entries(mine)
+    passed = await traffic(dashboard, mine)
+    none = no_traffic(dashboard)
+    return {
+        "rows": [
+            Row(integration=each, traffic=passed.get(each.id, none), newest=newest.get(each.id)) for each in connected
+        ],
+    }
+
+
+def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the routes that show an integration and switch it."""
+
+    @get(f"{ROOT}/integrations/{{integration_id:str}}", name="dashboard_integration")
+    async def show(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        integration = await integration_of(dashboard, found, integration_id)
+        return await _page(dashboard, pages, found, integration)
+
+    async def switched(request: Request[Any, Any, Any], integration_id: str, *, enabled: bool) -> Response[Any]:
+        found, _ = await change(dashboard, request)
+        integration = await integration_of(dashboard, found, integration_id)
+        if not await dashboard.api.directory.enable_integration(found.organization_id, integration.id, enabled=enabled):
+            raise Refused(404, {"error": f"{UNKNOWN.reason}."})
+        return go(f"/integrations/{integration.id}", told="enabled" if enabled else "disabled")
+
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/enable", name="dashboard_integration_enable")
+    async def enable(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
+        return await switched(request, integration_id, enabled=True)
+
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/disable", name="dashboard_integration_disable")
+    async def disable(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
+        return await switched(request, integration_id, enabled=False)
+
+    return [show, enable, disable]
+
+
+def _ping_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the route that tries an integration."""
+
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/ping", name="dashboard_integration_ping")
+    async def ping(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        integration = await integration_of(dashboard, found, integration_id)
+        number = repository_id(form.text("repository"))
+        if number is None or all(repository.id != number for repository in integration.repositories):
+            raise Refused(404, {"error": "This integration has no such repository."})
+        try:
+            outcome = await _pinged(dashboard, integration, number)
+        except SecretUnreadable as exc:
+            return await _page(dashboard, pages, found, integration, error=f"No ping was sent: {exc}.", status=409)
+        if outcome is None:
+            raise Refused(404, {"error": f"{UNKNOWN.reason}."})
+        if isinstance(outcome, Rejected):
+            error = f"The ping was refused with {outcome.status}: {outcome.error}."
+            return await _page(dashboard, pages, found, integration, error=error, status=outcome.status)
+        return go(f"/integrations/{integration.id}", told="pinged")
+
+    return [ping]
+
+
+async def _pinged(dashboard: Dashboard, integration: Integration, number: int) -> Outcome | None:
+    """Send a ping on the way that deliveries take; ``None``: the integration is gone."""
+    address = Address(
+        provider=integration.provider,
+        organization_id=integration.organization_id,
+        integration_id=integration.id,
+        repository_id=number,
+    )
+    secrets = await dashboard.api.directory.secrets(integration.organization_id, integration.id, dashboard.clock.now())
+    if not secrets:
+        return None
+    delivery = made_ping(address, secret=secrets[0], delivery_id=dashboard.ids.mint(""))
+    refused = await dashboard.receiver.preflight(delivery)
+    return await dashboard.receiver.receive(delivery) if refused is None else refused
+
+
+def _secret_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the route that changes a secret."""
+
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/rotate", name="dashboard_integration_rotate")
+    async def rotate(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        integration = await integration_of(dashboard, found, integration_id)
+        overlap = form.text("overlap")
+        if overlap not in _OVERLAPS:
+            error = "Choose how long the old secret goes on to verify."
+            return await _page(dashboard, pages, found, integration, error=error, status=422)
+        rotated = await dashboard.rotator.rotate(
+            found.organization_id, integration.id, overlap=timedelta(hours=int(overlap))
+        )
+        if isinstance(rotated, Refusal):
+            raise Refused(404, {"error": f"{rotated.reason}."})
+        told = isinstance(rotated.at_host, HostAnswer)
+        context = {
+            "integration": integration,
+            "name": name_of(integration),
+            "urls": urls_of(dashboard, integration),
+            "secret": None if told else rotated.secret,
+            "refusal": None if told else rotated.at_host,
+            "overlap_until": rotated.overlap_until,
+            "overlaps": rotated.overlap_until > dashboard.clock.now(),
+        }
+        return pages.page(found, "integration_rotated.html", context, title="Secret rotated", section=_SECTION)
+
+    return [rotate]
+
+
+def urls_of(dashboard: Dashboard, integration: Integration) -> Mapping[int, str]:
+    """Give where the code host delivers, by repository ids."""
+    return {
+        repository.id: webhook_url(dashboard.base_url, integration, repository.id)
+        for repository in integration.repositories
+    }
+
+
+async def _page(
+    dashboard: Dashboard,
+    pages: Pages,
+    found: Visit,
+    integration: Integration,
+    *,
+    error: str | None = None,
+    status: int = 200,
+) -> Response[Any]:
+    mine = found.organization_id
+    entries = await dashboard.insights.log(mine, LogSearch(integration_ids=(integration.id,)), limit=_NEWEST)
+    passed = await traffic(dashboard, mine)
+    context = {
+        "integration": integration,
+        "name": name_of(integration),
+        "urls": urls_of(dashboard, integration),
+        "traffic": passed.get(integration.id) or no_traffic(dashboard),
+        "entries": entries,
+        "names": names_of([integration]),
+        "overlaps": _OVERLAPS,
+        "overlap": _USUAL_OVERLAP,
+        "error": error,
+    }
+    return pages.page(found, "integration.html", context, title=name_of(integration), section=_SECTION, status=status)

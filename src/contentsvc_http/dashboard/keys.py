@@ -1,0 +1,159 @@
+"""API keys: the list, how much of their limits is used, issuing and revoking."""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final, final
+
+from attrs import field, frozen
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from contentsvc_core.access.keys import ApiKey, Scope, stands
+from contentsvc_core.access.rates import Rate
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import WINDOW_S, Counting
+from contentsvc_http.dashboard.forms import Form, by_field
+from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.errors import Refused
+
+_SECTION: Final = "keys"
+_SCOPES: Final = {Scope.READ: "Read: see everything", Scope.WRITE: "Write: change, ask for content, issue keys"}
+_OPERATIONS: Final = {
+    ("POST", "/v1/posts/generate"): "Posts asked for",
+    ("PATCH", "/v1/posts/{postId}"): "Posts changed",
+    ("POST", "/v1/brand-identities/generate"): "Websites read",
+    ("POST", "/v1/integrations/codehost"): "Connected (codehost)",
+    ("POST", "/v1/integrations/github"): "Connected (github)",
+}
+_DAY: Final = timedelta(days=1)
+
+
+@final
+@frozen(kw_only=True)
+class _Used:
+    """How much of a limit is used."""
+
+    operation: str
+    label: str
+    used: int
+    limit: int
+
+    @property
+    def share(self) -> float:
+        """Give how much of the bar is filled, of 100."""
+        return round(min(100.0, 100 * self.used / self.limit), 2)
+
+
+@final
+@frozen(kw_only=True)
+class _Listed:
+    """A key as the list has it."""
+
+    key: ApiKey
+    #: ``active``, ``expired`` or ``revoked``.
+    state: str
+    #: Somebody is signed in with it, and looks.
+    is_own: bool
+    limits: tuple[_Used, ...] = field(converter=tuple)
+
+
+def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+    counting = Counting(dashboard)
+
+    async def page(
+        found: Visit, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
+    ) -> Response[Any]:
+        keys = [await _listed(dashboard, counting, found, key) for key in await _keys_of(dashboard, found)]
+        context = {
+            "active": [each for each in keys if each.state == "active"],
+            "ended": [each for each in keys if each.state != "active"],
+            "window_s": WINDOW_S,
+            "scopes": [(scope.value, text) for scope, text in _SCOPES.items()],
+            "name": form.text("name") if form else "",
+            "ticked": form.texts("scope") if form else tuple(scope.value for scope in Scope),
+            "expires": form.text("expires") if form else "",
+            "today": dashboard.clock.now().date().isoformat(),
+            "faults": by_field(faults),
+        }
+        return pages.page(found, "keys.html", context, title="API keys", section=_SECTION, status=status)
+
+    @get(f"{ROOT}/keys", name="dashboard_keys")
+    async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
+        return await page(await visit(dashboard, request), None)
+
+    @post(f"{ROOT}/keys", name="dashboard_key_issue")
+    async def issue(request: Request[Any, Any, Any]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        known = {scope.value: scope for scope in Scope}
+        scopes = [known[text] for text in form.texts("scope") if text in known]
+        faults = {} if scopes else {"scope": "Tick what it may do: read, write, or both."}
+        try:
+            expires_at = _end_of(form.text("expires"))
+        except (ValueError, OverflowError):
+            expires_at, faults["expires"] = None, "This is no date: write it as 2027-01-31, or leave it empty."
+        if faults:
+            return await page(found, form, faults=faults, status=422)
+        issued = await dashboard.operator.issue_key(
+            found.organization, name=form.text("name"), scopes=scopes, expires_at=expires_at
+        )
+        if isinstance(issued, Refusal):
+            faults = {"expires": "This day is over: choose today or a later one."}
+            return await page(found, form, faults=faults, status=422)
+        # The one page that shows it: nothing that could be loaded once more.
+        return pages.page(
+            found, "key_issued.html", {"issued": issued}, title="A new API key", section=_SECTION, status=201
+        )
+
+    @post(f"{ROOT}/keys/{{prefix:str}}/revoke", name="dashboard_key_revoke")
+    async def revoke(request: Request[Any, Any, Any], prefix: FromPath[str]) -> Response[Any]:
+        found, _form = await change(dashboard, request)
+        key = await dashboard.keys.key(prefix) if is_own_id(prefix) else None
+        if key is None or key.organization_id != found.organization_id:
+            raise Refused(404, {"error": "There is no such key."})
+        await dashboard.keys.revoke(key.prefix, dashboard.clock.now())
+        if key.prefix == found.signed_in.key.prefix:
+            # Its sessions have ended with it, this one among them.
+            return go("/sign-in", told="signed-out")
+        return go("/keys", told="revoked")
+
+    return [listed, issue, revoke]
+
+
+async def _keys_of(dashboard: Dashboard, found: Visit) -> list[ApiKey]:
+    """Give the organization's keys, the newest first, and before them the one that looks."""
+    keys = reversed(await dashboard.keys.keys(found.organization_id))
+    return sorted(keys, key=lambda key: key.prefix != found.signed_in.key.prefix)
+
+
+async def _listed(dashboard: Dashboard, counting: Counting, found: Visit, key: ApiKey) -> _Listed:
+    is_own = key.prefix == found.signed_in.key.prefix
+    is_active = stands(key, dashboard.clock.now())
+    # What has ended is refused whatever it has used.
+    used = await counting.used(key.prefix) if is_active else []
+    return _Listed(
+        key=key,
+        state="active" if is_active else "revoked" if key.revoked_at else "expired",
+        is_own=is_own,
+        limits=[_used(rate, number) for rate, number in used if number or is_own],
+    )
+
+
+def _used(rate: Rate, number: int) -> _Used:
+    operation = f"{rate.method} {rate.template}"
+    label = _OPERATIONS.get((rate.method, rate.template), operation)
+    return _Used(operation=operation, label=label, used=number, limit=rate.limit)
+
+
+def _end_of(text: str) -> datetime | None:
+    """Give when a day ends, in UTC; ``None``: none is given.
+
+    Raises:
+        ValueError: It is no date.
+        OverflowError: It is the last one that there is.
+    """
+    return datetime.combine(date.fromisoformat(text) + _DAY, time.min, UTC) if text else None

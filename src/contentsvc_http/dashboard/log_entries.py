@@ -1,0 +1,173 @@
+"""One entry of the webhook log: what came, how it ended, and what it has led to."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final, final
+
+from attrs import field, frozen
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from contentsvc_core.content.posts import Post
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.insights import LogSearch
+from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.organizations import Integration
+from contentsvc_core.text import one_line
+from contentsvc_core.usecases.replay import ReplayFault
+from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.workflows.context import ContextRecord, custom_id
+from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.integration_names import names_of
+from contentsvc_http.dashboard.pages import HEADERS, Pages, go, nothing_new
+from contentsvc_http.dashboard.payloads import SHOWN, payload_text, shown
+from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.errors import Refused
+
+_PATH: Final = f"{ROOT}/integrations/logs/{{log_id:str}}"
+_UNKNOWN: Final = "The log has no such entry: it was never there, or its time is over."
+#: Of a delivery that has started more, the others are among the runs.
+_MOST_RUNS: Final = 50
+_MOST_COMMITS: Final = 10
+_TITLE_LENGTH: Final = 120
+_HASH_LENGTH: Final = 7
+_UNENDED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
+
+
+@final
+@frozen(kw_only=True)
+class Led:
+    """What a processed delivery has led to."""
+
+    record: ContextRecord | None
+    #: The first ones, each with its trigger's name and its post, if they are there.
+    runs: tuple[tuple[WorkflowRun, str, Post | None], ...] = field(converter=tuple)
+    number: int
+
+    @property
+    def is_under_way(self) -> bool:
+        """Tell whether something is still to come."""
+        return any(run.status in _UNENDED for run, _, _ in self.runs)
+
+
+def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+
+    @get(_PATH, name="dashboard_log")
+    async def show(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        entry = await _entry(dashboard, found, log_id)
+        if not found.is_partial:
+            return await _page(dashboard, pages, found, entry)
+        if found.query.get("part") != "row":
+            return pages.part(found, "log_led.html", {"entry": entry, "led": await _led(dashboard, entry)})
+        if entry.status is LogStatus.PENDING:
+            return nothing_new()
+        names = names_of(await dashboard.api.directory.integrations(found.organization_id))
+        return pages.part(found, "log_row.html", {"entry": entry, "names": names})
+
+    @get(f"{_PATH}/raw", name="dashboard_log_raw")
+    async def raw(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        entry = await _entry(dashboard, found, log_id)
+        if entry.detail is None:
+            raise Refused(404, {"error": "This entry has no payload."})
+        text = await asyncio.to_thread(lambda: payload_text(entry.payload))
+        return Response(text, media_type="text/plain", headers=HEADERS)
+
+    @post(f"{_PATH}/replay", name="dashboard_log_replay")
+    async def replay(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
+        found, _ = await change(dashboard, request)
+        entry = await _entry(dashboard, found, log_id)
+        replayed = await dashboard.api.replayer.replay(found.organization_id, log_id)
+        if replayed is ReplayFault.UNKNOWN:
+            raise Refused(404, {"error": _UNKNOWN})
+        if isinstance(replayed, ReplayFault):
+            return await _page(dashboard, pages, found, entry, error=f"Not replayed. {replayed.value}.", status=409)
+        # It is a delivery of its own: what it leads to stands there.
+        own = await dashboard.insights.log(
+            found.organization_id,
+            LogSearch(integration_ids=(entry.integration_id,), text=replayed.delivery_id),
+            limit=1,
+        )
+        return go(f"/integrations/logs/{own[0].id if own else entry.id}", told="replayed")
+
+    return [show, raw, replay]
+
+
+async def _entry(dashboard: Dashboard, found: Visit, log_id: str) -> LogEntry:
+    entry = await dashboard.api.journal.entry(found.organization_id, log_id) if is_own_id(log_id) else None
+    if entry is None:
+        raise Refused(404, {"error": _UNKNOWN})
+    return entry
+
+
+async def _led(dashboard: Dashboard, entry: LogEntry) -> Led | None:
+    """Find what an entry's delivery has led to; ``None``: it was not processed, and led to nothing."""
+    if not isinstance(entry.detail, Push | Release) or entry.reference_id is None:
+        return None
+    mine = entry.organization_id
+    key = custom_id(entry.integration_type, entry.repository_id, entry.reference_id)
+    record = await dashboard.contexts.record(mine, key)
+    runs = await dashboard.insights.runs_of(mine, entry.id)
+    triggers = {trigger.id: trigger for trigger in (await dashboard.api.directory.triggers(mine) if runs else ())}
+    found: list[tuple[WorkflowRun, str, Post | None]] = []
+    for run in runs[:_MOST_RUNS]:
+        trigger = triggers.get(run.cause.started_by)
+        name = "" if trigger is None else trigger.name or f"{trigger.output_type.value} for each event"
+        written = None if run.post_id is None else await dashboard.api.posts.post(mine, run.post_id)
+        found.append((run, name, written))
+    return Led(record=record, runs=found, number=len(runs))
+
+
+async def _page(
+    dashboard: Dashboard, pages: Pages, found: Visit, entry: LogEntry, *, error: str | None = None, status: int = 200
+) -> Response[Any]:
+    integration = await dashboard.api.directory.integration(found.organization_id, entry.integration_id)
+    # Not on the loop: a delivery may hold two thousand commits.
+    payload = None if entry.detail is None else await asyncio.to_thread(lambda: shown(entry.payload))
+    context = {
+        "entry": entry,
+        "integration": integration,
+        "names": names_of([] if integration is None else [integration]),
+        "repository": _repository(integration, entry.repository_id),
+        "payload": payload,
+        "most": SHOWN,
+        "event": _event(entry),
+        "led": await _led(dashboard, entry),
+        "can_be_replayed": found.may_write and isinstance(entry.detail, Push | Release),
+        "error": error,
+    }
+    return pages.page(found, "log.html", context, title=entry.title, section="logs", status=status)
+
+
+def _repository(integration: Integration | None, repository_id: int) -> str | None:
+    repositories = () if integration is None else integration.repositories
+    return next((each.full_name for each in repositories if each.id == repository_id), None)
+
+
+def _event(entry: LogEntry) -> Mapping[str, Any] | None:
+    """Say in few words what has happened; ``None``: the log does not tell."""
+    match entry.detail:
+        case Push() as push:
+            commits = [
+                {
+                    "hash": commit.id[:_HASH_LENGTH],
+                    "title": one_line(commit.message.partition("\n")[0], _TITLE_LENGTH),
+                    "author": one_line(commit.author.name, _TITLE_LENGTH),
+                }
+                for commit in push.commits[:_MOST_COMMITS]
+            ]
+            return {"kind": "push", "branch": push.branch, "commits": commits, "number": len(push.commits)}
+        case Release() as release:
+            return {
+                "kind": "release",
+                "action": release.action,
+                "tag": release.tag_name,
+                "name": release.name,
+                "notes": release.body,
+            }
+        case _:
+            return None

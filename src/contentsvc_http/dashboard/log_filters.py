@@ -1,0 +1,107 @@
+"""Which part of the log somebody looks at, as the address of the page says it."""
+
+from collections.abc import Mapping
+from typing import Final, final
+from urllib.parse import urlencode
+
+from attrs import evolve, field, frozen
+
+from contentsvc_core.content.queries import InvalidQuery
+from contentsvc_core.insights import LogSearch, Place
+from contentsvc_core.journal import LogStatus, read_log_query
+from contentsvc_http.dashboard.places import read_place, written_place
+
+#: What is offered beside every other word: the events that the service knows.
+EVENTS: Final = ("push", "release", "ping")
+#: A longer text is found nowhere: titles and delivery ids are not as long.
+MOST_TEXT: Final = 200
+_OFF: Final = "off"
+_DIGITS: Final = 6
+
+
+@final
+@frozen(kw_only=True)
+class LogFilters:
+    """What the page's address says."""
+
+    #: As they were typed or chosen; empty: all.
+    status: str = ""
+    event: str = ""
+    integration: str = ""
+    text: str = ""
+    #: Only what is older: a later part of the list.
+    before: Place | None = None
+    #: Only what is newer: what came since.
+    after: Place | None = None
+    #: Whether new entries are to appear by themselves.
+    live: bool = True
+    #: How many rows the page has that asks for what came since.
+    rows: int = 0
+    search: LogSearch = field(factory=LogSearch)
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether nothing is filtered out."""
+        return not (self.status or self.event or self.integration or self.text)
+
+    @property
+    def query(self) -> str:
+        """Spell the filters, the first part of the list; empty, or with its question mark."""
+        return self._spelled({})
+
+    @property
+    def other_way(self) -> str:
+        """Spell the same with new entries that come by themselves where they did not, and the other way round."""
+        return evolve(self, live=not self.live).query
+
+    def older(self, than: Place) -> str:
+        """Spell the next part of the list."""
+        return self._spelled({"before": written_place(than)})
+
+    def newer(self, than: Place, rows: int) -> str:
+        """Spell what a page asks for that has ``rows`` of them."""
+        return self._spelled({"after": written_place(than), "rows": str(rows)})
+
+    def _spelled(self, more: Mapping[str, str]) -> str:
+        fields = {
+            "status": self.status,
+            "event": self.event,
+            "integration": self.integration,
+            "text": self.text,
+            "live": "" if self.live else _OFF,
+            **more,
+        }
+        spelled = urlencode({name: value for name, value in fields.items() if value})
+        return f"?{spelled}" if spelled else ""
+
+
+def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | None]:
+    """Read what an address says; and what is wrong with it, if something is: then nothing is searched for."""
+    status, event, integration, text = (
+        parameters.get(name, "").strip()[:MOST_TEXT] for name in ("status", "event", "integration", "text")
+    )
+    rows = parameters.get("rows", "")
+    filters = LogFilters(
+        status=status,
+        event=event,
+        integration=integration,
+        text=text,
+        live=parameters.get("live") != _OFF,
+        rows=int(rows) if rows.isascii() and rows.isdigit() and len(rows) <= _DIGITS else 0,
+    )
+    query = read_log_query({"status": status, "integrationId": integration})
+    if isinstance(query, InvalidQuery):
+        return filters, f"{query.error}."
+    places: dict[str, Place | None] = {}
+    for name in ("before", "after"):
+        written = parameters.get(name, "")
+        places[name] = read_place(written) if written else None
+        if written and places[name] is None:
+            return filters, "This part of the log cannot be found: start from the newest."
+    search = LogSearch(integration_ids=query.integration_ids, statuses=query.statuses, event=event, text=text)
+    return evolve(filters, search=search, before=places["before"], after=places["after"]), None
+
+
+def statuses() -> tuple[str, ...]:
+    """Give what an entry's status can be."""
+    return tuple(status.value for status in LogStatus)

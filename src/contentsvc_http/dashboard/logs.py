@@ -1,0 +1,102 @@
+"""The webhook log: the newest entries, as they come."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from litestar import Request, Response, get
+from litestar.handlers import HTTPRouteHandler
+from litestar.response import Template
+
+from contentsvc_core.insights import Place
+from contentsvc_core.journal import LogEntry
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.integration_names import names_of
+from contentsvc_http.dashboard.log_entries import log_entry_routes
+from contentsvc_http.dashboard.log_filters import EVENTS, MOST_TEXT, LogFilters, read_log_filters, statuses
+from contentsvc_http.dashboard.pages import Pages, nothing_new
+from contentsvc_http.dashboard.places import BEGINNING
+from contentsvc_http.dashboard.visits import ROOT, Visit, visit
+
+_PAGE: Final = 50
+#: A page that is looked at all night does not grow for ever: from so many rows on it begins anew.
+_MOST_ROWS: Final = 200
+_PATH: Final = f"{ROOT}/integrations/logs"
+
+
+def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+
+    @get(_PATH, name="dashboard_logs")
+    async def logs(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        filters, fault = read_log_filters(found.query)
+        if found.is_partial and filters.after is not None:
+            return await _newer(dashboard, pages, found, filters)
+        context = await _found(dashboard, found, filters, fault)
+        status = 200 if fault is None else 400
+        if found.is_partial:
+            return _addressed(pages.part(found, "logs_part.html", {**context, "told_new": ""}, status=status), filters)
+        return pages.page(found, "logs.html", {**context, "error": fault}, title="Logs", section="logs", status=status)
+
+    return [logs, *log_entry_routes(dashboard, pages)]
+
+
+async def _found(dashboard: Dashboard, found: Visit, filters: LogFilters, fault: str | None) -> dict[str, Any]:
+    """Give a part of the list, and all that stands around it."""
+    mine = found.organization_id
+    entries: Sequence[LogEntry] = ()
+    # What cannot be asked for is found nowhere.
+    if fault is None:
+        entries = await dashboard.insights.log(mine, filters.search, limit=_PAGE + 1, before=filters.before)
+    shown = list(entries[:_PAGE])
+    names = names_of(await dashboard.api.directory.integrations(mine))
+    is_first = filters.before is None
+    return {
+        "path": _PATH,
+        "filters": filters,
+        "entries": shown,
+        "names": names,
+        "statuses": statuses(),
+        "events": EVENTS,
+        "most_text": MOST_TEXT,
+        "is_first": is_first,
+        "polls": filters.newer(_newest(shown), len(shown)) if is_first and filters.live and fault is None else None,
+        "older": filters.older(Place.of(shown[-1])) if len(entries) > _PAGE else None,
+    }
+
+
+async def _newer(dashboard: Dashboard, pages: Pages, found: Visit, filters: LogFilters) -> Response[Any]:
+    """Give what came since: rows to be put above the others, or the list anew when that is simpler.
+
+    An entry becomes durable a moment after the time that it carries. One that is overtaken meanwhile by another one,
+    which a page has shown already, is there when the list is made anew.
+    """
+    entries = await dashboard.insights.log(found.organization_id, filters.search, limit=_PAGE + 1, after=filters.after)
+    if not entries:
+        return nothing_new()
+    number = len(entries)
+    told = f"{f'more than {_PAGE}' if number > _PAGE else number} new {'delivery' if number == 1 else 'deliveries'}"
+    if filters.after == BEGINNING or number > _PAGE or filters.rows + number > _MOST_ROWS:
+        context = await _found(dashboard, found, filters, None)
+        anew = pages.part(found, "logs_part.html", {**context, "told_new": told})
+        # The row that has asked is replaced by rows; what replaces it now is more.
+        anew.headers.update({"HX-Retarget": "#found", "HX-Reswap": "innerHTML"})
+        return anew
+    context = {
+        "path": _PATH,
+        "entries": entries,
+        "names": names_of(await dashboard.api.directory.integrations(found.organization_id)),
+        "polls": filters.newer(Place.of(entries[0]), filters.rows + number),
+        "told_new": told,
+    }
+    return pages.part(found, "logs_new.html", context)
+
+
+def _newest(entries: Sequence[LogEntry]) -> Place:
+    return Place.of(entries[0]) if entries else BEGINNING
+
+
+def _addressed(part: Template, filters: LogFilters) -> Template:
+    """Have a browser show the address of what it has asked for, without what the form left empty."""
+    part.headers["HX-Push-Url"] = f"{_PATH}{filters.query}"
+    return part

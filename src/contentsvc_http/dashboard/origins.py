@@ -1,0 +1,58 @@
+"""Where a post came from: its source metadata, made readable."""
+
+from collections.abc import Mapping
+from typing import Any, Final, cast, final
+
+import msgspec
+from attrs import field, frozen
+
+#: What the worker writes, and a page tells in words of its own.
+_TOLD: Final = frozenset(
+    {
+        *("triggerId", "jobId", "scheduleId", "runId", "repositories", "deliveryIds", "eventTypes", "writer"),
+        "brandIdentityId",
+    }
+)
+
+
+@final
+@frozen(kw_only=True)
+class Origin:
+    """Where a post came from; what is not known is empty."""
+
+    trigger_id: str = ""
+    job_id: str = ""
+    schedule_id: str = ""
+    brand_id: str = ""
+    writer: str = ""
+    repositories: tuple[str, ...] = field(converter=tuple, default=())
+    event_types: tuple[str, ...] = field(converter=tuple, default=())
+    delivery_ids: tuple[str, ...] = field(converter=tuple, default=())
+    #: Whatever else there is, by name, as JSON.
+    more: tuple[tuple[str, str], ...] = field(converter=tuple, default=())
+
+
+def read_origin(metadata: Mapping[str, Any] | None) -> Origin:
+    """Read a post's source metadata. It is kept as it was once written: nothing is taken for granted."""
+    given = metadata or {}
+    return Origin(
+        trigger_id=_text(given, "triggerId"),
+        job_id=_text(given, "jobId"),
+        schedule_id=_text(given, "scheduleId"),
+        brand_id=_text(given, "brandIdentityId"),
+        writer=_text(given, "writer"),
+        repositories=_texts(given, "repositories"),
+        event_types=_texts(given, "eventTypes"),
+        delivery_ids=_texts(given, "deliveryIds"),
+        more=[(name, msgspec.json.encode(value).decode()) for name, value in given.items() if name not in _TOLD],
+    )
+
+
+def _text(given: Mapping[str, Any], name: str) -> str:
+    value: object = given.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(given: Mapping[str, Any], name: str) -> list[str]:
+    value: object = given.get(name)
+    return [each for each in cast("list[object]", value) if isinstance(each, str)] if isinstance(value, list) else []

@@ -1,0 +1,78 @@
+"""The first page: what arrives, how it ends, what is made of it."""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from litestar import Request, Response, get
+from litestar.handlers import HTTPRouteHandler
+
+from contentsvc_core.content.pagination import InvalidPage, PageRequest
+from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.insights import LogSearch, stretch_at
+from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_http.dashboard.charts import columns, milliseconds, quantile, share
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.pages import Pages
+from contentsvc_http.dashboard.visits import ROOT, Visit, visit
+
+_HOUR: Final = timedelta(hours=1)
+_DAY: Final = timedelta(days=1)
+_HOURS: Final = 24
+_DAYS: Final = 14
+_NEWEST: Final = 6
+_POSTS: Final = PageRequest(limit=5)
+
+
+def overview_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+
+    @get(ROOT, name="dashboard_overview")
+    async def overview(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        context = await _shown(dashboard, found)
+        if found.is_partial:
+            return pages.part(found, "overview_now.html", context)
+        return pages.page(found, "overview.html", context, title="Overview", section="overview")
+
+    return [overview]
+
+
+async def _shown(dashboard: Dashboard, found: Visit) -> dict[str, Any]:
+    now, mine = dashboard.clock.now(), found.organization_id
+    hours_since = stretch_at(now, _HOUR) - (_HOURS - 1) * _HOUR
+    days_since = stretch_at(now, _DAY) - (_DAYS - 1) * _DAY
+    insights = dashboard.insights
+    hourly = columns(
+        await insights.log_counts(mine, since=hours_since, span=_HOUR),
+        since=hours_since,
+        span=_HOUR,
+        number=_HOURS,
+        label="%H:%M",
+    )
+    daily = columns(
+        await insights.log_counts(mine, since=days_since, span=_DAY),
+        since=days_since,
+        span=_DAY,
+        number=_DAYS,
+        label="%d %b",
+    )
+    runs = await insights.run_counts(mine, since=days_since)
+    page = await dashboard.api.posts.page(mine, PostQuery(), _POSTS)
+    posts = ((), None) if isinstance(page, InvalidPage) else page
+    buckets = dashboard.settled() if dashboard.settled is not None else ()
+    received = sum(daily.totals.values())
+    return {
+        "hourly": hourly,
+        "daily": daily,
+        "received": received,
+        "succeeded": share(daily.totals["success"], received),
+        "failed": daily.totals["failed"],
+        "runs": [(status.value, runs.get(status, 0)) for status in RunStatus],
+        "runs_total": sum(runs.values()),
+        "posts": posts[0],
+        "posts_total": posts[1].total_items if posts[1] is not None else 0,
+        "settle_p50": milliseconds(quantile(buckets, 0.5)),
+        "settle_p99": milliseconds(quantile(buckets, 0.99)),
+        "entries": await insights.log(mine, LogSearch(), limit=_NEWEST),
+        "integrations": await dashboard.api.directory.integrations(mine),
+    }

@@ -1,0 +1,176 @@
+"""Pages: templates, and what each of them is told beside its own."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final, final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from litestar import Response
+from litestar.plugins.jinja import JinjaTemplateEngine
+from litestar.response import Redirect, Template
+from litestar.template.config import TemplateConfig
+from markupsafe import Markup
+
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.visits import ROOT, Visit
+
+#: What is told once after something was done, by the word in the address: no text of anybody's gets onto a page so.
+_TOLD: Final = {
+    "saved": "Saved.",
+    "created": "Created.",
+    "deleted": "Deleted.",
+    "brand-deleted": "Deleted. The triggers and schedules that named it are switched off.",
+    "enabled": "Switched on.",
+    "disabled": "Switched off.",
+    "published": "Published.",
+    "unpublished": "Back to draft.",
+    "revoked": "Revoked: whatever uses it is refused from now on.",
+    "replayed": "The delivery is processed once more.",
+    "retried": "The run is started once more.",
+    "cancelled": "The run is cancelled.",
+    "pinged": "The ping arrived.",
+    "requested": "Started: it appears here when it is done.",
+    "signed-out": "You are signed out.",
+}
+#: Scripts and styles are files of ours; nothing is loaded from elsewhere, whatever a post says.
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Vary": "HX-Request",
+}
+_MINUTE: Final = timedelta(minutes=1)
+_HOUR: Final = timedelta(hours=1)
+_DAY: Final = timedelta(days=1)
+
+
+def template_config() -> TemplateConfig[JinjaTemplateEngine]:
+    """Give what Litestar renders the pages with."""
+    environment = Environment(
+        loader=PackageLoader("contentsvc_http.dashboard"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Any] = environment.filters
+    filters.update(moment=moment, ago=ago, short=short, thousands=thousands)
+    return TemplateConfig(instance=JinjaTemplateEngine.from_environment(environment))
+
+
+@final
+class Pages:
+    """Makes pages for those who are signed in."""
+
+    def __init__(self, dashboard: Dashboard) -> None:
+        """Take what tells the time."""
+        self._dashboard = dashboard
+
+    def page(
+        self,
+        visit: Visit,
+        template: str,
+        context: Mapping[str, Any] | None = None,
+        *,
+        title: str,
+        section: str,
+        status: int = 200,
+    ) -> Template:
+        """Make a page.
+
+        Args:
+            visit: Who asked.
+            template: Its file.
+            context: What the template is told.
+            title: What the tab says.
+            section: Which entry of the navigation it belongs to.
+            status: Of HTTP.
+        """
+        told = _TOLD.get(visit.query.get("told", ""))
+        return self.part(
+            visit, template, {"title": title, "section": section, "told": told, **(context or {})}, status=status
+        )
+
+    def part(
+        self, visit: Visit, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200
+    ) -> Template:
+        """Make a part of a page, for a script on it."""
+        shown = {
+            "root": ROOT,
+            "visit": visit,
+            "organization": visit.organization,
+            "key": visit.signed_in.key,
+            "csrf": visit.signed_in.csrf,
+            "may_write": visit.may_write,
+            "now": self._dashboard.clock.now(),
+            "error": None,
+            **(context or {}),
+        }
+        return Template(template_name=template, context=shown, status_code=status, headers=HEADERS)
+
+
+def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200) -> Template:
+    """Make a page for somebody who is not signed in."""
+    return Template(template_name=template, context={"root": ROOT, **context}, status_code=status, headers=HEADERS)
+
+
+def go(path: str, *, told: str | None = None) -> Redirect:
+    """Send a browser to a page after something was done: reloading that page does nothing again.
+
+    Args:
+        path: Below the dashboard's root; with an ``id``, ours.
+        told: A word of :data:`_TOLD`.
+    """
+    assert told is None or told in _TOLD
+    query = "" if told is None else f"{'&' if '?' in path else '?'}told={told}"
+    return Redirect(f"{ROOT}{path}{query}", status_code=303, headers=HEADERS)
+
+
+def nothing_new() -> Response[None]:
+    """Answer that there is nothing to be changed on a page."""
+    return Response(None, status_code=204, headers=HEADERS)
+
+
+def moment(at: datetime) -> Markup:
+    """Write a point in time, for people and for machines."""
+    return Markup('<time datetime="{}">{} UTC</time>').format(iso_ms(at), at.strftime("%Y-%m-%d %H:%M:%S"))
+
+
+def ago(at: datetime, now: datetime) -> Markup:
+    """Write how long ago something was."""
+    passed = now - at
+    if passed < timedelta(0):
+        text = f"in {_length(-passed)}"
+    elif passed < timedelta(seconds=5):
+        text = "just now"
+    else:
+        text = f"{_length(passed)} ago"
+    return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(
+        iso_ms(at), at.strftime("%Y-%m-%d %H:%M:%S"), text
+    )
+
+
+def _length(span: timedelta) -> str:
+    if span < _MINUTE:
+        return f"{span.seconds} s"
+    if span < _HOUR:
+        return f"{span // _MINUTE} min"
+    if span < _DAY:
+        return f"{span // _HOUR} h"
+    return "1 day" if span < 2 * _DAY else f"{span // _DAY} days"
+
+
+def short(text: str, length: int = 12) -> str:
+    """Cut an id to what tells it from others at a glance."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def thousands(number: int) -> str:
+    """Write a number with its thousands apart."""
+    return f"{number:,}"

@@ -1,0 +1,152 @@
+"""Editing a post, with a preview beside it."""
+
+from collections.abc import Mapping
+from typing import Any, Final, Self, final
+
+from attrs import evolve, frozen
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from contentsvc_core.content.editing import MARKDOWN_LIMIT, InvalidChange, entity_tag, read_post_change
+from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
+from contentsvc_http.dashboard.forms import Form, by_field
+from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.errors import Refused
+
+#: The operation of ``/v1`` that changes posts.
+EDITING: Final = ("PATCH", "/v1/posts/{postId}")
+_CHANGED: Final = "Somebody has saved this post since you opened it. Your text is below, complete, and not saved."
+_GONE: Final = "Somebody has deleted this post since you opened it. Your text is below: copy it to keep it."
+
+
+def no_post() -> Refused:
+    """Give what is answered where there is no such post."""
+    return Refused(404, {"error": "There is no such post."})
+
+
+@final
+@frozen(kw_only=True)
+class _Text:
+    """What somebody has typed, and the version that they have read."""
+
+    title: str
+    markdown: str
+    seen: str
+
+    @classmethod
+    def of_post(cls, post: Post) -> Self:
+        return cls(title=post.title, markdown=post.markdown, seen=entity_tag(post))
+
+    @classmethod
+    def of_form(cls, form: Form) -> Self:
+        return cls(title=form.text("title"), markdown=form.raw("markdown"), seen=form.text("seen"))
+
+
+@final
+class _Editor:
+    """Shows the form, and saves what it sends."""
+
+    def __init__(self, dashboard: Dashboard, pages: Pages, counting: Counting) -> None:
+        self._dashboard = dashboard
+        self._pages = pages
+        self._counting = counting
+
+    async def post(self, found: Visit, post_id: str) -> Post | None:
+        known = is_own_id(post_id)
+        return await self._dashboard.api.posts.post(found.organization_id, post_id) if known else None
+
+    async def preview(self, markdown: str) -> str | None:
+        """Render what was typed; ``None``: it is longer than a post can be."""
+        return None if len(markdown) > MARKDOWN_LIMIT else await self._dashboard.renderer.render(markdown)
+
+    async def page(
+        self,
+        found: Visit,
+        post: Post | None,
+        text: _Text,
+        *,
+        faults: Mapping[str, str] | None = None,
+        error: str | None = None,
+        conflict: bool = False,
+        status: int = 200,
+    ) -> Response[Any]:
+        context = {
+            "post": post,
+            "text": text,
+            "faults": by_field(faults),
+            "conflict": conflict,
+            "preview": await self.preview(text.markdown),
+            "error": error,
+        }
+        title = "A deleted post" if post is None else f"Edit {post.title}"
+        return self._pages.page(found, "post_edit.html", context, title=title, section="posts", status=status)
+
+    async def save(self, found: Visit, post_id: str, text: _Text, *, publishes: bool) -> Response[Any]:
+        standing = await self.post(found, post_id)
+        if standing is None:
+            return await self._gone(found, text)
+        status = PostStatus.PUBLISHED if publishes else None
+        wanted = read_post_change(title=text.title, markdown=text.markdown, status=status)
+        if isinstance(wanted, InvalidChange):
+            return await self.page(found, standing, text, faults=_faults(wanted), status=422)
+        if (refused := await self._counting.refusal(found, *EDITING)) is not None:
+            return await self.page(found, standing, text, error=refused, status=429)
+        done = await self._dashboard.api.post_editor.change(
+            found.organization_id, post_id, wanted, if_=lambda post: entity_tag(post) == text.seen
+        )
+        if isinstance(done, Post):
+            return go(f"/posts/{done.id}", told="published" if publishes else "saved")
+        standing = await self.post(found, post_id)
+        if standing is None:
+            return await self._gone(found, text)
+        # Whoever sends it once more has been told what is replaced by it.
+        text = evolve(text, seen=entity_tag(standing))
+        return await self.page(found, standing, text, error=_CHANGED, conflict=True, status=409)
+
+    async def _gone(self, found: Visit, text: _Text) -> Response[Any]:
+        return await self.page(found, None, text, error=_GONE, status=404)
+
+
+def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+    editor = _Editor(dashboard, pages, counting)
+
+    @get(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_edit")
+    async def edit(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        shown = await editor.post(found, post_id)
+        if shown is None:
+            raise no_post()
+        if not found.may_write:
+            return go(f"/posts/{shown.id}")
+        return await editor.page(found, shown, _Text.of_post(shown))
+
+    @post(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_save")
+    async def save(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        return await editor.save(found, post_id, _Text.of_form(form), publishes=form.text("then") == "publish")
+
+    @post(f"{ROOT}/posts/preview", name="dashboard_post_preview")
+    async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        text = _Text.of_form(form)
+        if found.is_partial:
+            return pages.part(found, "post_preview.html", {"preview": await editor.preview(text.markdown)})
+        # Without scripts, the whole page is shown anew, with everything that was typed.
+        standing = await editor.post(found, form.text("post"))
+        if standing is None:
+            raise no_post()
+        return await editor.page(found, standing, text)
+
+    return [edit, save, preview]
+
+
+def _faults(invalid: InvalidChange) -> dict[str, str]:
+    """Put a fault, which begins with the field's name, beside its field, as the page calls it."""
+    name, _, fault = invalid.error.partition(" ")
+    return {name: f"The {'text' if name == 'markdown' else name} {fault}."}

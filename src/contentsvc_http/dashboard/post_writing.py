@@ -1,0 +1,130 @@
+"""Having a post written: what is asked for, and how far it is."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
+from contentsvc_core.usecases.generate import GenerationRequest
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.workflows.causes import Generation, Source, sources_of
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
+from contentsvc_http.dashboard.forms import Form, by_field
+from contentsvc_http.dashboard.jobs import job_of, job_page
+from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.dashboard.words import CONTENT, LOOKBACKS
+from contentsvc_http.errors import Refused
+
+_WRITING: Final = ("POST", "/v1/posts/generate")
+_SECTION: Final = "posts"
+
+
+def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+
+    async def page(
+        found: Visit,
+        form: Form | None,
+        *,
+        faults: Mapping[str, str] | None = None,
+        error: str | None = None,
+        status: int = 200,
+    ) -> Response[Any]:
+        sources = sources_of(await dashboard.api.directory.integrations(found.organization_id))
+        context = {
+            "sources": [(source, _value(source)) for source in sources],
+            "ticked": {_value(source) for source in sources} if form is None else set(form.texts("repository")),
+            "content_types": CONTENT,
+            "content_type": ContentType.CHANGELOG.value if form is None else form.text("contentType"),
+            "lookbacks": LOOKBACKS,
+            "lookback": DEFAULT_LOOKBACK.value if form is None else form.text("lookbackWindow"),
+            "brands": await dashboard.api.brands.identities(found.organization_id),
+            "brand_id": "" if form is None else form.text("brandIdentityId"),
+            "commits": form is None or form.is_on("commits"),
+            "releases": form is None or form.is_on("releases"),
+            "faults": by_field(faults),
+            "error": error,
+        }
+        return pages.page(found, "post_write.html", context, title="Write a post", section=_SECTION, status=status)
+
+    @get(f"{ROOT}/posts/write", name="dashboard_post_write")
+    async def write(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        return await page(found, None) if found.may_write else go("/posts")
+
+    @post(f"{ROOT}/posts/write", name="dashboard_post_ask")
+    async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        sources = sources_of(await dashboard.api.directory.integrations(found.organization_id))
+        wanted = _wanted(form, sources)
+        if isinstance(wanted, dict):
+            return await page(found, form, faults=wanted, status=422)
+        if (refused := await counting.refusal(found, *_WRITING)) is not None:
+            return await page(found, form, error=refused, status=429)
+        job = await dashboard.api.generator.request(found.organization_id, wanted)
+        if isinstance(job, Refusal):
+            return await page(found, form, error=f"{job.reason}.", status=422)
+        return go(f"/posts/jobs/{job.id}")
+
+    @get(f"{ROOT}/posts/jobs/{{job_id:str}}", name="dashboard_post_job")
+    async def follow(request: Request[Any, Any, Any], job_id: FromPath[str]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        job = await job_of(dashboard, found, job_id)
+        asked = None if job is None else job.asked
+        if job is None or not isinstance(asked, Generation):
+            raise Refused(404, {"error": "There is no such request for a post."})
+        kind = CONTENT[asked.content_type]
+        return job_page(
+            pages,
+            found,
+            job,
+            path=f"/posts/jobs/{job.id}",
+            title=f"Writing: {kind}",
+            section=_SECTION,
+            facts=[
+                ("Type", kind),
+                ("About", LOOKBACKS[asked.lookback]),
+                ("Repositories", ", ".join(source.full_name for source in asked.sources)),
+            ],
+            made=None if job.run.post_id is None else (f"/posts/{job.run.post_id}", "Read the post"),
+            again=("/posts/write", "Write another post"),
+        )
+
+    return [write, ask, follow]
+
+
+def _wanted(form: Form, sources: Sequence[Source]) -> GenerationRequest | dict[str, str]:
+    """Read the form; a dictionary has its faults, by field."""
+    faults: dict[str, str] = {}
+    if form.text("contentType") not in {kind.value for kind in ContentType}:
+        faults["contentType"] = "Choose what is to be written."
+    if form.text("lookbackWindow") not in {lookback.value for lookback in Lookback}:
+        faults["lookbackWindow"] = "Choose how far back it goes."
+    ticked = form.texts("repository")
+    if not ticked:
+        faults["repository"] = "Tick a repository, or several."
+    if not (form.is_on("commits") or form.is_on("releases")):
+        faults["material"] = "Tick commits, releases, or both."
+    if faults:
+        return faults
+    names = [(provider, name) for provider, _, name in (each.partition("/") for each in ticked)]
+    return GenerationRequest(
+        content_type=ContentType(form.text("contentType")),
+        lookback=Lookback(form.text("lookbackWindow")),
+        brand_identity_id=form.text("brandIdentityId") or None,
+        # All that the form has shown are all that there are, also those that come in between.
+        repository_names=None if {_value(source) for source in sources} <= set(ticked) else names,
+        include_commits=form.is_on("commits"),
+        include_releases=form.is_on("releases"),
+    )
+
+
+def _value(source: Source) -> str:
+    """Give what a form calls a repository: a name is one at its provider alone."""
+    return f"{source.provider}/{source.full_name}"

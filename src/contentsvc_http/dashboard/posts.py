@@ -1,0 +1,158 @@
+"""Posts: the list, a post, and what is done with it."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.editing import PostChange, entity_tag
+from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
+from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.content.queries import InvalidQuery, PostQuery, read_post_query, unknown_brand
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.usecases.edit import PostFault
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
+from contentsvc_http.dashboard.origins import Origin, read_origin
+from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.post_editing import EDITING, editing_routes, no_post
+from contentsvc_http.dashboard.post_writing import writing_routes
+from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.dashboard.words import CONTENT
+
+_PER_PAGE: Final = 20
+_FILTERS: Final = ("status", "contentType", "brandIdentityId")
+_CHANGED: Final = "Somebody has changed this post since you looked at it. This is how it stands now."
+
+
+def post_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+    counting = Counting(dashboard)
+    return [
+        *writing_routes(dashboard, pages, counting),
+        *editing_routes(dashboard, pages, counting),
+        *_reading(dashboard, pages),
+        *_doing(dashboard, pages, counting),
+    ]
+
+
+def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    @get(f"{ROOT}/posts", name="dashboard_posts")
+    async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        brands = await dashboard.api.brands.identities(found.organization_id)
+        chosen = {name: found.query.get(name, "") for name in _FILTERS}
+        query = _query(chosen, brands)
+        page: tuple[Sequence[Post], Pagination] | InvalidPage | None = None
+        if isinstance(query, PostQuery):
+            asked = PageRequest.read(limit=str(_PER_PAGE), page=found.query.get("page"))
+            page = await dashboard.api.posts.page(found.organization_id, query, asked)
+        link = "/posts?" + urlencode({name: value for name, value in chosen.items() if value})
+        if isinstance(page, InvalidPage):
+            # What was on it is deleted, or filtered away.
+            return go(f"{link}&page={page.total_pages}")
+        context = {
+            "posts": page[0] if page else (),
+            "pagination": page[1].body if page else None,
+            "chosen": chosen,
+            "is_filtered": any(chosen.values()),
+            "link": link,
+            "content_types": CONTENT,
+            "statuses": [status.value for status in PostStatus],
+            "brands": brands,
+            "error": query.error if isinstance(query, InvalidQuery) else None,
+        }
+        return pages.page(
+            found, "posts.html", context, title="Posts", section="posts", status=400 if context["error"] else 200
+        )
+
+    @get(f"{ROOT}/posts/{{post_id:str}}", name="dashboard_post")
+    async def shown(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        return await _show(dashboard, pages, found, post_id)
+
+    return [listed, shown]
+
+
+def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
+    async def standing(request: Request[Any, Any, Any], post_id: str, status: PostStatus) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        if (refused := await counting.refusal(found, *EDITING)) is not None:
+            return await _show(dashboard, pages, found, post_id, error=refused, status=429)
+        seen = form.text("seen")
+        done = await dashboard.api.post_editor.change(
+            found.organization_id, post_id, PostChange(status=status), if_=lambda post: entity_tag(post) == seen
+        )
+        if isinstance(done, PostFault):
+            return await _show(dashboard, pages, found, post_id, error=_CHANGED, status=409)
+        return go(f"/posts/{done.id}", told="published" if status is PostStatus.PUBLISHED else "unpublished")
+
+    @post(f"{ROOT}/posts/{{post_id:str}}/publish", name="dashboard_post_publish")
+    async def publish(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
+        return await standing(request, post_id, PostStatus.PUBLISHED)
+
+    @post(f"{ROOT}/posts/{{post_id:str}}/unpublish", name="dashboard_post_unpublish")
+    async def unpublish(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
+        return await standing(request, post_id, PostStatus.DRAFT)
+
+    @post(f"{ROOT}/posts/{{post_id:str}}/delete", name="dashboard_post_delete")
+    async def delete(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        seen = form.text("seen")
+        fault = await dashboard.api.post_editor.remove(
+            found.organization_id, post_id, if_=lambda post: entity_tag(post) == seen
+        )
+        if fault is not None:
+            return await _show(dashboard, pages, found, post_id, error=_CHANGED, status=409)
+        return go("/posts", told="deleted")
+
+    return [publish, unpublish, delete]
+
+
+def _query(chosen: dict[str, str], brands: Sequence[BrandIdentity]) -> PostQuery | InvalidQuery:
+    query = read_post_query(chosen)
+    if isinstance(query, InvalidQuery):
+        return query
+    known = {brand.id for brand in brands}
+    unknown = [brand_id for brand_id in query.brand_identity_ids if brand_id not in known]
+    return unknown_brand(unknown[0]) if unknown else query
+
+
+async def _show(
+    dashboard: Dashboard, pages: Pages, found: Visit, post_id: str, *, error: str | None = None, status: int = 200
+) -> Response[Any]:
+    """Show a post.
+
+    Raises:
+        Refused: 404: there is none.
+    """
+    known = is_own_id(post_id)
+    shown = await dashboard.api.posts.post(found.organization_id, post_id) if known else None
+    if shown is None:
+        raise no_post()
+    origin = read_origin(shown.source_metadata)
+    context = {
+        "post": shown,
+        "seen": entity_tag(shown),
+        "kind": CONTENT[shown.content_type],
+        "origin": origin,
+        "run_id": await dashboard.insights.run_of_post(found.organization_id, shown.id),
+        **await _named(dashboard, found, origin),
+        "error": error,
+    }
+    return pages.page(found, "post.html", context, title=shown.title, section="posts", status=status)
+
+
+async def _named(dashboard: Dashboard, found: Visit, origin: Origin) -> dict[str, Any]:
+    """Find what a post's metadata names, as far as it is there still."""
+    mine, api = found.organization_id, dashboard.api
+    return {
+        "trigger": await api.directory.trigger(mine, origin.trigger_id) if is_own_id(origin.trigger_id) else None,
+        "schedule": await api.schedules.schedule(mine, origin.schedule_id) if is_own_id(origin.schedule_id) else None,
+        "brand": await api.brands.identity(mine, origin.brand_id) if is_own_id(origin.brand_id) else None,
+        "job": await api.jobs.job(mine, origin.job_id) if is_own_id(origin.job_id) else None,
+    }

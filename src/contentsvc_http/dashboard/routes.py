@@ -1,0 +1,78 @@
+"""Every page of the dashboard."""
+
+from typing import Any, Final
+
+from litestar import Request, Response, Router, get
+from litestar.params import FromPath
+from litestar.response import Redirect
+
+from contentsvc_http.dashboard.assets import asset_route
+from contentsvc_http.dashboard.brands import brand_routes
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.integrations import integration_routes
+from contentsvc_http.dashboard.keys import key_routes
+from contentsvc_http.dashboard.logs import log_routes
+from contentsvc_http.dashboard.overview import overview_routes
+from contentsvc_http.dashboard.pages import HEADERS, Pages, outside_page
+from contentsvc_http.dashboard.posts import post_routes
+from contentsvc_http.dashboard.runs import run_routes
+from contentsvc_http.dashboard.schedules import schedule_routes
+from contentsvc_http.dashboard.sign_in import sign_in_routes
+from contentsvc_http.dashboard.triggers import trigger_routes
+from contentsvc_http.dashboard.visits import ROOT, SIGN_IN, Forbidden, NotSignedIn
+from contentsvc_http.errors import Refused, refusal
+
+_FORBIDDEN: Final = 403
+_TITLES: Final = {400: "That cannot be", 403: "Not allowed", 404: "Not here", 405: "Not like this", 413: "Too large"}
+#: More than the longest post, in a form's spelling: three bytes for one.
+_MAX_FORM: Final = 4 * 1024 * 1024
+
+
+def dashboard_routes(dashboard: Dashboard) -> Router:
+    """Give the pages."""
+    pages = Pages(dashboard)
+
+    @get([f"{ROOT}/{{rest:path}}"], name="dashboard_unknown")
+    async def unknown(rest: FromPath[str]) -> Response[Any]:
+        del rest
+        raise Refused(404, {"error": "There is no such page."})
+
+    return Router(
+        "/",
+        route_handlers=[
+            asset_route(),
+            *sign_in_routes(dashboard),
+            *overview_routes(dashboard, pages),
+            *integration_routes(dashboard, pages),
+            *log_routes(dashboard, pages),
+            *post_routes(dashboard, pages),
+            *brand_routes(dashboard, pages),
+            *key_routes(dashboard, pages),
+            *trigger_routes(dashboard, pages),
+            *schedule_routes(dashboard, pages),
+            *run_routes(dashboard, pages),
+            unknown,
+        ],
+        include_in_schema=False,
+        exception_handlers={Exception: _refuse},
+        request_max_body_size=_MAX_FORM,
+    )
+
+
+def _refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
+    """Answer what went wrong with a page, for people."""
+    if isinstance(exc, NotSignedIn):
+        if request.headers.get("HX-Request") == "true":
+            # A script's request: the whole page goes to the sign-in.
+            return Response(None, status_code=401, headers={**HEADERS, "HX-Redirect": SIGN_IN})
+        return Redirect(SIGN_IN, status_code=303, headers=HEADERS)
+    if isinstance(exc, Forbidden):
+        status, text, headers = _FORBIDDEN, str(exc), dict[str, str]()
+    else:
+        refused = refusal(exc)
+        status, text, headers = refused.status, str(refused.body["error"]), refused.headers
+    page = outside_page(
+        "error.html", {"title": _TITLES.get(status, "Something went wrong"), "text": text}, status=status
+    )
+    page.headers.update(headers)
+    return page

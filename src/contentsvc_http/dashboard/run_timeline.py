@@ -1,0 +1,182 @@
+"""What is known of a run, one thing after the other."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final, assert_never, final
+
+from attrs import frozen
+
+from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
+from contentsvc_core.content.posts import Post
+from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading
+from contentsvc_core.workflows.runs import MAX_ATTEMPTS, MAX_KILLS, SUSPECT_KILLS, RunStatus, WorkflowRun
+from contentsvc_http.dashboard.run_words import Link, Starters
+from contentsvc_http.dashboard.words import sentence
+
+#: What is told otherwise: by the run itself, and by its post.
+_TOLD: Final = frozenset({JobEventType.COMPLETED, JobEventType.FAILED, JobEventType.SKIPPED, JobEventType.POST_CREATED})
+_UNFINISHED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
+
+
+@final
+@frozen(kw_only=True)
+class Step:
+    """One thing that happened, or is to come."""
+
+    #: ``good``, ``bad``, ``wait``, or nothing of these.
+    kind: str = ""
+    title: str
+    text: str = ""
+    #: ``None``: nobody has noted the time.
+    at: datetime | None = None
+    link: Link | None = None
+
+
+@final
+@frozen(kw_only=True)
+class Known:
+    """Everything that the timeline is made from."""
+
+    run: WorkflowRun
+    starters: Starters
+    #: The log entry of the delivery that started it; ``None``: there is none, or it was swept.
+    log_id: str | None = None
+    #: What a client follows; ``None``: nobody asked for the run.
+    job: Job | None = None
+    #: The names of the steps whose results are kept until the run ends.
+    kept: Collection[str] = ()
+    #: What it has written; ``None``: nothing, or it was deleted.
+    post: Post | None = None
+    #: The identity that it has made.
+    brand: Link | None = None
+
+
+def timeline(known: Known) -> list[Step]:
+    """Tell it all, the oldest first."""
+    run = known.run
+    return [*_beginning(known), *_noted(known.job), *_kept(known), *_kills(run), *_attempts(run), *_end(known)]
+
+
+def is_unfinished(run: WorkflowRun) -> bool:
+    """Tell whether a run has not ended."""
+    return run.status in _UNFINISHED
+
+
+def _beginning(known: Known) -> Sequence[Step]:
+    run, cause, starter = known.run, known.run.cause, known.starters.of(known.run.cause)
+    created = Step(kind="good", title="Run created", text=f"Started by {starter.text}.", at=run.created_at)
+    match cause:
+        case Delivered():
+            entry = None if known.log_id is None else Link(text="log entry", path=f"/integrations/logs/{known.log_id}")
+            arrived = "Delivery replayed" if cause.replayed else "Delivery arrived"
+            text = f"{cause.event.type.capitalize()} {cause.delivery_id}"
+            if entry is None:
+                text += "; its log entry is not kept any more"
+            return [Step(kind="good", title=arrived, text=text, at=run.created_at, link=entry), created]
+        case Generation(schedule_id=str()):
+            due = Step(kind="good", title="The schedule was due", text=_window(cause), at=run.created_at)
+            return [due, created]
+        case Generation():
+            return [Step(kind="good", title="Content was asked for", text=_window(cause), at=run.created_at), created]
+        case SiteReading():
+            asked = "A brand identity was asked for"
+            return [Step(kind="good", title=asked, text=cause.website_url, at=run.created_at), created]
+        case _:
+            assert_never(cause)
+
+
+def _window(cause: Generation) -> str:
+    since, until = cause.window.since, cause.window.until
+    return f"About {since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M} UTC."
+
+
+def _noted(job: Job | None) -> Sequence[Step]:
+    """Tell what was noted for who follows the job; that it is queued is told by the run."""
+    if job is None:
+        return []
+    left_out = _TOLD | {JobEventType.QUEUED, JobEventType.WORKFLOW_TRIGGERED}
+    return [
+        Step(kind="good", title=sentence(event.message).removesuffix("."), at=event.created_at)
+        for event in job.events
+        if event.type not in left_out
+    ]
+
+
+def _kept(known: Known) -> Sequence[Step]:
+    return [Step(kind="good", title=f"Step “{name}” finished", text="It is not done again.") for name in known.kept]
+
+
+def _attempts(run: WorkflowRun) -> Sequence[Step]:
+    tried = _counted(run.attempts, "attempt")
+    match run.status:
+        case RunStatus.PENDING if run.attempts:
+            return [
+                Step(kind="bad", title=f"{tried} of {MAX_ATTEMPTS} failed", text=run.error or ""),
+                Step(kind="wait", title="Next attempt due", at=run.due_at),
+            ]
+        case RunStatus.PENDING:
+            return [Step(kind="wait", title="Waits for a worker")]
+        case RunStatus.RUNNING:
+            text = f"The one before failed: {run.error}" if run.error and run.attempts > 1 else ""
+            return [Step(kind="wait", title=f"Attempt {run.attempts} of {MAX_ATTEMPTS} is under way", text=text)]
+        case RunStatus.COMPLETED | RunStatus.SKIPPED | RunStatus.CANCELLED:
+            return [Step(title=f"{tried} of {MAX_ATTEMPTS}")] if run.attempts > 1 else []
+        case RunStatus.FAILED:
+            return [Step(kind="bad", title=f"{tried} of {MAX_ATTEMPTS} failed")] if run.attempts else []
+        case _:
+            assert_never(run.status)
+
+
+def _kills(run: WorkflowRun) -> Sequence[Step]:
+    if not run.kills:
+        return []
+    text = f"After {MAX_KILLS} of them it fails."
+    if run.kills >= SUSPECT_KILLS:
+        text = f"It runs alone in its process now. {text}"
+    times = "once" if run.kills == 1 else f"{run.kills} times"
+    return [Step(kind="bad", title=f"Its process was killed {times}", text=text if is_unfinished(run) else "")]
+
+
+def _end(known: Known) -> Sequence[Step]:
+    run, post = known.run, known.post
+    reason, at = run.error or "", _ended_at(known)
+    match run.status:
+        case RunStatus.PENDING | RunStatus.RUNNING:
+            return []
+        case RunStatus.COMPLETED:
+            done = Step(kind="good", title="Completed", at=at)
+            if run.post_id is None:
+                made = "Brand identity made" if known.brand is not None else "The brand identity was deleted since"
+                return [done, *([Step(kind="good", title=made, link=known.brand, at=at)] if _is_reading(run) else [])]
+            if post is None:
+                return [done, Step(title="Its post was deleted since")]
+            link = Link(text=post.title, path=f"/posts/{post.id}")
+            return [Step(kind="good", title="Post written", at=post.created_at, link=link), done]
+        case RunStatus.SKIPPED:
+            return [Step(title="Skipped", text=reason, at=at)]
+        case RunStatus.FAILED:
+            return [Step(kind="bad", title="Failed", text=reason, at=at)]
+        case RunStatus.CANCELLED:
+            return [Step(title="Cancelled", text=reason, at=at)]
+        case _:
+            assert_never(run.status)
+
+
+def _ended_at(known: Known) -> datetime | None:
+    """Give when a run ended, as far as anybody has noted it."""
+    ends = [each.created_at for each in _events(known.job) if each.type in _TOLD]
+    if ends and known.run.status is not RunStatus.CANCELLED:
+        return ends[-1]
+    return None if known.post is None else known.post.created_at
+
+
+def _events(job: Job | None) -> Sequence[JobEvent]:
+    return () if job is None else job.events
+
+
+def _is_reading(run: WorkflowRun) -> bool:
+    return isinstance(run.cause, SiteReading)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,117 @@
+"""Runs in words: what started each of them, and what it is about."""
+
+from collections.abc import Mapping
+from typing import assert_never, final
+
+from attrs import frozen
+
+from contentsvc_core.webhooks.events import Push
+from contentsvc_core.workflows.causes import Cause, Delivered, Generation, SiteReading
+from contentsvc_core.workflows.runs import WorkflowRun
+from contentsvc_core.workflows.triggers import Trigger
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.trigger_preview import about
+from contentsvc_http.dashboard.words import CONTENT, LOOKBACKS, some_of
+
+
+@final
+@frozen(kw_only=True)
+class Link:
+    """Something that may have a page of its own."""
+
+    text: str
+    #: Below the dashboard's root; ``None``: there is no page.
+    path: str | None = None
+
+
+@final
+@frozen(kw_only=True)
+class Starters:
+    """What an organization has that starts runs, by id."""
+
+    triggers: Mapping[str, Trigger]
+    #: The names.
+    schedules: Mapping[str, str]
+
+    def of(self, cause: Cause) -> Link:
+        """Say what started a run."""
+        match cause:
+            case Delivered():
+                trigger = self.triggers.get(cause.trigger_id)
+                if trigger is None:
+                    return Link(text="a trigger that was deleted")
+                text = f"trigger {trigger.name}" if trigger.name else "a trigger without a name"
+                return Link(text=text, path=f"/triggers/{trigger.id}")
+            case Generation(schedule_id=str() as schedule_id):
+                name = self.schedules.get(schedule_id)
+                if name is None:
+                    return Link(text="a schedule that was deleted")
+                return Link(text=f"schedule {name}", path=f"/schedules/{schedule_id}")
+            case Generation() | SiteReading():
+                return Link(text="a request")
+            case _:
+                assert_never(cause)
+
+
+@final
+@frozen(kw_only=True)
+class RunLine:
+    """A run in the list."""
+
+    run: WorkflowRun
+    about: str
+    #: More about it; empty: there is no more.
+    detail: str
+    starter: Link
+    #: What it writes; empty: nobody can tell any more.
+    output: str
+
+
+async def starters_of(dashboard: Dashboard, organization_id: str) -> Starters:
+    """Read what starts runs."""
+    triggers = await dashboard.api.directory.triggers(organization_id)
+    schedules = await dashboard.api.schedules.schedules(organization_id)
+    return Starters(
+        triggers={trigger.id: trigger for trigger in triggers},
+        schedules={schedule.id: schedule.name for schedule in schedules},
+    )
+
+
+def line_of(run: WorkflowRun, starters: Starters) -> RunLine:
+    """Tell of a run in a line."""
+    title, detail = title_of(run.cause), ""
+    if isinstance(run.cause, Delivered):
+        detail = about(run.cause.event)
+    return RunLine(
+        run=run, about=title, detail=detail, starter=starters.of(run.cause), output=output_of(run.cause, starters)
+    )
+
+
+def title_of(cause: Cause) -> str:
+    """Say what a run is about."""
+    match cause:
+        case Delivered():
+            what = "push to" if isinstance(cause.event, Push) else "release of"
+            return f"{f'Replayed {what}' if cause.replayed else what.capitalize()} {cause.repository}"
+        case Generation():
+            where = some_of([source.full_name for source in cause.sources])
+            return f"{CONTENT[cause.content_type]} of {where}, {LOOKBACKS[cause.lookback]}"
+        case SiteReading():
+            return f"Brand identity of {cause.website_url}"
+        case _:
+            assert_never(cause)
+
+
+def output_of(cause: Cause, starters: Starters) -> str:
+    """Say what a run writes."""
+    match cause:
+        case Delivered():
+            # A trigger's runs write what it says when they begin.
+            trigger = starters.triggers.get(cause.trigger_id)
+            return "" if trigger is None else CONTENT[trigger.output_type]
+        case Generation():
+            return CONTENT[cause.content_type]
+        case SiteReading():
+            return "Brand identity"
+        case _:
+            assert_never(cause)

@@ -1,0 +1,177 @@
+"""Workflow runs: where they stand, what is known of each, once more and no further."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any, Final, final
+
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from contentsvc_core.content.jobs import made_brand_id
+from contentsvc_core.content.queries import InvalidQuery, choices
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.insights import Place
+from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading
+from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE, RunStatus, WorkflowRun
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.pages import Pages, ago, go, nothing_new
+from contentsvc_http.dashboard.run_timeline import Known, is_unfinished, timeline
+from contentsvc_http.dashboard.run_words import Link, RunLine, line_of, starters_of
+from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.errors import Refused
+
+_PATH: Final = f"{ROOT}/runs"
+_SECTION: Final = "runs"
+_AT_ONCE: Final = 50
+_CONFLICT: Final = 409
+#: How many commits of a push are shown.
+_COMMITS: Final = 20
+_UNKNOWN: Final = "This run is not there."
+_NO_RETRY: Final = "The run was not started once more: it has not ended, or has its post."
+_NO_CANCEL: Final = "The run was not cancelled: it has ended already."
+
+
+def run_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+    made = _RunPages(dashboard, pages)
+
+    @get(_PATH, name="dashboard_runs")
+    async def list_runs(request: Request[Any, Any, Any]) -> Response[Any]:
+        return await made.listed(await visit(dashboard, request))
+
+    @get(f"{_PATH}/{{run_id:str}}", name="dashboard_run")
+    async def show(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        return await made.shown(found, await made.standing(found, run_id))
+
+    @post(f"{_PATH}/{{run_id:str}}/retry", name="dashboard_run_retry")
+    async def retry(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
+        found, _ = await change(dashboard, request)
+        return await made.retry(found, await made.standing(found, run_id))
+
+    @post(f"{_PATH}/{{run_id:str}}/cancel", name="dashboard_run_cancel")
+    async def cancel(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
+        found, _ = await change(dashboard, request)
+        return await made.cancel(found, await made.standing(found, run_id))
+
+    return [list_runs, show, retry, cancel]
+
+
+@final
+class _RunPages:
+    """The pages, for who is known to be allowed to see them."""
+
+    def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
+        self._dashboard = dashboard
+        self._pages = pages
+
+    async def standing(self, found: Visit, run_id: str) -> WorkflowRun:
+        run = await self._dashboard.insights.run(found.organization_id, run_id) if is_own_id(run_id) else None
+        if run is None:
+            raise Refused(404, {"error": _UNKNOWN})
+        return run
+
+    async def listed(self, found: Visit) -> Response[Any]:
+        statuses = choices("status", found.query.get("status", ""), RunStatus)
+        if isinstance(statuses, InvalidQuery):
+            raise Refused(400, {"error": statuses.error})
+        behind, mine = found.query.get("before", ""), found.organization_id
+        before = Place.of(await self.standing(found, behind)) if behind else None
+        # One more tells whether there are older ones.
+        listed = await self._dashboard.insights.runs(mine, statuses=statuses, limit=_AT_ONCE + 1, before=before)
+        starters = await starters_of(self._dashboard, mine)
+        lines = [line_of(run, starters) for run in listed[:_AT_ONCE]]
+        # Once a minute, so that "3 min ago" does not stay so.
+        digest = _digest(lines, f"{self._dashboard.clock.now():%H:%M}")
+        if found.is_partial and found.query.get("seen") == digest:
+            return nothing_new()
+        shown = {
+            "lines": lines,
+            "chosen": ",".join(status.value for status in statuses),
+            "statuses": [status.value for status in RunStatus],
+            "older": lines[-1].run.id if len(listed) > _AT_ONCE else None,
+            "is_first": before is None,
+            "digest": digest,
+            "arrived": _arrived(lines, found.query.get("newest", "")) if found.is_partial else (),
+        }
+        if found.is_partial:
+            return self._pages.part(found, "runs_now.html", shown)
+        return self._pages.page(found, "runs.html", shown, title="Runs", section=_SECTION)
+
+    async def shown(self, found: Visit, run: WorkflowRun, *, error: str | None = None) -> Response[Any]:
+        told = await self._told(run)
+        if not found.is_partial:
+            told |= {"arrived": False, "error": error}
+            status = 200 if error is None else _CONFLICT
+            return self._pages.page(found, "run.html", told, title=told["line"].about, section=_SECTION, status=status)
+        if found.query.get("seen") == told["digest"]:
+            return nothing_new()
+        return self._pages.part(found, "run_now.html", told | {"arrived": True})
+
+    async def retry(self, found: Visit, run: WorkflowRun) -> Response[Any]:
+        dashboard = self._dashboard
+        if not await dashboard.runs.restart(run.organization_id, run.id, due_at=dashboard.clock.now()):
+            return await self.shown(found, await self.standing(found, run.id), error=_NO_RETRY)
+        dashboard.nudge()
+        return go(f"/runs/{run.id}", told="retried")
+
+    async def cancel(self, found: Visit, run: WorkflowRun) -> Response[Any]:
+        if not await self._dashboard.runs.cancel(run.organization_id, run.id, CANCELLED):
+            return await self.shown(found, await self.standing(found, run.id), error=_NO_CANCEL)
+        return go(f"/runs/{run.id}", told="cancelled")
+
+    async def _told(self, run: WorkflowRun) -> dict[str, Any]:
+        known = await _known(self._dashboard, run)
+        steps = timeline(known)
+        now = self._dashboard.clock.now()
+        # What is still to come gets nearer; how long ago something was may stay as it is.
+        due = ago(run.due_at, now) if run.status is RunStatus.PENDING and run.due_at > now else ""
+        return {
+            "run": run,
+            "line": line_of(run, known.starters),
+            "steps": steps,
+            "log_id": known.log_id,
+            "post": known.post,
+            "brand": known.brand,
+            "event": run.cause.event if isinstance(run.cause, Delivered) else None,
+            "commits": _COMMITS,
+            "sources": run.cause.sources if isinstance(run.cause, Generation) else (),
+            "attempts": MAX_ATTEMPTS,
+            "is_unfinished": is_unfinished(run),
+            "may_retry": run.status in RESTARTABLE,
+            "digest": _digest(steps, run.status, due),
+        }
+
+
+async def _known(dashboard: Dashboard, run: WorkflowRun) -> Known:
+    """Read everything that there is to be told of a run."""
+    mine, cause, api = run.organization_id, run.cause, dashboard.api
+    job_id = cause.job_id if isinstance(cause, Generation | SiteReading) else None
+    return Known(
+        run=run,
+        starters=await starters_of(dashboard, mine),
+        log_id=await dashboard.insights.log_of(mine, run) if isinstance(cause, Delivered) else None,
+        job=None if job_id is None else await api.jobs.job(mine, job_id),
+        kept=tuple(await dashboard.run_memory.kept(run)) if is_unfinished(run) else (),
+        post=None if run.post_id is None else await api.posts.post(mine, run.post_id),
+        brand=await _brand_of(dashboard, run),
+    )
+
+
+async def _brand_of(dashboard: Dashboard, run: WorkflowRun) -> Link | None:
+    if not isinstance(run.cause, SiteReading) or run.status is not RunStatus.COMPLETED:
+        return None
+    brand = await dashboard.api.brands.identity(run.organization_id, made_brand_id(run))
+    return None if brand is None else Link(text=brand.name, path=f"/brands/{brand.id}")
+
+
+def _digest(*shown: object) -> str:
+    """Tell apart what two moments show."""
+    return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _arrived(lines: Sequence[RunLine], newest: str) -> frozenset[str]:
+    """Give the ids of the runs that are newer than the one that was the newest."""
+    ids = [line.run.id for line in lines]
+    return frozenset(ids[: ids.index(newest)]) if newest in ids else frozenset()

@@ -1,0 +1,86 @@
+"""The times of a schedule: as they are typed, and the next ones that come of them."""
+
+from datetime import datetime
+from typing import Final, Self, final
+
+from attrs import frozen
+
+from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
+from contentsvc_core.workflows.schedules import Schedule, due_from
+from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault, next_slot
+from contentsvc_http.dashboard.choices import named
+
+#: How many are shown.
+_NEXT: Final = 3
+#: No time has more digits.
+_DIGITS: Final = 2
+
+
+@final
+@frozen(kw_only=True)
+class TypedTimes:
+    """What a form holds; of the days, that which goes with the frequency counts."""
+
+    frequency: str = Frequency.WEEKLY.value
+    hour: str = "09"
+    minute: str = "00"
+    day_of_week: str = "1"
+    day_of_month: str = "1"
+
+    @classmethod
+    def of(cls, cron: Cron) -> Self:
+        """Give what a form shows of a schedule; of a day that does not apply, what a new one has."""
+        usual = cls()
+        return cls(
+            frequency=cron.frequency.value,
+            hour=f"{cron.hour:02d}",
+            minute=f"{cron.minute:02d}",
+            day_of_week=usual.day_of_week if cron.day_of_week is None else str(cron.day_of_week),
+            day_of_month=usual.day_of_month if cron.day_of_month is None else str(cron.day_of_month),
+        )
+
+
+@final
+@frozen(kw_only=True)
+class FiringTime:
+    """When a schedule fires, and what it reports then."""
+
+    at: datetime
+    window: LookbackWindow
+
+
+def read_times(typed: TypedTimes) -> Cron | str:
+    """Read times; a text says what is wrong with them.
+
+    Raises:
+        Refused: 400: there is no such frequency.
+    """
+    frequency = named(Frequency, typed.frequency)
+    hour, minute = _number(typed.hour), _number(typed.minute)
+    day_of_week = _number(typed.day_of_week) if frequency is Frequency.WEEKLY else None
+    day_of_month = _number(typed.day_of_month) if frequency is Frequency.MONTHLY else None
+    fault = cron_fault(
+        frequency=frequency, hour=hour, minute=minute, day_of_week=day_of_week, day_of_month=day_of_month
+    )
+    if fault is not None:
+        # The wire's words for what a form calls so.
+        return fault.replace("dayOfWeek", "the day of the week").replace("dayOfMonth", "the day of the month")
+    return Cron(frequency=frequency, hour=hour, minute=minute, day_of_week=day_of_week, day_of_month=day_of_month)
+
+
+def firings_of(cron: Cron, lookback: Lookback, *, schedule: Schedule | None, now: datetime) -> list[FiringTime]:
+    """Give the next firings of a schedule, as it stands or as it would be with these times."""
+    if schedule is not None and schedule.due_at is not None and schedule.cron == cron:
+        at = schedule.due_at
+    else:
+        at = due_from(cron, now, last_slot=None if schedule is None else schedule.last_slot)
+    found: list[FiringTime] = []
+    for _ in range(_NEXT):
+        found.append(FiringTime(at=at, window=window_at(lookback, at)))
+        at = next_slot(cron, at)
+    return found
+
+
+def _number(text: str) -> int:
+    """Read a number; what is none is out of every range."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else -1

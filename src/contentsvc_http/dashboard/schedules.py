@@ -1,0 +1,299 @@
+"""Schedules: what is written at which times, and when the next time is."""
+
+from typing import TYPE_CHECKING, Any, Final, cast, final
+
+from attrs import field, frozen
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.workflows.schedules import NAME_LIMIT, DuplicateSchedule, Schedule
+from contentsvc_core.workflows.slots import Cron
+from contentsvc_http.dashboard.choices import (
+    Choice,
+    Connected,
+    connected,
+    content_choices,
+    differing,
+    faults_in,
+    named,
+    numbers_of,
+)
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.forms import Form
+from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.schedule_times import TypedTimes, firings_of, read_times
+from contentsvc_http.dashboard.visits import ROOT, Forbidden, Visit, change, visit
+from contentsvc_http.dashboard.words import CONTENT, LOOKBACKS, WEEKDAYS, sentence, times_of
+from contentsvc_http.errors import Refused
+
+if TYPE_CHECKING:
+    from contentsvc_core.usecases.plan import ScheduleChanges
+
+_PATH: Final = f"{ROOT}/schedules"
+_SECTION: Final = "schedules"
+_INVALID: Final = 422
+_DOUBLE: Final = "Another schedule does the same already: it writes this about these repositories at these times, too."
+_UNKNOWN: Final = "This schedule is not there (any more)."
+_READ_ONLY: Final = "This key may only read: sign in with one that has the scope write."
+
+
+@final
+@frozen(kw_only=True)
+class _Typed:
+    """What the form of a schedule holds."""
+
+    name: str = ""
+    repositories: tuple[str, ...] = field(converter=tuple, default=())
+    times: TypedTimes = field(factory=TypedTimes)
+    lookback: str = DEFAULT_LOOKBACK.value
+    output: str = ContentType.CHANGELOG.value
+    brand: str = ""
+    publish: bool = False
+    enabled: bool = True
+
+    def wanted(self, cron: Cron) -> dict[str, Any]:
+        """Read it all, but the times, which are read already."""
+        return {
+            "name": self.name,
+            "cron": cron,
+            "repository_ids": tuple(sorted(set(numbers_of(self.repositories)))),
+            "output_type": named(ContentType, self.output),
+            "brand_identity_id": self.brand or None,
+            "enabled": self.enabled,
+            "auto_publish": self.publish,
+            "lookback": named(Lookback, self.lookback),
+        }
+
+
+@final
+@frozen(kw_only=True)
+class _Row:
+    """A schedule in the list."""
+
+    schedule: Schedule
+    repositories: tuple[str, ...] = field(converter=tuple)
+    times: str
+    lookback: str
+    output: str
+    brand: str
+
+
+def schedule_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+    made = _SchedulePages(dashboard, pages)
+    return [*_looking(dashboard, made), *_changing(dashboard, made)]
+
+
+def _looking(dashboard: Dashboard, made: "_SchedulePages") -> list[HTTPRouteHandler]:
+    @get(_PATH, name="dashboard_schedules")
+    async def list_schedules(request: Request[Any, Any, Any]) -> Response[Any]:
+        return await made.listed(await visit(dashboard, request))
+
+    @get(f"{_PATH}/new", name="dashboard_schedule_new")
+    async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        if not found.may_write:
+            raise Forbidden(_READ_ONLY)
+        return await made.edited(found, None, _Typed())
+
+    @get(f"{_PATH}/{{schedule_id:str}}", name="dashboard_schedule")
+    async def show(request: Request[Any, Any, Any], schedule_id: FromPath[str]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        schedule = await made.standing(found, schedule_id)
+        return await made.edited(found, schedule, _typed_of(schedule))
+
+    @get(f"{_PATH}/preview", name="dashboard_schedule_preview_left")
+    async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
+        # The address of a preview without scripts, opened anew: what was typed is gone.
+        await visit(dashboard, request)
+        return go("/schedules")
+
+    return [list_schedules, begin, show, leave_preview]
+
+
+def _changing(dashboard: Dashboard, made: "_SchedulePages") -> list[HTTPRouteHandler]:
+    @post(f"{_PATH}/new", name="dashboard_schedule_create")
+    async def create(request: Request[Any, Any, Any]) -> Response[Any]:
+        return await made.create(*await change(dashboard, request))
+
+    @post(f"{_PATH}/preview", name="dashboard_schedule_preview")
+    async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
+        return await made.preview(*await change(dashboard, request))
+
+    @post(f"{_PATH}/{{schedule_id:str}}", name="dashboard_schedule_change")
+    async def save(request: Request[Any, Any, Any], schedule_id: FromPath[str]) -> Response[Any]:
+        return await made.save(*await change(dashboard, request), schedule_id)
+
+    @post(f"{_PATH}/{{schedule_id:str}}/switch", name="dashboard_schedule_switch")
+    async def switch(request: Request[Any, Any, Any], schedule_id: FromPath[str]) -> Response[Any]:
+        return await made.switch(*await change(dashboard, request), schedule_id)
+
+    @post(f"{_PATH}/{{schedule_id:str}}/delete", name="dashboard_schedule_delete")
+    async def delete(request: Request[Any, Any, Any], schedule_id: FromPath[str]) -> Response[Any]:
+        found, _ = await change(dashboard, request)
+        return await made.delete(found, schedule_id)
+
+    return [create, preview, save, switch, delete]
+
+
+@final
+class _SchedulePages:
+    """The pages, for who is known to be allowed to see them."""
+
+    def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
+        self._dashboard = dashboard
+        self._pages = pages
+        self._planner = dashboard.api.planner
+        self._schedules = dashboard.api.schedules
+
+    async def listed(self, found: Visit, *, error: str | None = None) -> Response[Any]:
+        has = await connected(self._dashboard, found.organization_id)
+        rows = [_row(each, has) for each in await self._schedules.schedules(found.organization_id)]
+        shown = {"rows": rows, "connected": bool(has.repository_choices(())), "error": error}
+        status = 200 if error is None else _INVALID
+        return self._pages.page(found, "schedules.html", shown, title="Schedules", section=_SECTION, status=status)
+
+    async def standing(self, found: Visit, schedule_id: str) -> Schedule:
+        mine = found.organization_id
+        schedule = await self._schedules.schedule(mine, schedule_id) if is_own_id(schedule_id) else None
+        if schedule is None:
+            raise Refused(404, {"error": _UNKNOWN})
+        return schedule
+
+    async def edited(
+        self,
+        found: Visit,
+        schedule: Schedule | None,
+        typed: _Typed,
+        *,
+        refused: str | None = None,
+        at: str | None = None,
+    ) -> Response[Any]:
+        """Show the form; ``at`` is the field that was refused, unless the words say which."""
+        has = await connected(self._dashboard, found.organization_id)
+        shown: dict[str, Any] = {
+            "schedule": schedule,
+            "row": None if schedule is None else _row(schedule, has),
+            "typed": typed,
+            **self._previewed(schedule, typed),
+            "repositories": has.repository_choices(typed.repositories),
+            "brands": has.brand_choices(typed.brand),
+            "outputs": content_choices(),
+            "lookbacks": [Choice(value=each.value, label=words.capitalize()) for each, words in LOOKBACKS.items()],
+            "weekdays": [Choice(value=str(number), label=name) for number, name in enumerate(WEEKDAYS)],
+            "name_limit": NAME_LIMIT,
+            "error": refused,
+            "faults": {} if refused is None else faults_in(refused) if at is None else {at: refused},
+        }
+        title = "New schedule" if schedule is None else schedule.name
+        status = 200 if refused is None else _INVALID
+        return self._pages.page(found, "schedule.html", shown, title=title, section=_SECTION, status=status)
+
+    async def create(self, found: Visit, form: Form) -> Response[Any]:
+        typed = _typed(form)
+        cron = read_times(typed.times)
+        if isinstance(cron, str):
+            return await self.edited(found, None, typed, refused=sentence(cron), at="times")
+        made = await self._planner.create(found.organization_id, **typed.wanted(cron))
+        if isinstance(made, Schedule):
+            return go(f"/schedules/{made.id}", told="created")
+        return await self.edited(found, None, typed, refused=_why(made))
+
+    async def save(self, found: Visit, form: Form, schedule_id: str) -> Response[Any]:
+        schedule = await self.standing(found, schedule_id)
+        typed = _typed(form)
+        cron = read_times(typed.times)
+        if isinstance(cron, str):
+            return await self.edited(found, schedule, typed, refused=sentence(cron), at="times")
+        changes = cast("ScheduleChanges", differing(typed.wanted(cron), schedule))
+        made = await self._planner.change(found.organization_id, schedule.id, **changes)
+        if isinstance(made, Schedule):
+            return go(f"/schedules/{made.id}", told="saved")
+        return await self.edited(found, schedule, typed, refused=_why(made))
+
+    async def switch(self, found: Visit, form: Form, schedule_id: str) -> Response[Any]:
+        schedule = await self.standing(found, schedule_id)
+        enabled = form.text("to") == "on"
+        made = await self._planner.change(found.organization_id, schedule.id, enabled=enabled)
+        if isinstance(made, Schedule):
+            return go("/schedules", told="enabled" if enabled else "disabled")
+        return await self.listed(found, error=_why(made))
+
+    async def delete(self, found: Visit, schedule_id: str) -> Response[Any]:
+        schedule = await self.standing(found, schedule_id)
+        await self._schedules.remove(found.organization_id, schedule.id)
+        return go("/schedules", told="deleted")
+
+    async def preview(self, found: Visit, form: Form) -> Response[Any]:
+        edits, typed = form.text("id"), _typed(form)
+        schedule = await self.standing(found, edits) if edits else None
+        if found.is_partial:
+            shown = {**self._previewed(schedule, typed), "partial": True}
+            return self._pages.part(found, "schedule_preview.html", shown)
+        return await self.edited(found, schedule, typed)
+
+    def _previewed(self, schedule: Schedule | None, typed: _Typed) -> dict[str, Any]:
+        """Give the next firings as the form has them."""
+        cron, lookback = read_times(typed.times), named(Lookback, typed.lookback)
+        if isinstance(cron, str):
+            return {"firings": [], "says": sentence(cron), "is_off": False}
+        firings = firings_of(cron, lookback, schedule=schedule, now=self._dashboard.clock.now())
+        return {"firings": firings, "says": "", "is_off": not typed.enabled}
+
+
+def _typed(form: Form) -> _Typed:
+    return _Typed(
+        name=form.text("name"),
+        repositories=form.texts("repositories"),
+        times=TypedTimes(
+            frequency=form.text("frequency"),
+            hour=form.text("hour"),
+            minute=form.text("minute"),
+            day_of_week=form.text("day_of_week"),
+            day_of_month=form.text("day_of_month"),
+        ),
+        lookback=form.text("lookback"),
+        output=form.text("output"),
+        brand=form.text("brand"),
+        publish=form.is_on("publish"),
+        enabled=form.is_on("enabled"),
+    )
+
+
+def _typed_of(schedule: Schedule) -> _Typed:
+    return _Typed(
+        name=schedule.name,
+        repositories=[str(number) for number in schedule.repository_ids],
+        times=TypedTimes.of(schedule.cron),
+        lookback=schedule.lookback.value,
+        output=schedule.output_type.value,
+        brand=schedule.brand_identity_id or "",
+        publish=schedule.auto_publish,
+        enabled=schedule.enabled,
+    )
+
+
+def _row(schedule: Schedule, has: Connected) -> _Row:
+    return _Row(
+        schedule=schedule,
+        repositories=[has.repository(None, number) for number in schedule.repository_ids],
+        times=times_of(schedule.cron),
+        lookback=LOOKBACKS[schedule.lookback],
+        output=CONTENT[schedule.output_type],
+        brand=has.brand(schedule.brand_identity_id),
+    )
+
+
+def _why(fault: Refusal | DuplicateSchedule | None) -> str:
+    match fault:
+        case Refusal():
+            return sentence(fault.reason)
+        case DuplicateSchedule():
+            return _DOUBLE
+        case None:
+            raise Refused(404, {"error": _UNKNOWN})

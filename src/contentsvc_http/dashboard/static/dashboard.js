@@ -1,0 +1,51 @@
+// What a page can do more with scripts; everything works without.
+"use strict";
+
+// Copying: the buttons are hidden until there is something behind them.
+function showCopyButtons(root) {
+  for (const button of root.querySelectorAll("button.copy")) {
+    button.hidden = !navigator.clipboard;
+  }
+}
+
+async function copy(button) {
+  await navigator.clipboard.writeText(button.dataset.copy);
+  const before = button.getAttribute("aria-label");
+  button.classList.add("copied");
+  button.setAttribute("aria-label", "Copied");
+  setTimeout(() => {
+    button.classList.remove("copied");
+    button.setAttribute("aria-label", before);
+  }, 1500);
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button.copy");
+  if (button) {
+    copy(button);
+  }
+});
+
+// What cannot be undone is asked about first.
+document.addEventListener("submit", (event) => {
+  const question = event.target.dataset.confirm;
+  if (question && !window.confirm(question)) {
+    event.preventDefault();
+  }
+});
+
+// A form that is sent twice by a double click is sent once.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (event.defaultPrevented || form.method !== "post") {
+    return;
+  }
+  if (form.dataset.sent) {
+    event.preventDefault();
+  }
+  form.dataset.sent = "yes";
+  setTimeout(() => delete form.dataset.sent, 2000);
+});
+
+showCopyButtons(document);
+document.addEventListener("htmx:load", (event) => showCopyButtons(event.target));

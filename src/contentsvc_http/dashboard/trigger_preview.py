@@ -1,0 +1,91 @@
+"""What a trigger would have started: the rule of the receiver, over deliveries that were processed."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, final
+
+from attrs import field, frozen
+
+from contentsvc_core.insights import LogSearch
+from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.workflows.triggers import Trigger, matching, source_type
+from contentsvc_http.dashboard.choices import Connected, connected
+from contentsvc_http.dashboard.context import Dashboard
+
+#: How far back is looked, in entries of the log.
+_LOOKED_AT: Final = 200
+_SHOWN: Final = 10
+
+
+@final
+@frozen(kw_only=True)
+class Match:
+    """A delivery that the trigger would have matched."""
+
+    log_id: str
+    title: str
+    about: str
+    repository: str
+    created_at: datetime
+
+
+@final
+@frozen(kw_only=True)
+class Preview:
+    """What came of looking."""
+
+    #: Why nothing was looked at; empty: something was.
+    says: str = ""
+    looked_at: int = 0
+    matched: int = 0
+    #: The newest of those that matched, newest first.
+    newest: tuple[Match, ...] = field(converter=tuple, default=())
+
+
+async def preview_of(dashboard: Dashboard, trigger: Trigger) -> Preview:
+    """Look at the newest deliveries."""
+    mine = trigger.organization_id
+    entries = await dashboard.insights.log(mine, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
+    processed = [entry for entry in entries if isinstance(entry.detail, Push | Release)]
+    found = [entry for entry in processed if _matches(trigger, entry)]
+    has = await connected(dashboard, mine)
+    return Preview(looked_at=len(processed), matched=len(found), newest=_told(found[:_SHOWN], has))
+
+
+def about(event: Push | Release) -> str:
+    """Say in a line what an event brings."""
+    match event:
+        case Push():
+            first = event.commits[-1].message.partition("\n")[0] if event.commits else "no commits"
+            more = f" and {len(event.commits) - 1} more" if len(event.commits) > 1 else ""
+            return f"{event.branch}: {first}{more}"
+        case Release():
+            name = event.name or event.tag_name
+            return name if event.tag_name in name else f"{event.tag_name}: {name}"
+
+
+def _matches(trigger: Trigger, entry: LogEntry) -> bool:
+    assert isinstance(entry.detail, Push | Release)  # others are left out before
+    return bool(
+        matching(
+            [trigger],
+            organization_id=entry.organization_id,
+            source_type=source_type(entry.integration_type),
+            repository_id=entry.repository_id,
+            event_type=entry.detail.type,
+        )
+    )
+
+
+def _told(entries: Sequence[LogEntry], has: Connected) -> list[Match]:
+    return [
+        Match(
+            log_id=entry.id,
+            title=entry.title,
+            about=about(entry.detail) if isinstance(entry.detail, Push | Release) else "",
+            repository=has.repository(entry.integration_type, entry.repository_id),
+            created_at=entry.created_at,
+        )
+        for entry in entries
+    ]

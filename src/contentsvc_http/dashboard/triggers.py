@@ -1,0 +1,320 @@
+"""Event triggers: which events start what, and what a trigger would have started."""
+
+from typing import TYPE_CHECKING, Any, Final, cast, final
+
+from attrs import field, frozen
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.usecases.triggers import NAME_LIMIT, SEVERAL_PROVIDERS, provider_of
+from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerFault, source_type
+from contentsvc_http.dashboard.choices import (
+    Choice,
+    Connected,
+    connected,
+    content_choices,
+    differing,
+    faults_in,
+    hosted,
+    named,
+    numbers_of,
+)
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.forms import Form
+from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.trigger_preview import Preview, preview_of
+from contentsvc_http.dashboard.visits import ROOT, Forbidden, Visit, change, visit
+from contentsvc_http.dashboard.words import CONTENT, EVENTS, events_of, sentence, some_of
+from contentsvc_http.errors import Refused
+
+if TYPE_CHECKING:
+    from contentsvc_core.usecases.triggers import TriggerChanges
+
+_PATH: Final = f"{ROOT}/triggers"
+_SECTION: Final = "triggers"
+_INVALID: Final = 422
+_DOUBLE: Final = "Another trigger does the same already: for these events of these repositories, it writes this, too."
+_CHANGED: Final = "Somebody else has changed this trigger at the same time. Look at it, and save once more."
+_UNKNOWN: Final = "This trigger is not there (any more)."
+_READ_ONLY: Final = "This key may only read: sign in with one that has the scope write."
+
+
+@final
+@frozen(kw_only=True)
+class _Typed:
+    """What the form of a trigger holds."""
+
+    name: str = ""
+    #: As :func:`hosted` writes them.
+    repositories: tuple[str, ...] = field(converter=tuple, default=())
+    events: tuple[str, ...] = field(converter=tuple, default=EVENT_TYPES)
+    output: str = ContentType.CHANGELOG.value
+    brand: str = ""
+    publish: bool = False
+    enabled: bool = True
+
+    @property
+    def providers(self) -> list[str]:
+        """Give the providers of the repositories."""
+        return list(dict.fromkeys(value.partition(":")[0] for value in self.repositories))
+
+    def wanted(self) -> dict[str, Any]:
+        """Read it all; the repositories' provider is named when they have one."""
+        kinds = self.events if set(self.events) != set(EVENT_TYPES) else ()
+        numbers = numbers_of(value.partition(":")[2] for value in self.repositories)
+        return {
+            "name": self.name,
+            "repository_ids": tuple(sorted(set(numbers))),
+            "event_types": tuple(sorted(set(kinds))),
+            "output_type": named(ContentType, self.output),
+            "brand_identity_id": self.brand or None,
+            "auto_publish": self.publish,
+            "enabled": self.enabled,
+            "provider": self.providers[0] if len(self.providers) == 1 else None,
+        }
+
+
+@final
+@frozen(kw_only=True)
+class _Row:
+    """A trigger in the list."""
+
+    trigger: Trigger
+    title: str
+    repositories: tuple[str, ...] = field(converter=tuple)
+    events: str
+    output: str
+    brand: str
+
+
+def trigger_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+    made = _TriggerPages(dashboard, pages)
+    return [*_looking(dashboard, made), *_changing(dashboard, made)]
+
+
+def _looking(dashboard: Dashboard, made: "_TriggerPages") -> list[HTTPRouteHandler]:
+    @get(_PATH, name="dashboard_triggers")
+    async def list_triggers(request: Request[Any, Any, Any]) -> Response[Any]:
+        return await made.listed(await visit(dashboard, request))
+
+    @get(f"{_PATH}/new", name="dashboard_trigger_new")
+    async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        if not found.may_write:
+            raise Forbidden(_READ_ONLY)
+        return await made.edited(found, None, _Typed())
+
+    @get(f"{_PATH}/{{trigger_id:str}}", name="dashboard_trigger")
+    async def show(request: Request[Any, Any, Any], trigger_id: FromPath[str]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        trigger = await made.standing(found, trigger_id)
+        return await made.edited(found, trigger, _typed_of(trigger))
+
+    @get(f"{_PATH}/preview", name="dashboard_trigger_preview_left")
+    async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
+        # The address of a preview without scripts, opened anew: what was typed is gone.
+        await visit(dashboard, request)
+        return go("/triggers")
+
+    return [list_triggers, begin, show, leave_preview]
+
+
+def _changing(dashboard: Dashboard, made: "_TriggerPages") -> list[HTTPRouteHandler]:
+    @post(f"{_PATH}/new", name="dashboard_trigger_create")
+    async def create(request: Request[Any, Any, Any]) -> Response[Any]:
+        return await made.create(*await change(dashboard, request))
+
+    @post(f"{_PATH}/preview", name="dashboard_trigger_preview")
+    async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
+        return await made.preview(*await change(dashboard, request))
+
+    @post(f"{_PATH}/{{trigger_id:str}}", name="dashboard_trigger_change")
+    async def save(request: Request[Any, Any, Any], trigger_id: FromPath[str]) -> Response[Any]:
+        return await made.save(*await change(dashboard, request), trigger_id)
+
+    @post(f"{_PATH}/{{trigger_id:str}}/switch", name="dashboard_trigger_switch")
+    async def switch(request: Request[Any, Any, Any], trigger_id: FromPath[str]) -> Response[Any]:
+        return await made.switch(*await change(dashboard, request), trigger_id)
+
+    @post(f"{_PATH}/{{trigger_id:str}}/delete", name="dashboard_trigger_delete")
+    async def delete(request: Request[Any, Any, Any], trigger_id: FromPath[str]) -> Response[Any]:
+        found, _ = await change(dashboard, request)
+        return await made.delete(found, trigger_id)
+
+    return [create, preview, save, switch, delete]
+
+
+@final
+class _TriggerPages:
+    """The pages, for who is known to be allowed to see them."""
+
+    def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
+        self._dashboard = dashboard
+        self._pages = pages
+        self._editor = dashboard.api.trigger_editor
+        self._directory = dashboard.api.directory
+
+    async def listed(self, found: Visit, *, error: str | None = None) -> Response[Any]:
+        has = await connected(self._dashboard, found.organization_id)
+        rows = [_row(each, has) for each in await self._directory.triggers(found.organization_id)]
+        shown = {"rows": rows, "connected": bool(has.repository_choices(())), "error": error}
+        status = 200 if error is None else _INVALID
+        return self._pages.page(found, "triggers.html", shown, title="Triggers", section=_SECTION, status=status)
+
+    async def standing(self, found: Visit, trigger_id: str) -> Trigger:
+        trigger = await self._directory.trigger(found.organization_id, trigger_id) if is_own_id(trigger_id) else None
+        if trigger is None:
+            raise Refused(404, {"error": _UNKNOWN})
+        return trigger
+
+    async def edited(
+        self, found: Visit, trigger: Trigger | None, typed: _Typed, *, refused: str | None = None
+    ) -> Response[Any]:
+        has = await connected(self._dashboard, found.organization_id)
+        shown: dict[str, Any] = {
+            "trigger": trigger,
+            "row": None if trigger is None else _row(trigger, has),
+            "typed": typed,
+            "preview": await self._previewed(found, typed),
+            "is_off": not typed.enabled,
+            "repositories": has.hosted_choices(typed.repositories),
+            "brands": has.brand_choices(typed.brand),
+            "outputs": content_choices(),
+            "events": [Choice(value=kind, label=EVENTS[kind]) for kind in EVENT_TYPES],
+            "name_limit": NAME_LIMIT,
+            "error": refused,
+            "faults": {} if refused is None else faults_in(refused),
+        }
+        title = "New trigger" if trigger is None else _title(trigger, has)
+        status = 200 if refused is None else _INVALID
+        return self._pages.page(found, "trigger.html", shown, title=title, section=_SECTION, status=status)
+
+    async def create(self, found: Visit, form: Form) -> Response[Any]:
+        typed = _typed(form)
+        if len(typed.providers) > 1:
+            return await self.edited(found, None, typed, refused=sentence(SEVERAL_PROVIDERS))
+        made = await self._editor.create(found.organization_id, **typed.wanted())
+        if isinstance(made, Trigger):
+            return go(f"/triggers/{made.id}", told="created")
+        return await self.edited(found, None, typed, refused=_why(made))
+
+    async def save(self, found: Visit, form: Form, trigger_id: str) -> Response[Any]:
+        trigger = await self.standing(found, trigger_id)
+        typed = _typed(form)
+        if len(typed.providers) > 1:
+            return await self.edited(found, trigger, typed, refused=sentence(SEVERAL_PROVIDERS))
+        made = await self._editor.change(found.organization_id, trigger.id, **_changes(typed, trigger))
+        if isinstance(made, Trigger):
+            return go(f"/triggers/{made.id}", told="saved")
+        return await self.edited(found, trigger, typed, refused=_why(made))
+
+    async def switch(self, found: Visit, form: Form, trigger_id: str) -> Response[Any]:
+        enabled = form.text("to") == "on"
+        made = await self._editor.change(found.organization_id, trigger_id, enabled=enabled)
+        if isinstance(made, Trigger):
+            return go("/triggers", told="enabled" if enabled else "disabled")
+        return await self.listed(found, error=_why(made))
+
+    async def delete(self, found: Visit, trigger_id: str) -> Response[Any]:
+        trigger = await self.standing(found, trigger_id)
+        await self._directory.remove_trigger(found.organization_id, trigger.id)
+        return go("/triggers", told="deleted")
+
+    async def preview(self, found: Visit, form: Form) -> Response[Any]:
+        typed, edits = _typed(form), form.text("id")
+        if found.is_partial:
+            preview = await self._previewed(found, typed)
+            shown = {"preview": preview, "is_off": not typed.enabled, "partial": True}
+            return self._pages.part(found, "trigger_preview.html", shown)
+        return await self.edited(found, await self.standing(found, edits) if edits else None, typed)
+
+    async def _previewed(self, found: Visit, typed: _Typed) -> Preview:
+        wanted = typed.wanted()
+        if len(typed.providers) > 1:
+            return Preview(says="Choose repositories of one provider to see what would have started it.")
+        if not typed.providers:
+            return Preview(says="Choose a repository to see what would have started it.")
+        # As if it were switched on: whether it is to be is seen beside it.
+        trigger = Trigger(
+            id="trg_preview",
+            organization_id=found.organization_id,
+            source_type=source_type(typed.providers[0]),
+            repository_ids=wanted["repository_ids"],
+            event_types=wanted["event_types"],
+            output_type=wanted["output_type"],
+            created_at=self._dashboard.clock.now(),
+        )
+        return await preview_of(self._dashboard, trigger)
+
+
+def _typed(form: Form) -> _Typed:
+    return _Typed(
+        name=form.text("name"),
+        repositories=form.texts("repositories"),
+        events=[kind for kind in form.texts("events") if kind in EVENT_TYPES],
+        output=form.text("output"),
+        brand=form.text("brand"),
+        publish=form.is_on("publish"),
+        enabled=form.is_on("enabled"),
+    )
+
+
+def _typed_of(trigger: Trigger) -> _Typed:
+    provider = provider_of(trigger.source_type) or trigger.source_type
+    return _Typed(
+        name=trigger.name,
+        repositories=[hosted(provider, number) for number in trigger.repository_ids],
+        events=trigger.event_types or EVENT_TYPES,
+        output=trigger.output_type.value,
+        brand=trigger.brand_identity_id or "",
+        publish=trigger.auto_publish,
+        enabled=trigger.enabled,
+    )
+
+
+def _changes(typed: _Typed, trigger: Trigger) -> "TriggerChanges":
+    """Give what is to become other: a trigger whose repository is gone can be renamed still."""
+    wanted = typed.wanted()
+    provider = wanted.pop("provider")
+    changes = cast("TriggerChanges", differing(wanted, trigger))
+    moves = provider is not None and source_type(provider) != trigger.source_type
+    if provider is not None and (moves or "repository_ids" in changes):
+        changes["provider"] = provider
+    return changes
+
+
+def _row(trigger: Trigger, has: Connected) -> _Row:
+    provider = provider_of(trigger.source_type)
+    return _Row(
+        trigger=trigger,
+        title=_title(trigger, has),
+        repositories=[has.repository(provider, number) for number in trigger.repository_ids],
+        events=events_of(trigger),
+        output=CONTENT[trigger.output_type],
+        brand=has.brand(trigger.brand_identity_id),
+    )
+
+
+def _title(trigger: Trigger, has: Connected) -> str:
+    """Name a trigger, also one that has no name."""
+    if trigger.name:
+        return trigger.name
+    output, provider = CONTENT[trigger.output_type], provider_of(trigger.source_type)
+    return f"{output} of {some_of([has.repository(provider, number) for number in trigger.repository_ids])}"
+
+
+def _why(fault: Refusal | TriggerFault) -> str:
+    match fault:
+        case Refusal():
+            return sentence(fault.reason)
+        case TriggerFault.UNKNOWN:
+            raise Refused(404, {"error": _UNKNOWN})
+        case TriggerFault.DOUBLE:
+            return _DOUBLE
+        case TriggerFault.CHANGED:
+            return _CHANGED

@@ -1,0 +1,133 @@
+"""Who looks at a page: the session behind the cookie, and what its key may do."""
+
+from collections.abc import Mapping
+from typing import Any, Final, final
+
+from attrs import frozen
+from litestar import Request, Response
+from litestar.datastructures import Cookie
+
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.access.sessions import SESSION_LIFE, csrf_matches
+from contentsvc_core.organizations import Organization
+from contentsvc_core.usecases.sign_in import SignedIn
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.forms import Form, read_form
+
+ROOT: Final = "/dashboard"
+SIGN_IN: Final = f"{ROOT}/sign-in"
+_COOKIE: Final = "contentsvc_session"
+_CROSS_SITE: Final = {"cross-site", "same-site"}
+
+
+class NotSignedIn(Exception):
+    """Nobody is signed in: the page is behind the sign-in."""
+
+
+@final
+class Forbidden(Exception):
+    """The request is not what a page of ours sends, or the key may not do it; the text says which."""
+
+
+@final
+@frozen(kw_only=True)
+class Visit:
+    """A request of somebody who is signed in."""
+
+    request: Request[Any, Any, Any]
+    signed_in: SignedIn
+    organization: Organization
+
+    @property
+    def organization_id(self) -> str:
+        """Give whose pages these are."""
+        return self.organization.id
+
+    @property
+    def may_write(self) -> bool:
+        """Tell whether the key may change anything."""
+        return Scope.WRITE in self.signed_in.key.scopes
+
+    @property
+    def is_partial(self) -> bool:
+        """Tell whether a part of a page is asked for, by a script on it; going back needs the whole page."""
+        headers = self.request.headers
+        return headers.get("HX-Request") == "true" and headers.get("HX-History-Restore-Request") != "true"
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """Give the query's parameters; of repeated ones the last."""
+        return {name: values[-1] for name, values in self.request.query_params.dict().items() if values}
+
+
+async def visit(dashboard: Dashboard, request: Request[Any, Any, Any]) -> Visit:
+    """Give who asks for a page.
+
+    Raises:
+        NotSignedIn: There is no session, or its key opens nothing any more.
+        Forbidden: The key may not even read.
+    """
+    token = request.cookies.get(_COOKIE)
+    signed_in = None if token is None else await dashboard.sign_in.signed_in(token)
+    if signed_in is None:
+        raise NotSignedIn
+    organization = await dashboard.api.directory.organization_of(signed_in.key.organization_id)
+    if organization is None:
+        raise NotSignedIn
+    if Scope.READ not in signed_in.key.scopes:
+        message = "This key may not read: sign in with one that has the scope read."
+        raise Forbidden(message)
+    return Visit(request=request, signed_in=signed_in, organization=organization)
+
+
+async def change(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple[Visit, Form]:
+    """Give who wants something done, and the form that says what.
+
+    Raises:
+        NotSignedIn: As for :func:`visit`.
+        Forbidden: The form is none of ours, or the key may not write.
+    """
+    found = await visit(dashboard, request)
+    form = await read_form(request)
+    if is_foreign(request) or not csrf_matches(found.signed_in.token, form.text("csrf")):
+        message = "This form is out of date. Go back, reload the page, and send it again."
+        raise Forbidden(message)
+    if not found.may_write:
+        message = "This key may only read: sign in with one that has the scope write."
+        raise Forbidden(message)
+    return found, form
+
+
+def change_of_anybody(request: Request[Any, Any, Any]) -> None:
+    """Refuse what another site's page sends: signing somebody in or out is theirs to do.
+
+    Raises:
+        Forbidden: A browser says that another site has sent it.
+    """
+    if is_foreign(request):
+        message = "Another site has sent this. Open the dashboard itself."
+        raise Forbidden(message)
+
+
+def is_foreign(request: Request[Any, Any, Any]) -> bool:
+    """Tell whether a browser says that another site has sent this."""
+    return request.headers.get("Sec-Fetch-Site", "") in _CROSS_SITE
+
+
+def keep(response: Response[Any], signed_in: SignedIn, *, secure: bool) -> None:
+    """Have the browser keep a session."""
+    response.set_cookie(_cookie(signed_in.token, max_age=int(SESSION_LIFE.total_seconds()), secure=secure))
+
+
+def forget(response: Response[Any], *, secure: bool) -> None:
+    """Have the browser forget it."""
+    response.set_cookie(_cookie("", max_age=0, secure=secure))
+
+
+def token_of(request: Request[Any, Any, Any]) -> str | None:
+    """Give the token that a request carries."""
+    return request.cookies.get(_COOKIE)
+
+
+def _cookie(value: str, *, max_age: int, secure: bool) -> Cookie:
+    return Cookie(_COOKIE, value=value, path=ROOT, max_age=max_age, httponly=True, samesite="lax", secure=secure)

@@ -1,0 +1,62 @@
+"""What the wire's words are called where people read them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import Lookback
+from contentsvc_core.workflows.slots import Cron, Frequency
+from contentsvc_core.workflows.triggers import Trigger
+
+CONTENT: Final[Mapping[ContentType, str]] = {
+    ContentType.CHANGELOG: "Changelog",
+    ContentType.BLOG_POST: "Blog post",
+    ContentType.LINKEDIN_POST: "LinkedIn post",
+    ContentType.TWITTER_POST: "Post for X",
+    ContentType.INVESTOR_UPDATE: "Investor update",
+}
+LOOKBACKS: Final[Mapping[Lookback, str]] = {
+    Lookback.CURRENT_DAY: "the day so far",
+    Lookback.YESTERDAY: "the day before",
+    Lookback.LAST_7_DAYS: "the last 7 days",
+    Lookback.LAST_14_DAYS: "the last 14 days",
+    Lookback.LAST_30_DAYS: "the last 30 days",
+}
+EVENTS: Final[Mapping[str, str]] = {"push": "Pushes", "release": "Releases"}
+#: As in crontab, 0 is Sunday.
+WEEKDAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+_LAST_EVERYWHERE: Final = 28
+
+
+def events_of(trigger: Trigger) -> str:
+    """Say which events start a trigger."""
+    names = [EVENTS.get(kind, kind) for kind in trigger.event_types or EVENTS]
+    return " and ".join(names).capitalize()
+
+
+def times_of(cron: Cron) -> str:
+    """Say when a schedule fires."""
+    at = f"at {cron.hour:02d}:{cron.minute:02d} UTC"
+    match cron.frequency:
+        case Frequency.DAILY:
+            return f"Every day {at}"
+        case Frequency.WEEKLY:
+            return f"Every {WEEKDAYS[cron.day_of_week or 0]} {at}"
+        case Frequency.MONTHLY:
+            day = cron.day_of_month or 1
+            # In a month that has no such day, it is the last one.
+            suffix = " or the last one" if day > _LAST_EVERYWHERE else ""
+            return f"On day {day}{suffix} of every month {at}"
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Name the first one, and say how many more there are."""
+    if not names:
+        return "nothing"
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def sentence(reason: str) -> str:
+    """Make a sentence of a refusal's reason."""
+    text = reason[:1].upper() + reason[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."

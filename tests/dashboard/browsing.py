@@ -1,0 +1,181 @@
+"""A browser without scripts: it keeps cookies, reads pages, and sends their forms."""
+
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from typing import Any, Final, final
+from urllib.parse import urlencode, urljoin
+
+import httpx
+from attrs import define, field
+from tests.api.world import ApiWorld
+
+_VOID: Final = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"})
+_SHUT: Final = frozenset({"script", "style", "title", "svg"})
+
+
+@final
+@define
+class SeenForm:
+    """A form as it stands on a page."""
+
+    action: str
+    method: str
+    #: What it would send, were its button pressed now.
+    fields: dict[str, list[str]] = field(factory=dict[str, list[str]])
+    buttons: list[str] = field(factory=list[str])
+
+
+@final
+class Seen(HTMLParser):
+    """A page as somebody sees it."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        super().__init__(convert_charrefs=True)
+        self.response = response
+        self.status = response.status_code
+        self.path = response.url.path
+        self.links: dict[str, str] = {}
+        self.forms: list[SeenForm] = []
+        #: Every element, with its attributes.
+        self.elements: list[tuple[str, Mapping[str, str]]] = []
+        self.rows: list[list[str]] = []
+        self.heading = ""
+        self._open: list[str] = []
+        self._words: list[str] = []
+        self._link: tuple[str, list[str]] | None = None
+        self._form: SeenForm | None = None
+        self._select: str | None = None
+        self._area: str | None = None
+        self._button: list[str] | None = None
+        self.feed(response.text)
+        self.close()
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self._words).split())
+
+    def form(self, action: str) -> SeenForm:
+        """Give the form that goes somewhere."""
+        return next(form for form in self.forms if form.action == action)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = {name: value or "" for name, value in attrs}
+        self.elements.append((tag, told))
+        if tag not in _VOID:
+            self._open.append(tag)
+        match tag:
+            case "a":
+                self._link = (told.get("href", ""), [])
+            case "form":
+                self._form = SeenForm(told.get("action", self.path), told.get("method", "get"))
+                self.forms.append(self._form)
+            case "button":
+                self._button = []
+            case "tr":
+                self.rows.append([])
+            case "td" | "th" if self.rows:
+                self.rows[-1].append("")
+            case "select":
+                self._select = told.get("name", "")
+            case _ if self._form is not None:
+                self._field(tag, told, self._form.fields)
+            case _:
+                pass
+
+    def _field(self, tag: str, told: Mapping[str, str], fields: dict[str, list[str]]) -> None:
+        name = told.get("name", "")
+        if tag == "textarea":
+            self._area = name
+            fields[name] = [""]
+        elif tag == "option" and self._select:
+            if "selected" in told or self._select not in fields:
+                fields[self._select] = [told.get("value", "")]
+        elif tag == "input" and name and (told.get("type") not in {"checkbox", "radio"} or "checked" in told):
+            fields.setdefault(name, []).append(told.get("value", "on" if told.get("type") == "checkbox" else ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open:
+            if self._open.pop() == tag:
+                break
+        match tag:
+            case "a" if self._link is not None:
+                href, words = self._link
+                self.links.setdefault(" ".join(" ".join(words).split()), href)
+                self._link = None
+            case "form":
+                self._form = None
+            case "textarea":
+                self._area = None
+            case "select":
+                self._select = None
+            case "button" if self._button is not None:
+                if self._form is not None:
+                    self._form.buttons.append(" ".join(" ".join(self._button).split()))
+                self._button = None
+            case _:
+                pass
+
+    def handle_data(self, data: str) -> None:
+        if self._area is not None and self._form is not None:
+            written = self._form.fields[self._area][-1]
+            # The first line end belongs to the tag (HTML, 4.10.11).
+            self._form.fields[self._area][-1] = written + data if written else data.removeprefix("\n")
+        if _SHUT.intersection(self._open):
+            return
+        self._words.append(data)
+        if "h1" in self._open:
+            self.heading = f"{self.heading} {data}".strip()
+        if self._link is not None:
+            self._link[1].append(data)
+        if self._button is not None:
+            self._button.append(data)
+        if self.rows and self.rows[-1] and {"td", "th"}.intersection(self._open):
+            self.rows[-1][-1] = f"{self.rows[-1][-1]} {data}".strip()
+
+
+@final
+class Browsing:
+    """Somebody with a browser."""
+
+    def __init__(self, world: ApiWorld) -> None:
+        self.world = world
+        self.cookies: dict[str, str] = {}
+
+    async def open(self, path: str, **request: Any) -> Seen:
+        """Open a page, and go where it sends its visitors."""
+        return await self._ask("GET", path, **request)
+
+    async def sign_in(self, key: str) -> Seen:
+        """Sign in with a key."""
+        page = await self.open("/dashboard/sign-in")
+        return await self.send(page.form("/dashboard/sign-in"), key=key)
+
+    async def send(self, form: SeenForm, **changes: str | list[str]) -> Seen:
+        """Fill in a form, and press its button."""
+        fields = form.fields | {name: [value] if isinstance(value, str) else value for name, value in changes.items()}
+        if form.method == "get":
+            return await self.open(f"{form.action}?{urlencode(fields, doseq=True)}")
+        return await self.post(form.action, fields)
+
+    async def post(self, path: str, fields: Mapping[str, Any], **request: Any) -> Seen:
+        """Send fields."""
+        headers = {"Content-Type": "application/x-www-form-urlencoded", **request.pop("headers", {})}
+        return await self._ask("POST", path, content=urlencode(fields, doseq=True), headers=headers, **request)
+
+    async def _ask(self, method: str, path: str, **request: Any) -> Seen:
+        headers = dict(request.pop("headers", {}))
+        for _ in range(5):
+            if self.cookies:
+                headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+            answer = await self.world.send(method, path, headers=headers, **request)
+            for name, value in answer.cookies.items():
+                self.cookies[name] = value
+            for cookie in answer.headers.get_list("set-cookie"):
+                if "Max-Age=0" in cookie:
+                    self.cookies.pop(cookie.partition("=")[0], None)
+            if answer.status_code != httpx.codes.SEE_OTHER.value:
+                return Seen(answer)
+            method, path, request = "GET", urljoin(path, answer.headers["location"]), {}
+            headers = {name: value for name, value in headers.items() if name != "Content-Type"}
+        message = f"sent around in circles: {path}"
+        raise AssertionError(message)

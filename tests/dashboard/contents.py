@@ -1,0 +1,66 @@
+"""Posts and brand identities for pages to show."""
+
+from datetime import timedelta
+from typing import Any
+
+from tests.api.world import Caller
+from tests.dashboard.browsing import Browsing
+
+from contentsvc_core import IssuedKey, Scope
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.posts import Post
+
+
+async def posted(acme: Caller, *messages: str, content_type: str = "changelog", **asked: Any) -> Post:
+    """Have a post written; give it."""
+    world, library = acme.world, acme.world.stores.posts
+    known = {post.id for post in await library.posts(acme.organization.id)}
+    await acme.push(world.ids.mint("d-"), *(messages or ("feat: a lamp",)))
+    world.clock.advance(timedelta(seconds=1))
+    answer = await acme("POST", "/v1/posts/generate", {"contentType": content_type, **asked})
+    assert answer.status_code == 202, answer.text
+    await world.perform()
+    world.clock.advance(timedelta(minutes=2))
+    (post,) = [post for post in await library.posts(acme.organization.id) if post.id not in known]
+    return post
+
+
+async def stored(acme: Caller, post: Post) -> Post:
+    """Give a post as it is now."""
+    found = await acme.world.stores.posts.post(acme.organization.id, post.id)
+    assert found is not None
+    return found
+
+
+async def branded(acme: Caller, name: str = "Lighthouse", **fields: Any) -> BrandIdentity:
+    """Add a brand identity; the first one is the default."""
+    now = acme.world.clock.now()
+    made = await acme.world.stores.brands.add(
+        BrandIdentity(
+            id=acme.world.ids.mint("brand_"),
+            organization_id=acme.organization.id,
+            name=name,
+            website_url="https://acme.example/",
+            created_at=now,
+            updated_at=now,
+            **fields,
+        )
+    )
+    assert isinstance(made, BrandIdentity)
+    return made
+
+
+async def beside(acme: Caller, *scopes: Scope) -> tuple[Browsing, IssuedKey]:
+    """Sign somebody else in, with another key of the same organization."""
+    issued = await acme.world.operator.issue_key(acme.organization, scopes=scopes or tuple(Scope))
+    assert isinstance(issued, IssuedKey)
+    made = Browsing(acme.world)
+    await made.sign_in(issued.key)
+    return made, issued
+
+
+async def stranger(acme: Caller) -> Browsing:
+    """Sign somebody of another organization in."""
+    made = Browsing(acme.world)
+    await made.sign_in((await acme.world.caller("Other")).key)
+    return made

@@ -1,0 +1,232 @@
+"""The pages of brand identities."""
+
+from datetime import timedelta
+
+import pytest
+from tests.api.world import Caller
+from tests.dashboard.browsing import Browsing
+from tests.dashboard.contents import beside, branded, stranger
+from tests.dashboard.tree import tree
+
+from contentsvc_core import Scope
+from contentsvc_core.content.brand import BrandIdentity, ToneProfile
+from contentsvc_core.ports.brands import NotRead, Page, SiteFault
+
+BRANDS = "/dashboard/brands"
+EVIL = '"><script>alert(1)</script>'
+
+
+class Site:
+    """A site that is there, or is not."""
+
+    def __init__(self, html: str | None) -> None:
+        self.html = html
+
+    async def read(self, url: str) -> Page | NotRead:
+        if self.html is None:
+            return NotRead(fault=SiteFault.LASTING, error="it answers 404")
+        return Page(url=url, html=self.html)
+
+
+async def found(acme: Caller, brand: BrandIdentity) -> BrandIdentity:
+    stored = await acme.world.stores.brands.identity(acme.organization.id, brand.id)
+    assert stored is not None
+    return stored
+
+
+async def test_identities_are_listed_and_the_default_is_marked(acme: Caller, browsing: Browsing) -> None:
+    assert "No brand identities yet" in (await browsing.open(BRANDS)).text
+    first = await branded(acme, f"Light {EVIL}", audience=EVIL)
+    await branded(acme, "Keeper")
+
+    page = await browsing.open(BRANDS)
+
+    assert [row[0] for row in page.rows[1:]] == [f"{first.name} default", "Keeper"]
+    assert page.links[first.name] == f"{BRANDS}/{first.id}"
+    assert all(script["src"] for script in tree(page).all("script"))
+
+
+async def test_one_is_made_from_a_website(acme: Caller, browsing: Browsing) -> None:
+    form = (await browsing.open(BRANDS)).form(BRANDS)
+
+    page = await browsing.send(form, websiteUrl="https://acme.example/", name="Lighthouse")
+
+    assert (page.heading, page.links["Reload"]) == ("Reading a website", page.path)
+    await acme.world.perform(Site("<title>Acme</title>"))
+    page = await browsing.open(page.path)
+    (brand,) = await acme.world.stores.brands.identities(acme.organization.id)
+    assert page.links["See the brand identity"] == f"{BRANDS}/{brand.id}"
+    assert (await browsing.open(f"{BRANDS}/{brand.id}")).heading == "Lighthouse"
+
+
+async def test_a_website_that_cannot_be_read_is_told(acme: Caller, browsing: Browsing) -> None:
+    page = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl="https://acme.example/")
+    await acme.world.perform(Site(None))
+
+    page = await browsing.open(page.path)
+
+    assert "It failed: https://acme.example/ cannot be read: it answers 404" in page.text
+    assert "See the brand identity" not in page.links
+
+
+@pytest.mark.parametrize(
+    ("address", "name", "field", "said"),
+    [
+        ("", "", "websiteUrl", "The address must be 1 to 2000 characters long."),
+        ("ftp://acme.example", "", "websiteUrl", "The address must begin with http:// or https://."),
+        ("http://127.0.0.1/", "", "websiteUrl", "The address must be the address of a public site."),
+        ("https://acme.example", "n" * 101, "name", "The name must be 1 to 100 characters long."),
+        ("https://acme.example", "LIGHTHOUSE", "name", "Another brand identity has this name."),
+    ],
+)
+async def test_what_cannot_be_read_is_refused_beside_its_field(
+    acme: Caller, browsing: Browsing, address: str, name: str, field: str, said: str
+) -> None:
+    await branded(acme)
+    page = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl=address, name=name)
+
+    assert page.status == 422
+    faulty = tree(page).one(id=field)
+    assert (faulty["aria-invalid"], faulty["value"]) == ("true", {"websiteUrl": address, "name": name}[field])
+    assert tree(page).one(id=f"{field}-fault").text == said
+    assert f"{field}-fault" in faulty["aria-describedby"].split()
+    assert acme.world.nudged == 0
+
+
+async def test_a_session_may_have_no_more_sites_read_than_its_key(acme: Caller, browsing: Browsing) -> None:
+    form = (await browsing.open(BRANDS)).form(BRANDS)
+    for _ in range(5):
+        assert (await browsing.send(form, websiteUrl="https://acme.example")).status == 200
+
+    page = await browsing.send(form, websiteUrl="https://acme.example")
+
+    assert page.status == 429
+    assert "5 times in 60 seconds" in tree(page).one(role="alert").text
+    assert page.form(BRANDS).fields["websiteUrl"] == ["https://acme.example"]
+
+
+async def test_an_identity_is_changed(acme: Caller, browsing: Browsing) -> None:
+    await branded(acme)
+    brand = await branded(acme, "Keeper", audience="sailors", custom_tone="dry")
+    path = f"{BRANDS}/{brand.id}"
+    form = (await browsing.open(path)).form(path)
+    assert (form.fields["audience"], form.fields["toneProfile"]) == (["sailors"], ["Professional"])
+    acme.world.clock.advance(timedelta(seconds=1))
+
+    page = await browsing.send(
+        form, name=" The  keeper ", toneProfile="Casual", audience="", customTone="dry\r\nbut kind", isDefault="yes"
+    )
+
+    assert (page.path, tree(page).one(role="status").text) == (path, "Saved.")
+    changed = await found(acme, brand)
+    assert (changed.name, changed.tone_profile, changed.audience) == ("The keeper", ToneProfile.CASUAL, None)
+    assert (changed.custom_tone, changed.is_default) == ("dry\nbut kind", True)
+    # It is the default now, and stays it.
+    assert "isDefault" not in page.form(path).fields
+    await browsing.send(page.form(path))
+    assert (await found(acme, brand)).is_default
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "said"),
+    [
+        ("name", " ", "The name must be 1 to 100 characters long."),
+        ("name", "lighthouse", "Another brand identity has this name."),
+        ("websiteUrl", "acme.example", "The address must begin with http:// or https://."),
+        ("audience", "a" * 2001, "The audience must be 1 to 2000 characters long."),
+        ("customInstructions", "a" * 2001, "The instructions must be 1 to 2000 characters long."),
+        ("toneProfile", "Rude", "Choose a tone."),
+    ],
+)
+async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
+    acme: Caller, browsing: Browsing, field: str, text: str, said: str
+) -> None:
+    await branded(acme)
+    brand = await branded(acme, "Keeper")
+    path = f"{BRANDS}/{brand.id}"
+    form = (await browsing.open(path)).form(path)
+
+    page = await browsing.send(form, **{"language": "German", field: text})
+
+    assert page.status == 422
+    assert tree(page).one(id=f"{field}-fault").text == said
+    assert tree(page).one(id=field)["aria-invalid"] == "true"
+    again = page.form(path).fields
+    assert again["language"] == ["German"]
+    assert field == "toneProfile" or again[field] == [text]
+    assert await found(acme, brand) == brand
+
+
+async def test_one_is_deleted_and_what_names_it_is_switched_off(acme: Caller, browsing: Browsing) -> None:
+    await branded(acme)
+    brand = await branded(acme, "Keeper")
+    body = {
+        "name": "Each push",
+        "sourceType": "codehost_webhook",
+        "sourceConfig": {"eventTypes": ["push"]},
+        "targets": {"repositoryIds": [str(acme.repository_id)]},
+        "outputType": "twitter_post",
+        "outputConfig": {"brandIdentityId": brand.id},
+    }
+    trigger = (await acme("POST", "/v1/event-triggers", body)).json()["eventTrigger"]["id"]
+    path = f"{BRANDS}/{brand.id}"
+    page = await browsing.open(path)
+    assert page.links["Each push"] == f"/dashboard/triggers/{trigger}"
+    assert "cannot be undone" in tree(page).one("form", action=f"{path}/delete")["data-confirm"]
+
+    page = await browsing.send(page.form(f"{path}/delete"))
+
+    assert page.path == BRANDS
+    assert "switched off" in tree(page).one(role="status").text
+    (left,) = await acme.world.stores.directory.triggers(acme.organization.id)
+    assert not left.enabled
+    assert (await browsing.open(path)).status == 404
+
+
+async def test_the_default_is_not_deleted(acme: Caller, browsing: Browsing) -> None:
+    brand = await branded(acme)
+    other = await branded(acme, "Keeper")
+    path = f"{BRANDS}/{brand.id}"
+    page = await browsing.open(path)
+    assert [form.action for form in page.forms] == ["/dashboard/sign-out", path]
+
+    # It has become the default since its page was opened.
+    refused = await browsing.post(f"{path}/delete", {"csrf": page.form(path).fields["csrf"]})
+
+    assert refused.status == 422
+    assert "Cannot delete the default" in tree(refused).one(role="alert").text
+    done = await browsing.send((await browsing.open(f"{BRANDS}/{other.id}")).form(f"{BRANDS}/{other.id}/delete"))
+    assert tree(done).one(role="status").text == "Deleted."
+
+
+async def test_who_may_only_read_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
+    await branded(acme)
+    brand = await branded(acme, "Keeper", audience="sailors")
+    reader, _ = await beside(acme, Scope.READ)
+    path = f"{BRANDS}/{brand.id}"
+
+    for page in (await reader.open(BRANDS), await reader.open(path)):
+        assert page.status == 200
+        assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
+    assert "sailors" in (await reader.open(path)).text
+    fields = (await browsing.open(path)).form(path).fields
+    for action in (BRANDS, path, f"{path}/delete"):
+        assert (await reader.post(action, fields)).status == 403
+    assert await found(acme, brand) == brand
+
+
+async def test_another_organizations_identities_and_jobs_are_not_there(acme: Caller, browsing: Browsing) -> None:
+    await branded(acme)
+    brand = await branded(acme, "Keeper")
+    job = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl="https://acme.example/")
+    writing = (await acme("POST", "/v1/posts/generate", {"contentType": "changelog"})).json()["job"]["id"]
+    other = await stranger(acme)
+    csrf = (await other.open(BRANDS)).form(BRANDS).fields["csrf"]
+    fields = {**(await browsing.open(f"{BRANDS}/{brand.id}")).form(f"{BRANDS}/{brand.id}").fields, "csrf": csrf}
+
+    for path in (f"{BRANDS}/{brand.id}", job.path, f"{BRANDS}/%20", f"{BRANDS}/jobs/%20"):
+        assert (await other.open(path)).status == 404
+    for path in (f"{BRANDS}/{brand.id}", f"{BRANDS}/{brand.id}/delete"):
+        assert (await other.post(path, fields)).status == 404
+    assert (await browsing.open(f"{BRANDS}/jobs/{writing}")).status == 404
+    assert await found(acme, brand) == brand

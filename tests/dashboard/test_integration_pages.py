@@ -1,0 +1,373 @@
+"""Integrations: connecting, looking, trying, and letting go."""
+
+from collections.abc import AsyncGenerator
+from datetime import timedelta
+
+import pytest
+from tests.api.world import ApiWorld, Caller
+from tests.code_host_server import REPOSITORY, TOKEN, CodeHostServer, Fault
+from tests.dashboard.browsing import Browsing, Seen
+
+from contentsvc_adapters.codehosts.rest import RestCodeHost
+from contentsvc_core import Scope, TriggerEditor
+from contentsvc_core.access.sessions import csrf_token
+from contentsvc_core.ports import CodeHost
+from contentsvc_core.testing import push_body, signed
+from contentsvc_core.webhooks.delivery import Address
+from contentsvc_http.settings import Settings
+
+LIST = "/dashboard/integrations"
+BASE = "https://contentsvc.example"
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+async def server() -> AsyncGenerator[CodeHostServer]:
+    with CodeHostServer() as serving:
+        yield serving
+
+
+@pytest.fixture
+async def world(server: CodeHostServer) -> AsyncGenerator[ApiWorld]:
+    host = RestCodeHost(server.api_url)
+
+    async def hosts(provider: str) -> CodeHost | None:
+        return host if provider == "github" else None
+
+    yield ApiWorld(Settings(base_url=BASE), hosts=hosts)
+    await host.close()
+
+
+def path_of(acme: Caller) -> str:
+    return f"{LIST}/{acme.connection.integration.id}"
+
+
+def secret_on(page: Seen) -> str:
+    """Give the secret that a page offers to be copied."""
+    (secret,) = [told["data-copy"] for _, told in page.elements if told.get("data-copy", "").startswith("whsec_")]
+    return secret
+
+
+async def connect(browsing: Browsing, **fields: str) -> Seen:
+    page = await browsing.open(LIST)
+    return await browsing.send(page.form(LIST), **fields)
+
+
+async def received(acme: Caller, secret: str, delivery_id: str, number: int | None = None, id_: str = "") -> int:
+    """Deliver a push that is signed with a secret; give the status of the answer."""
+    at = Address(
+        provider="codehost",
+        organization_id=acme.organization.id,
+        integration_id=id_ or acme.connection.integration.id,
+        repository_id=number or acme.repository_id,
+    )
+    body = push_body("feat: a lamp", repository_id=at.repository_id)
+    return (await acme.world.receiver.receive(signed(body, at=at, secret=secret, delivery_id=delivery_id))).status
+
+
+async def test_each_integration_is_listed_with_how_it_does(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("d-1", "feat: a lamp")
+    acme.world.clock.advance(timedelta(minutes=3))
+
+    page = await browsing.open(LIST)
+
+    assert page.heading == "Integrations"
+    head, row = page.rows
+    assert head == ["Repository", "Provider", "State", "Last delivery", "Succeeded", "14 days"]
+    assert row[:3] == ["acme/lighthouse", "codehost", "enabled"]
+    assert row[3].split() == ["success", "3", "min", "ago", ":", "Processed", "push", "event,", "acme/lighthouse"]
+    assert row[4] == "100 %"
+    assert page.links["acme/lighthouse"] == path_of(acme)
+    labels = [told["aria-label"] for tag, told in page.elements if tag == "svg" and "aria-label" in told]
+    assert labels == ["Deliveries of acme/lighthouse in 14 days: 1 succeeded, 0 failed"]
+
+
+async def test_a_script_gets_the_list_alone(acme: Caller, browsing: Browsing) -> None:
+    page = await browsing.open(LIST, headers={"HX-Request": "true"})
+
+    assert not page.heading
+    assert page.rows[1][0] == "acme/lighthouse"
+    # Who goes back gets all of it.
+    again = await browsing.open(LIST, headers={"HX-Request": "true", "HX-History-Restore-Request": "true"})
+    assert again.heading == "Integrations"
+
+
+async def test_a_repository_is_connected_and_its_secret_is_shown_once(acme: Caller, browsing: Browsing) -> None:
+    page = await connect(browsing, repository="acme/buoy", provider="codehost", repository_id="77", branch="stable")
+
+    assert page.status == 201
+    assert page.heading == "acme/buoy is connected"
+    integration = (await acme.world.stores.directory.integrations(acme.organization.id))[-1]
+    assert f"{BASE}/api/webhooks/codehost/{acme.organization.id}/{integration.id}/77" in page.text
+    for word in ("application/json", "push and release", "stable", "never again"):
+        assert word in page.text
+    secret = secret_on(page)
+    assert await received(acme, secret, "d-1", 77, integration.id) == 200
+    shown = await browsing.open(f"{LIST}/{integration.id}")
+    assert shown.heading == "acme/buoy"
+    assert secret not in shown.response.text
+
+
+async def test_with_a_token_the_hook_is_made_and_there_is_nothing_to_enter(
+    server: CodeHostServer, browsing: Browsing
+) -> None:
+    page = await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
+
+    assert page.status == 201
+    assert "The webhook is made" in page.text
+    assert server.hook.secret not in page.response.text
+    assert TOKEN not in page.response.text
+
+
+REFUSED: list[tuple[dict[str, str], str, str]] = [
+    ({"repository": "lighthouse"}, "'lighthouse' is not of the form OWNER/NAME", "repository"),
+    ({"repository": ""}, "is not of the form OWNER/NAME", "repository"),
+    ({"repository": "acme/lighthouse", "repository_id": "9"}, "Repository already connected", "repository"),
+    ({"repository": "acme/buoy", "provider": "svn"}, "Unknown provider 'svn'", "provider"),
+    ({"repository": "acme/buoy", "repository_id": "0"}, "'0' is no repository id", "repository_id"),
+    ({"repository": "acme/buoy", "repository_id": HOSTILE}, "is no repository id", "repository_id"),
+    ({"repository": "acme/buoy"}, "or give the repository's id and no token", "repository_id"),
+    ({"repository": "acme/buoy", "repository_id": "7", "branch": "a\x01b"}, "A branch's name", "branch"),
+    ({"repository": REPOSITORY, "provider": "github", "token": "two words"}, "The token must be", "token"),
+    ({"repository": REPOSITORY, "provider": "github", "token": "ghp_wrong"}, "answered 401", "token"),
+    (
+        {"repository": REPOSITORY, "provider": "github", "token": TOKEN, "repository_id": "5"},
+        "by the id 4242, not 5",
+        "repository_id",
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "words", "at_fault"), REFUSED)
+async def test_what_cannot_be_connected_is_said_at_its_field_and_nothing_typed_is_lost(
+    server: CodeHostServer, browsing: Browsing, fields: dict[str, str], words: str, at_fault: str
+) -> None:
+    page = await connect(browsing, **fields)
+
+    assert page.status == 422
+    assert words in page.text
+    wrong = [told for _, told in page.elements if told.get("aria-invalid") == "true"]
+    assert [told["name"] for told in wrong] == [at_fault]
+    assert f"{at_fault}-fault" in wrong[0]["aria-describedby"]
+    form = page.form(LIST)
+    for name, value in fields.items():
+        if name not in {"token", "provider"}:
+            assert form.fields[name] == [value]
+    # A token is repeated nowhere.
+    assert form.fields["token"] == [""]
+    assert "token" not in fields or fields["token"] not in page.response.text
+    assert not [told for tag, told in page.elements if tag == "img"]
+    assert server.hooks == {}
+    assert ("details", {"open": ""}) in page.elements or set(fields) <= {"repository", "provider"}
+
+
+async def test_a_code_host_that_does_not_answer_is_said_at_the_top(server: CodeHostServer, browsing: Browsing) -> None:
+    server.fault = Fault(status=429, headers={"Retry-After": "23"})
+
+    page = await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
+
+    assert page.status == 422
+    assert "the code host answered" in page.text.lower()
+    assert "Try again in 23 seconds." in page.text
+    assert not [told for _, told in page.elements if told.get("aria-invalid")]
+
+
+async def test_an_integration_shows_its_facts_and_where_to_deliver(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("d-1", "feat: a lamp")
+
+    page = await browsing.open(path_of(acme))
+
+    integration = acme.connection.integration
+    assert page.heading == "acme/lighthouse"
+    url = f"{BASE}/api/webhooks/codehost/{acme.organization.id}/{integration.id}/1"
+    assert [told["data-copy"] for _, told in page.elements if "data-copy" in told] == [url]
+    assert "1 delivery, 100 % succeeded" in page.text
+    assert page.rows[1][0].startswith("Processed push event")
+    assert page.links["All in the log"] == f"{LIST}/logs?integration={integration.id}"
+
+
+async def test_switched_off_it_refuses_and_switched_on_it_receives(acme: Caller, browsing: Browsing) -> None:
+    page = await browsing.open(path_of(acme))
+
+    page = await browsing.send(page.form(f"{path_of(acme)}/disable"))
+
+    assert "Switched off." in page.text
+    assert "deliveries are refused with 403" in page.text
+    assert await received(acme, acme.connection.secret, "d-1") == 403
+    page = await browsing.send(page.form(f"{path_of(acme)}/enable"))
+    assert "Switched on." in page.text
+    assert await received(acme, acme.connection.secret, "d-1") == 200
+
+
+async def test_a_test_ping_is_received_as_any_delivery_is(acme: Caller, browsing: Browsing) -> None:
+    page = await browsing.open(path_of(acme))
+
+    page = await browsing.send(page.form(f"{path_of(acme)}/ping"))
+
+    assert (page.path, page.status) == (path_of(acme), 200)
+    assert "The ping arrived." in page.text
+    (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
+    assert (entry.title, entry.status_code) == ("Webhook ping received", 200)
+    assert page.rows[1][0] == "Webhook ping received"
+
+
+async def test_a_ping_that_is_refused_says_why(acme: Caller, browsing: Browsing) -> None:
+    page = await browsing.open(path_of(acme))
+    await browsing.send(page.form(f"{path_of(acme)}/disable"))
+
+    page = await browsing.send(page.form(f"{path_of(acme)}/ping"))
+
+    assert page.status == 403
+    assert "The ping was refused with 403: Integration is disabled." in page.text
+    page = await browsing.send(page.form(f"{path_of(acme)}/ping"), repository="77")
+    assert page.status == 404
+
+
+@pytest.mark.parametrize(("overlap", "old"), [("24", 200), ("0", 401)])
+async def test_a_new_secret_is_shown_once_and_the_old_one_ends_as_chosen(
+    acme: Caller, browsing: Browsing, overlap: str, old: int
+) -> None:
+    page = await browsing.open(path_of(acme))
+    assert page.form(f"{path_of(acme)}/rotate").fields["overlap"] == ["24"]
+
+    page = await browsing.send(page.form(f"{path_of(acme)}/rotate"), overlap=overlap)
+
+    assert page.status == 200
+    assert page.heading == "The secret is a new one"
+    secret = secret_on(page)
+    assert ("verifies until 2026-01-02" if old == 200 else "verifies no more") in page.text
+    assert await received(acme, secret, "d-1") == 200
+    assert await received(acme, acme.connection.secret, "d-2") == old
+    assert secret not in (await browsing.open(path_of(acme))).response.text
+
+
+async def test_a_code_host_that_knows_the_hook_is_told_of_the_new_secret(
+    server: CodeHostServer, acme: Caller, browsing: Browsing
+) -> None:
+    await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
+    made = (await acme.world.stores.directory.integrations(acme.organization.id))[-1]
+    before = server.hook.secret
+    page = await browsing.open(f"{LIST}/{made.id}")
+    rotate = page.form(f"{LIST}/{made.id}/rotate")
+
+    page = await browsing.send(rotate)
+
+    assert "The code host knows it" in page.text
+    assert server.hook.secret != before
+    assert server.hook.secret not in page.response.text
+    server.fault = Fault(status=503)
+    page = await browsing.send(rotate)
+    assert "The code host does not know it yet" in page.text
+    assert secret_on(page) != server.hook.secret
+
+
+async def test_an_overlap_that_is_not_offered_changes_nothing(acme: Caller, browsing: Browsing) -> None:
+    page = await browsing.open(path_of(acme))
+
+    page = await browsing.send(page.form(f"{path_of(acme)}/rotate"), overlap="99999999999")
+
+    assert page.status == 422
+    assert "Choose how long" in page.text
+    secrets = await acme.world.stores.directory.secrets(
+        acme.organization.id, acme.connection.integration.id, acme.world.clock.now()
+    )
+    assert secrets == (acme.connection.secret,)
+
+
+async def test_disconnecting_tells_what_went_with_it(server: CodeHostServer, acme: Caller, browsing: Browsing) -> None:
+    world = acme.world
+    await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
+    made = (await world.stores.directory.integrations(acme.organization.id))[-1]
+    editor = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
+    await editor.create(acme.organization.id, repository_ids=[4242], provider="github", name=f"Each push {HOSTILE}")
+    page = await browsing.open(f"{LIST}/{made.id}")
+
+    page = await browsing.send(page.form(f"{LIST}/{made.id}/disconnect"))
+
+    assert page.heading == f"{REPOSITORY} is disconnected"
+    assert f"Trigger Each push {HOSTILE}" in page.text
+    assert "It is removed, too." in page.text
+    assert server.hooks == {}
+    assert (await browsing.open(f"{LIST}/{made.id}")).status == 404
+
+
+async def test_a_hook_that_was_entered_by_hand_is_to_be_removed_by_hand(acme: Caller, browsing: Browsing) -> None:
+    page = await browsing.open(path_of(acme))
+    forms = [dict(told) for tag, told in page.elements if tag == "form"]
+    assert any("cannot be undone" in told.get("data-confirm", "") for told in forms)
+
+    page = await browsing.send(page.form(f"{path_of(acme)}/disconnect"))
+
+    assert "It was entered by hand: remove it at the code host." in page.text
+    assert f"{BASE}/api/webhooks/codehost/" in page.text
+    assert "No trigger and no schedule was switched off." in page.text
+    page = await browsing.open(LIST)
+    assert "No repository is connected yet" in page.text
+
+
+async def test_a_key_that_may_only_read_sees_and_does_nothing(world: ApiWorld) -> None:
+    reader = await world.caller("Reader", Scope.READ)
+    browsing = Browsing(world)
+    await browsing.sign_in(reader.key)
+
+    for path in (LIST, path_of(reader)):
+        page = await browsing.open(path)
+        assert page.status == 200
+        assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
+        assert "sign in with one that has the scope write" not in page.text
+    writer = Browsing(world)
+    # As its own page would send it, were it allowed to.
+    (token,) = browsing.cookies.values()
+    csrf = {
+        "csrf": csrf_token(token),
+        "overlap": "0",
+        "repository": "reader/buoy",
+        "repository_id": "9",
+        "provider": "codehost",
+    }
+    for path in (
+        LIST,
+        *(f"{path_of(reader)}/{each}" for each in ("enable", "disable", "ping", "rotate", "disconnect")),
+    ):
+        page = await browsing.post(path, csrf)
+        assert page.status == 403
+        assert "may only read" in page.text
+        assert (await writer.post(path, csrf)).heading == "Sign in"
+    assert len(await world.stores.directory.integrations(reader.organization.id)) == 1
+
+
+async def test_a_form_without_its_token_does_nothing(acme: Caller, browsing: Browsing) -> None:
+    for action in ("enable", "disable", "ping", "rotate", "disconnect"):
+        page = await browsing.post(f"{path_of(acme)}/{action}", {"overlap": "0", "repository": "1"})
+        assert page.status == 403
+        assert "out of date" in page.text
+    assert (await browsing.open(path_of(acme))).status == 200
+
+
+async def test_of_another_organization_nothing_is_there(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
+    other = await world.caller("Zenith")
+    csrf = (await browsing.open(path_of(acme))).form(f"{path_of(acme)}/ping").fields["csrf"][0]
+
+    assert "zenith" not in (await browsing.open(LIST)).response.text
+    for id_ in (other.connection.integration.id, "int_unknown", "%20", "a%00b", "x" * 65):
+        assert (await browsing.open(f"{LIST}/{id_}")).status == 404
+        for action in ("enable", "disable", "ping", "rotate", "disconnect"):
+            page = await browsing.post(
+                f"{LIST}/{id_}/{action}", {"csrf": csrf, "overlap": "0", "repository": str(other.repository_id)}
+            )
+            assert page.status == 404, (id_, action)
+            assert "Integration not found." in page.text
+    kept = await world.stores.directory.integration(other.organization.id, other.connection.integration.id)
+    assert kept is not None
+    assert kept.enabled
+
+
+async def test_a_session_may_connect_no_more_often_than_its_key(browsing: Browsing) -> None:
+    for _ in range(20):
+        assert (await connect(browsing, repository="no name", provider="codehost")).status == 422
+
+    page = await connect(browsing, repository="acme/foghorn", provider="codehost", repository_id="77")
+
+    assert page.status == 429
+    assert "20 times in 60 seconds" in page.text
+    assert page.form(LIST).fields["repository"] == ["acme/foghorn"]

@@ -1,0 +1,417 @@
+"""The webhook log: the list, what is found in it, what comes by itself, and one entry."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from attrs import evolve
+from tests.api.world import ApiWorld, Caller
+from tests.dashboard.browsing import Browsing, Seen
+
+from contentsvc_core import Scope
+from contentsvc_core.access.sessions import csrf_token
+from contentsvc_core.insights import Place
+from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.testing import START
+from contentsvc_http.dashboard.places import read_place, written_place
+
+LOGS = "/dashboard/integrations/logs"
+HOSTILE = "<img src=x onerror=alert(1)>"
+SCRIPT = {"HX-Request": "true"}
+
+
+async def noted(acme: Caller, **fields: Any) -> LogEntry:
+    """Write an entry, a moment after the one before."""
+    acme.world.clock.advance(timedelta(milliseconds=1))
+    entry = LogEntry(
+        id=acme.world.ids.mint("log_"),
+        organization_id=acme.organization.id,
+        integration_id=acme.connection.integration.id,
+        repository_id=1,
+        reference_id=None,
+        title="Webhook creation",
+        integration_type="codehost",
+        direction=Direction.OUTGOING,
+        status=LogStatus.SUCCESS,
+        status_code=201,
+        detail={"operation": "create_hook"},
+        created_at=acme.world.clock.now(),
+    )
+    entry = evolve(entry, **fields)
+    await acme.world.stores.journal.append(entry)
+    return entry
+
+
+async def some(acme: Caller, number: int, **fields: Any) -> None:
+    for each in range(number):
+        await noted(acme, title=f"Delivery {each}", **fields)
+
+
+def titles(page: Seen) -> list[str]:
+    """Give what the first cells of the rows that are shown say."""
+    return [" ".join(row[0].split()) for row in page.rows if len(row) > 1 and row[0] != "Delivery"]
+
+
+def asking(page: Seen) -> list[str]:
+    """Give what the page asks for again and again, in its list."""
+    return [
+        told["hx-get"]
+        for tag, told in page.elements
+        if tag in {"tr", "section"} and told.get("hx-trigger") == "every 2s"
+    ]
+
+
+async def test_what_arrived_is_listed_newest_first(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("d-1", "feat: a lamp")
+    gone = await noted(acme, integration_id="int_gone", status=LogStatus.FAILED, status_code=502, error_message="away")
+
+    page = await browsing.open(LOGS)
+
+    assert page.heading == "Logs"
+    head, hidden, failed, processed = page.rows
+    assert head == ["Delivery", "Status", "Integration", "Reference id", "When"]
+    assert hidden == [""]
+    assert failed == ["Webhook creation outgoing away", "failed 502", "removed", "", "2026-01-01 00:00:00 UTC"]
+    assert [" ".join(cell.split()) for cell in processed] == [
+        "Processed push event 0 workflow runs started",
+        "success 200",
+        "acme/lighthouse",
+        "d-1",
+        "2026-01-01 00:00:00 UTC",
+    ]
+    assert page.links["Webhook creation"] == f"{LOGS}/{gone.id}"
+    assert page.links["acme/lighthouse"] == f"/dashboard/integrations/{acme.connection.integration.id}"
+
+
+async def test_a_log_without_entries_says_so_and_goes_on_asking(browsing: Browsing) -> None:
+    page = await browsing.open(LOGS)
+
+    assert "Nothing arrived yet." in page.text
+    assert asking(page) == [f"{LOGS}?after=0_0&rows=0"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({}, ["Webhook creation", "Duplicate push delivery", "Processed release event", "Processed push event"]),
+        ({"status": "failed"}, ["Webhook creation"]),
+        ({"status": "pending"}, []),
+        ({"event": "push"}, ["Duplicate push delivery", "Processed push event"]),
+        ({"event": "issues"}, []),
+        ({"text": "D-2"}, ["Processed release event"]),
+        ({"text": "gone AWAY"}, ["Webhook creation"]),
+        ({"integration": "int_gone"}, ["Webhook creation"]),
+        ({"integration": "int_gone", "status": "success"}, []),
+        ({"text": "'; drop table"}, []),
+    ],
+)
+async def test_filters_are_a_form_and_stand_in_the_address(
+    acme: Caller, browsing: Browsing, filters: dict[str, str], found: list[str]
+) -> None:
+    await acme.push("d-1", "feat: a lamp")
+    acme.world.clock.advance(timedelta(seconds=1))
+    await acme.release("d-2", "v1")
+    acme.world.clock.advance(timedelta(seconds=1))
+    await acme.push("d-1", "feat: a lamp")
+    await noted(acme, integration_id="int_gone", status=LogStatus.FAILED, error_message="gone away")
+    page = await browsing.open(LOGS)
+    form = page.form(LOGS)
+
+    page = await browsing.send(form, **filters)
+
+    assert page.status == 200
+    assert len(titles(page)) == len(found)
+    assert all(shown.startswith(title) for shown, title in zip(titles(page), found, strict=True))
+    assert {name: value for name, (value,) in page.form(LOGS).fields.items() if value} == filters
+    if not found:
+        assert "Nothing is found by this filter." in page.text
+    # The same for a script, which also has the browser show an address without what is empty.
+    part = await browsing.open(LOGS, params={**dict.fromkeys(form.fields, ""), **filters}, headers=SCRIPT)
+    assert not part.heading
+    assert titles(part) == titles(page)
+    pushed = part.response.headers["hx-push-url"]
+    assert titles(await browsing.open(pushed)) == titles(page)
+    assert "=&" not in pushed
+
+
+async def test_what_can_be_no_filter_is_said(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("d-1", "feat: a lamp")
+    for query, words in (
+        ("status=lost", "'lost' is not one of success, failed, pending"),
+        (f"status={HOSTILE}", "is not one of"),
+        ("integration=%00", "is unknown"),
+        ("before=x", "start from the newest"),
+        ("before=99999999999999999_a", "start from the newest"),
+    ):
+        page = await browsing.open(f"{LOGS}?{query}")
+
+        assert page.status == 400
+        assert words in page.text
+        assert titles(page) == []
+        assert not asking(page)
+        assert not [told for tag, told in page.elements if tag == "img"]
+    for query in ("text=%00", "event=%ED%A0%80", "text=" + "x" * 5000, "event=%25&text=_"):
+        assert (await browsing.open(f"{LOGS}?{query}")).status == 200
+
+
+async def test_older_entries_are_a_page_away_and_none_is_left_out(acme: Caller, browsing: Browsing) -> None:
+    await some(acme, 120)
+
+    seen: list[str] = []
+    path: str | None = f"{LOGS}?status=success"
+    pages = 0
+    while path is not None:
+        page = await browsing.open(path)
+        seen += [title.removesuffix(" outgoing") for title in titles(page)]
+        path = page.links.get("Older")
+        pages += 1
+        # Only the first page has what comes by itself.
+        assert bool(asking(page)) == (pages == 1)
+        assert page.links.get("Newest") == (None if pages == 1 else f"{LOGS}?status=success")
+
+    assert pages == 3
+    assert seen == [f"Delivery {number}" for number in reversed(range(120))]
+
+
+async def test_new_entries_come_by_themselves_with_what_asks_for_the_next(acme: Caller, browsing: Browsing) -> None:
+    await noted(acme, title="first")
+    page = await browsing.open(f"{LOGS}?status=success")
+    (address,) = asking(page)
+
+    assert (await browsing.open(address, headers=SCRIPT)).status == 204
+    await noted(acme, title="not asked for", status=LogStatus.FAILED)
+    assert (await browsing.open(address, headers=SCRIPT)).status == 204
+    await noted(acme, title="second")
+    await noted(acme, title="third")
+    part = await browsing.open(address, headers=SCRIPT)
+
+    assert titles(part) == ["third outgoing", "second outgoing"]
+    assert [told.get("class") for tag, told in part.elements if tag == "tr"] == [None, "new", "new"]
+    assert "2 new deliveries at 00:00:00 UTC" in part.text
+    assert [told["hx-swap-oob"] for _, told in part.elements if "hx-swap-oob" in told] == ["innerHTML:#arrived"]
+    (again,) = asking(part)
+    assert "status=success" in again
+    assert "rows=3" in again
+    assert (await browsing.open(again, headers=SCRIPT)).status == 204
+    await noted(acme, title="fourth")
+    assert "1 new delivery at" in (await browsing.open(again, headers=SCRIPT)).text
+
+
+@pytest.mark.parametrize(("shown", "came"), [(0, 1), (1, 51), (50, 0)])
+async def test_where_more_comes_than_a_page_holds_the_list_is_made_anew(
+    acme: Caller, browsing: Browsing, shown: int, came: int
+) -> None:
+    await some(acme, shown)
+    (address,) = asking(await browsing.open(LOGS))
+    if not came:
+        # A page that was looked at all day.
+        address, came = address.replace("rows=50", "rows=200"), 1
+    await some(acme, came)
+
+    part = await browsing.open(address, headers=SCRIPT)
+
+    assert part.response.headers["hx-retarget"] == "#found"
+    assert part.response.headers["hx-reswap"] == "innerHTML"
+    assert len([row for row in part.rows if len(row) == 5]) - 1 == min(shown + came, 50)
+    assert (f"{came} new" if came <= 50 else "more than 50 new deliveries") in part.text
+    (again,) = asking(part)
+    assert f"rows={min(shown + came, 50)}" in again
+
+
+async def test_what_moves_can_be_stopped(acme: Caller, browsing: Browsing) -> None:
+    await noted(acme)
+    page = await browsing.open(f"{LOGS}?event=push")
+    page = await browsing.open(page.links["Pause"])
+
+    assert page.response.url.query == b"event=push&live=off"
+    assert not asking(page)
+    assert "Paused" in page.text
+    # Filtering leaves it so.
+    page = await browsing.send(page.form(LOGS), event="")
+    assert not asking(page)
+    page = await browsing.open(page.links["Go on"])
+    assert asking(page)
+
+
+async def test_a_row_that_is_pending_is_asked_for_until_it_has_ended(acme: Caller, browsing: Browsing) -> None:
+    entry = await noted(acme, status=LogStatus.PENDING, status_code=None)
+    page = await browsing.open(LOGS)
+    (address,) = [told["hx-get"] for _, told in page.elements if told.get("hx-trigger") == "every 5s"]
+
+    assert (await browsing.open(address, headers=SCRIPT)).status == 204
+    await acme.world.stores.journal.finish(evolve(entry, status=LogStatus.FAILED, error_message="away"))
+    part = await browsing.open(address, headers=SCRIPT)
+
+    assert [row[:2] for row in part.rows] == [["Webhook creation outgoing away", "failed"]]
+    assert not [told for _, told in part.elements if "hx-trigger" in told]
+
+
+async def triggered(acme: Caller) -> str:
+    """Have a trigger, and a delivery that it has made a post of; give the entry's id."""
+    await acme("POST", "/v1/event-triggers", {"name": "Each release", "targets": {"repositoryIds": [1]}})
+    await acme.release("d-1", "v1.0.0")
+    (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
+    return entry.id
+
+
+async def test_an_entry_shows_what_came_and_what_it_led_to(acme: Caller, browsing: Browsing) -> None:
+    id_ = await triggered(acme)
+
+    page = await browsing.open(f"{LOGS}/{id_}")
+
+    assert page.heading == "Processed release event"
+    for words in ("success", "200", "1 workflow run started", "incoming", "d-1", "codehost:1:d-1", "id 1"):
+        assert words in page.text
+    assert "Release v1.0.0 was published." in page.text
+    (run,) = await acme.world.stores.ledger.runs(acme.organization.id)
+    assert [" ".join(cell.split()) for cell in page.rows[1]][1:] == ["pending", "Each release", "none"]
+    assert f"/dashboard/runs/{run.id}" in page.links.values()
+    # What is under way is asked for until it has ended.
+    (led,) = [told["hx-get"] for _, told in page.elements if told.get("hx-trigger") == "every 2s"]
+    await acme.world.perform()
+    part = await browsing.open(led, headers=SCRIPT)
+    assert not part.heading
+    assert not [told for _, told in part.elements if "hx-trigger" in told]
+    (post,) = await acme.world.stores.posts.posts(acme.organization.id)
+    assert part.links[post.title] == f"/dashboard/posts/{post.id}"
+    assert [" ".join(cell.split()) for cell in part.rows[1]][1:] == ["completed", "Each release", post.title]
+
+
+async def test_the_payload_is_marked_on_the_page_and_plain_as_text(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("d-1", f"feat: {HOSTILE}\n\n</pre><script>alert(1)</script>")
+    (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
+
+    page = await browsing.open(f"{LOGS}/{entry.id}")
+
+    assert {"j-key", "j-text"} <= {told.get("class") for tag, told in page.elements if tag == "span"}
+    assert f"feat: {HOSTILE}" in page.text
+    assert not [told for tag, told in page.elements if tag == "img"]
+    assert [told.get("src", "inline") for tag, told in page.elements if tag == "script"].count("inline") == 0
+    raw = await browsing.open(page.links["Payload as text"])
+    assert raw.response.headers["content-type"] == "text/plain; charset=utf-8"
+    assert raw.response.headers["x-content-type-options"] == "nosniff"
+    assert raw.response.json() == entry.payload
+
+
+async def test_a_large_payload_is_cut_and_said_to_be(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("d-1", *(f"feat: {number} {'x' * 400}" for number in range(400)))
+    (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
+
+    page = await browsing.open(f"{LOGS}/{entry.id}")
+
+    assert "These are the first 200,000 of" in page.text
+    assert "And 390 more." in page.text
+    assert len(page.response.text) < 2_000_000
+    raw = await browsing.open(page.links["Show all of them as text"])
+    assert raw.response.json() == entry.payload
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"detail": None, "reason": None}, "This entry has none."),
+        ({"title": HOSTILE, "reason": HOSTILE, "error_message": HOSTILE, "reference_id": '"><img>'}, HOSTILE),
+        ({"integration_id": "int_gone"}, "int_gone (removed)"),
+        ({"direction": Direction.OUTGOING}, "we called the code host"),
+        ({"detail": {"a": [HOSTILE]}}, "Nothing: only deliveries that are processed start runs."),
+    ],
+)
+async def test_any_entry_can_be_shown(acme: Caller, browsing: Browsing, fields: Mapping[str, Any], words: str) -> None:
+    entry = await noted(acme, **fields)
+
+    page = await browsing.open(f"{LOGS}/{entry.id}")
+
+    assert page.status == 200
+    assert words in page.text
+    assert not [told for tag, told in page.elements if tag == "img"]
+    # It has no event that could be replayed.
+    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
+    listed = await browsing.open(LOGS)
+    assert not [told for tag, told in listed.elements if tag == "img"]
+    assert (await browsing.open(f"{LOGS}/{entry.id}/raw")).status == (404 if entry.detail is None else 200)
+
+
+async def test_a_replay_is_one_click_and_leads_to_its_own_entry(acme: Caller, browsing: Browsing) -> None:
+    id_ = await triggered(acme)
+    acme.world.clock.advance(timedelta(minutes=1))
+    page = await browsing.open(f"{LOGS}/{id_}")
+
+    page = await browsing.send(page.form(f"{LOGS}/{id_}/replay"))
+
+    newest, _ = await acme.world.stores.journal.entries(acme.organization.id)
+    assert page.path == f"{LOGS}/{newest.id}"
+    assert newest.id != id_
+    assert "The delivery is processed once more." in page.text
+    assert f"replay of {id_}" in page.text
+    assert "1 run" in page.text
+
+
+async def test_what_cannot_be_replayed_says_why(acme: Caller, browsing: Browsing) -> None:
+    id_ = await triggered(acme)
+    page = await browsing.open(f"{LOGS}/{id_}")
+    form = page.form(f"{LOGS}/{id_}/replay")
+    directory, integration = acme.world.stores.directory, acme.connection.integration
+    await directory.enable_integration(acme.organization.id, integration.id, enabled=False)
+
+    page = await browsing.send(form)
+
+    assert page.status == 409
+    assert "Not replayed. Integration is disabled." in page.text
+    assert page.heading == "Processed release event"
+    await directory.remove_integration(acme.organization.id, integration.id)
+    page = await browsing.send(form)
+    assert "The integration of this delivery was removed." in page.text
+    other = await noted(acme)
+    page = await browsing.post(f"{LOGS}/{other.id}/replay", form.fields)
+    assert "Only a processed delivery can be replayed" in page.text
+
+
+async def test_a_key_that_may_only_read_replays_nothing(world: ApiWorld) -> None:
+    reader = await world.caller("Reader", Scope.READ)
+    await reader.push("d-1", "feat: a lamp")
+    (entry,) = await world.stores.journal.entries(reader.organization.id)
+    browsing = Browsing(world)
+    await browsing.sign_in(reader.key)
+
+    page = await browsing.open(f"{LOGS}/{entry.id}")
+
+    assert page.status == 200
+    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
+    (token,) = browsing.cookies.values()
+    page = await browsing.post(f"{LOGS}/{entry.id}/replay", {"csrf": csrf_token(token)})
+    assert page.status == 403
+    assert "may only read" in page.text
+    assert len(await world.stores.journal.entries(reader.organization.id)) == 1
+
+
+async def test_of_another_organization_nothing_is_found(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
+    other = await world.caller("Zenith")
+    await other.push("d-1", "feat: theirs")
+    (theirs,) = await world.stores.journal.entries(other.organization.id)
+    await noted(acme, detail=None)
+
+    assert titles(await browsing.open(LOGS)) == ["Webhook creation outgoing"]
+    for query in (f"integration={other.connection.integration.id}", "text=d-1"):
+        assert titles(await browsing.open(f"{LOGS}?{query}")) == []
+    for id_ in (theirs.id, "log_unknown", "%20", "a%00b", "x" * 65):
+        for path in (f"{LOGS}/{id_}", f"{LOGS}/{id_}/raw"):
+            page = await browsing.open(path)
+            assert page.status == 404, path
+    world.clock.advance(timedelta(seconds=1))
+    await acme.push("d-9", "feat: mine")
+    own = (await world.stores.journal.entries(acme.organization.id))[0]
+    fields = (await browsing.open(f"{LOGS}/{own.id}")).form(f"{LOGS}/{own.id}/replay").fields
+    assert (await browsing.post(f"{LOGS}/{theirs.id}/replay", fields)).status == 404
+    assert len(await world.stores.journal.entries(other.organization.id)) == 1
+
+
+@pytest.mark.parametrize("text", ["", "_", "1_", "_a", "1_a b", "-1_a", "1_a\n", "999999999999999_a", "\uff11_a"])
+def test_what_is_no_place_is_none(text: str) -> None:
+    assert read_place(text) is None
+
+
+def test_a_place_is_read_as_it_is_written() -> None:
+    place = Place(created_at=START + timedelta(milliseconds=7), id="log_7")
+
+    assert read_place(written_place(place)) == place

@@ -1,0 +1,143 @@
+"""Editing a post: saving, previewing, and somebody else who does the same."""
+
+from datetime import timedelta
+
+import pytest
+from tests.api.world import Caller
+from tests.dashboard.browsing import Browsing
+from tests.dashboard.contents import posted, stored
+from tests.dashboard.tree import tree
+
+POSTS = "/dashboard/posts"
+
+
+async def test_a_post_is_edited(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme)
+    path = f"{POSTS}/{post.id}/edit"
+    form = (page := await browsing.open(path)).form(path)
+    assert (form.fields["title"], form.fields["markdown"]) == ([post.title], [post.markdown])
+    assert tree(page).one(id="preview").text
+
+    # As a browser spells the ends of lines.
+    page = await browsing.send(form, title=" A lamp ", markdown="Brighter\r\n\r\n* than *ever*\r\n")
+
+    assert (page.path, tree(page).one(role="status").text) == (f"{POSTS}/{post.id}", "Saved.")
+    changed = await stored(acme, post)
+    assert (changed.title, changed.markdown) == ("A lamp", "Brighter\n\n* than *ever*\n")
+    assert "<em>ever</em>" in changed.content
+    assert changed.status.value == "draft"
+
+    page = await browsing.send((await browsing.open(path)).form(path), then="publish")
+    assert "Published." in page.text
+    assert (await stored(acme, post)).status.value == "published"
+
+
+async def test_a_text_survives_being_opened_and_saved_whatever_it_begins_with(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme)
+    path = f"{POSTS}/{post.id}/edit"
+    text = "\n\n  </textarea><script>alert(1)</script> &amp; \u0000\n"
+    await browsing.send((await browsing.open(path)).form(path), markdown=text)
+    before = (await stored(acme, post)).markdown
+    assert before == text.replace("\u0000", "\ufffd")
+
+    page = await browsing.open(path)
+    await browsing.send(page.form(path))
+
+    assert all(script["src"] for script in tree(page).all("script"))
+    assert (await stored(acme, post)).markdown == before
+
+
+@pytest.mark.parametrize(
+    ("title", "markdown", "field"),
+    [("", "x", "title"), ("t" * 121, "x", "title"), ("a\u202eb", "x", "title"), ("t", "", "markdown")],
+)
+async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
+    acme: Caller, browsing: Browsing, title: str, markdown: str, field: str
+) -> None:
+    post = await posted(acme)
+    path = f"{POSTS}/{post.id}/edit"
+
+    page = await browsing.send((await browsing.open(path)).form(path), title=title, markdown=markdown)
+
+    assert page.status == 422
+    faulty = tree(page).one(id=field)
+    assert faulty["aria-invalid"] == "true"
+    assert tree(page).one(id=faulty["aria-describedby"]).text.startswith("The t")
+    assert (page.form(path).fields["title"], page.form(path).fields["markdown"]) == ([title], [markdown])
+    assert await stored(acme, post) == post
+
+
+async def test_of_two_who_edit_the_second_is_told_and_keeps_the_text(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme)
+    path = f"{POSTS}/{post.id}/edit"
+    mine, theirs = await browsing.open(path), await browsing.open(path)
+    await browsing.send(theirs.form(path), title="Theirs")
+
+    page = await browsing.send(mine.form(path), title="Mine", markdown="my words")
+
+    assert page.status == 409
+    assert "not saved" in tree(page).one(role="alert").text
+    assert (page.form(path).fields["title"], page.form(path).fields["markdown"]) == (["Mine"], ["my words"])
+    assert page.links["Read it in a new tab"] == f"{POSTS}/{post.id}"
+    assert tree(page).one("textarea", id="theirs").raw == post.markdown
+    assert (await stored(acme, post)).title == "Theirs"
+
+    # They were told: whoever sends it once more means it.
+    assert (await browsing.send(page.form(path))).status == 200
+    assert (await stored(acme, post)).title == "Mine"
+
+
+async def test_whoever_edits_a_post_that_is_deleted_keeps_the_text(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme)
+    path = f"{POSTS}/{post.id}/edit"
+    page = await browsing.open(path)
+    await acme("DELETE", f"/v1/posts/{post.id}")
+
+    gone = await browsing.send(page.form(path), markdown="my words")
+
+    assert gone.status == 404
+    assert "deleted" in tree(gone).one(role="alert").text
+    assert tree(gone).one("textarea", id="markdown").raw == "my words"
+    assert [form.buttons for form in gone.forms] == [["Sign out"], []]
+
+
+async def test_a_preview_is_what_would_be_saved_with_scripts_and_without(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme)
+    path = f"{POSTS}/{post.id}/edit"
+    evil = "<script>alert(1)</script>"
+    markdown = f"a *lamp*\n\n{evil}\n\n[x](javascript:alert(1))"
+    sent = {**(await browsing.open(path)).form(path).fields, "title": "Mine", "markdown": markdown}
+
+    part = await browsing.post(f"{POSTS}/preview", sent, headers={"HX-Request": "true"})
+    whole = await browsing.post(f"{POSTS}/preview", sent)
+
+    assert not tree(part).all("html")
+    assert tree(part).one("em").text == "lamp"
+    assert evil in part.text  # as text
+    assert not tree(part).all("script")
+    assert not part.links
+    assert tree(whole).one(id="preview").text == tree(part).text
+    assert whole.form(path).fields["title"] == ["Mine"]
+    assert await stored(acme, post) == post
+
+    long = {**sent, "markdown": "x" * 100_001}
+    assert "100,000" in (await browsing.post(f"{POSTS}/preview", long, headers={"HX-Request": "true"})).text
+
+
+async def test_a_session_may_change_no_more_often_than_its_key(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme)
+    path = f"{POSTS}/{post.id}"
+    form = (await browsing.open(f"{path}/edit")).form(f"{path}/edit")
+    for _ in range(60):
+        await acme("PATCH", "/v1/posts/post_unknown", {"title": "x"})
+
+    refused = await browsing.send(form, markdown="my words")
+
+    assert refused.status == 429
+    assert "60 times in 60 seconds" in tree(refused).one(role="alert").text
+    assert refused.form(f"{path}/edit").fields["markdown"] == ["my words"]
+    shown = await browsing.open(path)
+    assert (await browsing.send(shown.form(f"{path}/publish"))).status == 429
+    acme.world.clock.advance(timedelta(seconds=60))
+    assert (await browsing.send(refused.form(f"{path}/edit"))).status == 200
+    assert (await stored(acme, post)).markdown == "my words"

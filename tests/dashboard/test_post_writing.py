@@ -1,0 +1,110 @@
+"""Asking for a post, and following it."""
+
+from datetime import timedelta
+
+from tests.api.world import Caller
+from tests.dashboard.browsing import Browsing
+from tests.dashboard.contents import branded
+from tests.dashboard.tree import tree
+
+POSTS = "/dashboard/posts"
+WRITE = f"{POSTS}/write"
+
+
+async def test_a_post_is_asked_for_and_followed_until_it_is_there(acme: Caller, browsing: Browsing) -> None:
+    world = acme.world
+    brand = await branded(acme)
+    await acme.push("d-1", "feat: a lamp")
+    world.clock.advance(timedelta(seconds=1))
+    form = (await browsing.open(WRITE)).form(WRITE)
+    assert form.fields["repository"] == ["codehost/acme/lighthouse"]
+
+    page = await browsing.send(form, contentType="blog_post", brandIdentityId=brand.id)
+
+    assert world.nudged == 1
+    assert page.heading == "Writing: Blog post"
+    assert page.links["Reload"] == page.path
+    poll = tree(page).one(id="now")
+    assert poll["hx-trigger"] == "every 1s"
+    # Nothing has happened since: nothing on the page is changed.
+    assert (await browsing.open(poll["hx-get"], headers={"HX-Request": "true"})).status == 204
+
+    await world.perform()
+    part = await browsing.open(poll["hx-get"], headers={"HX-Request": "true"})
+    assert "hx-get" not in tree(part).one(id="now").attributes
+    (post,) = await world.stores.posts.posts(acme.organization.id)
+    assert part.links["Read the post"] == f"{POSTS}/{post.id}"
+    assert post.content_type.value == "blog_post"
+    assert "was created" in (await browsing.open(page.path)).text
+
+
+async def test_a_request_that_comes_to_nothing_says_why(acme: Caller, browsing: Browsing) -> None:
+    asked = await browsing.send((await browsing.open(WRITE)).form(WRITE))
+    await acme.world.perform()
+
+    page = await browsing.open(asked.path)
+
+    assert "Nothing was made: nothing to report" in page.text
+    assert page.links["Write another post"] == WRITE
+
+
+async def test_some_of_the_repositories_are_chosen(acme: Caller, browsing: Browsing) -> None:
+    connected = await acme.world.operator.connect(
+        acme.organization, full_name="acme/keeper", repository_id=77, provider="github", branch=None
+    )
+    form = (await browsing.open(WRITE)).form(WRITE)
+    assert form.fields["repository"] == ["codehost/acme/lighthouse", "github/acme/keeper"], connected
+
+    all_of_them = await browsing.send(form)
+    one = await browsing.send(form, repository="github/acme/keeper", commits=[])
+
+    assert "acme/lighthouse, acme/keeper" in all_of_them.text
+    assert "acme/keeper" in one.text
+    assert "acme/lighthouse" not in one.text
+
+
+async def test_faults_of_a_request_are_named_and_nothing_is_started(acme: Caller, browsing: Browsing) -> None:
+    form = (await browsing.open(WRITE)).form(WRITE)
+
+    page = await browsing.send(form, repository=[], commits=[], releases=[], lookbackWindow="yesterday")
+
+    assert page.status == 422
+    assert [fault["id"] for fault in tree(page).all("p", class_="fault")] == ["repository-fault", "material-fault"]
+    again = page.form(WRITE).fields
+    assert (again["lookbackWindow"], "repository" in again, "commits" in again) == (["yesterday"], False, False)
+
+    unknown = await browsing.send(form, repository="codehost/acme/gone")
+    assert (unknown.status, "acme/gone" in tree(unknown).one(role="alert").text) == (422, True)
+    foreign = await browsing.send(form, brandIdentityId="brand_0")
+    assert (foreign.status, "brand_0" in tree(foreign).one(role="alert").text) == (422, True)
+    odd = await browsing.send(form, contentType="ode", lookbackWindow="ever")
+    assert [fault["id"] for fault in tree(odd).all("p", class_="fault")] == [
+        "contentType-fault",
+        "lookbackWindow-fault",
+    ]
+    assert acme.world.nudged == 0
+
+
+async def test_without_a_repository_one_is_to_be_connected_first(acme: Caller, browsing: Browsing) -> None:
+    await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
+
+    page = await browsing.open(WRITE)
+
+    assert page.links["Connect a repository"] == "/dashboard/integrations#connect"
+    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
+
+
+async def test_a_session_may_ask_no_more_often_than_its_key(acme: Caller, browsing: Browsing) -> None:
+    form = (await browsing.open(WRITE)).form(WRITE)
+    for _ in range(4):
+        await acme("POST", "/v1/posts/generate", {"contentType": "changelog"})
+    for _ in range(6):
+        assert (await browsing.send(form)).status == 200
+
+    page = await browsing.send(form, contentType="blog_post")
+
+    assert page.status == 429
+    assert "10 times in 60 seconds" in tree(page).one(role="alert").text
+    assert page.form(WRITE).fields["contentType"] == ["blog_post"]
+    acme.world.clock.advance(timedelta(seconds=60))
+    assert (await browsing.send(form)).status == 200

@@ -1,0 +1,182 @@
+"""The pages of posts: what there is, where it came from, publishing and deleting."""
+
+import pytest
+from tests.api.world import Caller
+from tests.dashboard.browsing import Browsing
+from tests.dashboard.contents import beside, branded, posted, stored, stranger
+from tests.dashboard.tree import tree
+
+from contentsvc_core import Scope
+
+EVIL = "<script>alert(1)</script>"
+POSTS = "/dashboard/posts"
+
+
+async def test_there_are_no_posts_at_first_and_one_can_ask_for_one(browsing: Browsing) -> None:
+    page = await browsing.open(POSTS)
+
+    assert page.heading == "Posts"
+    assert "No posts yet" in page.text
+    assert page.links["Write a post"] == f"{POSTS}/write"
+    assert tree(page).one("a", aria_current="page")["href"] == POSTS
+
+
+async def test_posts_are_listed_and_filtered(acme: Caller, browsing: Browsing) -> None:
+    brand = await branded(acme)
+    changelog = await posted(acme, "feat: a lamp")
+    tweet = await posted(acme, "fix: the lens", content_type="twitter_post")
+    await acme("PATCH", f"/v1/posts/{tweet.id}", {"status": "published"})
+
+    async def found(query: str) -> list[str]:
+        page = await browsing.open(f"{POSTS}?{query}")
+        assert page.status == 200
+        return [link["href"].rpartition("/")[2] for row in tree(page).all("tr")[1:] for link in row.all("a")]
+
+    assert await found("") == [tweet.id, changelog.id]
+    assert await found("status=published&contentType=&brandIdentityId=") == [tweet.id]
+    assert await found("status=draft") == [changelog.id]
+    assert await found("contentType=changelog") == [changelog.id]
+    assert await found(f"brandIdentityId={brand.id}") == [tweet.id, changelog.id]
+
+    page = await browsing.open(f"{POSTS}?contentType=blog_post")
+    assert "No post is like that" in page.text
+    assert page.form(POSTS).fields["contentType"] == ["blog_post"]
+    # Without scripts, a button filters.
+    page = await browsing.send(page.form(POSTS), contentType="twitter_post")
+    assert tweet.title in page.links
+
+
+@pytest.mark.parametrize("query", ["status=gone", "contentType=ode", "brandIdentityId=brand_0"])
+async def test_a_filter_that_cannot_be_is_named(browsing: Browsing, query: str) -> None:
+    page = await browsing.open(f"{POSTS}?{query}")
+
+    assert page.status == 400
+    assert query.partition("=")[2] in tree(page).one(role="alert").text
+
+
+async def test_the_list_comes_in_pages_and_one_beyond_the_last_is_the_last(acme: Caller, browsing: Browsing) -> None:
+    for number in range(21):
+        await posted(acme, f"feat: lamp {number}", content_type="twitter_post")
+
+    first = await browsing.open(f"{POSTS}?contentType=twitter_post")
+    second = await browsing.open(first.links["Older posts"])
+
+    assert ("Page 1 of 2" in first.text, len(first.rows)) == (True, 1 + 20)
+    assert ("Page 2 of 2" in second.text, len(second.rows)) == (True, 1 + 1)
+    assert (await browsing.open(second.links["Newer posts"])).rows == first.rows
+    assert (await browsing.open(f"{POSTS}?contentType=twitter_post&page=9")).rows == second.rows
+
+
+async def test_a_post_is_shown_with_where_it_came_from(acme: Caller, browsing: Browsing) -> None:
+    brand = await branded(acme)
+    post = await posted(acme, f"feat: {EVIL} **lamp**")
+    (run,) = await acme.world.stores.ledger.runs(acme.organization.id)
+
+    page = await browsing.open(f"{POSTS}/{post.id}")
+
+    assert page.heading == post.title
+    root = tree(page)
+    assert root.one("dl").all("a")[0]["href"] == f"/dashboard/runs/{run.id}"
+    assert "acme/lighthouse" in root.one("dl").text
+    assert page.links[brand.name] == f"/dashboard/brands/{brand.id}"
+    assert page.links["a request"].startswith(f"{POSTS}/jobs/job_")
+    assert root.one("textarea", id="as-markdown").raw == post.markdown
+    assert root.one("textarea", id="as-html").raw == post.content
+    copies = {button["aria-label"]: button["data-copy"] for button in root.all("button", class_="copy")}
+    assert copies == {"Copy as Markdown": post.markdown, "Copy as HTML": post.content}
+    # Ours are files: what a post says runs nowhere.
+    assert all(script["src"] for script in root.all("script"))
+    assert EVIL not in page.response.text
+
+
+async def test_what_a_post_names_may_be_gone(acme: Caller, browsing: Browsing) -> None:
+    await branded(acme)
+    brand = await branded(acme, "Keeper")
+    post = await posted(acme, brandIdentityId=brand.id)
+    await acme.world.stores.brands.remove(acme.organization.id, brand.id)
+
+    page = await browsing.open(f"{POSTS}/{post.id}")
+
+    assert "a brand identity that is gone" in page.text
+
+
+async def test_a_post_is_published_taken_back_and_deleted(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme)
+    path = f"{POSTS}/{post.id}"
+
+    page = await browsing.send((await browsing.open(path)).form(f"{path}/publish"))
+    assert (page.path, tree(page).one(role="status").text) == (path, "Published.")
+    assert (await stored(acme, post)).status.value == "published"
+
+    page = await browsing.send(page.form(f"{path}/unpublish"))
+    assert (page.path, tree(page).one(role="status").text) == (path, "Back to draft.")
+    assert (await stored(acme, post)).status.value == "draft"
+
+    assert "cannot be undone" in tree(page).one("form", action=f"{path}/delete")["data-confirm"]
+    page = await browsing.send(page.form(f"{path}/delete"))
+    assert (page.path, tree(page).one(role="status").text) == (POSTS, "Deleted.")
+    assert await acme.world.stores.posts.post(acme.organization.id, post.id) is None
+    assert (await browsing.open(path)).status == 404
+
+
+@pytest.mark.parametrize("action", ["publish", "delete"])
+async def test_what_somebody_has_changed_since_is_shown_first(acme: Caller, browsing: Browsing, action: str) -> None:
+    post = await posted(acme)
+    path = f"{POSTS}/{post.id}"
+    page = await browsing.open(path)
+    await acme("PATCH", f"/v1/posts/{post.id}", {"title": "Another title"})
+
+    refused = await browsing.send(page.form(f"{path}/{action}"))
+
+    assert (refused.status, refused.heading) == (409, "Another title")
+    assert "has changed this post" in tree(refused).one(role="alert").text
+    assert (await stored(acme, post)).status.value == "draft"
+    assert (await browsing.send(refused.form(f"{path}/{action}"))).status == 200
+
+
+async def test_who_may_only_read_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme)
+    reader, _ = await beside(acme, Scope.READ)
+    path = f"{POSTS}/{post.id}"
+
+    page = await reader.open(path)
+
+    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
+    assert "Edit" not in page.links
+    assert "Write a post" not in (await reader.open(POSTS)).links
+    assert (await reader.open(f"{path}/edit")).path == path
+    assert (await reader.open(f"{POSTS}/write")).path == POSTS
+    token = (await browsing.open(path)).form(f"{path}/publish").fields
+    for action in ("publish", "unpublish", "delete", "edit"):
+        assert (await reader.post(f"{path}/{action}", token)).status == 403
+    for other in ("write", "preview"):
+        assert (await reader.post(f"{POSTS}/{other}", token)).status == 403
+    assert await stored(acme, post) == post
+
+
+async def test_another_organizations_posts_and_jobs_are_not_there(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme)
+    job = (await acme("POST", "/v1/posts/generate", {"contentType": "changelog"})).json()["job"]["id"]
+    reading = await acme("POST", "/v1/brand-identities/generate", {"websiteUrl": "https://acme.example/"})
+    other = await stranger(acme)
+    fields = (await other.open(f"{POSTS}/write")).form(f"{POSTS}/write").fields
+    sent = {"csrf": fields["csrf"], "seen": "x", "title": "t", "markdown": "m", "post": post.id}
+
+    for path in (f"posts/{post.id}", f"posts/{post.id}/edit", f"posts/jobs/{job}", "posts/jobs/%20", "posts/%20"):
+        assert (await other.open(f"/dashboard/{path}")).status == 404
+    for action in ("publish", "unpublish", "delete", "edit"):
+        assert (await other.post(f"{POSTS}/{post.id}/{action}", sent)).status == 404
+    assert (await other.post(f"{POSTS}/preview", sent)).status == 404
+    # A job of another kind has another page.
+    assert (await browsing.open(f"{POSTS}/jobs/{reading.json()['job']['id']}")).status == 404
+    assert await stored(acme, post) == post
+
+
+async def test_a_form_without_its_token_is_refused(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme)
+    path = f"{POSTS}/{post.id}"
+    form = (await browsing.open(path)).form(f"{path}/delete")
+
+    assert (await browsing.send(form, csrf="0" * 64)).status == 403
+    assert (await browsing.post(form.action, form.fields, headers={"Sec-Fetch-Site": "cross-site"})).status == 403
+    assert await stored(acme, post) == post

@@ -1,0 +1,353 @@
+"""Workflow runs in the dashboard."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from attrs import evolve
+from tests.api.world import ApiWorld, Caller
+from tests.dashboard.browsing import Browsing, Seen
+
+from contentsvc_core import Scope
+from contentsvc_core.usecases.schedule import Scheduler
+from contentsvc_core.workflows.runs import MAX_KILLS, RunStatus, WorkflowRun
+
+ROOT = "/dashboard/runs"
+HOSTILE = "<img src=x onerror=alert(1)>"
+SCRIPT = {"HX-Request": "true"}
+EXECUTOR = "exe_test"
+
+
+async def trigger(acme: Caller, name: str = "Letters", **fields: Any) -> str:
+    wanted = {"name": name, "targets": {"repositoryIds": [acme.repository_id]}, **fields}
+    answer = await acme("POST", "/v1/event-triggers", wanted)
+    assert answer.status_code == 201, answer.text
+    return answer.json()["eventTrigger"]["id"]
+
+
+async def runs(acme: Caller) -> Sequence[WorkflowRun]:
+    return await acme.world.stores.ledger.runs(acme.organization.id)
+
+
+async def one(acme: Caller) -> WorkflowRun:
+    (run,) = await runs(acme)
+    return run
+
+
+async def begun(acme: Caller) -> WorkflowRun:
+    """Have the only run taken."""
+    stores = acme.world.stores
+    await stores.executors.join(EXECUTOR)
+    (taken,) = await stores.ledger.take([(await one(acme)).id], EXECUTOR)
+    return taken
+
+
+def polled(page: Seen, id_: str) -> str | None:
+    """Give where a part of the page asks for what is new."""
+    return next(told.get("hx-get") for _, told in page.elements if told.get("id") == id_)
+
+
+def steps(page: Seen) -> list[str]:
+    """Give the kinds of the timeline's steps."""
+    kinds = {"good", "bad", "wait"}
+    return [told["class"] for tag, told in page.elements if tag == "li" and told.get("class") in kinds]
+
+
+async def test_without_runs_it_is_said_what_starts_them(browsing: Browsing) -> None:
+    page = await browsing.open(ROOT)
+
+    assert page.heading == "Runs"
+    assert "No runs yet: a trigger or a schedule starts them." in page.text
+
+
+async def test_runs_are_listed_newest_first_with_what_came_of_them(acme: Caller, browsing: Browsing) -> None:
+    trigger_id = await trigger(acme)
+    await acme.push("d-1", "feat: a lamp")
+    await acme.world.perform()
+    acme.world.clock.advance(timedelta(minutes=3))
+    await acme.release("d-2", "v1.0.0")
+
+    page = await browsing.open(ROOT)
+
+    newest, oldest = page.rows[1:]
+    assert newest[0].startswith("Release of acme/lighthouse")
+    assert newest[1:] == ["pending", "trigger Letters", "0", "just now", ""]
+    assert oldest[0] == "Push to acme/lighthouse main: feat: a lamp"
+    assert oldest[1:5] == ["completed", "trigger Letters", "1", "3 min ago"]
+    assert oldest[5].startswith("Changelog")
+    assert page.links["trigger Letters"] == f"/dashboard/triggers/{trigger_id}"
+    run = (await runs(acme))[1]
+    assert f"/dashboard/posts/{run.post_id}" in page.links.values()
+
+
+async def test_runs_can_be_asked_for_by_state(acme: Caller, browsing: Browsing) -> None:
+    await trigger(acme)
+    await acme.push("d-1", "feat: a lamp")
+    await acme.world.perform()
+    await acme.push("d-2", "feat: a lens")
+
+    page = await browsing.open(f"{ROOT}?status=pending")
+
+    assert [row[1] for row in page.rows[1:]] == ["pending"]
+    current = [told["href"] for _, told in page.elements if told.get("aria-current") == "page"]
+    assert current == [ROOT, f"{ROOT}?status=pending"]
+    assert "status=pending" in (polled(page, "runs") or "")
+    assert "No run is failed." in (await browsing.open(f"{ROOT}?status=failed")).text
+    assert len((await browsing.open(f"{ROOT}?status=pending,completed")).rows) == 3
+    assert (await browsing.open(f"{ROOT}?status=asleep")).status == 400
+
+
+async def test_older_runs_are_behind_the_first_fifty(acme: Caller, browsing: Browsing) -> None:
+    await trigger(acme)
+    for number in range(52):
+        await acme.push(f"d-{number}", f"feat: lamp {number}")
+
+    first = await browsing.open(f"{ROOT}?status=pending")
+    older = await browsing.open(first.links["Older runs"])
+
+    assert (len(first.rows), len(older.rows)) == (51, 3)
+    assert ("lamp 51" in first.rows[1][0], "lamp 2" in first.rows[50][0]) == (True, True)
+    assert ("lamp 1" in older.rows[1][0], "lamp 0" in older.rows[2][0]) == (True, True)
+    assert "Older runs" not in older.links
+    assert older.links["Newest runs"] == f"{ROOT}?status=pending"
+    # What is older does not move.
+    assert polled(older, "runs") is None
+    assert (await browsing.open(f"{ROOT}?before=unknown")).status == 404
+
+
+async def test_a_script_is_told_when_runs_have_changed_and_not_else(acme: Caller, browsing: Browsing) -> None:
+    await trigger(acme)
+    await acme.push("d-1", "feat: a lamp")
+    page = await browsing.open(ROOT)
+    asks = polled(page, "runs")
+    assert asks is not None
+
+    assert (await browsing.open(asks, headers=SCRIPT)).status == 204
+    await acme.push("d-2", "feat: a lens")
+    part = await browsing.open(asks, headers=SCRIPT)
+    assert (part.status, part.heading, len(part.rows)) == (200, "", 3)
+    # What arrived since is marked.
+    assert [told.get("class") for tag, told in part.elements if tag == "tr"] == [None, "new", None]
+    asks = polled(part, "runs")
+    assert asks is not None
+    assert (await browsing.open(asks, headers=SCRIPT)).status == 204
+    # And how long ago something was does not stay as it is.
+    acme.world.clock.advance(timedelta(minutes=1))
+    assert (await browsing.open(asks, headers=SCRIPT)).status == 200
+
+
+async def test_a_run_tells_what_started_it_and_what_came_of_it(acme: Caller, browsing: Browsing) -> None:
+    trigger_id = await trigger(acme)
+    await acme.push("d-1", "feat: a lamp", "fix: the lens")
+    await acme.world.perform()
+    run = await one(acme)
+    log_id = (await acme("GET", "/v1/webhook-logs")).json()["logs"][0]["id"]
+    post = await acme.world.stores.posts.post(acme.organization.id, run.post_id or "")
+    assert post is not None
+
+    page = await browsing.open(f"{ROOT}/{run.id}")
+
+    assert page.heading == "Push to acme/lighthouse"
+    assert steps(page) == ["good", "good", "good", "good"]
+    for told in ("Delivery arrived", "Run created", "Started by trigger Letters.", "Post written", "Completed"):
+        assert told in page.text
+    assert page.links["trigger Letters"] == f"/dashboard/triggers/{trigger_id}"
+    assert page.links["log entry"] == f"/dashboard/integrations/logs/{log_id}"
+    assert page.links[post.title] == f"/dashboard/posts/{post.id}"
+    assert "fix: the lens" in page.text
+    # It has ended: nothing is asked for any more, and nothing can be done.
+    assert polled(page, "run") is None
+    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
+
+    await acme.world.stores.posts.remove(acme.organization.id, post.id)
+    await acme("DELETE", f"/v1/event-triggers/{trigger_id}")
+    page = await browsing.open(f"{ROOT}/{run.id}")
+    assert "Its post was deleted since" in page.text
+    assert "a trigger that was deleted" in page.text
+
+
+async def test_a_run_that_waits_for_its_next_attempt_says_why_and_when(acme: Caller, browsing: Browsing) -> None:
+    await trigger(acme)
+    await acme.push("d-1", "feat: a lamp")
+    taken = await begun(acme)
+    page = await browsing.open(f"{ROOT}/{taken.id}")
+    assert "Attempt 1 of 8 is under way" in page.text
+
+    due_at = acme.world.clock.now() + timedelta(seconds=30)
+    await acme.world.stores.ledger.retry(taken, due_at=due_at, error=f"the writer said {HOSTILE}")
+    asks = polled(page, "run")
+    assert asks is not None
+    part = await browsing.open(asks, headers=SCRIPT)
+
+    assert "1 attempt of 8 failed" in part.text
+    assert "Next attempt due in 30 s" in part.text
+    assert f"the writer said {HOSTILE}" in part.text
+    assert not [told for tag, told in part.elements if tag == "img"]
+    assert steps(part) == ["good", "good", "bad", "wait"]
+    asks = polled(part, "run")
+    assert asks is not None
+    assert (await browsing.open(asks, headers=SCRIPT)).status == 204
+    acme.world.clock.advance(timedelta(seconds=5))
+    assert "in 25 s" in (await browsing.open(asks, headers=SCRIPT)).text
+
+
+async def test_finished_steps_and_kills_are_told(acme: Caller, browsing: Browsing) -> None:
+    await trigger(acme)
+    await acme.push("d-1", "feat: a lamp")
+    stores = acme.world.stores
+    for _ in range(2):
+        await stores.run_memory.keep(await begun(acme), "write", "written")
+        await stores.executors.recover("killed too often", lost={EXECUTOR: 0})
+
+    page = await browsing.open(f"{ROOT}/{(await one(acme)).id}")
+
+    assert "Step “write” finished" in page.text
+    assert "Its process was killed 2 times" in page.text
+    assert f"It runs alone in its process now. After {MAX_KILLS} of them it fails." in page.text
+    assert "killed 2×" in (await browsing.open(ROOT)).text
+
+
+async def test_a_run_that_failed_is_started_once_more(acme: Caller, browsing: Browsing) -> None:
+    await trigger(acme)
+    await acme.push("d-1", "feat: a lamp")
+    taken = await begun(acme)
+    await acme.world.stores.ledger.end(taken, RunStatus.FAILED, "the writer is away")
+    page = await browsing.open(f"{ROOT}/{taken.id}")
+    assert "the writer is away" in page.text
+    assert page.forms[-1].buttons == ["Start once more"]
+    nudged = acme.world.nudged
+
+    page = await browsing.send(page.form(f"{ROOT}/{taken.id}/retry"))
+
+    assert (page.path, acme.world.nudged) == (f"{ROOT}/{taken.id}", nudged + 1)
+    assert "The run is started once more." in page.text
+    assert (await one(acme)).status is RunStatus.PENDING
+    # The form of before, sent again.
+    page = await browsing.post(f"{ROOT}/{taken.id}/retry", page.form(f"{ROOT}/{taken.id}/cancel").fields)
+    assert page.status == 409
+    assert "it has not ended, or has its post" in page.text
+    assert acme.world.nudged == nudged + 1
+
+
+async def test_a_run_that_has_not_ended_is_cancelled(acme: Caller, browsing: Browsing) -> None:
+    await trigger(acme)
+    await acme.push("d-1", "feat: a lamp")
+    run = await one(acme)
+    page = await browsing.open(f"{ROOT}/{run.id}")
+    form = page.form(f"{ROOT}/{run.id}/cancel")
+
+    page = await browsing.send(form)
+
+    assert "The run is cancelled." in page.text
+    assert "cancelled by an operator" in page.text
+    assert (await one(acme)).status is RunStatus.CANCELLED
+    page = await browsing.send(form)
+    assert page.status == 409
+    assert "it has ended already" in page.text
+
+
+async def test_a_run_of_a_schedule_names_it(acme: Caller, browsing: Browsing) -> None:
+    world = acme.world
+    wanted = {
+        "name": "Mornings",
+        "sourceConfig": {"cron": {"frequency": "daily", "hour": 9, "minute": 0}},
+        "targets": {"repositoryIds": [acme.repository_id]},
+        "outputType": "changelog",
+    }
+    schedule = (await acme("POST", "/v1/schedules", wanted)).json()["schedule"]["id"]
+    world.clock.advance(timedelta(hours=9))
+    faults: list[Exception] = []
+    await Scheduler(
+        world.stores.schedules, world.stores.directory, world.clock, world.ids, on_fault=faults.append
+    ).turn()
+    assert not faults
+    await world.perform()
+
+    page = await browsing.open(f"{ROOT}/{(await one(acme)).id}")
+
+    assert page.heading == "Changelog of acme/lighthouse, the last 7 days"
+    assert page.links["schedule Mornings"] == f"/dashboard/schedules/{schedule}"
+    for told in ("The schedule was due", "About 2025-12-25 09:00 to 2026-01-01 09:00 UTC.", "Skipped", "nothing"):
+        assert told in page.text
+
+
+async def test_a_run_of_a_job_tells_what_was_noted_for_who_follows_it(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("d-1", "feat: a lamp")
+    acme.world.clock.advance(timedelta(seconds=1))
+    await acme("POST", "/v1/posts/generate", {"contentType": "blog_post"})
+    await acme("POST", "/v1/brand-identities/generate", {"websiteUrl": "https://acme.example/"})
+    await acme.world.perform()
+    reading, generation = sorted(await runs(acme), key=lambda run: run.status is RunStatus.COMPLETED)
+
+    page = await browsing.open(f"{ROOT}/{generation.id}")
+    assert page.heading == "Blog post of acme/lighthouse, the last 7 days"
+    for told in ("Content was asked for", "Reading what has happened in the repositories", "Writing", "Completed"):
+        assert told in page.text
+    page = await browsing.open(f"{ROOT}/{reading.id}")
+    assert page.heading == "Brand identity of https://acme.example/"
+    assert "websites are not read here" in page.text
+    assert "Failed" in page.text
+
+
+async def test_what_code_hosts_say_is_shown_as_words(acme: Caller, browsing: Browsing) -> None:
+    await trigger(acme, HOSTILE)
+    await acme.push("d-1", f"feat: {HOSTILE}")
+    await acme.release("d-2", HOSTILE)
+
+    pages = [await browsing.open(f"{ROOT}/{run.id}") for run in await runs(acme)]
+
+    for page in (await browsing.open(ROOT), *pages):
+        assert HOSTILE in page.text
+        assert not [told for tag, told in page.elements if tag == "img"]
+
+
+async def test_a_key_that_may_only_read_sees_runs_and_changes_none(acme: Caller, browsing: Browsing) -> None:
+    await trigger(acme)
+    await acme.push("d-1", "feat: a lamp")
+    run = await one(acme)
+    fields = (await browsing.open(f"{ROOT}/{run.id}")).form(f"{ROOT}/{run.id}/cancel").fields
+    issued = await acme.world.operator.issue_key(acme.organization, scopes=(Scope.READ,))
+    reader = Browsing(acme.world)
+    await reader.sign_in(issued.key)  # type: ignore[union-attr]
+
+    page = await reader.open(f"{ROOT}/{run.id}")
+
+    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
+    for what in ("cancel", "retry"):
+        assert (await reader.post(f"{ROOT}/{run.id}/{what}", fields)).status == 403
+    assert await one(acme) == run
+
+
+async def test_another_organizations_runs_are_not_there(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
+    other = await world.caller("Other")
+    await trigger(other, "Theirs")
+    await other.push("d-1", "feat: theirs")
+    theirs = await one(other)
+    await trigger(acme)
+    await acme.push("d-1", "feat: a lamp")
+    mine = await one(acme)
+    fields = (await browsing.open(f"{ROOT}/{mine.id}")).form(f"{ROOT}/{mine.id}/cancel").fields
+
+    assert len((await browsing.open(ROOT)).rows) == 2
+    for id_ in (theirs.id, "unknown", "a%20b"):
+        assert (await browsing.open(f"{ROOT}/{id_}")).status == 404
+        assert (await browsing.open(f"{ROOT}?before={id_}")).status == 404
+        for what in ("cancel", "retry"):
+            assert (await browsing.post(f"{ROOT}/{id_}/{what}", fields)).status == 404
+    assert await one(other) == theirs
+
+
+async def test_every_state_has_a_page(acme: Caller, browsing: Browsing) -> None:
+    await trigger(acme)
+    await acme.push("d-1", "feat: a lamp")
+    taken = await begun(acme)
+
+    for status in RunStatus:
+        # As whatever has worked on it, or nothing, has left it.
+        acme.world.stores.ledger._state.put_run(  # type: ignore[attr-defined]
+            evolve(taken, status=status, attempts=3, error="so it is", kills=1)
+        )
+        page = await browsing.open(f"{ROOT}/{taken.id}")
+        assert page.status == 200
+        assert status.value in page.text
+        assert "so it is" in page.text

@@ -1,0 +1,239 @@
+"""Schedules in the dashboard."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from tests.api.world import ApiWorld, Caller
+from tests.dashboard.browsing import Browsing, Seen
+
+from contentsvc_core import Scope
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import Lookback
+from contentsvc_core.usecases.schedule import Scheduler
+from contentsvc_core.workflows.schedules import Schedule
+from contentsvc_core.workflows.slots import Cron, Frequency
+
+ROOT = "/dashboard/schedules"
+HOSTILE = "<img src=x onerror=alert(1)>"
+#: The clock stands at midnight of Thursday, 1 January 2026.
+WEEKLY = {"name": "Mondays", "repositories": "1", "frequency": "weekly", "hour": "9", "minute": "30"}
+
+
+async def schedules(acme: Caller) -> list[Schedule]:
+    return list(await acme.world.stores.schedules.schedules(acme.organization.id))
+
+
+async def made(browsing: Browsing, **fields: Any) -> Seen:
+    form = (await browsing.open(f"{ROOT}/new")).form(f"{ROOT}/new")
+    return await browsing.send(form, **{**WEEKLY, "day_of_week": "1", **fields})
+
+
+async def test_without_schedules_somebody_is_led_to_the_first_one(acme: Caller, browsing: Browsing) -> None:
+    page = await browsing.open(ROOT)
+    assert page.links["Make the first schedule"] == f"{ROOT}/new"
+
+    await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
+    assert "Connect a repository" in (await browsing.open(ROOT)).links
+
+
+async def test_a_schedule_is_made_shown_changed_and_deleted(acme: Caller, browsing: Browsing) -> None:
+    page = await made(browsing, lookback="last_14_days", output="blog_post", publish="yes")
+
+    (schedule,) = await schedules(acme)
+    assert (page.path, page.heading) == (f"{ROOT}/{schedule.id}", "Mondays")
+    assert schedule.cron == Cron(frequency=Frequency.WEEKLY, hour=9, minute=30, day_of_week=1)
+    assert (schedule.lookback, schedule.output_type) == (Lookback.LAST_14_DAYS, ContentType.BLOG_POST)
+    assert (schedule.auto_publish, schedule.enabled, schedule.repository_ids) == (True, True, (1,))
+    row = (await browsing.open(ROOT)).rows[1]
+    assert row[:3] == ["Mondays Every Monday at 09:30 UTC acme/lighthouse", "enabled", "in 4 days Mon 5 Jan, 09:30"]
+    assert row[3:5] == ["Blog post about the last 14 days", "at once"]
+
+    page = await browsing.send(page.form(page.path), frequency="monthly", day_of_month="31", name="Months", publish=[])
+    assert "Saved." in page.text
+    (schedule,) = await schedules(acme)
+    assert schedule.cron == Cron(frequency=Frequency.MONTHLY, hour=9, minute=30, day_of_month=31)
+    assert (schedule.name, schedule.auto_publish) == ("Months", False)
+    assert "On day 31 or the last one of every month" in (await browsing.open(ROOT)).text
+
+    page = await browsing.send(page.form(f"{page.path}/delete"))
+    assert (page.path, await schedules(acme)) == (ROOT, [])
+
+
+async def test_the_next_three_firings_are_shown(acme: Caller, browsing: Browsing) -> None:
+    page = await made(browsing)
+
+    for day in ("Monday, 5 January 2026, 09:30 UTC", "Monday, 12 January", "Monday, 19 January"):
+        assert day in page.text
+    assert "Monday, 26 January" not in page.text
+    assert "about 29 Dec 09:30 to 5 Jan 09:30" in page.text
+
+    # What is due and has not fired yet comes first.
+    acme.world.clock.advance(timedelta(days=5))
+    await browsing.sign_in(acme.key)
+    assert "Monday, 5 January 2026" in (await browsing.open(page.path)).text
+    world = acme.world
+    faults: list[Exception] = []
+    scheduler = Scheduler(
+        world.stores.schedules, world.stores.directory, world.clock, world.ids, on_fault=faults.append
+    )
+    assert (await scheduler.turn(), faults) == (1, [])
+    page = await browsing.open(page.path)
+    assert "Monday, 26 January 2026" in page.text
+    assert "It fired last for 2026-01-05 09:30:00 UTC" in page.text
+
+
+async def test_one_button_switches_a_schedule_off_and_on(acme: Caller, browsing: Browsing) -> None:
+    await made(browsing)
+    (schedule,) = await schedules(acme)
+
+    page = await browsing.send((await browsing.open(ROOT)).form(f"{ROOT}/{schedule.id}/switch"))
+    assert (page.rows[1][1], page.rows[1][2]) == ("disabled", "none")
+    shown = await browsing.open(f"{ROOT}/{schedule.id}")
+    assert "It is switched off: it fires so once it is switched on." in shown.text
+    page = await browsing.send(page.form(f"{ROOT}/{schedule.id}/switch"))
+    assert (page.rows[1][1], page.rows[1][2]) == ("enabled", "in 4 days Mon 5 Jan, 09:30")
+    assert "Switched on." in page.text
+
+    await browsing.send(page.form(f"{ROOT}/{schedule.id}/switch"))
+    await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
+    page = await browsing.send((await browsing.open(ROOT)).form(f"{ROOT}/{schedule.id}/switch"))
+    assert page.status == 422
+    assert "Unknown repository: 1 is not connected." in page.text
+
+
+async def test_a_day_that_does_not_go_with_the_frequency_does_not_count(acme: Caller, browsing: Browsing) -> None:
+    await made(browsing, frequency="daily", day_of_week="", day_of_month="99")
+
+    (schedule,) = await schedules(acme)
+    assert schedule.cron == Cron(frequency=Frequency.DAILY, hour=9, minute=30)
+    assert schedule.due_at == datetime(2026, 1, 1, 9, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said", "field"),
+    [
+        ({"hour": "24"}, "Hour must be from 0 to 23.", "times"),
+        ({"hour": "nine"}, "Hour must be from 0 to 23.", "times"),
+        ({"minute": "-1"}, "Minute must be from 0 to 59.", "times"),
+        ({"minute": "9999999999999999999999"}, "Minute must be from 0 to 59.", "times"),
+        ({"day_of_week": "7"}, "The day of the week must be from 0 (Sunday) to 6.", "times"),
+        (
+            {"frequency": "monthly", "day_of_month": ""},
+            "The day of the month must be from 1 to 31.",
+            "times",
+        ),
+        ({"name": " "}, "A schedule needs a name.", "name"),
+        ({"name": "x" * 101}, "A schedule's name has at most 100 characters.", "name"),
+        ({"repositories": []}, "A schedule needs a repository.", "repositories"),
+        ({"repositories": "7"}, "Unknown repository: 7 is not connected.", "repositories"),
+        ({"brand": "brand_gone"}, "Unknown brand identity: 'brand_gone'.", "brand"),
+    ],
+)
+async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
+    acme: Caller, browsing: Browsing, fields: dict[str, Any], said: str, field: str
+) -> None:
+    page = await made(browsing, lookback="yesterday", publish="yes", enabled=[], **fields)
+
+    assert page.status == 422
+    assert said in page.text
+    assert [told for _, told in page.elements if told.get("id") == f"{field}-fault"]
+    assert [told for _, told in page.elements if told.get("aria-describedby") == f"{field}-fault"]
+    sent = page.form(f"{ROOT}/new").fields
+    typed = WEEKLY | {"lookback": "yesterday", "publish": "yes"} | fields
+    for name, value in typed.items():
+        if name not in {"day_of_week", "repositories", "name"}:
+            assert sent[name] == [value], name
+    assert sent["name"] == [typed["name"].strip()]
+    assert "enabled" not in sent
+    assert await schedules(acme) == []
+
+    # And when one is changed that stands.
+    standing = await made(browsing)
+    page = await browsing.send(standing.form(standing.path), **fields)
+    assert page.status == 422
+    assert said in page.text
+    assert page.heading == "Mondays"
+
+
+async def test_a_second_schedule_that_does_the_same_is_refused_in_words(browsing: Browsing) -> None:
+    await made(browsing)
+
+    page = await made(browsing, name="Mondays, once more")
+
+    assert page.status == 422
+    assert "Another schedule does the same already" in page.text
+
+
+@pytest.mark.parametrize("script", [True, False])
+async def test_the_firings_follow_the_form(acme: Caller, browsing: Browsing, script: bool) -> None:
+    page = await made(browsing)
+    form = page.form(page.path)
+    headers = {"HX-Request": "true"} if script else {}
+
+    async def preview(**fields: str) -> Seen:
+        return await browsing.post(f"{ROOT}/preview", form.fields | fields, headers=headers)
+
+    page = await preview(frequency="daily", hour="0", minute="5", name="Half typed")
+    assert "Thursday, 1 January 2026, 00:05 UTC" in page.text
+    page = await preview(hour="25", name="Half typed")
+    assert "Hour must be from 0 to 23." in page.text
+    assert page.status == 200
+    assert page.heading == ("" if script else "Mondays")
+    if not script:
+        assert page.form(form.action).fields["name"] == ["Half typed"]
+    assert (await schedules(acme))[0].cron.hour == 9
+    assert (await browsing.open(f"{ROOT}/preview")).path == ROOT
+
+
+async def test_names_are_shown_as_words(browsing: Browsing) -> None:
+    page = await made(browsing, name=HOSTILE)
+
+    assert page.heading == HOSTILE
+    for seen in (page, await browsing.open(ROOT)):
+        assert not [told for tag, told in seen.elements if tag == "img"]
+
+
+async def test_a_key_that_may_only_read_sees_schedules_and_changes_none(acme: Caller, browsing: Browsing) -> None:
+    page = await made(browsing)
+    fields = page.form(page.path).fields
+    (schedule,) = await schedules(acme)
+    issued = await acme.world.operator.issue_key(acme.organization, scopes=(Scope.READ,))
+    reader = Browsing(acme.world)
+    await reader.sign_in(issued.key)  # type: ignore[union-attr]
+
+    listed, shown = await reader.open(ROOT), await reader.open(page.path)
+
+    assert [form.action for seen in (listed, shown) for form in seen.forms] == ["/dashboard/sign-out"] * 2
+    assert "Every Monday at 09:30 UTC" in shown.text
+    assert "Monday, 5 January 2026" in shown.text
+    assert (await reader.open(f"{ROOT}/new")).status == 403
+    for path in ("new", schedule.id, f"{schedule.id}/switch", f"{schedule.id}/delete", "preview"):
+        assert (await reader.post(f"{ROOT}/{path}", fields)).status == 403
+    assert await schedules(acme) == [schedule]
+
+
+async def test_another_organizations_schedules_are_not_there(world: ApiWorld, browsing: Browsing) -> None:
+    other = await world.caller("Other")
+    wanted = {
+        "name": "Theirs",
+        "sourceConfig": {"cron": {"frequency": "daily", "hour": 9, "minute": 0}},
+        "targets": {"repositoryIds": [other.repository_id]},
+        "outputType": "changelog",
+    }
+    theirs = (await other("POST", "/v1/schedules", wanted)).json()["schedule"]["id"]
+    form = (await browsing.open(f"{ROOT}/new")).form(f"{ROOT}/new")
+
+    for id_ in (theirs, "sch_unknown", "a%20b"):
+        assert (await browsing.open(f"{ROOT}/{id_}")).status == 404
+        for path in (id_, f"{id_}/switch", f"{id_}/delete"):
+            assert (await browsing.post(f"{ROOT}/{path}", form.fields)).status == 404
+    assert (await browsing.post(f"{ROOT}/preview", form.fields | {"id": theirs})).status == 404
+    assert len(await world.stores.schedules.schedules(other.organization.id)) == 1
+    assert "Theirs" not in (await browsing.open(ROOT)).text
+
+
+async def test_what_no_form_of_ours_sends_is_refused(acme: Caller, browsing: Browsing) -> None:
+    for fields, status in (({"frequency": "hourly"}, 400), ({"lookback": "ever"}, 400), ({"csrf": ""}, 403)):
+        assert (await made(browsing, **fields)).status == status
+    assert await schedules(acme) == []

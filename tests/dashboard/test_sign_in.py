@@ -1,0 +1,131 @@
+"""Signing in with a key, what a session is worth, and that nobody else's page can use it."""
+
+from datetime import timedelta
+
+import pytest
+from tests.api.world import ApiWorld, Caller
+from tests.dashboard.browsing import Browsing
+
+from contentsvc_core import Scope
+
+ROOT = "/dashboard"
+
+
+async def test_who_is_not_signed_in_is_sent_to_the_sign_in(world: ApiWorld) -> None:
+    page = await Browsing(world).open(ROOT)
+
+    assert page.path == "/dashboard/sign-in"
+    assert page.heading == "Sign in"
+
+
+async def test_a_key_signs_in_and_the_browser_keeps_no_key(world: ApiWorld, acme: Caller) -> None:
+    browsing = Browsing(world)
+
+    page = await browsing.sign_in(acme.key)
+
+    assert (page.path, page.heading) == (ROOT, "Overview")
+    (cookie,) = browsing.cookies.values()
+    assert cookie not in acme.key
+    assert acme.key not in cookie
+    assert acme.key not in page.response.text
+
+
+@pytest.mark.parametrize("key", ["", "csk_", "csk_0123456789_" + "x" * 40, "<script>"])
+async def test_what_is_no_key_is_refused_in_words(world: ApiWorld, acme: Caller, key: str) -> None:
+    browsing = Browsing(world)
+
+    page = await browsing.sign_in(key)
+
+    assert page.status == 401
+    assert "opens nothing" in page.text
+    assert not browsing.cookies
+
+
+async def test_the_cookie_is_for_the_dashboard_alone_and_for_no_script(world: ApiWorld, acme: Caller) -> None:
+    answer = await world.send("POST", "/dashboard/sign-in", data={"key": acme.key})
+
+    cookie = answer.headers["set-cookie"]
+    for part in ("HttpOnly", "SameSite=lax", "Path=/dashboard", "Max-Age=86400"):
+        assert part in cookie
+
+
+async def test_signing_out_ends_the_session_and_not_only_the_cookie(world: ApiWorld, browsing: Browsing) -> None:
+    kept = dict(browsing.cookies)
+    overview = await browsing.open(ROOT)
+
+    page = await browsing.send(overview.form("/dashboard/sign-out"))
+
+    assert "You are signed out." in page.text
+    browsing.cookies = kept
+    assert (await browsing.open(ROOT)).path == "/dashboard/sign-in"
+
+
+async def test_a_session_ends_with_its_key_and_after_a_day(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
+    world.clock.advance(timedelta(hours=23, minutes=59))
+    assert (await browsing.open(ROOT)).heading == "Overview"
+    world.clock.advance(timedelta(minutes=1))
+    assert (await browsing.open(ROOT)).heading == "Sign in"
+
+    await browsing.sign_in(acme.key)
+    await world.stores.keys.revoke(acme.record.prefix, world.clock.now())
+
+    assert (await browsing.open(ROOT)).heading == "Sign in"
+
+
+async def test_another_sites_page_signs_nobody_in(world: ApiWorld, acme: Caller) -> None:
+    browsing = Browsing(world)
+
+    page = await browsing.post(f"{ROOT}/sign-in", {"key": acme.key}, headers={"Sec-Fetch-Site": "cross-site"})
+
+    assert page.status == 403
+    assert not browsing.cookies
+
+
+async def test_pages_load_nothing_from_elsewhere_and_are_framed_by_nobody(browsing: Browsing) -> None:
+    page = await browsing.open(ROOT)
+
+    policy = page.response.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert page.response.headers["cache-control"] == "no-store"
+    loaded = [
+        told.get("src") or told.get("href", "") for tag, told in page.elements if tag in {"script", "link", "img"}
+    ]
+    assert loaded
+    assert all(address.startswith("/dashboard/assets/") for address in loaded)
+    for address in loaded:
+        answer = await browsing.world.send("GET", address)
+        assert answer.status_code == 200, address
+    assert not [told for _, told in page.elements if "style" in told or any(name.startswith("on") for name in told)]
+
+
+@pytest.mark.parametrize("path", ["/dashboard/nowhere", "/dashboard/assets/../conftest.py", "/dashboard/assets/x.js"])
+async def test_what_is_not_there_is_said_on_a_page(browsing: Browsing, path: str) -> None:
+    page = await browsing.open(path)
+
+    assert page.status == 404
+    assert page.response.headers["content-type"].startswith("text/html")
+
+
+async def test_a_key_that_may_not_read_sees_nothing(world: ApiWorld) -> None:
+    writer = await world.caller("Writers", Scope.WRITE)
+    browsing = Browsing(world)
+
+    page = await browsing.sign_in(writer.key)
+
+    assert page.status == 403
+    assert "may not read" in page.text
+
+
+async def test_a_page_of_v1_stays_json(world: ApiWorld) -> None:
+    answer = await world.send("GET", "/v1/nowhere")
+
+    assert answer.json() == {"error": "Not Found"}
+
+
+async def test_a_script_that_is_signed_out_is_sent_to_the_sign_in(world: ApiWorld) -> None:
+    page = await Browsing(world).open(ROOT, headers={"HX-Request": "true"})
+
+    assert page.status == 401
+    assert page.response.headers["hx-redirect"] == "/dashboard/sign-in"

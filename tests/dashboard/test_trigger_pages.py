@@ -1,0 +1,302 @@
+"""Triggers in the dashboard."""
+
+from typing import Any
+
+import pytest
+from tests.api.world import ApiWorld, Caller
+from tests.dashboard.browsing import Browsing, Seen
+
+from contentsvc_core import Connection, Scope, Trigger
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.posts import ContentType
+
+ROOT = "/dashboard/triggers"
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+async def triggers(acme: Caller) -> list[Trigger]:
+    return list(await acme.world.stores.directory.triggers(acme.organization.id))
+
+
+async def made(browsing: Browsing, **fields: Any) -> Seen:
+    form = (await browsing.open(f"{ROOT}/new")).form(f"{ROOT}/new")
+    return await browsing.send(form, **{"repositories": "codehost:1", **fields})
+
+
+async def second(acme: Caller, number: int, provider: str = "codehost") -> Connection:
+    connection = await acme.world.operator.connect(
+        acme.organization, full_name=f"acme/{provider}-{number}", repository_id=number, provider=provider, branch="main"
+    )
+    assert isinstance(connection, Connection)
+    return connection
+
+
+async def brand(acme: Caller, name: str = "Lighthouse") -> str:
+    now = acme.world.clock.now()
+    identity = BrandIdentity(
+        id=f"brand_{name.lower()}",
+        organization_id=acme.organization.id,
+        name=name,
+        website_url="https://acme.example/",
+        created_at=now,
+        updated_at=now,
+    )
+    await acme.world.stores.brands.add(identity)
+    return identity.id
+
+
+def checked(page: Seen, name: str) -> list[str]:
+    return [told["value"] for _, told in page.elements if told.get("name") == name and "checked" in told]
+
+
+async def test_without_triggers_somebody_is_led_to_the_first_one(browsing: Browsing) -> None:
+    page = await browsing.open(ROOT)
+
+    assert page.heading == "Triggers"
+    assert page.links["Make the first trigger"] == f"{ROOT}/new"
+
+
+async def test_without_repositories_somebody_is_led_to_connect_one(acme: Caller, browsing: Browsing) -> None:
+    await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
+
+    assert "Connect a repository" in (await browsing.open(ROOT)).links
+    assert "No repository is connected yet" in (await browsing.open(f"{ROOT}/new")).text
+
+
+async def test_a_trigger_is_made_shown_changed_and_deleted(acme: Caller, browsing: Browsing) -> None:
+    voice = await brand(acme)
+
+    page = await made(browsing, name="Letters", events="release", output="investor_update", brand=voice, publish="yes")
+
+    (trigger,) = await triggers(acme)
+    assert (page.path, page.heading) == (f"{ROOT}/{trigger.id}", "Letters")
+    assert "Created." in page.text
+    assert (trigger.name, trigger.repository_ids, trigger.event_types) == ("Letters", (1,), ("release",))
+    assert (trigger.output_type, trigger.brand_identity_id) == (ContentType.INVESTOR_UPDATE, voice)
+    assert (trigger.auto_publish, trigger.enabled) == (True, True)
+    row = (await browsing.open(ROOT)).rows[1]
+    assert row[:3] == ["Letters acme/lighthouse", "enabled", "Releases"]
+    assert row[3:5] == ["Investor update as Lighthouse", "at once"]
+
+    form = page.form(page.path)
+    assert form.fields["repositories"] == ["codehost:1"]
+    page = await browsing.send(form, name="", events=["push", "release"], output="changelog", brand="", publish=[])
+    assert "Saved." in page.text
+    # One without a name is called for what it does.
+    assert page.heading == "Changelog of acme/lighthouse"
+    (trigger,) = await triggers(acme)
+    assert (trigger.name, trigger.event_types, trigger.brand_identity_id) == ("", (), None)
+    assert (trigger.auto_publish, trigger.output_type) == (False, ContentType.CHANGELOG)
+    assert checked(page, "events") == ["push", "release"]
+
+    page = await browsing.send(page.form(f"{page.path}/delete"))
+    assert (page.path, await triggers(acme)) == (ROOT, [])
+    assert "Deleted." in page.text
+
+
+async def test_one_button_switches_a_trigger_off_and_on(acme: Caller, browsing: Browsing) -> None:
+    await made(browsing, name="Letters")
+    (trigger,) = await triggers(acme)
+
+    page = await browsing.send((await browsing.open(ROOT)).form(f"{ROOT}/{trigger.id}/switch"))
+    assert (page.path, page.rows[1][1]) == (ROOT, "disabled")
+    assert "Switched off." in page.text
+    page = await browsing.send(page.form(f"{ROOT}/{trigger.id}/switch"))
+    assert (page.rows[1][1], [each.enabled for each in await triggers(acme)]) == ("enabled", [True])
+    assert page.form(f"{ROOT}/{trigger.id}/switch").buttons == ["Switch off Letters"]
+
+
+async def test_a_trigger_whose_repository_is_gone_stays_off_and_says_why(acme: Caller, browsing: Browsing) -> None:
+    await made(browsing, name="Letters")
+    (trigger,) = await triggers(acme)
+    await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
+
+    page = await browsing.open(ROOT)
+    assert "repository 1 (not connected)" in page.text
+    page = await browsing.send(page.form(f"{ROOT}/{trigger.id}/switch"))
+    assert page.status == 422
+    assert "Unknown repository: 1 is not connected." in page.text
+    # It can be renamed still: what stays is not looked at anew.
+    page = await browsing.open(f"{ROOT}/{trigger.id}")
+    assert "not connected any more" in page.text
+    page = await browsing.send(page.form(page.path), name="Old letters")
+    assert (page.status, page.heading) == (200, "Old letters")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said", "field"),
+    [
+        ({"repositories": []}, "A trigger needs a repository.", "repositories"),
+        ({"name": "x" * 101}, "A trigger's name has at most 100 characters.", "name"),
+        ({"brand": "brand_gone"}, "Unknown brand identity: 'brand_gone'.", "brand"),
+        ({"repositories": "codehost:7"}, "Unknown repository: 7 is not connected at codehost.", "repositories"),
+        (
+            {"repositories": ["codehost:1", "github:2"]},
+            "The repositories are connected at different providers: a trigger is one provider's.",
+            "repositories",
+        ),
+    ],
+)
+async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
+    acme: Caller, browsing: Browsing, fields: dict[str, Any], said: str, field: str
+) -> None:
+    await second(acme, 2, "github")
+    typed: dict[str, Any] = {
+        "name": "Letters",
+        "output": "blog_post",
+        "publish": "yes",
+        "enabled": [],
+        "events": "push",
+        **fields,
+    }
+
+    page = await made(browsing, **typed)
+
+    assert page.status == 422
+    assert said in page.text
+    assert await triggers(acme) == []
+    pointing = [told for _, told in page.elements if told.get("aria-describedby") == f"{field}-fault"]
+    assert len(pointing) == 1
+    assert [told for _, told in page.elements if told.get("id") == f"{field}-fault"]
+    sent = page.form(f"{ROOT}/new").fields
+    assert (sent["name"], sent["output"], sent["publish"]) == ([typed["name"]], ["blog_post"], ["yes"])
+    assert sent["events"] == ["push"]
+    assert "enabled" not in sent
+    chosen = fields.get("repositories", "codehost:1")
+    assert sent.get("repositories", []) == ([chosen] if isinstance(chosen, str) else chosen)
+
+
+async def test_a_second_trigger_that_does_the_same_is_refused_in_words(acme: Caller, browsing: Browsing) -> None:
+    await made(browsing, name="one")
+
+    page = await made(browsing, name="two")
+
+    assert page.status == 422
+    assert "Another trigger does the same already" in page.text
+    assert page.form(f"{ROOT}/new").fields["name"] == ["two"]
+
+
+async def test_a_trigger_can_move_to_repositories_of_another_provider(acme: Caller, browsing: Browsing) -> None:
+    # The same number is another repository there.
+    await second(acme, 1, "github")
+    page = await made(browsing, name="Letters")
+    assert "github" in page.text
+
+    page = await browsing.send(page.form(page.path), repositories="github:1")
+
+    (trigger,) = await triggers(acme)
+    assert (page.status, trigger.source_type) == (200, "github_webhook")
+    assert checked(page, "repositories") == ["github:1"]
+
+
+async def test_a_trigger_shows_what_it_would_have_matched(acme: Caller, browsing: Browsing) -> None:
+    for number in range(12):
+        await acme.push(f"p-{number}", f"feat: lamp {number}")
+    await acme.release("r-1", "v1.0.0")
+    await acme.push("p-1", "feat: lamp 1")  # a duplicate is no match: it starts nothing
+
+    page = await made(browsing, name="Letters", events="push")
+
+    assert "12 of 13 deliveries that were processed lately would have started a run" in page.text
+    assert "lamp 11" in page.text
+    assert "lamp 1 " not in page.text
+    assert sum("/integrations/logs/log_" in told.get("href", "") for _, told in page.elements) == 10
+
+
+@pytest.mark.parametrize("script", [True, False])
+async def test_the_preview_follows_the_form(acme: Caller, browsing: Browsing, script: bool) -> None:
+    await acme.push("p-1", "feat: a lamp")
+    await acme.release("r-1", "v1.0.0")
+    form = (await browsing.open(f"{ROOT}/new")).form(f"{ROOT}/new")
+    headers = {"HX-Request": "true"} if script else {}
+
+    async def preview(**fields: Any) -> Seen:
+        return await browsing.post(f"{ROOT}/preview", {**form.fields, "name": "Half typed", **fields}, headers=headers)
+
+    page = await preview()
+    assert "Choose a repository" in page.text
+    page = await preview(repositories="codehost:1", events=["release"])
+    assert "1 of 2 deliveries" in page.text
+    assert "v1.0.0" in page.text
+    page = await preview(repositories=["codehost:1", "github:1"])
+    assert "Choose repositories of one provider" in page.text
+    assert page.status == 200
+    page = await preview(repositories="codehost:1", enabled=[])
+    assert "2 of 2 deliveries" in page.text
+    assert "It is switched off" in page.text
+    if script:
+        assert not page.heading
+    else:
+        # The whole form, and nothing that was typed is lost.
+        assert page.form(f"{ROOT}/new").fields["name"] == ["Half typed"]
+    assert await triggers(acme) == []
+
+
+async def test_a_preview_without_scripts_stays_with_the_trigger_that_is_edited(
+    acme: Caller, browsing: Browsing
+) -> None:
+    page = await made(browsing, name="Letters")
+    (trigger,) = await triggers(acme)
+
+    page = await browsing.post(f"{ROOT}/preview", page.form(page.path).fields | {"name": "Notes"})
+
+    assert page.heading == "Letters"
+    assert page.form(f"{ROOT}/{trigger.id}").fields["name"] == ["Notes"]
+    # Its address, opened by hand, leads back.
+    assert (await browsing.open(f"{ROOT}/preview")).path == ROOT
+
+
+async def test_what_repositories_say_is_shown_as_words(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("p-1", f"feat: {HOSTILE}")
+
+    page = await made(browsing, name=HOSTILE)
+
+    assert page.heading == HOSTILE
+    for seen in (page, await browsing.open(ROOT)):
+        assert not [told for tag, told in seen.elements if tag == "img"]
+
+
+async def test_a_key_that_may_only_read_sees_triggers_and_changes_none(acme: Caller, browsing: Browsing) -> None:
+    await made(browsing, name="Letters", brand="")
+    (trigger,) = await triggers(acme)
+    fields = (await browsing.open(f"{ROOT}/new")).form(f"{ROOT}/new").fields
+    issued = await acme.world.operator.issue_key(acme.organization, scopes=(Scope.READ,))
+    reader = Browsing(acme.world)
+    await reader.sign_in(issued.key)  # type: ignore[union-attr]
+
+    listed, shown = await reader.open(ROOT), await reader.open(f"{ROOT}/{trigger.id}")
+
+    assert [form.action for page in (listed, shown) for form in page.forms] == ["/dashboard/sign-out"] * 2
+    assert "acme/lighthouse" in shown.text
+    assert "What it would have matched" in shown.text
+    assert (await reader.open(f"{ROOT}/new")).status == 403
+    for path in ("new", trigger.id, f"{trigger.id}/switch", f"{trigger.id}/delete", "preview"):
+        page = await reader.post(f"{ROOT}/{path}", fields)
+        assert page.status == 403
+    assert await triggers(acme) == [trigger]
+
+
+async def test_another_organizations_triggers_are_not_there(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
+    other = await world.caller("Other")
+    answer = await other("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [other.repository_id]}})
+    theirs = answer.json()["eventTrigger"]["id"]
+    form = (await browsing.open(f"{ROOT}/new")).form(f"{ROOT}/new")
+
+    for id_ in (theirs, "trg_unknown", "a%20b"):
+        assert (await browsing.open(f"{ROOT}/{id_}")).status == 404
+        for path in (id_, f"{id_}/switch", f"{id_}/delete"):
+            assert (await browsing.post(f"{ROOT}/{path}", form.fields)).status == 404
+    assert (await browsing.post(f"{ROOT}/preview", form.fields | {"id": theirs})).status == 404
+    assert len(await world.stores.directory.triggers(other.organization.id)) == 1
+    assert "other/lighthouse" not in (await browsing.open(f"{ROOT}/new")).text
+    await other.push("d-1", "feat: theirs")
+    page = await browsing.post(f"{ROOT}/preview", form.fields | {"repositories": [f"codehost:{other.repository_id}"]})
+    assert "No delivery was processed lately" in page.text
+
+
+async def test_what_no_form_of_ours_sends_is_refused(acme: Caller, browsing: Browsing) -> None:
+    for fields, status in (({"output": "poem"}, 400), ({"repositories": "codehost:x"}, 400), ({"csrf": "forged"}, 403)):
+        page = await made(browsing, **fields)
+        assert page.status == status
+        assert page.response.headers["content-type"].startswith("text/html")
+    assert await triggers(acme) == []
