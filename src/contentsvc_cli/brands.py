@@ -62,7 +62,7 @@ def generate(website_url: str, organization: str, name: str | None, wait_s: floa
         job = accepted(await desk.brand_generator.request(owner.id, name=name, website_url=website_url))
         return await followed(desk, job, wait_s)
 
-    job = at_desk(work)
+    job = at_desk(work, busy=None)
     show(brand_job_body(job), as_json=as_json)
     check_completed(job, wait_s)
 

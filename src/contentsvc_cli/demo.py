@@ -22,10 +22,11 @@ from rich.text import Text
 
 from contentsvc_cli.demo_history import DemoHistory, demo_history, release_without_notes
 from contentsvc_cli.local_server import free_port, start, stop, until_ready
-from contentsvc_cli.output import show
+from contentsvc_cli.output import cell, show
 from contentsvc_cli.recordings import RecordedDelivery, headers_for
 from contentsvc_cli.sample import other_kinds
 from contentsvc_cli.sending import Answer, send_recorded
+from contentsvc_cli.waiting import Waiting, waiting
 from contentsvc_cli.wiring import accepted, open_desk
 from contentsvc_core.journal import LogEntry
 from contentsvc_core.organizations import webhook_url
@@ -36,6 +37,7 @@ from contentsvc_core.workflows.runs import WorkflowRun
 from contentsvc_http.settings import Settings
 
 _RUNS_S: Final = 30.0
+_CELL: Final = 200
 
 
 @click.command()
@@ -68,6 +70,8 @@ def demo(*, keep: bool, as_json: bool) -> None:
         raise
     if keep:
         console.print(f"\nThe server is up at {settings.base_url} (process {server.pid}); its files are in {folder}.")
+        console.print(f"  {settings.base_url}/dashboard   is its dashboard; sign in with this key:")
+        console.print(f"  {told.key}", highlight=False, soft_wrap=True)
         console.print(f"  CONTENTSVC_DATABASE_URL={settings.database_url} contentsvc log list --organization acme")
         console.print(f"  kill {server.pid}   ends it.")
     else:
@@ -92,18 +96,22 @@ class _Told:
     answers: dict[str, int] = field(factory=dict[str, int])
     #: How many workflow runs ended how.
     runs: dict[str, int] = field(factory=dict[str, int])
+    #: The key that was issued; the demo is gone, or is somebody's own.
+    key: str = field(default="", repr=False)
     #: The post that is shown.
     post: dict[str, object] | None = None
 
 
 async def _tell(settings: Settings, folder: Path, console: Console, told: _Told) -> list[str]:
     """Tell the story; give what was not as it should be."""
-    history = demo_history()
-    await until_ready(settings.base_url, folder)
+    with waiting("starting a server"):
+        history = demo_history()
+        await until_ready(settings.base_url, folder)
     async with open_desk(settings) as desk:
         console.rule("1. An organization, a key, an integration, a trigger")
         organization = accepted(await desk.operator.create_organization("Acme", slug="acme"))
         key = accepted(await desk.operator.issue_key(organization, name="demo"))
+        told.key = key.key
         connection = accepted(
             await desk.operator.connect(
                 organization,
@@ -124,12 +132,14 @@ async def _tell(settings: Settings, folder: Path, console: Console, told: _Told)
         )
 
         console.rule(f"2. {len(history.deliveries)} deliveries of {history.repository}, and one of every other kind")
-        answers, faults = await _send_all(history, url, connection)
+        with waiting("sending") as shown:
+            answers, faults = await _send_all(history, url, connection, shown)
         told.answers = dict(Counter(answer.kind for _, answer in answers))
         _print_answers(console, answers)
 
         console.rule("3. The workflow runs")
-        runs = await _until_ended(desk.stores.ledger, organization.id)
+        with waiting("waiting for the runs"):
+            runs = await _until_ended(desk.stores.ledger, organization.id)
         told.runs = dict(Counter(run.status.value for run in runs))
         console.print(", ".join(f"{count} {status}" for status, count in sorted(told.runs.items())))
         faults += [f"run {run.id} {run.status.value}: {run.error}" for run in runs if run.status.value not in _ENDED]
@@ -147,18 +157,24 @@ _ENDED: Final = frozenset({"completed", "skipped"})
 
 
 async def _send_all(
-    history: DemoHistory, url: str, connection: Connection
+    history: DemoHistory, url: str, connection: Connection, shown: Waiting
 ) -> tuple[list[tuple[str, Answer]], list[str]]:
     """Send the history and everything else; give the answers, and those that are not as they should be."""
     secret = connection.secret
     faults: list[str] = []
     told: list[tuple[str, Answer]] = []
+    answered = 0
 
     async def send(what: str, sent: Iterable[RecordedDelivery], expected: set[str]) -> None:
-        for answer in await send_recorded(sent, url=url, secret=secret):
+        for answer in await send_recorded(sent, url=url, secret=secret, on_answer=count):
             told.append((what, answer))
             if answer.kind not in expected:
                 faults.append(f"{what} {answer.delivery}: {answer.kind} ({answer.text})")
+
+    def count(_: Answer) -> None:
+        nonlocal answered
+        answered += 1
+        shown.count(answered)
 
     others = other_kinds(history.repository, history.repository_id)
     await send("history", history.deliveries, {"processed"})
@@ -206,7 +222,7 @@ async def _print_posts(console: Console, base_url: str, key: str) -> dict[str, o
     body: dict[str, Any] = response.raise_for_status().json()
     table = Table("createdAt", "status", "title", header_style="bold", box=None, pad_edge=False)
     for post in body["posts"][:8]:
-        table.add_row(post["createdAt"], post["status"], Text(post["title"]))
+        table.add_row(*(cell(name, post[name], limit=_CELL) for name in ("createdAt", "status", "title")))
     console.print(table)
     console.print(f"… {body['pagination']['totalItems']} posts in all")
     longest = max(body["posts"], key=lambda post: len(post["markdown"]), default=None)
@@ -219,16 +235,15 @@ def _print_answers(console: Console, answers: list[tuple[str, Answer]]) -> None:
     counted = Counter((what, answer.event, answer.status, answer.kind) for what, answer in answers)
     table = Table("deliveries", "what", "event", "status", "answer", header_style="bold", box=None, pad_edge=False)
     for (what, event, status, kind), count in counted.items():
-        table.add_row(str(count), what, event, str(status), kind)
+        table.add_row(str(count), what, event, cell("status", status), cell("answer", kind))
     console.print(table)
 
 
 def _print_log(console: Console, entries: Sequence[LogEntry]) -> None:
     table = Table("createdAt", "status", "title", "reason", header_style="bold", box=None, pad_edge=False)
     for entry in entries:
-        table.add_row(
-            f"{entry.created_at:%H:%M:%S}", str(entry.status_code), Text(entry.title), Text(entry.reason or "")
-        )
+        told = (cell("statusCode", entry.status_code), cell("title", entry.title), cell("reason", entry.reason))
+        table.add_row(f"{entry.created_at:%H:%M:%S}", *told)
     console.print(table)
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import click
 
+from contentsvc_cli.waiting import waiting
 from contentsvc_cli.wiring import Desk
 from contentsvc_core.content.jobs import Job, job_events, job_status
 
@@ -24,16 +25,19 @@ async def followed(desk: Desk, job: Job, wait_s: float | None) -> Job:
         return job
     deadline = time.monotonic() + wait_s
     told = 0
-    while True:
-        found = await desk.stores.jobs.job(job.run.organization_id, job.id)
-        job = found or job
-        events = job_events(job)
-        for event in events[told:]:
-            click.echo(f"{event.type.value}: {event.message}", err=True)
-        told = len(events)
-        if job_status(job) in _ENDED or time.monotonic() >= deadline:
-            return job
-        await asyncio.sleep(_LOOK_EVERY_S)
+    with waiting("waiting for the job") as shown:
+        while True:
+            found = await desk.stores.jobs.job(job.run.organization_id, job.id)
+            job = found or job
+            events = job_events(job)
+            for event in events[told:]:
+                click.echo(f"{event.type.value}: {event.message}", err=True)
+            told = len(events)
+            status = job_status(job)
+            if status in _ENDED or time.monotonic() >= deadline:
+                return job
+            shown.say(f"waiting for the job: it is {status}")
+            await asyncio.sleep(_LOOK_EVERY_S)
 
 
 def check_completed(job: Job, wait_s: float | None) -> None:

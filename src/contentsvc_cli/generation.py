@@ -2,6 +2,7 @@
 
 import click
 
+from contentsvc_cli.completing import connected_repository_ids
 from contentsvc_cli.following import WAIT, check_completed, followed
 from contentsvc_cli.output import JSON, ORGANIZATION, show
 from contentsvc_cli.wiring import Desk, accepted, at_desk
@@ -33,6 +34,7 @@ from contentsvc_core.usecases.generate import GenerationRequest
     "repository_ids",
     multiple=True,
     type=click.IntRange(1, MAX_REPOSITORY_ID),
+    shell_complete=connected_repository_ids,
     help="A connected repository; may be repeated.  [default: every one]",
 )
 @click.option("--brand", metavar="ID", help="The brand identity that speaks.  [default: the default one]")
@@ -60,6 +62,6 @@ def generate(  # one parameter an option
         )
         return await followed(desk, accepted(await desk.generator.request(owner.id, wanted)), wait_s)
 
-    job = at_desk(work)
+    job = at_desk(work, busy=None)
     show(generation_job_body(job), as_json=as_json)
     check_completed(job, wait_s)

@@ -22,6 +22,7 @@ from contentsvc_cli.changes import Commit, Tag
 from contentsvc_cli.git import GitFailed, Repository
 from contentsvc_cli.native_bodies import HostedRepository, login, push_body, release_body, stable_id
 from contentsvc_cli.recordings import RecordedDelivery, line_of
+from contentsvc_cli.waiting import waiting
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS
@@ -171,18 +172,19 @@ def history(
     PATH is the current folder by default. The repository is only read.
     """
     try:
-        repository = Repository(path)
-        line = repository.line(branch)
-        hosted = hosted_repository(
-            origin=repository.origin(),
-            folder=repository.folder_name,
-            branch=line.branch,
-            full_name=full_name,
-            repository_id=repository_id,
-        )
-        pushes = repository.pushes(line.tip)
-        told = deliveries(hosted, pushes, repository.tags(), repository.commits)
-        _print(told, pushes=len(pushes))
+        with waiting("reading the branch and its tags"):
+            repository = Repository(path)
+            line = repository.line(branch)
+            hosted = hosted_repository(
+                origin=repository.origin(),
+                folder=repository.folder_name,
+                branch=line.branch,
+                full_name=full_name,
+                repository_id=repository_id,
+            )
+            pushes = repository.pushes(line.tip)
+            tags = repository.tags()
+        _print(deliveries(hosted, pushes, tags, repository.commits), pushes=len(pushes))
     except GitFailed as exc:
         raise click.ClickException(one_line(str(exc), 1000)) from exc
 

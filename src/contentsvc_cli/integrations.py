@@ -5,8 +5,9 @@ from typing import Final
 
 import click
 
+from contentsvc_cli.completing import integration_ids
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
-from contentsvc_cli.webhooks import owner_of, reconcile, rotate_secret, unknown
+from contentsvc_cli.webhooks import CALLING, owner_of, reconcile, rotate_secret, unknown
 from contentsvc_cli.wiring import Desk, accepted, at_desk
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.organizations import Integration, webhook_url
@@ -94,7 +95,7 @@ def connect(
             "createdAtHost": connected.created_at_host,
         }
 
-    show(at_desk(work), as_json=as_json)
+    show(at_desk(work, busy=CALLING), as_json=as_json)
     if load_settings().base_url == Settings().base_url:
         hint = "CONTENTSVC_BASE_URL is not set: a code host elsewhere cannot reach the address above."
         click.echo(hint, err=True)
@@ -121,7 +122,7 @@ def list_integrations(organization: str, *, as_json: bool) -> None:
 
 
 @integration.command()
-@click.argument("integration_id")
+@click.argument("integration_id", shell_complete=integration_ids)
 @JSON
 def enable(integration_id: str, *, as_json: bool) -> None:
     """Switch an integration on."""
@@ -129,7 +130,7 @@ def enable(integration_id: str, *, as_json: bool) -> None:
 
 
 @integration.command()
-@click.argument("integration_id")
+@click.argument("integration_id", shell_complete=integration_ids)
 @JSON
 def disable(integration_id: str, *, as_json: bool) -> None:
     """Switch an integration off: its deliveries are refused with 403, from the next one on."""
@@ -147,7 +148,7 @@ def _switch(integration_id: str, *, enabled: bool, as_json: bool) -> None:
 
 
 @integration.command()
-@click.argument("integration_id")
+@click.argument("integration_id", shell_complete=integration_ids)
 @JSON
 def delete(integration_id: str, *, as_json: bool) -> None:
     """Delete an integration and its webhook, and switch off the triggers and schedules that used it.
@@ -161,7 +162,7 @@ def delete(integration_id: str, *, as_json: bool) -> None:
             raise unknown(integration_id)
         return gone
 
-    gone = at_desk(work)
+    gone = at_desk(work, busy=CALLING)
     body = {
         "id": gone.id,
         "disabledSchedules": list(gone.removed.disabled_schedules),

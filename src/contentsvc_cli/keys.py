@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import click
 
+from contentsvc_cli.completing import organization_slugs
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import Desk, accepted, at_desk
 from contentsvc_core.access.keys import ApiKey, Scope, key_prefix
@@ -44,7 +45,7 @@ def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days
 
 
 @key.command("list")
-@click.option("--organization", metavar="SLUG", help="Only this organization's.")
+@click.option("--organization", metavar="SLUG", shell_complete=organization_slugs, help="Only this organization's.")
 @JSON
 def list_keys(organization: str | None, *, as_json: bool) -> None:
     """List the keys, oldest first."""

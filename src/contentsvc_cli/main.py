@@ -4,11 +4,13 @@ import importlib
 from typing import Final, final
 
 import click
+from click.shell_completion import CompletionItem
 
 _COMMANDS: Final = {
     "serve": "contentsvc_cli.serving:serve",
     "migrate": "contentsvc_cli.serving:migrate",
     "settings": "contentsvc_cli.serving:settings",
+    "doctor": "contentsvc_cli.doctor.command:doctor",
     "organization": "contentsvc_cli.organizations:organization",
     "key": "contentsvc_cli.keys:key",
     "integration": "contentsvc_cli.integrations:integration",
@@ -16,6 +18,7 @@ _COMMANDS: Final = {
     "generate": "contentsvc_cli.generation:generate",
     "schedule": "contentsvc_cli.schedules:schedule",
     "brand": "contentsvc_cli.brands:brand",
+    "tail": "contentsvc_cli.tail:tail",
     "log": "contentsvc_cli.listings:log",
     "run": "contentsvc_cli.listings:run",
     "context": "contentsvc_cli.listings:context",
@@ -24,6 +27,7 @@ _COMMANDS: Final = {
     "send": "contentsvc_cli.send:send",
     "receive": "contentsvc_cli.receive:receive",
     "demo": "contentsvc_cli.demo:demo",
+    "completion": "contentsvc_cli.completion:completion",
 }
 
 
@@ -43,6 +47,11 @@ class _OnDemand(click.Group):
         module, _, name = target.partition(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Give the commands' names, without their help: for that, every one of them would have to be imported."""
+        named = [CompletionItem(name) for name in _COMMANDS if name.startswith(incomplete)]
+        return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def invoke(self, ctx: click.Context) -> object:
         """Run; say errors that are the operator's to fix in one line, without a traceback."""

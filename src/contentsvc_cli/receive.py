@@ -5,11 +5,11 @@ from collections import Counter
 from typing import Final
 
 import click
-from rich.console import Console
-from rich.progress import track
 
+from contentsvc_cli.completing import integration_ids
 from contentsvc_cli.output import JSON, show_rows
 from contentsvc_cli.recordings import BadRecording, RecordedDelivery, headers_for, read_recording
+from contentsvc_cli.waiting import waiting
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
 from contentsvc_core.organizations import Integration
@@ -22,7 +22,13 @@ _OK: Final = 200
 
 @click.command()
 @click.argument("recording", metavar="FILE.jsonl")
-@click.option("--integration", "integration_id", required=True, help="The integration that they were sent to.")
+@click.option(
+    "--integration",
+    "integration_id",
+    required=True,
+    shell_complete=integration_ids,
+    help="The integration that they were sent to.",
+)
 @JSON
 def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
     """Receive recorded deliveries directly, without a server: `-` reads standard input.
@@ -39,15 +45,14 @@ def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
         if provider is None or not secrets:
             message = f"the integration '{integration_id}' cannot receive"
             raise click.ClickException(message)
-        console = Console(stderr=True)
-        deliveries = read_recording(recording)
-        hidden = not console.is_terminal
-        for recorded in track(deliveries, "receiving", console=console, transient=True, disable=hidden):
-            rows.append(await _receive(desk, found, provider, secrets[0], recorded))  # noqa: PERF401  # kept on a fault
+        for recorded in read_recording(recording):
+            rows.append(await _receive(desk, found, provider, secrets[0], recorded))
+            shown.count(len(rows))
 
     fault: Exception | None = None
     try:
-        at_desk(work)
+        with waiting("receiving") as shown:
+            at_desk(work, busy=None)
     except (BadRecording, StoreUnavailable) as exc:
         fault = exc
     if rows or fault is None:

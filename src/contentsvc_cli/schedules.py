@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from contentsvc_cli.completing import connected_repository_ids
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import Desk, accepted, at_desk
 from contentsvc_core.content.posts import ContentType
@@ -57,6 +58,7 @@ def _repository_ids(*, required: bool) -> Callable[[_Command], _Command]:
         required=required,
         multiple=True,
         type=click.IntRange(1, MAX_REPOSITORY_ID),
+        shell_complete=connected_repository_ids,
         help="A connected repository that it reports; may be repeated.",
     )
 

@@ -7,6 +7,7 @@ import click
 import structlog
 
 from contentsvc_cli.output import JSON, show
+from contentsvc_cli.waiting import waiting
 from contentsvc_http.logs import configure_logging
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings, load_settings
@@ -64,7 +65,9 @@ def migrate(*, as_json: bool) -> None:
     """Bring the database's schema up to date; make the database if it is not there yet."""
     from contentsvc_http.wiring.stores import migrate as bring_up_to_date  # noqa: PLC0415  # opens no database for --help
 
-    revision = asyncio.run(bring_up_to_date(load_settings()))
+    settings = load_settings()
+    with waiting("bringing the schema up to date"):
+        revision = asyncio.run(bring_up_to_date(settings))
     show({"revision": revision}, as_json=as_json)
 
 

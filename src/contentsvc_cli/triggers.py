@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import click
 
+from contentsvc_cli.completing import connected_repository_ids, trigger_ids
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import Desk, accepted, at_desk
 from contentsvc_core.content.posts import ContentType
@@ -33,6 +34,7 @@ def trigger() -> None:
     required=True,
     multiple=True,
     type=_REPOSITORY_ID,
+    shell_complete=connected_repository_ids,
     help="A connected repository that it applies to; may be repeated.",
 )
 @click.option(
@@ -98,13 +100,14 @@ def list_triggers(organization: str, *, as_json: bool) -> None:
 
 
 @trigger.command()
-@click.argument("trigger_id")
+@click.argument("trigger_id", shell_complete=trigger_ids)
 @click.option("--name", help="For people.")
 @click.option(
     "--repository-id",
     "repository_ids",
     multiple=True,
     type=_REPOSITORY_ID,
+    shell_complete=connected_repository_ids,
     help="A connected repository that it applies to, instead of those that it has; may be repeated.",
 )
 @click.option("--event", "events", multiple=True, type=_EVENTS, help="What starts it now; may be repeated.")
@@ -160,7 +163,7 @@ def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
 
 
 @trigger.command()
-@click.argument("trigger_id")
+@click.argument("trigger_id", shell_complete=trigger_ids)
 @JSON
 def delete(trigger_id: str, *, as_json: bool) -> None:
     """Delete a trigger; its posts stay, and runs of it that wait end as skipped."""
@@ -175,7 +178,7 @@ def delete(trigger_id: str, *, as_json: bool) -> None:
 
 
 @trigger.command()
-@click.argument("trigger_id")
+@click.argument("trigger_id", shell_complete=trigger_ids)
 @JSON
 def enable(trigger_id: str, *, as_json: bool) -> None:
     """Switch a trigger on."""
@@ -183,7 +186,7 @@ def enable(trigger_id: str, *, as_json: bool) -> None:
 
 
 @trigger.command()
-@click.argument("trigger_id")
+@click.argument("trigger_id", shell_complete=trigger_ids)
 @JSON
 def disable(trigger_id: str, *, as_json: bool) -> None:
     """Switch a trigger off: nothing starts it any more, and runs that wait end as skipped."""

@@ -1,12 +1,13 @@
 """``integration rotate-secret`` and ``integration reconcile``: webhooks at the code host."""
 
 from datetime import timedelta
+from typing import Final
 
 import click
-from rich.console import Console
-from rich.progress import Progress
 
+from contentsvc_cli.completing import integration_ids
 from contentsvc_cli.output import JSON, show, show_rows
+from contentsvc_cli.waiting import waiting
 from contentsvc_cli.wiring import Desk, accepted, at_desk
 from contentsvc_core.hosts import HostAnswer, HostRefusal
 from contentsvc_core.text import one_line
@@ -14,9 +15,12 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.reconcile import Missed, Reconciled
 from contentsvc_core.usecases.rotate import Rotated
 
+#: What is said on a terminal when a code host takes its time.
+CALLING: Final = "waiting for the code host"
+
 
 @click.command("rotate-secret")
-@click.argument("integration_id")
+@click.argument("integration_id", shell_complete=integration_ids)
 @click.option(
     "--overlap-hours",
     type=click.IntRange(0, 24 * 30),
@@ -36,7 +40,7 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
         owner = await owner_of(desk, integration_id)
         return accepted(await desk.rotator.rotate(owner, integration_id, overlap=timedelta(hours=overlap_hours)))
 
-    rotated = at_desk(work)
+    rotated = at_desk(work, busy=CALLING)
     told = isinstance(rotated.at_host, HostAnswer)
     body = {
         "integrationId": rotated.integration.id,
@@ -51,7 +55,7 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
 
 
 @click.command()
-@click.argument("integration_id")
+@click.argument("integration_id", shell_complete=integration_ids)
 @click.option("--hours", type=click.IntRange(1, 24 * 7), default=72, show_default=True, help="How far to look back.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be asked for.")
 @JSON
@@ -61,23 +65,21 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
     It needs an integration that was connected with a token, and a code host that lists deliveries. Exit code 1 when
     one could not be asked for.
     """
-    console = Console(stderr=True)
 
     async def work(desk: Desk) -> Reconciled:
         owner = await owner_of(desk, integration_id)
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-            task = progress.add_task("asking", total=None)
-            return accepted(
-                await desk.reconciler.reconcile(
-                    owner,
-                    integration_id,
-                    look_back=timedelta(hours=hours),
-                    dry_run=dry_run,
-                    told=lambda done, total: progress.update(task, completed=done, total=total),
-                )
+        return accepted(
+            await desk.reconciler.reconcile(
+                owner,
+                integration_id,
+                look_back=timedelta(hours=hours),
+                dry_run=dry_run,
+                told=shown.count,
             )
+        )
 
-    done = at_desk(work)
+    with waiting(CALLING) as shown:
+        done = at_desk(work, busy=None)
     rows = [_missed(each) for each in done.missed]
     columns = ("delivery", "event", "action", "statusCode", "deliveredAt", "result")
     show_rows(rows, columns=columns, as_json=as_json, empty="Nothing is missing.")

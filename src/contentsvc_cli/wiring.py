@@ -2,8 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import TypeVar, final
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Final, TypeVar, final
 
 import click
 from attrs import frozen
@@ -12,10 +12,12 @@ from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.sql import SqlStores
+from contentsvc_cli.waiting import waiting
 from contentsvc_core.content.brand_changes import BadChange, BrandFault
 from contentsvc_core.content.site_addresses import read_site_hosts
 from contentsvc_core.hosts import HostRefusal
 from contentsvc_core.organizations import Organization
+from contentsvc_core.ports import Directory
 from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.connect import Connector
 from contentsvc_core.usecases.edit import PostEditor
@@ -32,9 +34,13 @@ from contentsvc_core.workflows.schedules import DUPLICATE, DuplicateSchedule
 from contentsvc_core.workflows.triggers import TriggerFault
 from contentsvc_http.settings import Settings, load_settings
 from contentsvc_http.wiring.code_hosts import host_calls, open_code_hosts
+from contentsvc_http.wiring.looking import open_as_it_is
 from contentsvc_http.wiring.stores import open_stores
 
 _T = TypeVar("_T")
+
+#: How long somebody who presses a key waits for an answer, in seconds.
+_GLANCE_S: Final = 1.0
 
 
 @final
@@ -105,12 +111,15 @@ async def open_desk(settings: Settings) -> AsyncGenerator[Desk]:
         )
 
 
-def at_desk(work: Callable[[Desk], Awaitable[_T]], *, may_make: bool = False) -> _T:
+def at_desk(
+    work: Callable[[Desk], Awaitable[_T]], *, may_make: bool = False, busy: str | None = "waiting for the database"
+) -> _T:
     """Do an operator's work: open, do it, close.
 
     Args:
         work: What is to be done.
         may_make: Make a SQLite file when there is none: elsewhere, the command was called in the wrong place.
+        busy: What is said on a terminal when it takes longer; ``None``: the work itself says how far it is.
 
     Raises:
         ClickException: There is no database.
@@ -127,7 +136,23 @@ def at_desk(work: Callable[[Desk], Awaitable[_T]], *, may_make: bool = False) ->
         async with open_desk(settings) as desk:
             return await work(desk)
 
-    return asyncio.run(run())
+    with contextlib.nullcontext() if busy is None else waiting(busy):
+        return asyncio.run(run())
+
+
+def glance(look: Callable[[Directory], Awaitable[Sequence[_T]]]) -> Sequence[_T]:
+    """Look something up for a shell that completes a word: soon or not at all, and without a word of one's own."""
+
+    async def run() -> Sequence[_T]:
+        settings = load_settings()
+        if settings.is_sqlite and not settings.database_file.exists():
+            return ()
+        async with open_as_it_is(settings, patience_s=_GLANCE_S) as database, asyncio.timeout(_GLANCE_S):
+            return await look(database.directory)
+
+    with contextlib.suppress(Exception):
+        return asyncio.run(run())
+    return ()
 
 
 def accepted(

@@ -1,20 +1,25 @@
 """Settings: environment variables ``CONTENTSVC_*``, checked once at start."""
 
+import os
 import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final, cast, final
 
+import attrs
 import typed_settings as ts
 from attrs import field, frozen
 from sqlalchemy.engine import make_url
 from typed_settings.exceptions import TsError
+from typed_settings.loaders import DictLoader
 
 from contentsvc_http import settings_checks as checks
 from contentsvc_http.settings_checks import ENV_PREFIX, InvalidSetting, variable
 
-__all__ = ["ENV_PREFIX", "InvalidSetting", "Settings", "load_settings", "variable"]
+__all__ = ["ENV_PREFIX", "Examined", "InvalidSetting", "Settings", "examine_settings", "load_settings", "variable"]
 
 _SAID: Final = re.compile(r"^- InvalidSetting: (.*)$", re.MULTILINE)
+_VARIABLE: Final = re.compile(rf"{ENV_PREFIX}[A-Z_]*[A-Z]")
 #: What the loader says of a value that has not the setting's type; numbers are the only ones that can fail.
 _UNREADABLE: Final = re.compile(r"Could not convert value .* for option '(?P<name>\w+)'", re.DOTALL)
 
@@ -22,7 +27,7 @@ _UNREADABLE: Final = re.compile(r"Could not convert value .* for option '(?P<nam
 @final
 @frozen(kw_only=True)
 class Settings:
-    """Everything that can be set. Nothing reads the environment but :func:`load_settings`."""
+    """Everything that can be set. Nothing reads the environment but what loads and examines these."""
 
     #: Where data is kept.
     database_url: str = field(default="sqlite+aiosqlite:///contentsvc.db", validator=checks.database_url)
@@ -149,9 +154,57 @@ def load_settings() -> Settings:
         InvalidSetting: One cannot be used.
     """
     try:
-        return ts.load_settings(Settings, [ts.EnvLoader(prefix=ENV_PREFIX)])
+        return _read(without=())
     except (TsError, ExceptionGroup) as exc:
         raise InvalidSetting("; ".join(_said(exc))) from exc
+
+
+@final
+@frozen(kw_only=True)
+class Examined:
+    """What the environment says, as far as it can be used."""
+
+    #: What cannot be used has its default in here.
+    settings: Settings
+    #: What is wrong, by variable.
+    faults: Mapping[str, str]
+    #: The variables that are set and were used.
+    given: tuple[str, ...]
+    #: The variables that begin like ours, and mean nothing.
+    unknown: tuple[str, ...]
+
+
+def examine_settings() -> Examined:
+    """Read the settings from the environment, and find everything that is wrong with them."""
+    known = [variable(each.name) for each in attrs.fields(Settings)]
+    faults: dict[str, str] = {}
+    unusable: set[str] = set()
+    while True:
+        try:
+            settings = _read(without=unusable)
+            break
+        except (TsError, ExceptionGroup) as exc:
+            # A fault hides the others that are looked for after it.
+            found = {name: said for said in _said(exc) for name in _VARIABLE.findall(said)[:1] if name not in faults}
+            # A second time: what is missing is asked for by what else it names.
+            more = {name for said in _said(exc) for name in _VARIABLE.findall(said)} - unusable
+            if not found and not more:
+                raise
+            faults |= found
+            unusable |= found.keys() or more
+    set_ = [name for name in os.environ if name.startswith(ENV_PREFIX)]
+    return Examined(
+        settings=settings,
+        faults=faults,
+        given=tuple(name for name in known if name in set_ and name not in unusable),
+        unknown=tuple(sorted(set(set_).difference(known))),
+    )
+
+
+def _read(*, without: Collection[str]) -> Settings:
+    names = {each.name: variable(each.name) for each in attrs.fields(Settings)}
+    given = {name: os.environ[it] for name, it in names.items() if it in os.environ and it not in without}
+    return ts.load_settings(Settings, [DictLoader(given)])
 
 
 def _said(exc: Exception) -> list[str]:

@@ -58,6 +58,12 @@ def test_kept_the_server_is_up_where_the_demo_says_until_it_is_killed(tmp_path: 
     pid = int(said["pid"])
     try:
         assert httpx.get(f"{said['url']}/v1/status", trust_env=False).json()["status"] == "ok"
+        key = re.search(r"^\s+(csk_\S+)$", shown, re.MULTILINE)
+        assert key is not None
+        with httpx.Client(base_url=said["url"], trust_env=False, follow_redirects=True) as browser:
+            overview = browser.post("/dashboard/sign-in", data={"key": key[1]})
+        assert overview.is_success
+        assert "Newest deliveries" in overview.text
     finally:
         os.kill(pid, signal.SIGTERM)
     (folder,) = tmp_path.glob("contentsvc-demo-*")

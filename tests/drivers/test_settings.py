@@ -2,7 +2,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from contentsvc_http.settings import InvalidSetting, Settings, load_settings
+from contentsvc_http.settings import InvalidSetting, Settings, examine_settings, load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -114,3 +114,27 @@ def test_the_engine_goes_with_the_database(database: str, engine: str, tables: s
     settings = Settings(database_url=database)
     assert (settings.engine_in_force, unquote(settings.engine_database_url)) == (engine, unquote(tables))
     assert Settings(database_url=database, engine="inline").engine_in_force == "inline"
+
+
+def test_everything_that_is_wrong_is_found_at_once_and_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {
+        "LOG_LEVEL": "loud",
+        "DATABASE_URL": "mysql://u:hunter2@h/d",
+        "RUN_CONCURRENCY": "many",
+        # Its model is missing, which is not said of the address.
+        "WRITER_URL": "http://127.0.0.1:1/v1",
+        "METRICS": "off",
+        "METRIX": "off",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(f"CONTENTSVC_{name}", value)
+
+    examined = examine_settings()
+
+    assert set(examined.faults) == {
+        f"CONTENTSVC_{name}" for name in ("LOG_LEVEL", "DATABASE_URL", "RUN_CONCURRENCY", "WRITER_MODEL")
+    }
+    assert "hunter2" not in str(examined)
+    assert examined.given == ("CONTENTSVC_METRICS",)
+    assert "CONTENTSVC_METRIX" in examined.unknown
+    assert examined.settings == Settings(metrics="off")

@@ -11,7 +11,8 @@ from contentsvc_http.settings import Settings
 
 #: How long a stop waits for the database, in seconds.
 _CLOSE_S: Final = 3.0
-_NO_KEY: Final = (
+#: What is said where a key is missing that nobody but the operator can keep.
+NO_KEY: Final = (
     "CONTENTSVC_SECRET_KEY is not set, and PostgreSQL keeps no key: make one with 'openssl rand -base64 32', keep it "
     "well, and set it for every node"
 )
@@ -28,7 +29,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[SqlStores]:
         SecretUnreadable: The key is not the one that stored secrets were sealed with.
     """
     if not settings.is_sqlite and not settings.secret_key:
-        raise UnusableKey(_NO_KEY)
+        raise UnusableKey(NO_KEY)
     database = Database(settings.database_url, pool_size=settings.database_pool_size)
     stores: SqlStores | None = None
     try:

@@ -1,0 +1,55 @@
+"""Whether the engine's tables are there, without the engine: loading it takes longer than the answer."""
+
+import contextlib
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import NullPool, create_engine, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.text import one_line
+
+#: How long a connection may take, in seconds.
+_CONNECT_S: Final = 3
+
+
+def tables_version(url: str) -> int | None:
+    """Give the version of DBOS's tables; ``None``: they are not there.
+
+    Args:
+        url: The engine's database, as ``postgresql://`` or ``sqlite:///``.
+
+    Raises:
+        StoreUnavailable: The database cannot be used.
+    """
+    try:
+        return _in_file(Path(make_url(url).database or "")) if url.startswith("sqlite") else _in_schema(url)
+    except (SQLAlchemyError, sqlite3.Error) as exc:
+        # The driver's own words: those of the layer above repeat the statement.
+        said = str(getattr(exc, "orig", None) or exc)
+        message = f"the engine's database cannot be used: {one_line(said, 200)}"
+        raise StoreUnavailable(message) from exc
+
+
+def _in_file(path: Path) -> int | None:
+    if not path.exists():
+        return None
+    with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'dbos_migrations'").fetchone()
+        row = connection.execute("SELECT max(version) FROM dbos_migrations").fetchone() if there else None
+    return None if row is None else row[0]
+
+
+def _in_schema(url: str) -> int | None:
+    engine = create_engine(
+        make_url(url).set(drivername="postgresql+psycopg"),
+        poolclass=NullPool,
+        connect_args={"connect_timeout": _CONNECT_S, "application_name": "contentsvc"},
+    )
+    with engine.connect() as connection:
+        if connection.scalar(text("SELECT to_regclass('dbos.dbos_migrations')")) is None:
+            return None
+        return connection.scalar(text("SELECT max(version) FROM dbos.dbos_migrations"))

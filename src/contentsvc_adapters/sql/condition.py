@@ -1,0 +1,92 @@
+"""What can be seen of a database that something may be wrong with: nothing is written, and nothing is relied on."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import final
+
+from attrs import frozen
+from sqlalchemy import Connection, select, text
+
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.schema import executors, integrations, webhook_secrets
+from contentsvc_core.timestamps import from_ms
+
+
+@final
+@frozen(kw_only=True)
+class Server:
+    """Who keeps the data."""
+
+    #: ``SQLite`` or ``PostgreSQL``.
+    kind: str
+    version: str
+    #: The version as numbers.
+    numbers: tuple[int, ...]
+    #: How durable a commit of ours is, in the database's own word.
+    synchronous: str
+    #: Its own clock; ``None``: it has none.
+    now: datetime | None = None
+
+
+async def server(database: Database) -> Server:
+    """Ask who keeps the data.
+
+    Raises:
+        StoreUnavailable: The database does not answer.
+    """
+    return await database.read(_server)
+
+
+def _server(connection: Connection) -> Server:
+    if connection.dialect.name == "sqlite":
+        version = str(connection.scalar(text("SELECT sqlite_version()")))
+        levels = ("off", "normal", "full", "extra")
+        return Server(
+            kind="SQLite",
+            version=version,
+            numbers=tuple(int(part) for part in version.split(".")),
+            synchronous=levels[int(connection.scalar(text("PRAGMA synchronous")) or 0)],
+        )
+    row = connection.execute(
+        text(
+            "SELECT current_setting('server_version'), current_setting('server_version_num')::int, "
+            "current_setting('synchronous_commit'), (extract(epoch from clock_timestamp()) * 1000)::bigint"
+        )
+    ).one()
+    version, number, synchronous, now_ms = row
+    return Server(
+        kind="PostgreSQL",
+        # Behind the number stands who has packed it.
+        version=str(version).partition(" ")[0],
+        numbers=(number // 10_000, number % 10_000),
+        synchronous=synchronous,
+        now=from_ms(now_ms),
+    )
+
+
+async def sealed_secrets(database: Database, *, limit: int) -> Sequence[str]:
+    """Give what is stored sealed, the newest of each kind first: at most ``limit`` secrets, and as many tokens."""
+    secrets = select(webhook_secrets.c.sealed).order_by(webhook_secrets.c.id.desc()).limit(limit)
+    tokens = (
+        select(integrations.c.sealed_token)
+        .where(integrations.c.sealed_token.is_not(None))
+        .order_by(integrations.c.created_at.desc())
+        .limit(limit)
+    )
+
+    def read(connection: Connection) -> list[str]:
+        found = [*connection.scalars(secrets), *connection.scalars(tokens)]
+        return [sealed for sealed in found if sealed is not None]
+
+    return await database.read(read)
+
+
+async def beats(database: Database) -> Mapping[str, int]:
+    """Give how often each executor has said that it lives."""
+    return await database.read(lambda connection: {row.id: row.beats for row in connection.execute(select(executors))})
+
+
+async def providers(database: Database) -> frozenset[str]:
+    """Give the providers that anything is connected at."""
+    query = select(integrations.c.provider).distinct()
+    return frozenset(await database.read(lambda connection: connection.scalars(query).all()))

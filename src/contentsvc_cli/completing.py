@@ -1,0 +1,88 @@
+"""What a shell may complete a word with that only the database knows.
+
+Nothing is ever said of what goes wrong: the shell would print it into the line that is being typed.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import click
+from click.shell_completion import CompletionItem
+
+from contentsvc_core.text import one_line
+
+if TYPE_CHECKING:
+    from contentsvc_core.organizations import Organization
+    from contentsvc_core.ports import Directory
+
+#: An id, or a slug, and what people call it.
+_Named: TypeAlias = tuple[str, str]
+_HELP_LENGTH = 60
+
+
+def organization_slugs(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """Complete an organization's slug."""
+
+    async def look(directory: "Directory") -> Sequence[_Named]:
+        return [(each.slug, each.name) for each in await directory.organizations()]
+
+    return _beginning_with(incomplete, look)
+
+
+def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """Complete the id of an integration."""
+
+    async def look(directory: "Directory") -> Sequence[_Named]:
+        return [
+            (found.id, ", ".join(repository.full_name for repository in found.repositories))
+            for owner in await _owners(directory, ctx)
+            for found in await directory.integrations(owner.id)
+        ]
+
+    return _beginning_with(incomplete, look)
+
+
+def trigger_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """Complete the id of a trigger."""
+
+    async def look(directory: "Directory") -> Sequence[_Named]:
+        return [
+            (found.id, found.name or found.output_type.value)
+            for owner in await _owners(directory, ctx)
+            for found in await directory.triggers(owner.id)
+        ]
+
+    return _beginning_with(incomplete, look)
+
+
+def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """Complete the id of a connected repository."""
+
+    async def look(directory: "Directory") -> Sequence[_Named]:
+        return [
+            (str(repository.id), repository.full_name)
+            for owner in await _owners(directory, ctx)
+            for found in await directory.integrations(owner.id)
+            for repository in found.repositories
+        ]
+
+    return _beginning_with(incomplete, look)
+
+
+async def _owners(directory: "Directory", ctx: click.Context) -> "Sequence[Organization]":
+    slug = ctx.params.get("organization")
+    found = await directory.organizations()
+    return [owner for owner in found if slug in {None, owner.slug}]
+
+
+def _beginning_with(
+    incomplete: str, look: "Callable[[Directory], Awaitable[Sequence[_Named]]]"
+) -> list[CompletionItem[str]]:
+    # Here and not above: whoever only asks for help need not wait for what opens databases.
+    from contentsvc_cli.wiring import glance  # noqa: PLC0415
+
+    return [
+        CompletionItem(value, help=one_line(name, _HELP_LENGTH) or None)
+        for value, name in glance(look)
+        if value.startswith(incomplete)
+    ]

@@ -1,0 +1,1 @@
+"""``doctor``: what is wrong here, and what to do about it."""

@@ -1,0 +1,71 @@
+"""The command ``doctor``."""
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from contentsvc_cli.doctor.examination import examine
+from contentsvc_cli.doctor.findings import Finding, State
+from contentsvc_cli.doctor.network import Place
+from contentsvc_cli.output import JSON, console, look, show
+from contentsvc_cli.waiting import waiting
+from contentsvc_http.settings import examine_settings
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where a server is looked for.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Its port.")
+@JSON
+def doctor(host: str, port: int, *, as_json: bool) -> None:
+    """Look at everything that may be wrong here, and say what to do about it.
+
+    Settings, database, schema, file and disk, key, engine, runs, executors, clock, server, dashboard, the address for
+    code hosts, and their APIs. Nothing is changed, and nothing secret is shown; no token is sent to anybody. It
+    works without a database, and with settings that cannot be used.
+
+    Exit code 0 when there is no fault, whatever the warnings; 1 when there is one.
+    """
+    with waiting("looking") as shown:
+        found = asyncio.run(examine(examine_settings(), Place(host=host, port=port), shown.say))
+    states = Counter(finding.state for finding in found)
+    faults, warnings = states[State.FAULT], states[State.WARNING]
+    if as_json:
+        checks = [_body(finding) for finding in found]
+        show({"ok": not faults, "faults": faults, "warnings": warnings, "checks": checks}, as_json=True)
+    else:
+        _show(found)
+        click.echo(f"\n{_counted(faults, 'fault')}, {_counted(warnings, 'warning')}.")
+    if faults:
+        sys.exit(1)
+
+
+def _body(finding: Finding) -> dict[str, str | None]:
+    return {
+        "check": finding.check,
+        "state": finding.state.value,
+        "found": finding.found,
+        "advice": finding.advice,
+    }
+
+
+def _show(found: Sequence[Finding]) -> None:
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for finding in found:
+        word = finding.state.value
+        said = Text(finding.found, style="dim" if finding.state is State.SKIPPED else "")
+        if finding.advice is not None:
+            said.append(f"\n→ {finding.advice}", style="bold")
+        table.add_row(Text(word, style=look("state", word)), Text(finding.check), said)
+    console().print(table)
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number or 'no'} {word}{'' if number == 1 else 's'}"

@@ -1,0 +1,159 @@
+"""What the doctor finds in the database, and in the file that it may be."""
+
+import errno
+import os
+import socket
+import time
+from typing import Final
+
+from rich.filesize import decimal
+from sqlalchemy.engine import make_url
+
+from contentsvc_cli.doctor.findings import Finding, Findings, aside, fault, ok, skipped, warning
+from contentsvc_http.settings import Settings
+from contentsvc_http.wiring.looking import HEAD, Keys, LookedAt, Server, file_of, is_older, space_for
+
+#: What is supported (docs/operations.md).
+_OLDEST_POSTGRESQL: Final = (15,)
+#: A log of this size has waited for readers; the service moves a larger one in at once (`checkpoints.py`).
+_LARGE_LOG: Final = 64 * 1024 * 1024
+_LITTLE_SPACE: Final = 1024**3
+_NO_SPACE: Final = 100 * 1024**2
+
+
+async def reach(settings: Settings, database: LookedAt) -> tuple[Findings, str | None]:
+    """Ask the database who it is; give why it cannot be asked anything more, too, or ``None``."""
+    name = "database"
+    if settings.is_sqlite:
+        file = settings.database_file
+        if not file.exists():
+            return [_missing(settings)], "there is no database yet"
+    else:
+        unresolved = await _unresolved(settings)
+        if unresolved is not None:
+            return [fault(name, unresolved, "look at the host in CONTENTSVC_DATABASE_URL, and at DNS")], unresolved
+    began = time.perf_counter()
+    server = await database.server()
+    ms = (time.perf_counter() - began) * 1000
+    where = f"the file {settings.database_file}" if settings.is_sqlite else make_url(settings.database_url).database
+    said = f"{server.kind} {server.version}, {where}, answered in {ms:.0f} ms; {_durable(server)}"
+    if server.kind == "PostgreSQL" and server.numbers < _OLDEST_POSTGRESQL:
+        return [warning(name, said, "use PostgreSQL 15 or newer: nothing older is tried")], None
+    return [ok(name, said)], None
+
+
+def _missing(settings: Settings) -> Finding:
+    folder = settings.database_file.absolute().parent
+    if not folder.is_dir():
+        advice = "create the folder, or name another one in CONTENTSVC_DATABASE_URL"
+        return fault("database", f"the folder {folder} does not exist", advice)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        advice = "let the user that serves write there, or name another folder in CONTENTSVC_DATABASE_URL"
+        return fault("database", f"nothing can be written in the folder {folder}", advice)
+    return warning(
+        "database",
+        f"there is none at '{settings.database_file}' yet",
+        "'contentsvc serve' or 'contentsvc migrate' makes it; if there should be one, this is the wrong folder, "
+        "or CONTENTSVC_DATABASE_URL is not the one that is served",
+    )
+
+
+async def _unresolved(settings: Settings) -> str | None:
+    """Tell why the database's host has no address. Asked aside: what looks names up can be waited for only."""
+    url = make_url(settings.database_url)
+    host = str(url.query.get("host") or url.host or "")
+    if not host or host.startswith("/"):
+        return None
+    try:
+        await aside(lambda: socket.getaddrinfo(host, None))
+    except OSError as exc:
+        return f"the name '{host}' has no address: {exc.strerror or exc}"
+    return None
+
+
+def _durable(server: Server) -> str:
+    word = "synchronous_commit" if server.kind == "PostgreSQL" else "synchronous"
+    return f"{word} is {server.synchronous}"
+
+
+async def schema(settings: Settings, database: LookedAt) -> tuple[Findings, str | None]:
+    """Compare the schema with what this version needs; give why it cannot be read from, too, or ``None``."""
+    name = "schema"
+    found = await database.revision()
+    if found == HEAD:
+        return [ok(name, f"revision {HEAD}, as this version needs it")], None
+    if is_older(found):
+        said = f"there is none yet, and this version needs {HEAD}" if found is None else f"revision {found} of {HEAD}"
+        why = "the schema is older than this version"
+        if settings.is_sqlite:
+            advice = "make a backup, then run 'contentsvc migrate'; 'serve' and every other command do it, too"
+            return [warning(name, said, advice)], why
+        return [fault(name, said, "make a backup, then run 'contentsvc migrate' once")], why
+    advice = "install the version that has upgraded it, or a newer one; or restore the backup from before"
+    return [fault(name, f"revision {found}, which this version does not know (it knows {HEAD})", advice)], None
+
+
+async def file(settings: Settings) -> Findings:
+    """Look whether the SQLite file can be written, and how it keeps what is."""
+    name = "file"
+    if not settings.is_sqlite:
+        return []
+    if not settings.database_file.exists():
+        return [skipped(name, "there is no database yet")]
+    state = await aside(lambda: file_of(settings))
+    if state.fault is not None:
+        return [fault(name, f"nothing can be written: {state.fault}", _why_not_writable(state.fault))]
+    said = f"can be written, {decimal(state.size)}, journal mode {state.journal_mode}, log {decimal(state.log_size)}"
+    if state.journal_mode != "wal":
+        advice = "the first 'contentsvc serve' changes it to wal; if it stays, the disk is no local one"
+        return [warning(name, said, advice)]
+    if state.log_size > _LARGE_LOG:
+        advice = "somebody has been reading for long: end old readers; the server then moves the log into the file"
+        return [warning(name, said, advice)]
+    return [ok(name, said)]
+
+
+def _why_not_writable(said: str) -> str:
+    if "locked" in said:
+        return "another program holds it: end that one, or its transaction"
+    if "not a database" in said or "malformed" in said:
+        return "name the right file in CONTENTSVC_DATABASE_URL, or restore the backup"
+    return f"let the user with the id {os.geteuid()} write the file and its folder, or run this as who serves"
+
+
+async def disk(settings: Settings) -> Findings:
+    """Look how much room is left."""
+    name = "disk"
+    if not settings.is_sqlite:
+        return []
+    try:
+        free, total = await aside(lambda: space_for(settings))
+    except OSError as exc:
+        return [skipped(name, "the folder does not exist" if exc.errno == errno.ENOENT else str(exc.strerror))]
+    said = f"{decimal(free)} of {decimal(total)} are free"
+    advice = "make room: without any, deliveries are answered with 503"
+    if free < _NO_SPACE:
+        return [fault(name, said, advice)]
+    return [warning(name, said, advice)] if free < _LITTLE_SPACE else [ok(name, said)]
+
+
+async def key(database: LookedAt) -> Findings:
+    """Try the key on what is sealed."""
+    name = "key"
+    keys = await database.keys()
+    if keys.source is None:
+        return [ok(name, "there is none yet, and nothing is sealed; it is made when it is needed")]
+    if keys.unreadable:
+        said = f"{keys.source} does not open {keys.unreadable} of {keys.tried} stored secrets"
+        advice = "set CONTENTSVC_SECRET_KEY to the key in use before, behind the new one: NEW,OLD"
+        return [fault(name, said, advice)]
+    if keys.open_to_others:
+        advice = f"chmod 600 {keys.source.removeprefix('the file ')}"
+        return [warning(name, f"{_fits(keys)}, but others on this machine may read it", advice)]
+    return [ok(name, _fits(keys))]
+
+
+def _fits(keys: Keys) -> str:
+    if not keys.tried:
+        return f"{keys.source} can be used, and nothing is sealed yet"
+    return f"{keys.source} opens what is stored ({keys.tried} tried)"

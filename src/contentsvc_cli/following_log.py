@@ -1,0 +1,86 @@
+"""What is new in a webhook log, looked for again and again."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final, final
+
+from contentsvc_core.insights import LogSearch, Place
+from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.ports import Insights
+
+#: How often is looked, in seconds.
+EVERY_S: Final = 0.5
+#: An entry may be found later than one that was made after it: both were written at once, or by nodes whose clocks
+#: differ. So each look begins a little before what was newest at the last one, and now and then a good deal before;
+#: by then, a call to a code host has ended, too, that was pending.
+_SHORTLY: Final = timedelta(seconds=2)
+_LONG: Final = timedelta(seconds=20)
+_LONG_EVERY: Final = 20
+_PAGE: Final = 500
+
+
+@final
+class LogFollower:
+    """Gives each entry of a log that is searched for once, and once more when it has ended otherwise meanwhile."""
+
+    def __init__(self, insights: Insights, organization_id: str, search: LogSearch, *, page: int = _PAGE) -> None:
+        """Take the port, whose log it is, what is searched for, and how many entries are asked for at a time."""
+        self._insights = insights
+        self._organization_id = organization_id
+        self._search = search
+        self._page = page
+        #: What is newest in the log, found or not: nothing before it has to be searched but what comes late.
+        self._newest: Place | None = None
+        self._told: dict[str, tuple[Place, LogStatus]] = {}
+        self._looks = 0
+
+    async def start(self, earlier: int) -> Sequence[LogEntry]:
+        """Give so many of the entries that are there, oldest first; what is given later came after them."""
+        self._newest = await self._find_newest()
+        if self._newest is None:
+            return ()
+        first = await self._log(earlier) if earlier else []
+        # What is not among them is not new either.
+        for entry in [*first, *await self._since(self._newest, _LONG)]:
+            self._note(entry)
+        return first[::-1]
+
+    async def new(self) -> Sequence[LogEntry]:
+        """Give what has come since the last time, oldest first, however much it is."""
+        newest = await self._find_newest()
+        self._looks += 1
+        far = self._looks % _LONG_EVERY == 0
+        found = await self._since(self._newest, _LONG if far else _SHORTLY)
+        fresh = [entry for entry in found if self._told.get(entry.id, (None, None))[1] is not entry.status]
+        for entry in fresh:
+            self._note(entry)
+        # Only now: after a failure, the next look begins where this one did.
+        self._newest = newest
+        if far and newest is not None:
+            kept = newest.created_at - 2 * _LONG
+            self._told = {id_: told for id_, told in self._told.items() if told[0].created_at >= kept}
+        return fresh
+
+    def _note(self, entry: LogEntry) -> None:
+        self._told[entry.id] = (Place.of(entry), entry.status)
+
+    async def _find_newest(self) -> Place | None:
+        newest = await self._insights.log(self._organization_id, LogSearch(), limit=1)
+        return Place.of(newest[0]) if newest else None
+
+    async def _since(self, place: Place | None, before: timedelta) -> list[LogEntry]:
+        """Give what is found from a while before a place on, oldest first."""
+        after = None if place is None else Place(created_at=place.created_at - before, id="")
+        found: list[LogEntry] = []
+        page: Sequence[LogEntry] = ()
+        while not found or len(page) == self._page:
+            end = Place.of(page[-1]) if page else None
+            page = await self._log(self._page, before=end, after=after)
+            if not page:
+                break
+            found += page
+        return found[::-1]
+
+    async def _log(self, limit: int, *, before: Place | None = None, after: Place | None = None) -> list[LogEntry]:
+        found = await self._insights.log(self._organization_id, self._search, limit=limit, before=before, after=after)
+        return list(found)

@@ -1,0 +1,142 @@
+"""``tail``: the webhook log, as it grows."""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Sequence
+from typing import Final, final
+
+import click
+from rich.text import Text
+
+from contentsvc_cli.completing import integration_ids
+from contentsvc_cli.following_log import EVERY_S, LogFollower
+from contentsvc_cli.output import ORGANIZATION, cell, console, json_text, look
+from contentsvc_cli.wiring import Desk, at_desk
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.insights import LogSearch
+from contentsvc_core.journal import LogEntry, LogStatus, log_body
+from contentsvc_core.text import one_line
+from contentsvc_core.timestamps import iso_ms
+
+_TEXT: Final = 200
+#: The longest of the statuses.
+_STATUS_WIDTH: Final = max(len(status.value) for status in LogStatus)
+
+
+@click.command()
+@ORGANIZATION
+@click.option(
+    "--status",
+    "statuses",
+    multiple=True,
+    type=click.Choice([status.value for status in LogStatus]),
+    help="Only what ended so; may be repeated.",
+)
+@click.option("--event", default="", metavar="WORD", help="Only this event's, e.g. 'push'.")
+@click.option(
+    "--integration",
+    "integrations",
+    multiple=True,
+    metavar="ID",
+    shell_complete=integration_ids,
+    help="Only this integration's; may be repeated.",
+)
+@click.option("--text", default="", help="Only what has this in its title, delivery id, error or reason.")
+@click.option(
+    "-n",
+    "--lines",
+    "earlier",
+    type=click.IntRange(0, 10_000),
+    default=10,
+    show_default=True,
+    help="So many entries that are there already come first.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print each entry as a line of JSON.")
+def tail(
+    organization: str,
+    statuses: tuple[str, ...],
+    event: str,
+    integrations: tuple[str, ...],
+    text: str,
+    earlier: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Show the webhook log as it grows, oldest first, until Ctrl-C, which ends it with exit code 0.
+
+    What is pending and ends later is shown again. While the database is away, it is tried again.
+    """
+    search = LogSearch(
+        integration_ids=integrations, statuses=[LogStatus(status) for status in statuses], event=event, text=text
+    )
+
+    async def work(desk: Desk) -> None:
+        owner = await desk.organization(organization)
+        shown = _Lines(desk, owner.id, as_json=as_json)
+        follower = LogFollower(desk.stores.insights, owner.id, search)
+        await shown.show(await follower.start(earlier))
+        away = False
+        while True:
+            await asyncio.sleep(EVERY_S)
+            try:
+                new = await follower.new()
+            except StoreUnavailable as exc:
+                if not away:
+                    click.echo(f"{exc}; trying again", err=True)
+                away = True
+                continue
+            if away:
+                click.echo("the database is back", err=True)
+            away = False
+            await shown.show(new)
+
+    with contextlib.suppress(KeyboardInterrupt):
+        at_desk(work, busy=None)
+
+
+@final
+class _Lines:
+    """Prints entries, a line each."""
+
+    def __init__(self, desk: Desk, organization_id: str, *, as_json: bool) -> None:
+        self._desk = desk
+        self._organization_id = organization_id
+        self._as_json = as_json
+        self._console = console()
+        #: What people call integrations, by id; of one that was removed, its id.
+        self._names: dict[str, str] = {}
+
+    async def show(self, entries: Sequence[LogEntry]) -> None:
+        """Print them at once."""
+        for entry in entries:
+            if self._as_json:
+                click.echo(json_text({**log_body(entry), "reason": entry.reason}))
+            else:
+                self._console.print(await self._line(entry), soft_wrap=True)
+        sys.stdout.flush()
+
+    async def _line(self, entry: LogEntry) -> Text:
+        status = entry.status.value
+        why = dict.fromkeys(part for part in (entry.error_message, entry.reason) if part)
+        code = "-" if entry.status_code is None else str(entry.status_code)
+        return Text("  ").join(
+            part
+            for part in (
+                cell("createdAt", iso_ms(entry.created_at)),
+                Text(f"{status:{_STATUS_WIDTH}}", style=look("status", status)),
+                Text(f"{code:3}", style=look("statusCode", code)),
+                Text(one_line(entry.title, _TEXT)),
+                Text(one_line(await self._name(entry.integration_id), _TEXT), style="bold"),
+                Text(one_line(entry.reference_id or "", _TEXT), style="dim"),
+                Text(one_line(": ".join(why), _TEXT)),
+            )
+            if part.plain
+        )
+
+    async def _name(self, integration_id: str) -> str:
+        if integration_id not in self._names:
+            for found in await self._desk.stores.directory.integrations(self._organization_id):
+                self._names[found.id] = found.repositories[0].full_name if found.repositories else found.id
+            self._names.setdefault(integration_id, integration_id)
+        return self._names[integration_id]

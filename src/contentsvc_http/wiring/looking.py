@@ -1,0 +1,159 @@
+"""A database as it is, for whoever wants to know what is wrong with it: nothing is made, changed or insisted on."""
+
+import asyncio
+import contextlib
+import stat
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from datetime import datetime
+from typing import Final, final
+
+from attrs import frozen
+
+from contentsvc_adapters.engine.dbos_tables import tables_version
+from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
+from contentsvc_adapters.sql import HEAD, Database, is_older, revision
+from contentsvc_adapters.sql.backlog import Backlog, backlog
+from contentsvc_adapters.sql.condition import Server, beats, providers, sealed_secrets, server
+from contentsvc_adapters.sql.directory import SqlDirectory
+from contentsvc_adapters.sql.files import FileState, file_state, free_space
+from contentsvc_core.errors import SecretUnreadable
+from contentsvc_core.ports import Directory
+from contentsvc_http.settings import Settings
+from contentsvc_http.wiring.stores import NO_KEY
+
+__all__ = ["HEAD", "Backlog", "FileState", "Keys", "LookedAt", "Server", "is_older", "open_as_it_is"]
+
+#: So many of what is sealed are opened: more would tell nothing else.
+_TRIED: Final = 500
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+
+
+@final
+@frozen(kw_only=True)
+class Keys:
+    """Whether the key fits."""
+
+    #: Where it comes from, for people; ``None``: there is none yet.
+    source: str | None
+    #: How many stored secrets it was tried on.
+    tried: int = 0
+    #: How many of them it does not open.
+    unreadable: int = 0
+    #: Whether others on this machine may read the key's file.
+    open_to_others: bool = False
+
+
+@final
+class _Unsealed:
+    """Stands where a sealer is asked for and nothing is ever sealed or opened."""
+
+    def seal(self, secret: str) -> str:
+        del secret
+        raise NotImplementedError
+
+    def open(self, sealed: str) -> str:
+        del sealed
+        raise NotImplementedError
+
+
+@final
+class LookedAt:
+    """What can be asked of a database, whatever state it is in. Everything raises the core's errors."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        """Take the database."""
+        self._settings = settings
+        self._database = database
+
+    @property
+    def directory(self) -> Directory:
+        """Give the directory, to be read; secrets are beyond it."""
+        return SqlDirectory(self._database, _Unsealed())
+
+    async def server(self) -> Server:
+        """Ask who keeps the data."""
+        return await server(self._database)
+
+    async def revision(self) -> str | None:
+        """Give the schema's revision; ``None``: there is none yet."""
+        return await revision(self._database)
+
+    async def keys(self) -> Keys:
+        """Try the key on what is stored."""
+        sealed = await sealed_secrets(self._database, limit=_TRIED)
+        return await asyncio.to_thread(_tried, self._settings, sealed)
+
+    async def backlog(self, now: datetime) -> Backlog:
+        """Count the runs that have not ended."""
+        return await backlog(self._database, now)
+
+    async def beats(self) -> Mapping[str, int]:
+        """Give how often each executor has said that it lives."""
+        return await beats(self._database)
+
+    async def providers(self) -> frozenset[str]:
+        """Give the providers that anything is connected at."""
+        return await providers(self._database)
+
+
+@contextlib.asynccontextmanager
+async def open_as_it_is(settings: Settings, *, patience_s: float = 3.0) -> AsyncGenerator[LookedAt]:
+    """Open the database; a SQLite file has to be there.
+
+    Args:
+        settings: Name it.
+        patience_s: How long its end is waited for, in seconds.
+    """
+    database = Database(settings.database_url, busy_timeout_ms=1000, readers=4, pool_size=4)
+    try:
+        yield LookedAt(settings, database)
+    finally:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(database.dispose(), patience_s)
+
+
+def engine_tables(settings: Settings) -> int | None:
+    """Give the version of the engine's own tables; ``None``: they are not there.
+
+    Raises:
+        StoreUnavailable: Its database cannot be used.
+    """
+    return tables_version(settings.engine_database_url)
+
+
+def file_of(settings: Settings) -> FileState:
+    """Look at the SQLite file."""
+    return file_state(settings.database_file)
+
+
+def space_for(settings: Settings) -> tuple[int, int]:
+    """Give how many bytes are free where the SQLite file lies, and how many there are.
+
+    Raises:
+        OSError: Its folder is not there.
+    """
+    return free_space(settings.database_file.absolute().parent)
+
+
+def _tried(settings: Settings, sealed: Sequence[str]) -> Keys:
+    path = settings.database_file.with_name(f"{settings.database_file.name}.key")
+    source, open_to_others = "CONTENTSVC_SECRET_KEY", False
+    text = str(settings.secret_key)
+    if not text and not settings.is_sqlite:
+        raise UnusableKey(NO_KEY)
+    if not text:
+        if not sealed and not path.exists():
+            return Keys(source=None)
+        text = key_beside(settings.database_file, may_make=False)
+        source, open_to_others = f"the file {path}", bool(path.stat().st_mode & _OTHERS)
+    sealer = FernetSealer(text)
+    unreadable = sum(not _opens(sealer, each) for each in sealed)
+    return Keys(source=source, tried=len(sealed), unreadable=unreadable, open_to_others=open_to_others)
+
+
+def _opens(sealer: FernetSealer, sealed: str) -> bool:
+    try:
+        sealer.open(sealed)
+    except SecretUnreadable:
+        return False
+    return True

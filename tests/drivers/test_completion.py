@@ -1,0 +1,90 @@
+"""What a shell is given to complete commands, options and values with."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from contentsvc_cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("DATABASE_URL", "SECRET_KEY"):
+        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
+    return tmp_path
+
+
+def command(*arguments: str) -> Any:
+    done = CliRunner().invoke(main, [*arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def completed(*words: str) -> list[str]:
+    """Ask as bash asks, for the last word."""
+    asked = {
+        "_CONTENTSVC_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(("contentsvc", *words)),
+        "COMP_CWORD": str(len(words)),
+    }
+    done = CliRunner().invoke(main, [], prog_name="contentsvc", env=asked)
+    assert done.exit_code == 0, done.output
+    assert done.stderr == ""
+    return [line.removeprefix("plain,") for line in done.stdout.splitlines() if line]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_each_shell_is_printed_and_asks_with_the_variable_that_is_answered(shell: str) -> None:
+    printed = CliRunner().invoke(main, ["completion", shell])
+
+    assert printed.exit_code == 0
+    assert f"_CONTENTSVC_COMPLETE={shell}_complete" in printed.stdout
+    assert command("completion", shell) == {"shell": shell, "script": printed.stdout}
+    if interpreter := shutil.which(shell):
+        assert subprocess.run([interpreter, "-n"], input=printed.stdout, text=True, check=False).returncode == 0
+
+
+def test_another_shell_is_refused() -> None:
+    assert CliRunner().invoke(main, ["completion", "csh"]).exit_code == 2
+
+
+def test_commands_options_and_choices_are_completed() -> None:
+    assert completed("sch") == ["schedule"]
+    assert sorted(completed("trigger", "e")) == ["edit", "enable"]
+    assert "--organization" in completed("log", "list", "--o")
+    assert completed("generate", "--type", "blog") == ["blog_post"]
+
+
+def test_slugs_and_ids_are_those_of_the_database() -> None:
+    command("organization", "create", "Acme")
+    command("organization", "create", "Beta")
+    made = command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
+    trigger = command("trigger", "create", "--organization", "acme", "--repository-id", "4242")
+
+    assert completed("log", "list", "--organization", "") == ["acme", "beta"]
+    assert completed("key", "list", "--organization", "b") == ["beta"]
+    assert completed("integration", "disable", "") == [made["integrationId"]]
+    assert completed("receive", "x.jsonl", "--integration", "int_") == [made["integrationId"]]
+    assert completed("trigger", "disable", "trg_") == [trigger["id"]]
+    assert completed("trigger", "create", "--organization", "acme", "--repository-id", "4") == ["4242"]
+    # Another organization's is none that could be meant.
+    assert completed("tail", "--organization", "beta", "--integration", "") == []
+
+
+def test_where_nothing_can_be_looked_up_nothing_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slugs = ("log", "list", "--organization", "")
+
+    assert completed(*slugs) == []
+    assert list(folder.iterdir()) == []
+    (folder / "contentsvc.db").write_text("this is no database, and long enough to be seen as none")
+    assert completed(*slugs) == []
+    monkeypatch.setenv("CONTENTSVC_DATABASE_URL", "postgresql+asyncpg://u:p@127.0.0.1:1/x")
+    assert completed(*slugs) == []
+    monkeypatch.setenv("CONTENTSVC_DATABASE_URL", "mysql://u:p@h/d")
+    assert completed(*slugs) == []

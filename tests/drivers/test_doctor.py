@@ -1,0 +1,537 @@
+"""``doctor``: what is wrong is named, with what to do about it, whatever is wrong."""
+
+import asyncio
+import json
+import os
+import socket
+import sqlite3
+import tempfile
+import threading
+import time
+from collections.abc import Generator, Mapping
+from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from click.testing import CliRunner, Result
+from tests import postgres
+from tests.code_host_server import CodeHostServer
+
+from contentsvc_adapters.sql import HEAD
+from contentsvc_cli.doctor import clock, network, work
+from contentsvc_cli.doctor.findings import Finding, State, aside, ok, within
+from contentsvc_cli.main import main
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.testing import push_body
+from contentsvc_http.settings import Settings
+
+VERSION = version("contentsvc")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("CONTENTSVC_")]:
+        if not name.startswith("CONTENTSVC_TEST_"):
+            monkeypatch.delenv(name)
+    # Nobody has to be watched for as long as a loaded machine may need.
+    monkeypatch.setattr(work, "WATCHED_S", 0.3)
+    return tmp_path
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def doctor(*arguments: str) -> Result:
+    given = arguments if "--port" in arguments else ("--port", str(free_port()), *arguments)
+    return CliRunner().invoke(main, ["doctor", *given])
+
+
+class Told:
+    """What the doctor has said."""
+
+    def __init__(self, done: Result) -> None:
+        assert done.stderr == ""
+        self.body: dict[str, Any] = json.loads(done.stdout)
+        self.exit_code = done.exit_code
+        assert self.exit_code == (1 if self.body["faults"] else 0)
+        assert self.body["ok"] is (self.body["faults"] == 0)
+
+    def all(self, check: str) -> list[dict[str, Any]]:
+        return [each for each in self.body["checks"] if each["check"] == check]
+
+    def one(self, check: str) -> tuple[str, str]:
+        (found,) = self.all(check)
+        assert (found["advice"] is not None) == (found["state"] in {"warning", "fault"})
+        return found["state"], found["found"]
+
+    def states(self) -> dict[str, str]:
+        return {each["check"]: each["state"] for each in self.body["checks"]}
+
+
+def told(*arguments: str) -> Told:
+    return Told(doctor(*arguments, "--json"))
+
+
+def command(*arguments: str) -> Any:
+    done = CliRunner().invoke(main, [*arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def connected(folder: Path) -> dict[str, Any]:
+    command("organization", "create", "Acme")
+    return command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
+
+
+def change(statement: str, *values: object) -> None:
+    with closing(sqlite3.connect("contentsvc.db")) as connection, connection:
+        connection.execute(statement, values)
+
+
+def test_in_an_empty_folder_there_is_no_fault_and_nothing_is_made(folder: Path) -> None:
+    found = told()
+
+    assert found.exit_code == 0
+    state, said = found.one("database")
+    assert (state, "none at 'contentsvc.db' yet" in said) == ("warning", True)
+    assert {found.states()[name] for name in ("schema", "file", "key", "engine", "runs", "executors")} == {"skipped"}
+    assert list(folder.iterdir()) == []
+
+
+def test_a_database_in_order_has_no_fault(connected: dict[str, Any]) -> None:
+    found = told()
+
+    assert found.exit_code == 0
+    assert found.states() == {
+        **dict.fromkeys(("settings", "database", "schema", "file", "disk", "key", "engine", "runs", "clock"), "ok"),
+        "server": "ok",
+        "executors": "warning",
+        "base_url": "warning",
+        "dashboard": "skipped",
+        "code host": "skipped",
+    }
+    assert "SQLite" in found.one("database")[1]
+    assert "synchronous is full" in found.one("database")[1]
+    assert "journal mode wal" in found.one("file")[1]
+    assert found.one("schema")[1] == f"revision {HEAD}, as this version needs it"
+    assert found.one("key")[1] == "the file contentsvc.db.key opens what is stored (1 tried)"
+
+
+def test_people_are_told_the_state_in_a_word_and_what_to_do() -> None:
+    done = doctor()
+
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    (found,) = [number for number, line in enumerate(lines) if line.startswith("warning") and "database" in line]
+    assert lines[found + 1].strip().startswith("→ 'contentsvc serve' or 'contentsvc migrate' makes it")
+    assert lines[-1] == "no faults, 2 warnings."
+    assert "\x1b" not in done.stdout
+
+
+def test_each_setting_that_cannot_be_used_is_named_and_no_secret_is(
+    connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {
+        "LOG_LEVEL": "loud",
+        "RUN_CONCURRENCY": "many",
+        "METRICS": "perhaps",
+        "WRITER_URL": "http://127.0.0.1:1/v1",
+        "WRITER_KEY": "hunter2",
+        "BASE_ULR": "https://hooks.example.org",
+        "WEBHOOK_SECRET": "hunter2",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(f"CONTENTSVC_{name}", value)
+
+    found = told()
+
+    assert found.exit_code == 1
+    faults = [each["found"].split()[0] for each in found.all("settings") if each["state"] == "fault"]
+    assert faults == [f"CONTENTSVC_{name}" for name in ("LOG_LEVEL", "METRICS", "RUN_CONCURRENCY", "WRITER_MODEL")]
+    (unknown,) = [each for each in found.all("settings") if each["state"] == "warning"]
+    assert unknown["found"] == "CONTENTSVC_BASE_ULR is set, and is no setting"
+    assert unknown["advice"] == "is CONTENTSVC_BASE_URL meant?"
+    assert found.all("settings")[-1]["found"].endswith(" are set: CONTENTSVC_WRITER_KEY=***")
+    assert "hunter2" not in json.dumps(found.body)
+    # What does not depend on them is looked at.
+    assert found.one("database")[0] == "ok"
+
+
+def test_a_database_url_that_cannot_be_used_leads_to_no_other_database(
+    connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTENTSVC_DATABASE_URL", "mysql://root:hunter2@db/x")
+
+    found = told()
+
+    assert found.exit_code == 1
+    assert found.one("database") == ("skipped", "CONTENTSVC_DATABASE_URL cannot be used")
+    assert {found.states()[name] for name in ("file", "disk", "key", "engine")} == {"skipped"}
+    assert "hunter2" not in json.dumps(found.body)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "no-such-host.invalid"])
+def test_a_database_that_is_away_is_said_to_be_and_the_rest_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    monkeypatch.setenv("CONTENTSVC_DATABASE_URL", f"postgresql+asyncpg://ada:hunter2@{host}/contents")
+
+    found = told()
+
+    assert found.exit_code == 1
+    assert found.one("database")[0] == "fault"
+    assert {found.states()[name] for name in ("schema", "key", "engine", "runs", "executors")} == {"skipped"}
+    assert (found.one("clock")[0], found.one("server")[0]) == ("ok", "ok")
+    assert "hunter2" not in json.dumps(found.body)
+
+
+def test_a_folder_that_is_not_there_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTENTSVC_DATABASE_URL", "sqlite+aiosqlite:///missing/x.db")
+
+    state, said = told().one("database")
+
+    assert (state, said.endswith("missing does not exist")) == ("fault", True)
+
+
+def test_a_file_that_is_no_database_is_a_fault(folder: Path) -> None:
+    (folder / "contentsvc.db").write_text("this is no database, and long enough to be seen as none" * 20)
+
+    found = told()
+
+    assert (found.one("database")[0], found.one("file")[0]) == ("fault", "fault")
+    assert found.one("schema")[0] == "skipped"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can look as somebody else")
+def test_a_file_that_may_only_be_read_is_a_fault(connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    told()
+    with tempfile.TemporaryDirectory(dir="/tmp") as named:
+        place = Path(named)
+        for file in Path().glob("contentsvc.db*"):
+            (place / file.name).write_bytes(file.read_bytes())
+            (place / file.name).chmod(0o444)
+        place.chmod(0o755)
+        monkeypatch.chdir(place)
+        os.seteuid(65534)
+        try:
+            found = told()
+        finally:
+            os.seteuid(0)
+        monkeypatch.undo()
+
+    state, said = found.one("file")
+    assert (state, said.startswith("nothing can be written: ")) == ("fault", True)
+    assert "65534" in found.all("file")[0]["advice"]
+
+
+def test_a_file_that_another_program_holds_is_a_fault(connected: dict[str, Any]) -> None:
+    with closing(sqlite3.connect("contentsvc.db", isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        found = told()
+
+    assert found.one("file") == ("fault", "nothing can be written: database is locked")
+
+
+def test_a_file_that_keeps_its_changes_otherwise_is_a_warning(connected: dict[str, Any]) -> None:
+    change("PRAGMA journal_mode=DELETE")
+
+    state, said = told().one("file")
+
+    assert (state, "journal mode delete" in said) == ("warning", True)
+
+
+@pytest.mark.parametrize(("revision", "state"), [("0001", "warning"), ("9999", "fault")])
+def test_a_schema_of_another_version_is_named(connected: dict[str, Any], revision: str, state: str) -> None:
+    change("UPDATE alembic_version SET version_num = ?", revision)
+
+    found = told()
+
+    assert found.one("schema")[0] == state
+    assert revision in found.one("schema")[1]
+    # It was only looked at.
+    with closing(sqlite3.connect("contentsvc.db")) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(revision,)]
+
+
+def test_a_key_that_does_not_open_what_is_stored_is_a_fault(
+    connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "another key of thirty-two characters")
+    assert told().one("key") == ("fault", "CONTENTSVC_SECRET_KEY does not open 1 of 1 stored secrets")
+    monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "hunter2")
+    found = told()
+    assert found.all("key")[0]["found"].startswith("the secret key is too short")
+    assert "hunter2" not in json.dumps(found.body)
+    monkeypatch.delenv("CONTENTSVC_SECRET_KEY")
+    (folder / "contentsvc.db.key").chmod(0o644)
+    found = told()
+    assert found.one("key")[0] == "warning"
+    assert found.all("key")[0]["advice"] == "chmod 600 contentsvc.db.key"
+    (folder / "contentsvc.db.key").unlink()
+    assert told().all("key")[0]["state"] == "fault"
+    assert not (folder / "contentsvc.db.key").exists()
+
+
+def test_runs_that_nobody_takes_are_a_warning(connected: dict[str, Any], folder: Path) -> None:
+    command("trigger", "create", "--organization", "acme", "--repository-id", "4242")
+    body = push_body("feat: a lamp", repository_id=4242)
+    (folder / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
+    command("receive", "x.jsonl", "--integration", connected["integrationId"])
+    assert told().one("runs")[0] == "ok"
+    change("UPDATE workflow_runs SET due_at = ?", (int(time.time()) - 7200) * 1000)
+
+    assert told().one("runs") == ("warning", "1 pending, 0 running; the oldest has been due for 2 h")
+
+
+def test_executors_are_watched(connected: dict[str, Any]) -> None:
+    change("INSERT INTO executors (id, beats) VALUES ('exe_dead', 7)")
+
+    assert told().one("executors") == (
+        "warning",
+        "0 alive; of 1 nothing was heard for 0.3 s: nobody performs runs now",
+    )
+
+
+async def test_an_executor_that_beats_is_alive() -> None:
+    class Beating:
+        def __init__(self) -> None:
+            self.count = 0
+
+        async def beats(self) -> Mapping[str, int]:
+            self.count += 1
+            return {"exe_alive": self.count, "exe_dead": 7}
+
+    (found,) = await work.executors(Settings(), Beating())  # pyright: ignore[reportArgumentType]  # all that is asked
+
+    assert (found.state, found.found) == (State.WARNING, "1 alive; of 1 nothing was heard for 0.3 s")
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Answers with what it was given, by path; 404 else."""
+
+    given: ClassVar[dict[str, tuple[int, str, bytes]]] = {}
+
+    def do_GET(self) -> None:
+        status, kind, body = self.given.get(self.path, (404, "application/json", b"{}"))
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's own name
+        del format, args
+
+
+@contextmanager
+def answering(**pages: tuple[int, object]) -> Generator[str]:
+    """Serve JSON, or text of HTML, at paths whose slashes are written as ``__``; give the port."""
+
+    class Handler(Answers):
+        given: ClassVar[dict[str, tuple[int, str, bytes]]] = {
+            name.replace("__", "/"): (status, "text/html", body.encode())
+            if isinstance(body, str)
+            else (status, "application/json", json.dumps(body).encode())
+            for name, (status, body) in pages.items()
+        }
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield str(server.server_address[1])
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def status(running: str = VERSION) -> tuple[int, object]:
+    return 200, {"status": "ok", "version": running}
+
+
+READY = (200, {"status": "ready"})
+
+
+def test_a_server_is_known_by_its_version_and_its_dashboard_is_named() -> None:
+    with answering(__v1__status=status(), __health__ready=READY, __dashboard=(200, "<title>Sign in</title>")) as port:
+        found = told("--port", port)
+
+    assert found.one("server") == ("ok", f"contentsvc {VERSION} answers on 127.0.0.1 port {port}")
+    assert found.one("dashboard") == ("ok", f"http://127.0.0.1:{port}/dashboard")
+
+
+def test_a_server_of_another_version_or_that_is_not_ready_is_named() -> None:
+    not_ready = (503, {"error": "Not ready: the engine has stopped\x1b[2J"})
+    with answering(__v1__status=status("0.0.1"), __health__ready=not_ready) as port:
+        found = told("--port", port)
+
+    assert [each["state"] for each in found.all("server")] == ["warning", "fault"]
+    assert found.all("server")[0]["found"].startswith("contentsvc 0.0.1 answers")
+    assert found.all("server")[1]["found"] == "Not ready: the engine has stopped [2J"
+
+
+def test_a_worker_and_a_stranger_are_told_apart() -> None:
+    with answering(__health__live=(200, {"status": "live"}), __health__ready=READY) as port:
+        assert told("--port", port).one("server") == ("ok", f"a worker answers on 127.0.0.1 port {port}")
+    with answering(__v1__status=(200, "<h1>Hello</h1>")) as port:
+        assert told("--port", port).one("server") == (
+            "warning",
+            f"another program answers on 127.0.0.1 port {port}",
+        )
+
+
+def test_an_address_that_is_not_this_machines_is_a_fault() -> None:
+    found = told("--host", "192.0.2.1", "--port", "8000")
+
+    assert found.all("server")[0]["state"] in {"warning", "fault"}
+
+
+@pytest.mark.parametrize(
+    ("base_url", "state", "said"),
+    [
+        ("http://127.0.0.1:8000", State.WARNING, "this machine's alone"),
+        ("http://localhost:8000", State.WARNING, "this machine's alone"),
+        ("http://[::1]:8000", State.WARNING, "this machine's alone"),
+        ("https://no-such-host.invalid", State.WARNING, "cannot be reached from here"),
+    ],
+)
+async def test_an_address_that_code_hosts_cannot_reach_is_a_warning(base_url: str, state: State, said: str) -> None:
+    found = await network.base_url(Settings(base_url=base_url))
+
+    assert found.state is state
+    assert said in found.found
+    assert found.advice is not None
+
+
+def test_a_code_host_is_asked_without_a_token(connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    with CodeHostServer() as host:
+        monkeypatch.setenv("CONTENTSVC_GITHUB_API_URL", host.api_url)
+        found = told()
+        assert found.one("code host github")[0] == "ok"
+        assert [each["state"] for each in found.all("clock")] == ["ok", "ok"]
+        assert host.asked
+        assert not [each for each in host.asked if "authorization" in {name.lower() for name in each.headers}]
+    found = told()
+    assert found.one("code host github")[0] == "warning"
+    assert found.exit_code == 0
+
+
+def test_a_page_that_is_no_api_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    with answering(__=(200, "<h1>Sign in</h1>")) as port:
+        monkeypatch.setenv("CONTENTSVC_CODEHOST_API_URL", f"http://127.0.0.1:{port}")
+        state, said = told().one("code host codehost")
+
+    assert (state, said.endswith("and not as an API does")) == ("warning", True)
+
+
+def test_only_apis_that_are_meant_to_be_used_are_asked() -> None:
+    settings = Settings(codehost_api_url="https://host.example/api/v1")
+
+    def asked(*given: str, providers: tuple[str, ...] = ()) -> set[str]:
+        return set(network.hosts_to_ask(settings, given, providers))
+
+    # The address of one is known without having been set: nobody is called for that alone.
+    assert asked() == set()
+    assert asked("CONTENTSVC_CODEHOST_API_URL") == {"codehost"}
+    assert asked(providers=("github",)) == {"github"}
+
+
+@pytest.mark.parametrize(
+    ("ahead_s", "state", "said"),
+    [
+        (0.3, State.OK, "within 1 s of the database's"),
+        (-12.0, State.WARNING, "12.0 s ahead of the database's"),
+        (90.0, State.FAULT, "1.5 min behind the database's"),
+    ],
+)
+def test_a_clock_that_is_off_is_named(ahead_s: float, state: State, said: str) -> None:
+    found = clock.compared(ahead_s, "the database's", near_s=1.0)
+
+    assert (found.state, found.found) == (state, said)
+
+
+async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
+    async def hangs() -> list[Finding]:
+        await aside(lambda: time.sleep(5))
+        return []
+
+    async def breaks() -> list[Finding]:
+        message = "x"
+        raise RuntimeError(message)
+
+    async def away() -> list[Finding]:
+        message = "the database is away"
+        raise StoreUnavailable(message)
+
+    async def well() -> list[Finding]:
+        return [ok("a", "b")]
+
+    began = time.monotonic()
+    found = [*await within("a", hangs, limit_s=0.1), *await within("a", breaks), *await within("a", away)]
+    assert time.monotonic() - began < 4
+    assert [each.found for each in found] == [
+        "there was no answer within 0.1 s",
+        "it could not be looked at: RuntimeError: x",
+        "the database is away",
+    ]
+    assert {each.state for each in found} == {State.FAULT}
+    assert await within("a", well) == [ok("a", "b")]
+
+
+async def test_what_is_done_aside_gives_its_result_or_raises() -> None:
+    assert await aside(lambda: 7) == 7
+    with pytest.raises(OSError, match="x"):
+        await aside(lambda: (_ for _ in ()).throw(OSError("x")))
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(aside(lambda: time.sleep(1)), 0.01)
+
+
+def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    with postgres.database() as url:
+        monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
+        found = told()
+        assert found.one("key")[1].startswith("CONTENTSVC_SECRET_KEY is not set")
+        monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "a key of thirty-two characters or more")
+        found = told()
+        state, said = found.one("database")
+        assert (state, said.startswith("PostgreSQL "), said.endswith("synchronous_commit is on")) == ("ok", True, True)
+        assert (found.one("schema")[0], found.one("key")) == (
+            "ok",
+            ("ok", "CONTENTSVC_SECRET_KEY can be used, and nothing is sealed yet"),
+        )
+        assert [each["state"] for each in found.all("clock")] == ["ok", "ok"]
+        assert not found.all("file")
+        assert found.one("engine") == ("fault", "dbos: its tables are not there")
+        command("migrate")
+        assert found.exit_code == 1
+        found = told()
+        assert found.one("engine")[1].startswith("dbos: its database can be reached, and its tables are at version ")
+        assert found.exit_code == 0
+
+
+def test_a_postgresql_database_without_a_schema_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "a key of thirty-two characters or more")
+    with postgres.database(migrated=False) as url:
+        monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
+        found = told()
+
+    assert found.one("schema") == ("fault", f"there is none yet, and this version needs {HEAD}")
+    assert found.all("schema")[0]["advice"] == "make a backup, then run 'contentsvc migrate' once"
+
+
+def test_the_engine_beside_a_file_makes_its_tables_itself(
+    connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTENTSVC_ENGINE", "dbos")
+
+    assert told().one("engine")[0] == "ok"
+    assert not Path("engine.db").exists()

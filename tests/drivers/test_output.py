@@ -1,0 +1,109 @@
+"""How results look: states with a word and a colour, times for people, and nothing that moves a terminal."""
+
+import io
+import json
+import sys
+import time
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from contentsvc_cli.output import cell, json_text, look
+from contentsvc_cli.waiting import waiting
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("words", "colour"),
+    [
+        (("success", "completed", "published", "processed", "yes"), "green"),
+        (("failed", "error", "fault", "refused"), "red"),
+        (("pending", "running", "draft", "queued", "warning"), "yellow"),
+        (("skipped", "cancelled", "filtered", "ignored", "duplicate", "no"), "dim"),
+        (("lantern", ""), ""),
+    ],
+)
+def test_a_state_has_its_colour(words: tuple[str, ...], colour: str) -> None:
+    assert {look("status", word) for word in words} == {colour}
+    # What is called so without being a state is left as it is.
+    assert {look("name", word) for word in words} == {""}
+
+
+@pytest.mark.parametrize(("status", "colour"), [(200, "green"), (401, "red"), (503, "red"), (None, "")])
+def test_a_status_of_http_has_its_colour(status: int | None, colour: str) -> None:
+    assert cell("statusCode", status).style == colour
+
+
+def test_a_switch_is_a_word() -> None:
+    assert (cell("enabled", True).plain, cell("enabled", True).style) == ("yes", "green")
+    assert (cell("enabled", False).plain, cell("enabled", False).style) == ("no", "dim")
+
+
+def test_a_time_is_for_people_on_a_terminal_and_for_programs_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = "2026-01-02T03:04:05.678Z"
+
+    assert cell("createdAt", at).plain == at
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert cell("createdAt", at).plain == "2026-01-02 03:04:05 UTC"
+    # What somebody has written there is left as it is.
+    assert cell("title", at).plain == at
+
+
+def test_no_control_character_of_strangers_is_shown() -> None:
+    title = "red \x1b[31m bell \x07 c1 \x9b2J turned \u202e del \x7f"
+
+    assert cell("title", title).plain == "red [31m bell c1 2J turned del"
+    shown = json_text({"title": title})
+    assert json.loads(shown) == {"title": title}
+    assert not set(shown) & set("\x1b\x07\x9b\u202e\x7f")
+    # What harms nobody stays readable.
+    assert json_text({"title": "Grüße"}) == '{"title": "Grüße"}'
+
+
+@pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colours_are_left_out_where_nobody_wants_them(environment: dict[str, str], coloured: bool) -> None:
+    terminal = Terminal()
+
+    Console(file=terminal, _environ={"TERM": "xterm", **environment}).print(cell("status", "failed"))
+
+    assert ("\x1b[31m" in terminal.getvalue()) is coloured
+
+
+def shown_while_waiting(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, **how: Any) -> str:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys, "stderr", stream)
+    with waiting("reading", **how) as shown:
+        shown.count(2, 5)
+        shown.say("reading on")
+        for _ in range(200):
+            if stream.getvalue() or not how:
+                break
+            # The display has a thread of its own.
+            time.sleep(0.02)
+    return stream.getvalue()
+
+
+def test_what_takes_long_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = shown_while_waiting(monkeypatch, Terminal(), patience_s=0.01)
+
+    assert "reading on" in shown
+    assert "2 of 5" in shown
+
+
+def test_what_is_done_at_once_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown_while_waiting(monkeypatch, Terminal()) == ""
+
+
+def test_nothing_is_shown_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        stream = io.StringIO()
+        patched.setattr(sys, "stderr", stream)
+        with waiting("reading", patience_s=0.0):
+            pass
+    assert stream.getvalue() == ""

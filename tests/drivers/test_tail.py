@@ -1,0 +1,227 @@
+"""``tail``: each entry of the log once, whatever comes in between."""
+
+import json
+import os
+import signal
+import subprocess
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from tests.server_process import COMMAND, Installation, until
+
+from contentsvc_adapters.memory import MemoryStores, memory_stores
+from contentsvc_adapters.sealing import FernetSealer
+from contentsvc_cli.following_log import LogFollower
+from contentsvc_cli.main import main
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.insights import LogSearch
+from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.organizations import Organization
+from contentsvc_core.testing import START, push_body
+
+ORGANIZATION = "org_1"
+
+
+def entry(number: int, *, at_s: float | None = None, status: LogStatus = LogStatus.SUCCESS, **fields: Any) -> LogEntry:
+    given: dict[str, Any] = {
+        "title": "Processed push event",
+        "integration_id": "int_1",
+        "status": status,
+        **fields,
+    }
+    return LogEntry(
+        id=f"log_{number:04}",
+        organization_id=ORGANIZATION,
+        repository_id=1,
+        reference_id=f"d-{number}",
+        integration_type="codehost",
+        status_code=200,
+        created_at=START + timedelta(seconds=number if at_s is None else at_s),
+        **given,
+    )
+
+
+class Log:
+    """A log in memory, and who follows it."""
+
+    def __init__(self, search: LogSearch | None = None, *, page: int = 3) -> None:
+        self.stores: MemoryStores = memory_stores(FernetSealer("x" * 32))
+        self.follower = LogFollower(self.stores.insights, ORGANIZATION, search or LogSearch(), page=page)
+
+    async def write(self, *entries: LogEntry) -> None:
+        acme = Organization(id=ORGANIZATION, slug="acme", name="Acme", retention_days=30, created_at=START)
+        await self.stores.directory.add_organization(acme)
+        for each in entries:
+            await self.stores.journal.append(each)
+
+    async def start(self, earlier: int) -> list[str]:
+        return [each.id[-2:] for each in await self.follower.start(earlier)]
+
+    async def new(self) -> list[str]:
+        return [each.id[-2:] for each in await self.follower.new()]
+
+
+async def test_the_newest_of_what_is_there_come_first_oldest_first() -> None:
+    log = Log()
+    await log.write(*(entry(number) for number in range(1, 8)))
+
+    assert await log.start(4) == ["04", "05", "06", "07"]
+    assert await log.new() == []
+
+
+async def test_none_of_what_is_there_is_given_when_none_is_wanted() -> None:
+    log = Log()
+    await log.write(*(entry(number, at_s=number / 100) for number in range(1, 8)))
+
+    assert await log.start(0) == []
+    assert await log.new() == []
+    await log.write(entry(8))
+    assert await log.new() == ["08"]
+
+
+async def test_what_comes_into_an_empty_log_is_given() -> None:
+    log = Log()
+
+    assert await log.start(10) == []
+    assert await log.new() == []
+    await log.write(entry(1), entry(2))
+    assert await log.new() == ["01", "02"]
+    assert await log.new() == []
+
+
+@pytest.mark.parametrize("number", [2, 3, 4, 30])
+async def test_many_at_once_are_all_given_oldest_first(number: int) -> None:
+    log = Log()
+    await log.write(entry(1))
+    await log.start(1)
+
+    await log.write(*(entry(2 + each, at_s=1 if each % 2 else 2) for each in range(number)))
+
+    given = await log.new()
+    assert len(given) == len(set(given)) == number
+    assert given == sorted(given, key=lambda id_: (int(id_) % 2 == 0, id_))
+
+
+async def test_an_entry_that_is_written_late_is_given_as_soon_as_it_is_looked_for() -> None:
+    log = Log()
+    await log.write(entry(10))
+    await log.start(1)
+    await log.write(entry(30))
+    assert await log.new() == ["30"]
+
+    # A second late, as two that were written at once may be; and 15, as a node's clock may be.
+    await log.write(entry(31, at_s=29), entry(32, at_s=15))
+    given = [await log.new() for _ in range(25)]
+
+    assert given[0] == ["31"]
+    assert [id_ for ids in given for id_ in ids] == ["31", "32"]
+
+
+async def test_what_was_pending_is_given_again_when_it_has_ended() -> None:
+    log = Log()
+    await log.write(entry(1, status=LogStatus.PENDING))
+    assert await log.start(1) == ["01"]
+
+    await log.stores.journal.finish(entry(1, status=LogStatus.FAILED))
+
+    assert await log.new() == ["01"]
+    assert await log.new() == []
+
+
+async def test_only_what_is_searched_for_is_given() -> None:
+    log = Log(LogSearch(statuses=[LogStatus.FAILED], text="secret"))
+    await log.write(entry(1), entry(2, status=LogStatus.FAILED, reason="another Secret"))
+
+    assert await log.start(10) == ["02"]
+    await log.write(entry(3), entry(4, status=LogStatus.FAILED), entry(5, status=LogStatus.FAILED, reason="no secret"))
+    assert await log.new() == ["05"]
+
+
+async def test_nothing_is_lost_while_the_store_is_away() -> None:
+    log = Log()
+    await log.write(entry(1))
+    await log.start(1)
+    found = log.stores.insights.log
+    asked = 0
+
+    async def away(*arguments: Any, **how: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        # The first question of a look is answered, the second is not.
+        if asked == 2:
+            message = "away"
+            raise StoreUnavailable(message)
+        return await found(*arguments, **how)
+
+    await log.write(entry(2))
+    log.stores.insights.log = away  # pyright: ignore[reportAttributeAccessIssue]  # an outage between two questions
+    with pytest.raises(StoreUnavailable):
+        await log.new()
+    await log.write(entry(50))
+
+    assert await log.new() == ["02", "50"]
+
+
+def test_an_organization_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CONTENTSVC_DATABASE_URL", raising=False)
+    CliRunner().invoke(main, ["migrate"])
+
+    done = CliRunner().invoke(main, ["tail", "--organization", "nobody"])
+
+    assert (done.exit_code, done.stderr) == (1, "Error: there is no organization 'nobody'\n")
+    assert CliRunner().invoke(main, ["tail"]).exit_code == 2
+    assert CliRunner().invoke(main, ["tail", "--organization", "a", "--status", "lost"]).exit_code == 2
+
+
+def receive(installation: Installation, integration_id: str, *deliveries: str) -> None:
+    lines = (
+        {"event": "push", "delivery": delivery, "body": push_body("feat: a lamp", repository_id=4242)}
+        for delivery in deliveries
+    )
+    path = installation.folder / "x.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    installation.command("receive", str(path), "--integration", integration_id)
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_the_log_is_followed_until_ctrl_c_ends_it_well(tmp_path: Path, as_json: bool) -> None:
+    installation = Installation(tmp_path)
+    installation.command("organization", "create", "Acme")
+    hook = installation.connect("acme", "acme/lighthouse", 4242)
+    receive(installation, hook.integration_id, "d-1", "d-2")
+    out = tmp_path / "out"
+    with out.open("wb") as stdout:
+        following = subprocess.Popen(
+            [COMMAND, "tail", "--organization", "acme", "-n", "1", *(["--json"] if as_json else [])],
+            env=installation.environment,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            # A shell that starts something beside itself has it ignore Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509  # no threads
+        )
+    try:
+        until(lambda: b"d-2" in out.read_bytes(), "what was there is shown")
+        receive(installation, hook.integration_id, "d-3", "d-2")
+        until(lambda: out.read_bytes().count(b"\n") == 3, "what has come is shown")
+        os.kill(following.pid, signal.SIGINT)
+        _, said = following.communicate(timeout=30)
+    finally:
+        following.kill()
+        following.wait()
+
+    assert (following.returncode, said) == (0, b"")
+    lines = out.read_text().splitlines()
+    if as_json:
+        bodies = [json.loads(line) for line in lines]
+        assert [body["referenceId"] for body in bodies] == ["d-2", "d-3", "d-2"]
+        assert bodies[2:] == installation.command("log", "list", "--organization", "acme", "--limit", "1")
+    else:
+        assert lines[1].split("  ")[1:] == [
+            *("success", "200", "Processed push event", "acme/lighthouse", "d-3"),
+            "0 workflow runs started",
+        ]
+        assert "\x1b" not in out.read_text()
