@@ -5,11 +5,14 @@ BIN := .venv/bin
 # uv lives in a folder of its own: `uv pip sync` removes from the environment whatever the lock does not name.
 UV := VIRTUAL_ENV=.venv .venv/uv/bin/uv
 STAMP := .venv/.installed
+# What makes the site of the documentation; nothing else needs it.
+SITE := docs/site/.venv
+SITE_STAMP := $(SITE)/.installed
 # Where the environment forbids files of compiled code, every process of the tests would compile all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock check format test demo serve crash crash-store model nodes simulate fuzz storm limits mutate advisories bench bench-short clean
+.PHONY: help install lock check format test test-browser pictures demo serve crash crash-store model nodes simulate fuzz storm limits mutate advisories bench bench-short docs clean
 
 help:  ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +29,8 @@ $(STAMP): requirements.lock pyproject.toml
 lock:  ## pin the newest versions that pyproject.toml allows (hashes only, no addresses)
 	@$(UV) pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --no-header \
 	  --group dev --extra testing --extra otel pyproject.toml --output-file requirements.lock
+	@$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --constraint requirements.lock docs/site/requirements.in --output-file docs/site/requirements.lock
 
 check: install  ## lint, types, architecture
 	$(BIN)/ruff check .
@@ -39,6 +44,13 @@ format: install  ## let ruff rewrite the layout
 
 test: install  ## every test: core, contracts, use cases, drivers, architecture, short campaigns
 	$(BIN)/pytest
+
+test-browser: install  ## the dashboard in a real Chromium: each page and action; pictures in build/screens
+	@$(BIN)/python -m tests.browser.chromium
+	$(BIN)/pytest tests/browser -o "python_files=browser_*.py" --numprocesses=2 --dist=loadfile
+
+pictures: test-browser  ## put the pictures of the dashboard that the documentation shows in their place
+	cp build/screens/dashboard-*.png docs/pictures/
 
 demo: install  ## the main job, end to end, in a temporary folder (KEEP=1 leaves the server up)
 	$(BIN)/contentsvc demo $(if $(filter-out 0 no,$(KEEP)),--keep)
@@ -82,5 +94,13 @@ bench: install  ## measure everything, 45 minutes on a quiet machine: BENCH=http
 bench-short: install  ## the same in three minutes, figures in build/ alone
 	$(BIN)/python -m benchmarks --short $(if $(BENCH),--rows $(BENCH)) $(if $(SEED),--seed $(SEED))
 
+docs: install $(SITE_STAMP)  ## make the documentation's site in build/site, and check it
+	$(BIN)/python -m docs.site.build
+
+$(SITE_STAMP): docs/site/requirements.lock | $(STAMP)
+	@test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)
+	@VIRTUAL_ENV=$(SITE) .venv/uv/bin/uv pip sync --quiet --require-hashes docs/site/requirements.lock
+	@touch $@
+
 clean:  ## remove what the targets made
-	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache
+	rm -rf .venv $(SITE) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache

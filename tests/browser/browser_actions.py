@@ -1,0 +1,185 @@
+"""What people do in the dashboard, in a real browser, with its scripts."""
+
+import json
+import re
+from typing import Final
+
+from playwright.sync_api import Browser, expect
+from tests.browser.looking import Looking
+from tests.browser.story import Story
+
+from contentsvc_cli.recordings import RecordedDelivery
+from contentsvc_cli.sample import REPOSITORY, REPOSITORY_ID, sample_history
+
+_PUSH: Final[RecordedDelivery] = next(iter(sample_history()))
+
+
+def push(message: str) -> bytes:
+    """Write a push of one commit."""
+    body = json.loads(_PUSH.body)
+    body["commits"] = body["commits"][:1]
+    body["commits"][0]["message"] = message
+    body["head_commit"] = body["commits"][0]
+    return json.dumps(body).encode()
+
+
+def test_a_delivery_appears_by_itself_and_leads_to_a_post_that_is_edited_and_published(looking: Looking) -> None:
+    page, story = looking.page, looking.story
+    looking.go("/integrations/logs")
+    before = page.locator("tbody tr:visible").count()
+
+    story.deliver("push", push("feat(beam): follow the moon"))
+
+    expect(page.locator("tbody tr.new").first).to_be_visible()
+    assert page.locator("tbody tr:visible").count() > before or before >= 50
+    page.locator("tbody tr.new a").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Processed push event")
+    expect(page.get_by_text("feat(beam): follow the moon").first).to_be_visible()
+    # What it led to grows while the run is under way.
+    post = page.locator("a[href*='/dashboard/posts/post_']").first
+    expect(post).to_be_visible()
+    post.click()
+    page.get_by_role("button", name="Unpublish").click()
+    expect(page.locator(".state", has_text="draft").first).to_be_visible()
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Title").fill("The beam follows the moon")
+    page.get_by_label("Text, in Markdown").fill("## At night\n\nThe beam **follows** the moon.")
+    # The preview is that of the post that will be.
+    expect(page.locator("strong", has_text="follows")).to_be_visible()
+    page.get_by_role("button", name=re.compile("^Save and publish|^Save, and publish")).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("The beam follows the moon")
+    expect(page.locator(".state", has_text="published").first).to_be_visible()
+    page.get_by_role("button", name="Copy as Markdown").click()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("## At night")
+
+
+def test_a_repository_is_connected_pinged_rotated_switched_off_and_disconnected(looking: Looking) -> None:
+    page = looking.page
+    looking.go("/integrations")
+    page.get_by_label("Repository", exact=True).fill("acme/foghorn")
+    page.get_by_text("Token, repository id and branch").click()
+    page.get_by_label("Repository id").fill("77")
+    page.get_by_role("button", name="Connect").click()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("acme/foghorn is connected")
+    secret = page.locator("code.secret").inner_text()
+    assert secret.startswith("whsec_")
+    looking.go("/integrations")
+    page.get_by_role("link", name="acme/foghorn").first.click()
+    assert secret not in page.content()
+    page.get_by_role("button", name="Send a test ping").click()
+    expect(page.get_by_role("status").first).to_contain_text("ping", ignore_case=True)
+    page.get_by_role("button", name="Rotate the secret").click()
+    assert page.locator("code.secret").inner_text() != secret
+    page.go_back()
+    page.reload()
+    page.get_by_role("button", name=re.compile("Switch off|Disable")).first.click()
+    expect(page.locator(".state", has_text="disabled").first).to_be_visible()
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name=re.compile("Disconnect")).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("disconnected")
+
+
+def test_a_trigger_is_previewed_made_switched_off_and_deleted(looking: Looking) -> None:
+    page = looking.page
+    looking.go("/triggers/new")
+    page.get_by_label("Name").fill("Releases for investors")
+    page.get_by_role("checkbox", name=re.compile("lighthouse")).check()
+    page.get_by_role("checkbox", name=re.compile("Releases")).check()
+    expect(page.get_by_text(re.compile(r"\d+ of ")).first).to_be_visible()
+    page.locator("select").first.select_option("investor_update")
+    page.get_by_role("button", name="Create the trigger").click()
+
+    expect(page.get_by_role("status").first).to_contain_text("Created.")
+    looking.go("/triggers")
+    expect(page.get_by_role("link", name="Releases for investors")).to_be_visible()
+    page.get_by_role("button", name=re.compile("Switch off.*Releases for investors")).click()
+    expect(page.get_by_role("button", name=re.compile("Switch on.*Releases for investors"))).to_be_visible()
+    page.get_by_role("link", name="Releases for investors").click()
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name=re.compile("Delete")).click()
+    expect(page.get_by_role("link", name="Releases for investors")).to_have_count(0)
+
+
+def test_a_schedule_is_made_and_says_when_it_fires(looking: Looking) -> None:
+    page = looking.page
+    looking.go("/schedules/new")
+    page.get_by_label("Name").fill("Monthly")
+    page.get_by_role("radio", name=re.compile("every month")).check()
+    page.get_by_role("checkbox", name=re.compile("lighthouse")).check()
+    expect(page.get_by_text(re.compile(r"\d{4}-\d{2}-\d{2}")).first).to_be_visible()
+    page.get_by_role("button", name="Create the schedule").click()
+
+    expect(page.get_by_role("status").first).to_contain_text("Created.")
+    looking.go("/schedules")
+    expect(page.get_by_role("link", name="Monthly")).to_be_visible()
+
+
+def test_a_skipped_run_is_started_once_more(looking: Looking) -> None:
+    page = looking.page
+    looking.go("/runs?status=skipped")
+    page.locator("a[href^='/dashboard/runs/']:not([href*='?'])").first.click()
+    page.get_by_role("button", name="Start once more").click()
+
+    # It ends as before: another run has told of this release.
+    expect(page.locator(".state").first).to_have_text(re.compile("pending|running|skipped|completed"))
+    expect(page.locator(".timeline")).to_be_visible()
+
+
+def test_a_key_is_issued_used_and_revoked(looking: Looking, browser: Browser, story: Story) -> None:
+    page = looking.page
+    looking.go("/keys")
+    page.get_by_label("Name").fill("Somebody new")
+    page.get_by_role("button", name="Issue a key").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your new key")
+    key = page.locator("code.secret").inner_text()
+    with Looking.at(story, browser, signed_in=False) as other:
+        other.sign_in(key)
+        expect(other.page.get_by_role("heading", level=1)).to_have_text("Overview")
+        looking.go("/keys")
+        assert key not in page.content()
+        page.once("dialog", lambda dialog: dialog.accept())
+        page.locator("tr", has_text="Somebody new").get_by_role("button", name=re.compile("Revoke")).click()
+        expect(page.locator("tr", has_text="Somebody new").locator(".state")).to_have_text("revoked")
+        other.page.goto("/dashboard")
+        expect(other.page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+def test_a_post_is_asked_for_and_is_there_when_it_is_done(looking: Looking) -> None:
+    page = looking.page
+    looking.go("/posts/write")
+    page.get_by_role("checkbox", name=re.compile("lighthouse")).check()
+    page.get_by_role("button", name="Write it").click()
+
+    post = page.locator("main a[href*='/dashboard/posts/post_']").first
+    expect(post).to_be_visible()
+    post.click()
+    expect(page.locator(".reading")).to_be_visible()
+
+
+def test_who_may_only_read_sees_everything_and_changes_nothing(story: Story, browser: Browser) -> None:
+    with Looking.at(story, browser, signed_in=False) as looking:
+        looking.sign_in(story.reader)
+        for path in ("/integrations", "/integrations/logs", "/triggers", "/schedules", "/runs", "/posts", "/keys"):
+            looking.go(path)
+            forms = looking.page.locator("main form[method='post']")
+            assert forms.count() == 0, path
+
+
+def test_nothing_of_anybody_else_is_there(story: Story, browser: Browser) -> None:
+    with Looking.at(story, browser, signed_in=False) as looking:
+        looking.sign_in(story.stranger)
+        for path in ("", "/integrations", "/integrations/logs", "/triggers", "/schedules", "/runs", "/posts", "/keys"):
+            looking.go(path)
+            content = looking.page.content()
+            assert REPOSITORY not in content.replace('placeholder="acme/lighthouse"', ""), path
+            assert str(REPOSITORY_ID) not in content, path
+
+
+def test_it_can_be_used_by_keyboard(looking: Looking) -> None:
+    page = looking.page
+    looking.go("")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"

@@ -1,0 +1,86 @@
+"""Every page, in light and dark, wide and narrow: a picture, no barrier, nothing cut off, nothing from elsewhere."""
+
+import itertools
+import re
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, Page
+from tests.browser.looking import NARROW, WIDE, Looking, Scheme
+from tests.browser.story import Story
+
+#: By the name of their picture: where they are, and on which of a list's links.
+_PAGES: Final[dict[str, tuple[str, str | None]]] = {
+    "overview": ("", None),
+    "integrations": ("/integrations", None),
+    "integration": ("/integrations", r"/dashboard/integrations/int_[^/]+$"),
+    "logs": ("/integrations/logs", None),
+    "log-entry": ("/integrations/logs", r"/dashboard/integrations/logs/log_[^/]+$"),
+    "triggers": ("/triggers", None),
+    "trigger": ("/triggers", r"/dashboard/triggers/trg_[^/]+$"),
+    "new-trigger": ("/triggers/new", None),
+    "schedules": ("/schedules", None),
+    "new-schedule": ("/schedules/new", None),
+    "runs": ("/runs", None),
+    "run": ("/runs", r"/dashboard/runs/[^/?]+$"),
+    "posts": ("/posts", None),
+    "post": ("/posts", r"/dashboard/posts/post_[^/]+$"),
+    "brands": ("/brands", None),
+    "keys": ("/keys", None),
+}
+#: Those that the documentation shows, as they stand in a window: `make pictures` puts them there.
+_SHOWN: Final = {
+    "overview": "dashboard-overview",
+    "integration": "dashboard-integration",
+    "log-entry": "dashboard-log",
+    "post": "dashboard-post",
+}
+_SCHEMES: Final[tuple[Scheme, ...]] = ("light", "dark")
+_SIZES: Final = {"wide": WIDE, "narrow": NARROW}
+
+
+def link(page: Page, pattern: str) -> str:
+    """Give the first link of a page that looks so."""
+    found = page.eval_on_selector_all("main a", "links => links.map(link => link.getAttribute('href'))")
+    match = next((each for each in found if each and re.search(pattern, each)), None)
+    assert match is not None, f"no link like {pattern} on {page.url}: {found}"
+    return str(match).removeprefix("/dashboard")
+
+
+@pytest.mark.parametrize(("scheme", "size"), list(itertools.product(_SCHEMES, _SIZES)))
+@pytest.mark.parametrize("name", _PAGES)
+def test_a_page_is_whole_and_for_everybody(
+    story: Story, browser: Browser, name: str, scheme: Scheme, size: str
+) -> None:
+    path, pattern = _PAGES[name]
+    with Looking.at(story, browser, scheme=scheme, size=_SIZES[size]) as looking:
+        looking.go(path)
+        if pattern is not None:
+            looking.go(link(looking.page, pattern))
+        looking.page.get_by_role("heading", level=1).wait_for()
+        looking.shot(f"{name}-{scheme}-{size}")
+        if name in _SHOWN and (scheme, size) == ("light", "wide"):
+            looking.shot(_SHOWN[name], whole=False)
+        assert looking.barriers() == []
+        assert not looking.overflows()
+
+
+@pytest.mark.parametrize("scheme", _SCHEMES)
+def test_the_sign_in_is_for_everybody(story: Story, browser: Browser, scheme: Scheme) -> None:
+    with Looking.at(story, browser, scheme=scheme, signed_in=False) as looking:
+        looking.page.goto("/dashboard")
+        looking.page.get_by_label("API key").wait_for()
+        looking.shot(f"sign-in-{scheme}-wide")
+        assert looking.barriers() == []
+        looking.page.get_by_label("API key").fill("csk_wrong")
+        looking.page.get_by_role("button", name="Sign in").click()
+        looking.page.get_by_role("alert").wait_for()
+        assert looking.barriers() == []
+
+
+@pytest.mark.parametrize("name", [name for name, (_, pattern) in _PAGES.items() if pattern is None])
+def test_a_page_can_be_read_without_scripts(story: Story, browser: Browser, name: str) -> None:
+    with Looking.at(story, browser, scripts=False) as looking:
+        looking.go(_PAGES[name][0])
+        assert looking.page.get_by_role("heading", level=1).inner_text()
+        assert looking.page.get_by_role("link", name="Overview").first.is_visible()

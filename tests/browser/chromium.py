@@ -1,0 +1,67 @@
+"""Finds a Chromium, or installs Debian's: ``python -m tests.browser.chromium`` says where it is."""
+
+import os
+import shutil
+import subprocess
+import sys
+from typing import Final
+
+#: Names another one than those below.
+VARIABLE: Final = "CONTENTSVC_TEST_CHROMIUM"
+_NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+_PACKAGE: Final = "chromium"
+#: It asks nobody outside for anything, needs no screen, and runs as root in a container.
+ARGUMENTS: Final = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+class NoChromium(Exception):
+    """There is none, and it cannot be installed; the message says what is missing."""
+
+
+def chromium() -> str:
+    """Give the path of a Chromium.
+
+    Raises:
+        NoChromium: There is none.
+    """
+    if (named := os.environ.get(VARIABLE)) is not None:
+        return named
+    found = _found()
+    if found is None:
+        message = (
+            f"no Chromium: install Debian's package '{_PACKAGE}' (apt-get install {_PACKAGE}), or name another one in "
+            f"{VARIABLE}"
+        )
+        raise NoChromium(message)
+    return found
+
+
+def install() -> None:
+    """Install Debian's package where there is none, and where that may be done."""
+    apt = shutil.which("apt-get")
+    if VARIABLE in os.environ or _found() is not None or apt is None or os.geteuid() != 0:
+        return
+    print(f"installing Debian's package '{_PACKAGE}'", file=sys.stderr)  # noqa: T201  # a command says what it does
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    for arguments in (("update",), ("install", "--yes", "--no-install-recommends", _PACKAGE, "fonts-dejavu-core")):
+        subprocess.run([apt, *arguments], check=False, env=environment, stdout=subprocess.DEVNULL)
+
+
+def _found() -> str | None:
+    return next((path for name in _NAMES if (path := shutil.which(name))), None)
+
+
+if __name__ == "__main__":
+    install()
+    try:
+        print(chromium())  # noqa: T201  # what it is for
+    except NoChromium as exc:
+        sys.exit(str(exc))

@@ -1,0 +1,33 @@
+"""A real server with a story in its database, and a real Chromium that looks at it."""
+
+from collections.abc import Generator
+
+import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
+from tests.browser.chromium import ARGUMENTS, chromium
+from tests.browser.looking import Looking
+from tests.browser.story import Story, told
+from tests.server_process import PATIENCE_S
+
+
+@pytest.fixture(scope="session")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Generator[Story]:
+    with told(tmp_path_factory.mktemp("story")) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def browser() -> Generator[Browser]:
+    # On a machine that does much else.
+    expect.set_options(timeout=PATIENCE_S * 1000)
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def looking(story: Story, browser: Browser) -> Generator[Looking]:
+    """Somebody who is signed in, at a wide window in the light; the test fails if anything was asked of others."""
+    with Looking.at(story, browser) as made:
+        yield made

@@ -1,0 +1,112 @@
+"""A browser that is signed in, and whatever it would complain about."""
+
+import contextlib
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any, Final, Literal, Self, final
+from urllib.parse import urlsplit
+
+from attrs import field, frozen
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+from tests.browser.story import Story
+
+#: Where screenshots are kept.
+SCREENS: Final = Path(__file__).parents[2] / "build" / "screens"
+WIDE: Final = (1280, 900)
+NARROW: Final = (390, 844)
+Scheme = Literal["light", "dark"]
+#: How long whatever is waited for may take, in milliseconds.
+_PATIENCE_MS: Final = 20_000
+
+
+@final
+@frozen(kw_only=True)
+class Looking:
+    """A window, signed in; it notes what no page may do."""
+
+    story: Story
+    page: Page
+    #: Requests to somebody else, complaints of the page's policy, scripts that failed.
+    faults: list[str] = field(factory=list[str])
+
+    @classmethod
+    @contextlib.contextmanager
+    def at(
+        cls,
+        story: Story,
+        browser: Browser,
+        *,
+        scheme: Scheme = "light",
+        size: tuple[int, int] = WIDE,
+        scripts: bool = True,
+        signed_in: bool = True,
+    ) -> Generator[Self]:
+        """Open a window, and sign in; in the end, nothing may be wrong."""
+        width, height = size
+        context = browser.new_context(
+            base_url=story.url,
+            color_scheme=scheme,
+            viewport={"width": width, "height": height},
+            java_script_enabled=scripts,
+            reduced_motion="reduce",
+        )
+        context.set_default_timeout(_PATIENCE_MS)
+        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=story.url)
+        page = context.new_page()
+        made = cls(story=story, page=page)
+        # As functions: what it is given, the library writes on.
+        page.on("request", lambda request: made._note_request(request))  # noqa: PLW0108  # as above
+        page.on("console", lambda message: made._note_console(message))  # noqa: PLW0108  # as above
+        page.on("pageerror", lambda error: made.faults.append(f"a script failed: {error}"))
+        try:
+            if signed_in:
+                made.sign_in(story.key)
+            yield made
+            assert not made.faults, made.faults
+        finally:
+            context.close()
+
+    def sign_in(self, key: str) -> None:
+        """Sign in, as people do."""
+        self.page.goto("/dashboard/sign-in")
+        self.page.get_by_label("API key").fill(key)
+        self.page.get_by_role("button", name="Sign in").click()
+        self.page.get_by_role("heading", level=1).wait_for()
+
+    def go(self, path: str) -> None:
+        """Open a page of the dashboard."""
+        answer = self.page.goto(f"/dashboard{path}")
+        assert answer is not None
+        assert answer.ok, (path, answer.status)
+
+    def shot(self, name: str, *, whole: bool = True) -> None:
+        """Keep a picture of the whole page, or of what is seen in the window."""
+        SCREENS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SCREENS / f"{name}.png", full_page=whole)
+
+    def barriers(self) -> list[str]:
+        """Give what people with other means than ours could not use, as axe sees it."""
+        # The package has no complete types.
+        response: dict[str, Any] = Axe().run(self.page).response  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        violations: list[dict[str, Any]] = response["violations"]
+        return [
+            f"{violation['id']}: {violation['help']}: {[node['target'] for node in violation['nodes'][:5]]}"
+            for violation in violations
+        ]
+
+    def overflows(self) -> bool:
+        """Tell whether the page is wider than its window."""
+        return bool(self.page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"))
+
+    def _note_request(self, request: Request) -> None:
+        if (
+            not request.url.startswith(("data:", "blob:"))
+            and urlsplit(request.url).netloc != urlsplit(self.story.url).netloc
+        ):
+            self.faults.append(f"a request left the server: {request.url}")
+
+    def _note_console(self, message: ConsoleMessage) -> None:
+        # Refusals that a test asks for are told on the console, too.
+        if message.type == "error" and "status of 4" not in message.text:
+            self.faults.append(f"the console says: {message.text}")

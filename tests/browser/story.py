@@ -1,0 +1,140 @@
+"""What the pages show: two weeks of a made-up repository, received by a real server whose clock is put forward."""
+
+import asyncio
+import contextlib
+import itertools
+import random
+import uuid
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+from typing import Final, final
+
+import httpx
+from attrs import frozen
+from tests.server_process import PATIENCE_S, Hook, Installation, ServerProcess, serving
+from tests.stepped_clock import SteppedClock
+
+from contentsvc_cli.recordings import RecordedDelivery
+from contentsvc_cli.sample import REPOSITORY, REPOSITORY_ID, other_kinds, sample_history
+from contentsvc_cli.wiring import accepted, open_desk
+from contentsvc_core import Scope
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.workflows.slots import Cron, Frequency
+from contentsvc_http.settings import Settings
+
+_DAYS: Final = 13
+_DAY_S: Final = 86_400
+_HOUR_S: Final = 3_600
+#: How many deliveries a day brings.
+_A_DAY: Final = (3, 9)
+_FORGED: Final = 0.09
+_OTHER: Final = 0.25
+_UNSIGNED: Final = f"sha256={'0' * 64}"
+
+
+@final
+@frozen(kw_only=True)
+class Story:
+    """A server with a past."""
+
+    server: ServerProcess
+    installation: Installation
+    hook: Hook
+    #: May read and write.
+    key: str
+    #: May only read.
+    reader: str
+    #: Of another organization.
+    stranger: str
+
+    @property
+    def url(self) -> str:
+        return self.server.url
+
+    def deliver(self, event: str, body: bytes, *, forged: bool = False) -> httpx.Response:
+        """Send a delivery under an id of its own."""
+        headers = self.hook.headers(body, str(uuid.uuid4()), event)
+        if forged:
+            headers["X-Hub-Signature-256"] = _UNSIGNED
+        return httpx.post(
+            f"{self.url}{self.hook.path}", content=body, headers=headers, trust_env=False, timeout=PATIENCE_S
+        )
+
+
+@contextlib.contextmanager
+def told(folder: Path) -> Generator[Story]:
+    """Set up an organization with one of each, and let two weeks pass."""
+    installation = Installation(folder)
+    clock = SteppedClock(folder)
+    hook, keys = asyncio.run(_furnish(Settings(database_url=f"sqlite+aiosqlite:///{installation.database}")))
+    with serving(installation, program=clock.program, environment=clock.environment) as server:
+        key, reader, stranger = keys
+        story = Story(server=server, installation=installation, hook=hook, key=key, reader=reader, stranger=stranger)
+        _live(story, clock)
+        yield story
+
+
+async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
+    """Set up what people set up; give the hook and the keys."""
+    async with open_desk(settings) as desk:
+        operator, triggers = desk.operator, desk.triggers
+        acme = accepted(await operator.create_organization("Acme Lighthouses", slug="acme"))
+        other = accepted(await operator.create_organization("Somebody Else", slug="else"))
+        made = accepted(
+            await operator.connect(
+                acme, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch="main"
+            )
+        )
+        mine: tuple[int, ...] = (REPOSITORY_ID,)
+        accepted(await triggers.create(acme.id, repository_ids=mine, auto_publish=True, name="Changelog"))
+        blog = ContentType.BLOG_POST
+        accepted(
+            await triggers.create(
+                acme.id, repository_ids=mine, event_types=("release",), output_type=blog, name="Release posts"
+            )
+        )
+        accepted(
+            await desk.planner.create(
+                acme.id,
+                name="What was new this week",
+                cron=Cron(frequency=Frequency.WEEKLY, hour=9, minute=0, day_of_week=1),
+                repository_ids=mine,
+                output_type=ContentType.CHANGELOG,
+            )
+        )
+        keys = [
+            accepted(await operator.issue_key(acme, name="Mara")).key,
+            accepted(await operator.issue_key(acme, name="Status page", scopes=(Scope.READ,))).key,
+            accepted(await operator.issue_key(other)).key,
+        ]
+        hook = Hook(
+            organization=acme.slug,
+            organization_id=acme.id,
+            integration_id=made.integration.id,
+            repository_id=REPOSITORY_ID,
+            secret=made.secret,
+        )
+        return hook, keys
+
+
+def _live(story: Story, clock: SteppedClock) -> None:
+    chance = random.Random(7)  # noqa: S311  # the same story each time
+    # Told again when it is over: under other delivery ids, as somebody would who redelivers by hand.
+    history = itertools.cycle(sample_history())
+    others = other_kinds(REPOSITORY, REPOSITORY_ID)
+    for day in range(_DAYS, -1, -1):
+        hours = sorted(chance.uniform(6, 20) for _ in range(chance.randint(*_A_DAY))) if day else [22.5, 23.2, 23.9]
+        for hour in hours:
+            clock.step_to(-day * _DAY_S - (24 - hour) * _HOUR_S)
+            _happen(story, chance, history, others)
+        # Their time has come before the next day's have.
+        story.installation.until_runs_ended()
+    clock.step_to(0)
+
+
+def _happen(
+    story: Story, chance: random.Random, history: Iterator[RecordedDelivery], others: Sequence[RecordedDelivery]
+) -> None:
+    delivery = chance.choice(others) if chance.random() < _OTHER else next(history)
+    answer = story.deliver(delivery.event, delivery.body, forged=chance.random() < _FORGED)
+    assert answer.status_code in {200, 401}, answer.text
