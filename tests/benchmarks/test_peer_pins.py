@@ -1,4 +1,4 @@
-"""What the peers are made of is pinned, and no pin names an address."""
+"""What the peers are made of is pinned, what the site is made with too, and no pin names an address."""
 
 import json
 import re
@@ -9,9 +9,11 @@ from typing import Final
 import pytest
 from benchmarks.peers.check import PEERS
 
-BENCHMARKS: Final = Path(__file__).parents[2] / "benchmarks"
+ROOT: Final = Path(__file__).parents[2]
 #: Not "**": what is installed in them is large.
-FOLDERS: Final = sorted(path.parent for place in ("*", "peers/*") for path in BENCHMARKS.glob(f"{place}/*.in"))
+FOLDERS: Final = sorted(
+    path.parent for place in ("benchmarks/*", "benchmarks/peers/*", "docs/site") for path in ROOT.glob(f"{place}/*.in")
+)
 
 
 def ids(folder: Path) -> str:

@@ -11,8 +11,10 @@ from attrs import frozen
 from contentsvc_cli.main import main
 
 ROOT: Final = Path(__file__).parents[2]
-#: Every Markdown file of the project.
-PAGES: Final = tuple(sorted((*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))))
+#: Every Markdown file of the project, and none of the packages that make its site.
+PAGES: Final = tuple(
+    sorted(page for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")) if ".venv" not in page.parts)
+)
 
 _FENCE: Final = re.compile(r"^```(?P<language>[a-z]*) ?(?P<rest>.*)\n(?P<text>(?:.*\n)*?)```$", re.MULTILINE)
 _HEADING: Final = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)

@@ -66,9 +66,9 @@ def test_the_example_in_the_readme_has_20_lines() -> None:
     assert len(example.text.splitlines()) <= 20
 
 
-@pytest.mark.parametrize("page", ["provider", "store", "driver", "writer"])
-def test_every_howto_has_an_example_that_says_what_it_prints(page: str) -> None:
-    text = read(f"docs/howto/{page}.md")
+@pytest.mark.parametrize("page", [name_of(page) for page in PAGES if page.parent.name == "howto"] + ["docs/library.md"])
+def test_every_guide_has_an_example_that_says_what_it_prints(page: str) -> None:
+    text = read(page)
 
     assert fences(text, "python")
     assert [fence for fence in fences(text, "text") if fence.rest == "output"]

@@ -114,7 +114,7 @@ _NEEDS_A_POST: Final = {"post show", "post edit", "post publish", "post unpublis
 _NEEDS_A_CODE_HOST: Final = {"integration reconcile", "integration delete"}
 #: What needs a server, another repository, or an engine that has done its work.
 NOT_RUN: Final = frozenset(
-    {"serve", "history", "send", "post list", "demo", *_NEEDS_A_BRAND, *_NEEDS_A_POST, *_NEEDS_A_CODE_HOST}
+    {"serve", "history", "send", "tail", "post list", "demo", *_NEEDS_A_BRAND, *_NEEDS_A_POST, *_NEEDS_A_CODE_HOST}
 )
 
 
@@ -277,3 +277,10 @@ def test_every_decision_is_in_the_index() -> None:
     files = {path.name for path in (ROOT / "docs" / "decisions").glob("[0-9]*.md")}
 
     assert set(_LINK.findall("\n".join(row[0] for row in rows(read("docs/decisions/README.md"))))) == files
+
+
+def test_the_glossary_is_in_the_order_of_the_alphabet() -> None:
+    words = re.findall(r"^\*\*(.+?)\*\*:", read("docs/glossary.md"), re.MULTILINE)
+
+    assert len(words) > 40
+    assert words == sorted(words, key=str.lower)

@@ -1,0 +1,68 @@
+"""``python -m docs.site.build``: make the site in ``build/site``, and check what was made.
+
+Sphinx runs in an environment of its own (``docs/site/.venv``, which ``make docs`` makes); the OpenAPI document is asked
+of the service itself.
+"""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from docs.site.check import faults
+from tests.api.world import ApiWorld
+
+ROOT: Final = Path(__file__).parents[2]
+HERE: Final = Path(__file__).parent
+SITE: Final = ROOT / "build" / "site"
+_PYTHON: Final = HERE / ".venv" / "bin" / "python"
+
+
+def openapi_document() -> str:
+    """Give what the service says of its operations."""
+    return asyncio.run(ApiWorld().send("GET", "/schema/openapi.json")).raise_for_status().text
+
+
+def build(document: str, site: Path) -> None:
+    """Make the site; a warning is a failure.
+
+    Raises:
+        CalledProcessError: Something is wrong in the pages; Sphinx has said what.
+    """
+    shutil.rmtree(site, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "openapi.json"
+        file.write_text(document, "utf-8")
+        subprocess.run(  # noqa: S603  # our own Sphinx
+            [
+                *(str(_PYTHON), "-m", "sphinx", "--builder", "html", "--conf-dir", str(HERE), "--doctree-dir", folder),
+                *("--define", f"openapi_document={file}", "--fresh-env", "--quiet", "--fail-on-warning"),
+                *(str(ROOT), str(site)),
+            ],
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            check=True,
+        )
+    for left in (".buildinfo", ".nojekyll", "objects.inv"):
+        (site / left).unlink(missing_ok=True)
+
+
+def main() -> None:
+    """Make the site, and say what is wrong with it."""
+    try:
+        build(openapi_document(), SITE)
+    except subprocess.CalledProcessError as exc:
+        sys.exit(exc.returncode)
+    found = faults(SITE)
+    for fault in found:
+        sys.stderr.write(f"{fault}\n")
+    pages = sum(1 for _ in SITE.rglob("*.html"))
+    sys.stdout.write(f"{SITE.relative_to(ROOT)}: {pages} pages, {len(found)} faults\n")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Pages as the site reads them: what code hosts show as it stands is given to it in its own words."""
+
+import posixpath
+import re
+from collections.abc import Callable, Collection
+from typing import Final
+from urllib.parse import unquote
+
+#: How a link to a file of the project that is no page is written until its own page is known.
+SOURCE: Final = "source:"
+
+_FENCE: Final = re.compile(r"^(```+)(?P<info>.*)\n(?P<text>(?:.*\n)*?)\1$", re.MULTILINE)
+_LINK: Final = re.compile(r"(?<!!)\[(?P<words>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+_MARK: Final = re.compile(r"^<!-- site: (?P<what>[\w-]+) ?(?P<rest>.*?) -->$", re.MULTILINE)
+#: What a fence's caption says of its content.
+_CAPTIONS: Final = {"output": "prints"}
+
+
+def prepared(text: str, page: str, pages: Collection[str], made: Callable[[str, str], str]) -> str:
+    """Give a page's text for the site.
+
+    Args:
+        text: The text as it stands in the project.
+        page: The page's path in the project.
+        pages: The paths of all pages.
+        made: Gives what stands in the place of a mark (``<!-- site: WHAT REST -->``).
+    """
+    parts: list[str] = []
+    end = 0
+    for fence in _FENCE.finditer(text):
+        parts += [_prose(text[end : fence.start()], page, pages, made), _fence(fence)]
+        end = fence.end()
+    return "".join([*parts, _prose(text[end:], page, pages, made)])
+
+
+def _prose(text: str, page: str, pages: Collection[str], made: Callable[[str, str], str]) -> str:
+    def link(found: re.Match[str]) -> str:
+        target = unquote(found["target"]).partition("#")[0]
+        if not target or ":" in target:
+            return found[0]
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(page), target))
+        return found[0] if path in pages else f"[{found['words']}]({SOURCE}{path})"
+
+    return _MARK.sub(lambda found: made(found["what"], found["rest"]), _LINK.sub(link, text))
+
+
+def _fence(fence: re.Match[str]) -> str:
+    language, _, rest = fence["info"].strip().partition(" ")
+    title = rest.removeprefix("title=") if rest.startswith("title=") else _CAPTIONS.get(rest)
+    if title is None:
+        # What remains says how a test reads the block.
+        return f"{fence[1]}{language}\n{fence['text']}{fence[1]}"
+    return f"{fence[1]}{{code-block}} {language}\n:caption: {title}\n\n{fence['text']}{fence[1]}"

@@ -1,0 +1,133 @@
+"""The operations of an OpenAPI document, as a page."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+_Object: TypeAlias = Mapping[str, Any]
+
+_METHODS: Final = ("get", "post", "put", "patch", "delete")
+_TITLES: Final = {
+    "webhooks": "The receiver",
+    "posts": "Posts and their generation",
+    "status": "Status",
+    "health": "Health",
+}
+_BOUNDS: Final = {
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "pattern": "`{}`",
+}
+
+
+def operations_page(document: _Object) -> str:
+    """Write every operation of a document, by subjects, and every body that they speak of."""
+    subjects: dict[str, list[str]] = {}
+    for path, item in document["paths"].items():
+        for method in _METHODS:
+            if method in item:
+                operation = item[method]
+                (subject, *_) = operation.get("tags") or ["else"]
+                subjects.setdefault(subject, []).append(_operation(method, path, operation))
+    texts = [
+        f"## {_TITLES.get(subject, subject[:1].upper() + subject[1:])}\n\n" + "\n".join(told)
+        for subject, told in subjects.items()
+    ]
+    schemas: _Object = document.get("components", {}).get("schemas", {})
+    bodies = [f"### {name}\n\n{_schema(schemas[name])}" for name in sorted(schemas)]
+    return "\n".join([*texts, "## Bodies\n", *bodies])
+
+
+def _operation(method: str, path: str, operation: _Object) -> str:
+    parts = [f"### `{method.upper()} {path}`\n"]
+    parts += [
+        f"{text.strip().removesuffix('.')}.\n"
+        for text in (operation.get("summary"), operation.get("description"))
+        if text
+    ]
+    if operation.get("security"):
+        scope = "read" if method == "get" else "write"
+        parts.append(f"Needs an API key with the scope `{scope}`.\n")
+    parameters = operation.get("parameters", ())
+    if parameters:
+        rows = (
+            (
+                f"`{each['name']}`",
+                each["in"],
+                _type(each.get("schema", {})),
+                _needed(each.get("required", False)),
+                _words(each),
+            )
+            for each in parameters
+        )
+        parts.append(_table(("parameter", "in", "type", "", "meaning"), rows))
+    if body := operation.get("requestBody"):
+        kinds = "; ".join(f"`{kind}`: {_type(told.get('schema', {}))}" for kind, told in body["content"].items())
+        parts.append(f"**Body** ({_needed(body.get('required', False))}): {kinds}\n")
+    rows = ((f"`{status}`", _content(answer), _words(answer)) for status, answer in operation["responses"].items())
+    parts.append(_table(("answer", "body", "when"), rows))
+    return "\n".join(parts)
+
+
+def _content(answer: _Object) -> str:
+    return ", ".join(_type(told.get("schema", {})) for told in answer.get("content", {}).values())
+
+
+def _schema(schema: _Object) -> str:
+    text = f"{_sentence(schema['description'])}\n\n" if schema.get("description") else ""
+    if "properties" not in schema:
+        return f"{text}{_type(schema)}\n"
+    required = set(schema.get("required", ()))
+    rows = (
+        (f"`{name}`", _type(told), _needed(name in required), _words(told))
+        for name, told in schema["properties"].items()
+    )
+    return text + _table(("field", "type", "", "meaning"), rows)
+
+
+def _type(schema: _Object) -> str:
+    """Say in words what a value of a schema is."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    for key in ("oneOf", "anyOf"):
+        if key in schema:
+            return " or ".join(dict.fromkeys(_type(each) for each in schema[key]))
+    if "allOf" in schema:
+        return " and ".join(_type(each) for each in schema["allOf"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return " or ".join("null" if each is None else f"`{each}`" for each in schema["enum"])
+    kind: list[str] | str = schema.get("type", "any value")
+    if isinstance(kind, list):
+        return " or ".join(_type({**schema, "type": each}) for each in kind)
+    text = f"list of {_type(schema['items'])}" if kind == "array" and "items" in schema else kind
+    if "format" in schema:
+        text += f" ({schema['format']})"
+    bounds = [said.format(schema[key]) for key, said in _BOUNDS.items() if key in schema]
+    if "default" in schema and schema["default"] is not None:
+        bounds.append(f"`{schema['default']}` unless given")
+    return ", ".join([text, *bounds])
+
+
+def _words(told: _Object) -> str:
+    return _sentence(told.get("description") or told.get("schema", {}).get("description", ""))
+
+
+def _sentence(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _needed(required: object) -> str:
+    return "required" if required else "optional"
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    titles = list(head)
+    lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"

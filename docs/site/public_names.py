@@ -1,0 +1,115 @@
+"""What a package of ours gives to others: the names that its ``__init__`` lists, as directives for their docstrings."""
+
+import ast
+from functools import cache
+from pathlib import Path
+from typing import Final, final
+
+from attrs import frozen
+
+SOURCES: Final = Path(__file__).parents[2] / "src"
+
+_CLASS: Final = ("   :members:", "   :undoc-members:")
+#: Bases that say nothing to who reads a reference.
+_PLAIN: Final = {"Protocol", "Generic"}
+
+
+@final
+@frozen(kw_only=True)
+class PublicName:
+    """A name, and where it is defined."""
+
+    name: str
+    module: str
+    #: How its docstring is asked for: a directive with its options.
+    directive: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        """Give its full name."""
+        return f"{self.module}.{self.name}"
+
+
+def public_names(package: str) -> list[PublicName]:
+    """Give the names of a package's or module's ``__all__``; without one, what it defines without an underscore.
+
+    In the order of its imports, which is by subject, and in each module in the order of its lines.
+    """
+    listed = _listed(package)
+    places = {name: _place(package, name) for name in listed}
+    order = list(dict.fromkeys(module for module, _ in sorted(places.values(), key=lambda place: place[0])))
+    found = [_named(name, *place) for name, place in places.items()]
+    return sorted(found, key=lambda each: (order.index(each.module), _line(each)))
+
+
+def directives(package: str, below: tuple[str, ...] = ()) -> str:
+    """Give what shows the public names of a package, those alone that are defined below some modules."""
+    names = [each for each in public_names(package) if not below or _is_below(each.module, below)]
+    texts = [f".. {each.directive[0]}:: {each.where}\n" + "\n".join(each.directive[1:]) + "\n" for each in names]
+    return "```{eval-rst}\n" + "\n".join(texts) + "```\n"
+
+
+def _is_below(module: str, below: tuple[str, ...]) -> bool:
+    return any(module == place or module.startswith(f"{place}.") for place in below)
+
+
+def _file(module: str) -> Path:
+    plain = SOURCES / f"{module.replace('.', '/')}.py"
+    return plain if plain.is_file() else SOURCES / module.replace(".", "/") / "__init__.py"
+
+
+@cache
+def _body(module: str) -> list[ast.stmt]:
+    return ast.parse(_file(module).read_text("utf-8")).body
+
+
+def _listed(module: str) -> list[str]:
+    for node in _body(module):
+        if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id == "__all__" for to in node.targets):
+            listed: list[str] = ast.literal_eval(node.value)
+            return listed
+    return [name for node in _body(module) for name in _defined(node) if not name.startswith("_")]
+
+
+def _defined(node: ast.stmt) -> list[str]:
+    match node:
+        case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+            return [node.name]
+        case ast.Assign():
+            return [to.id for to in node.targets if isinstance(to, ast.Name)]
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+        case _:
+            return []
+
+
+def _place(module: str, name: str) -> tuple[str, ast.stmt]:
+    """Find where a name is defined, through whatever imports it again."""
+    for node in _body(module):
+        if name in _defined(node):
+            return module, node
+        if isinstance(node, ast.ImportFrom) and node.module and any(each.name == name for each in node.names):
+            return _place(node.module, name)
+    message = f"{module} has no {name}"
+    raise LookupError(message)
+
+
+def _named(name: str, module: str, node: ast.stmt) -> PublicName:
+    match node:
+        case ast.ClassDef(bases=bases):
+            kind = "autoexception" if module == "contentsvc_core.errors" else "autoclass"
+            says = any(isinstance(base, ast.Name) and base.id not in _PLAIN for base in bases)
+            directive = (kind, *_CLASS, *(["   :show-inheritance:"] if says else []))
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            directive = ("autofunction",)
+        case ast.Assign(value=value) | ast.AnnAssign(value=value):
+            # A number, a text, or a name for a union says something; what is built does not.
+            says = isinstance(value, ast.Constant | ast.BinOp)
+            directive = ("autodata",) if says else ("autodata", "   :no-value:")
+        case _:
+            raise TypeError(name)
+    return PublicName(name=name, module=module, directive=directive)
+
+
+def _line(each: PublicName) -> int:
+    return _place(each.module, each.name)[1].lineno
