@@ -11,10 +11,14 @@ from contentsvc_adapters.sql.settling import sqlite as sqlite_lane
 
 
 def test_whenever_it_is_killed_each_delivery_is_there_whole_and_once(tmp_path: Path) -> None:
-    report = run_store_campaign(tmp_path, count=5, seed=1)
+    # Where much else runs, none of a few is answered before its process is killed.
+    for seed in range(1, 10):
+        report = run_store_campaign(tmp_path, count=5, seed=seed)
+        assert report.faults == []
+        assert report.cycles == 5
+        if report.acknowledged:
+            break
 
-    assert report.faults == []
-    assert report.cycles == 5
     assert report.acknowledged > 0
     assert report.attempts > report.acknowledged
     assert list(tmp_path.iterdir()) == []
