@@ -11,16 +11,18 @@ from contentsvc_adapters.sql.settling import sqlite as sqlite_lane
 
 
 def test_whenever_it_is_killed_each_delivery_is_there_whole_and_once(tmp_path: Path) -> None:
+    acknowledged = attempts = 0
     # Where much else runs, none of a few is answered before its process is killed.
     for seed in range(1, 10):
         report = run_store_campaign(tmp_path, count=5, seed=seed)
         assert report.faults == []
         assert report.cycles == 5
-        if report.acknowledged:
+        acknowledged += report.acknowledged
+        attempts += report.attempts
+        if acknowledged:
             break
 
-    assert report.acknowledged > 0
-    assert report.attempts > report.acknowledged
+    assert attempts > acknowledged > 0
     assert list(tmp_path.iterdir()) == []
 
 
