@@ -1,7 +1,9 @@
 """Every page, in light and dark, wide and narrow: a picture, no barrier, nothing cut off, nothing from elsewhere."""
 
+import contextlib
 import itertools
 import re
+from collections.abc import Generator
 from typing import Final
 
 import pytest
@@ -39,6 +41,28 @@ _SCHEMES: Final[tuple[Scheme, ...]] = ("light", "dark")
 _SIZES: Final = {"wide": WIDE, "narrow": NARROW}
 
 
+class Windows:
+    """Windows that are signed in, one for each way of looking: opened once, since all pages are looked at in each."""
+
+    def __init__(self, story: Story, browser: Browser, stack: contextlib.ExitStack) -> None:
+        self._story = story
+        self._browser = browser
+        self._stack = stack
+        self._open: dict[tuple[Scheme, str], Looking] = {}
+
+    def at(self, scheme: Scheme, size: str) -> Looking:
+        if (scheme, size) not in self._open:
+            opened = Looking.at(self._story, self._browser, scheme=scheme, size=_SIZES[size])
+            self._open[scheme, size] = self._stack.enter_context(opened)
+        return self._open[scheme, size]
+
+
+@pytest.fixture(scope="module")
+def windows(story: Story, browser: Browser) -> Generator[Windows]:
+    with contextlib.ExitStack() as stack:
+        yield Windows(story, browser, stack)
+
+
 def link(page: Page, pattern: str) -> str:
     """Give the first link of a page that looks so."""
     found = page.eval_on_selector_all("main a", "links => links.map(link => link.getAttribute('href'))")
@@ -49,20 +73,19 @@ def link(page: Page, pattern: str) -> str:
 
 @pytest.mark.parametrize(("scheme", "size"), list(itertools.product(_SCHEMES, _SIZES)))
 @pytest.mark.parametrize("name", _PAGES)
-def test_a_page_is_whole_and_for_everybody(
-    story: Story, browser: Browser, name: str, scheme: Scheme, size: str
-) -> None:
+def test_a_page_is_whole_and_for_everybody(windows: Windows, name: str, scheme: Scheme, size: str) -> None:
     path, pattern = _PAGES[name]
-    with Looking.at(story, browser, scheme=scheme, size=_SIZES[size]) as looking:
-        looking.go(path)
-        if pattern is not None:
-            looking.go(link(looking.page, pattern))
-        looking.page.get_by_role("heading", level=1).wait_for()
-        looking.shot(f"{name}-{scheme}-{size}")
-        if name in _SHOWN and (scheme, size) == ("light", "wide"):
-            looking.shot(_SHOWN[name], whole=False)
-        assert looking.barriers() == []
-        assert not looking.overflows()
+    looking = windows.at(scheme, size)
+    looking.go(path)
+    if pattern is not None:
+        looking.go(link(looking.page, pattern))
+    looking.page.get_by_role("heading", level=1).wait_for()
+    looking.shot(f"{name}-{scheme}-{size}")
+    if name in _SHOWN and (scheme, size) == ("light", "wide"):
+        looking.shot(_SHOWN[name], whole=False)
+    assert looking.barriers() == []
+    assert not looking.overflows()
+    assert looking.faults == []
 
 
 @pytest.mark.parametrize("scheme", _SCHEMES)
