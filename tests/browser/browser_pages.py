@@ -27,6 +27,9 @@ _PAGES: Final[dict[str, tuple[str, str | None]]] = {
     "run": ("/runs", r"/dashboard/runs/[^/?]+$"),
     "posts": ("/posts", None),
     "post": ("/posts", r"/dashboard/posts/post_[^/]+$"),
+    "edit-post": ("/posts", r"/dashboard/posts/post_[^/]+$"),
+    "write-post": ("/posts/write", None),
+    "schedule": ("/schedules", r"/dashboard/schedules/sch_[^/]+$"),
     "brands": ("/brands", None),
     "keys": ("/keys", None),
 }
@@ -79,6 +82,10 @@ def test_a_page_is_whole_and_for_everybody(windows: Windows, name: str, scheme: 
     looking.go(path)
     if pattern is not None:
         looking.go(link(looking.page, pattern))
+    if name == "edit-post":
+        looking.page.get_by_role("link", name="Edit").click()
+        # The preview comes by a script.
+        looking.page.locator(".reading li").first.wait_for()
     looking.page.get_by_role("heading", level=1).wait_for()
     looking.shot(f"{name}-{scheme}-{size}")
     if name in _SHOWN and (scheme, size) == ("light", "wide"):

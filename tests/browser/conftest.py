@@ -1,11 +1,12 @@
 """A real server with a story in its database, and a real Chromium that looks at it."""
 
+import re
 from collections.abc import Generator
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 from tests.browser.chromium import ARGUMENTS, chromium
-from tests.browser.looking import Looking
+from tests.browser.looking import NARROW, WIDE, Looking
 from tests.browser.story import Story, told
 from tests.server_process import PATIENCE_S
 
@@ -26,8 +27,10 @@ def browser() -> Generator[Browser]:
         opened.close()
 
 
-@pytest.fixture
-def looking(story: Story, browser: Browser) -> Generator[Looking]:
-    """Somebody who is signed in, at a wide window in the light; the test fails if anything was asked of others."""
-    with Looking.at(story, browser) as made:
+@pytest.fixture(params=[("light", WIDE), ("dark", NARROW)], ids=["light-wide", "dark-narrow"])
+def looking(story: Story, browser: Browser, request: pytest.FixtureRequest) -> Generator[Looking]:
+    """Somebody who is signed in; a picture of what they see in the end, and the test fails if anything was wrong."""
+    scheme, size = request.param
+    with Looking.at(story, browser, scheme=scheme, size=size) as made:
         yield made
+        made.shot(f"action-{re.sub('[^a-z]+', '-', request.node.name).strip('-')}")
