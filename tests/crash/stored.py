@@ -63,13 +63,15 @@ def read_postgres(connection: psycopg.Connection[Any]) -> Stored:
 
 
 def _read(rows: Callable[[str], list[Row]], faults: Sequence[str] = ()) -> Stored:
+    logs = rows(_LOGS)
+    # Put together here: no index leads from an id alone to its entry, and a log may have a million others.
+    deliveries = {row["id"]: row["delivery"] for row in logs}
+    claims = rows("SELECT log_id FROM claims")
     return Stored(
-        claims=rows(
-            "SELECT log_id, reference_id AS delivery FROM claims LEFT JOIN log_entries ON log_entries.id = log_id"
-        ),
+        claims=[{**claim, "delivery": deliveries.get(claim["log_id"])} for claim in claims],
         contexts=rows("SELECT custom_id, event_id FROM context_records"),
         events=rows("SELECT id, delivery_id AS delivery, type, data FROM events"),
-        logs=rows(_LOGS),
+        logs=logs,
         runs=rows(
             "SELECT workflow_runs.id, trigger_id, event_id, status, kills, error, post_id, delivery_id AS delivery"
             " FROM workflow_runs LEFT JOIN events ON events.id = event_id"
