@@ -79,7 +79,7 @@ def _beginning_with(
     incomplete: str, look: "Callable[[Directory], Awaitable[Sequence[_Named]]]"
 ) -> list[CompletionItem[str]]:
     # Here and not above: whoever only asks for help need not wait for what opens databases.
-    from contentsvc_cli.wiring import glance  # noqa: PLC0415
+    from contentsvc_cli.wiring import glance  # noqa: PLC0415  # the stores come with it
 
     return [
         CompletionItem(value, help=one_line(name, _HELP_LENGTH) or None)

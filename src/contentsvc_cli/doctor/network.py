@@ -110,7 +110,7 @@ async def _unanswered(place: Place, at: str, status: Unanswered) -> Finding:
 async def dashboard(place: Place, look: ServerLook) -> Finding:
     """Look where the dashboard is."""
     # What answers with pages takes its time to be imported, and is asked for one word.
-    from contentsvc_http.dashboard.visits import ROOT  # noqa: PLC0415
+    from contentsvc_http.dashboard.visits import ROOT  # noqa: PLC0415  # Litestar comes with it
 
     name, url = "dashboard", f"{place.url}{ROOT}"
     if not look.answers:

@@ -63,5 +63,4 @@ def highlighted(text: str, *, is_whole: bool = True) -> Markup:
         parts.append(f'<span class="{kind}">{escape(token[name])}</span>{token["colon"] or ""}')
         at = token.end()
     parts.append(escape(text[at:]))
-    # Everything in it went through escape(), or is ours.
-    return Markup("".join(parts))  # noqa: S704
+    return Markup("".join(parts))  # noqa: S704  # all in it went through escape(), or is ours
