@@ -26,6 +26,7 @@ from contentsvc_core.ports import (
     RunLedger,
     RunMemory,
     Schedules,
+    Search,
     Sessions,
 )
 from contentsvc_core.testing import START, CountingIds
@@ -69,6 +70,8 @@ class Stores(Protocol):
     def rate_limits(self) -> RateLimitStore: ...
     @property
     def insights(self) -> Insights: ...
+    @property
+    def search(self) -> Search: ...
     @property
     def executors(self) -> Executors: ...
     @property

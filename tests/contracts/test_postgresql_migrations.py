@@ -35,6 +35,11 @@ def empty_url() -> Generator[str]:
         yield url
 
 
+#: The index of words is each database's own: it stands in the scripts alone.
+_WORDS = "search_words"
+_OPTIONS = {"include_name": lambda name, _kind, _parents: not (name or "").startswith(_WORDS)}
+
+
 @pytest.fixture
 async def empty(empty_url: str) -> AsyncGenerator[Database]:
     made = Database(empty_url)
@@ -54,13 +59,13 @@ async def test_scripts_and_tables_agree(
     postgresql: Database, postgres_url: str, empty: Database, empty_url: str
 ) -> None:
     def differences(connection: Connection) -> object:
-        return compare_metadata(MigrationContext.configure(connection), metadata)
+        return compare_metadata(MigrationContext.configure(connection, opts=_OPTIONS), metadata)
 
     assert await postgresql.read(differences) == []
     await empty.write(metadata.create_all)
     for question in (_COLUMNS, _INDEXES, _CONSTRAINTS):
         migrated, made = (
-            sorted(map(str, (row for row in postgres.rows(url, question) if row[0] != "alembic_version")))
+            sorted(str(row) for row in postgres.rows(url, question) if row[0] not in {"alembic_version", _WORDS})
             for url in (postgres_url, empty_url)
         )
         assert migrated == made

@@ -16,6 +16,7 @@ from contentsvc_adapters.memory.ledger import MemoryRunLedger
 from contentsvc_adapters.memory.library import MemoryContextLibrary, MemoryPostLibrary
 from contentsvc_adapters.memory.limits import MemoryRateLimitStore
 from contentsvc_adapters.memory.schedules import MemorySchedules
+from contentsvc_adapters.memory.search import MemorySearch
 from contentsvc_adapters.memory.sessions import MemorySessions
 from contentsvc_adapters.memory.state import State
 from contentsvc_core.ports import (
@@ -34,6 +35,7 @@ from contentsvc_core.ports import (
     RunLedger,
     RunMemory,
     Schedules,
+    Search,
     SecretSealer,
     Sessions,
 )
@@ -60,6 +62,7 @@ class MemoryStores:
     sessions: Sessions
     rate_limits: RateLimitStore
     insights: Insights
+    search: Search
 
     async def close(self) -> None:
         """Do nothing: there is nothing to be closed."""
@@ -85,4 +88,5 @@ def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemorySto
         sessions=MemorySessions(state),
         rate_limits=MemoryRateLimitStore(state),
         insights=MemoryInsights(state),
+        search=MemorySearch(state),
     )

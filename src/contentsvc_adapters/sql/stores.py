@@ -18,6 +18,7 @@ from contentsvc_adapters.sql.ledger import SqlRunLedger
 from contentsvc_adapters.sql.library import SqlContextLibrary, SqlPostLibrary
 from contentsvc_adapters.sql.limits import SqlRateLimitStore
 from contentsvc_adapters.sql.schedules import SqlSchedules
+from contentsvc_adapters.sql.searching.search import SqlSearch
 from contentsvc_adapters.sql.sessions import SqlSessions
 from contentsvc_adapters.sql.settling.choice import settlement_queue
 from contentsvc_adapters.sql.settling.queue import SettlementQueue
@@ -37,6 +38,7 @@ from contentsvc_core.ports import (
     RunLedger,
     RunMemory,
     Schedules,
+    Search,
     SecretSealer,
     Sessions,
 )
@@ -68,6 +70,7 @@ class SqlStores:
     sessions: Sessions
     rate_limits: RateLimitStore
     insights: Insights
+    search: Search
 
     async def close(self) -> None:
         """Finish what is under way and close the database."""
@@ -97,4 +100,5 @@ def sql_stores(database: Database, sealer: SecretSealer) -> SqlStores:
         sessions=SqlSessions(database),
         rate_limits=SqlRateLimitStore(database),
         insights=SqlInsights(database),
+        search=SqlSearch(database),
     )

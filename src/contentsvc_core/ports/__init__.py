@@ -25,6 +25,7 @@ from contentsvc_core.ports.runs import (
     WorkflowStarter,
 )
 from contentsvc_core.ports.schedules import Schedules
+from contentsvc_core.ports.search import Search
 from contentsvc_core.ports.sessions import Sessions
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "RunLedger",
     "RunMemory",
     "Schedules",
+    "Search",
     "SecretSealer",
     "Sessions",
     "SiteReader",

@@ -16,6 +16,7 @@ from contentsvc_adapters.sql.schema.directory import (
     webhook_secrets,
 )
 from contentsvc_adapters.sql.schema.lists import log_counts, post_counts
+from contentsvc_adapters.sql.schema.searching import search_documents, search_pending
 from contentsvc_adapters.sql.schema.work import executors, job_events, jobs, run_drafts, run_steps, workflow_runs
 
 __all__ = [
@@ -39,6 +40,8 @@ __all__ = [
     "run_drafts",
     "run_steps",
     "schedules",
+    "search_documents",
+    "search_pending",
     "sessions",
     "told_once",
     "triggers",

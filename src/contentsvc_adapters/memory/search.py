@@ -1,0 +1,68 @@
+"""Finding context records and posts."""
+
+from collections.abc import Sequence
+from typing import TypeVar, final
+
+from contentsvc_adapters.memory.state import State, of_organization, place
+from contentsvc_core.content.posts import Post
+from contentsvc_core.insights import Place, folded
+from contentsvc_core.search.documents import post_words, record_words
+from contentsvc_core.search.questions import ContextSearch, Hits, PostSearch
+from contentsvc_core.search.terms import Term
+from contentsvc_core.wire import event_to_json
+from contentsvc_core.workflows.context import ContextRecord, how_many_fit
+
+_Item = TypeVar("_Item", ContextRecord, Post)
+
+
+@final
+class MemorySearch:
+    """The search: everything is looked at anew."""
+
+    def __init__(self, state: State) -> None:
+        """Take the shared state."""
+        self._state = state
+
+    async def records(
+        self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Place | None = None
+    ) -> Hits[ContextRecord]:
+        """Find context records."""
+        found = [
+            record
+            for record in _older(of_organization(self._state.contexts.values(), organization_id), before)
+            if (not search.repository or folded(record.repository) == search.repository)
+            and (not search.event_types or record.event.type in search.event_types)
+            and (search.since is None or record.created_at >= search.since)
+            and _holds(search.terms, record_words(record))
+        ]
+        sizes = (len(event_to_json(record.event)) for record in found[:limit])
+        fitting = how_many_fit(sizes, max_bytes)
+        return Hits(found=found[:fitting], has_more=len(found) > fitting)
+
+    async def posts(
+        self, organization_id: str, search: PostSearch, *, limit: int, before: Place | None = None
+    ) -> Hits[Post]:
+        """Find posts."""
+        found = [
+            post
+            for post in _older(of_organization(self._state.posts.values(), organization_id), before)
+            if (not search.statuses or post.status in search.statuses)
+            and (not search.content_types or post.content_type in search.content_types)
+            and (search.since is None or post.created_at >= search.since)
+            and _holds(search.terms, post_words(post))
+        ]
+        return Hits(found=found[:limit], has_more=len(found) > limit)
+
+    async def catch_up(self, *, limit: int) -> int:
+        """Do nothing: there is no index."""
+        _ = limit
+        return 0
+
+
+def _older(items: Sequence[_Item], before: Place | None) -> list[_Item]:
+    return [item for item in items if before is None or place(item) < place(before)]
+
+
+def _holds(terms: Sequence[Term], words: Sequence[str]) -> bool:
+    having = frozenset(words)
+    return all(term.holds(having) for term in terms)

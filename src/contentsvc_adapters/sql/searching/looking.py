@@ -1,0 +1,177 @@
+"""Looking at what was written since: its words are read beside everything else, and not while a delivery waits.
+
+A document that is to be looked at stands in ``search_pending`` with a version. Its words are read and made without a
+lock; then, in one transaction, it is taken out if that version is there still, and only what was taken out is written.
+So of two that look at once the later look is kept, and a change that comes in between is looked at again.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias, final
+
+from attrs import frozen
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, or_, select
+
+from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.schema import context_records, events, posts, search_documents, search_pending
+from contentsvc_adapters.sql.searching.words import WordIndex, scope_word
+from contentsvc_core.content.posts import Post
+from contentsvc_core.insights import folded
+from contentsvc_core.search.documents import DocumentKind, post_words, record_words
+from contentsvc_core.timestamps import to_ms
+from contentsvc_core.workflows.context import ContextRecord, how_many_fit
+
+#: How many documents are written together, and how much their events have together, as they are stored.
+_BATCH: Final = 100
+_BATCH_BYTES: Final = 8 * 1024 * 1024
+_KEY: Final = (search_pending.c.organization_id, search_pending.c.kind, search_pending.c.document_id)
+_DOCUMENT_KEY: Final = ("organization_id", "kind", "document_id")
+
+#: Organization, kind and id of a document.
+_Key: TypeAlias = tuple[str, str, str]
+
+
+@final
+@frozen(kw_only=True)
+class _Look:
+    """What has been seen of a document."""
+
+    key: _Key
+    version: int
+    #: ``None``: it is gone.
+    row: dict[str, Any] | None
+    words: tuple[str, ...] = ()
+
+
+@final
+class Looker:
+    """Keeps the index."""
+
+    def __init__(self, database: Database, words: WordIndex) -> None:
+        """Take the database and its index of words."""
+        self._database = database
+        self._words = words
+
+    async def look(self, *, limit: int, organization_id: str | None = None) -> int:
+        """Look at documents of one organization, or of any; give how many, at most ``limit``."""
+        done = 0
+        while done < limit:
+            looks = await self._looks(min(_BATCH, limit - done), organization_id)
+            if not looks:
+                break
+            await self._database.write(lambda connection, looks=looks: self._keep(connection, looks))
+            done += len(looks)
+        return done
+
+    async def _looks(self, limit: int, organization_id: str | None) -> list[_Look]:
+        asked = select(search_pending).order_by(*_KEY).limit(limit)
+        if organization_id is not None:
+            asked = asked.where(search_pending.c.organization_id == organization_id)
+
+        def read(connection: Connection) -> tuple[Sequence[rows.AnyRow], Sequence[rows.AnyRow], Sequence[rows.AnyRow]]:
+            pending = connection.execute(asked).all()
+            pending = pending[: self._fitting(connection, pending)] if pending else pending
+            return pending, _records(connection, pending), _posts(connection, pending)
+
+        pending, records, written = await self._database.read(read)
+
+        def made() -> list[_Look]:
+            found: dict[_Key, ContextRecord | Post] = {}
+            for row in records:
+                record = rows.context_record(row)
+                found[record.organization_id, DocumentKind.CONTEXT.value, record.custom_id] = record
+            for row in written:
+                post = rows.post_of(row)
+                found[post.organization_id, DocumentKind.POST.value, post.id] = post
+            return [_look(row, found) for row in pending]
+
+        return await asyncio.to_thread(made) if pending else []
+
+    def _fitting(self, connection: Connection, pending: Sequence[rows.AnyRow]) -> int:
+        sizes = dict[tuple[str, str], int]()
+        size = self._database.dialect.size_of(events.c.data)
+        source = context_records.join(events, events.c.id == context_records.c.event_id)
+        asked = select(context_records.c.organization_id, context_records.c.custom_id, size).select_from(source)
+        if mine := _ids(pending, DocumentKind.CONTEXT):
+            sizes = {
+                (organization_id, custom_id): bytes_
+                for organization_id, custom_id, bytes_ in connection.execute(asked.where(_are(context_records, mine)))
+            }
+        return how_many_fit((sizes.get((row.organization_id, row.document_id), 0) for row in pending), _BATCH_BYTES)
+
+    def _keep(self, connection: Connection, looks: Sequence[_Look]) -> None:
+        # In the order of their keys: two that look at once wait for each other in no circle.
+        taken = [look for look in looks if _take(connection, look)]
+        gone = [look.key for look in taken if look.row is None]
+        if gone:
+            mine = or_(
+                *(
+                    and_(*(search_documents.c[name] == part for name, part in zip(_DOCUMENT_KEY, key, strict=True)))
+                    for key in gone
+                )
+            )
+            removing = delete(search_documents).where(mine).returning(search_documents.c.id)
+            self._words.drop(connection, list(connection.scalars(removing)))
+        addition = self._database.dialect.insert(search_documents)
+        keeping = addition.on_conflict_do_update(
+            index_elements=list(_DOCUMENT_KEY),
+            set_={name: addition.excluded[name] for name in ("created_at", "place_id", "repository", "type")},
+        ).returning(search_documents.c.id)
+        kept = [(connection.execute(keeping, look.row).scalar_one(), look.words) for look in taken if look.row]
+        self._words.keep(connection, kept)
+
+
+def _take(connection: Connection, look: _Look) -> bool:
+    standing = and_(
+        *(column == part for column, part in zip(_KEY, look.key, strict=True)),
+        search_pending.c.version == look.version,
+    )
+    return connection.execute(delete(search_pending).where(standing)).rowcount > 0
+
+
+def _ids(pending: Sequence[rows.AnyRow], kind: DocumentKind) -> dict[str, list[str]]:
+    ids: dict[str, list[str]] = {}
+    for row in pending:
+        if row.kind == kind.value:
+            ids.setdefault(row.organization_id, []).append(row.document_id)
+    return ids
+
+
+def _are(table: Table, ids: dict[str, list[str]]) -> ColumnElement[bool]:
+    column = table.c.custom_id if table is context_records else table.c.id
+    return or_(*(and_(table.c.organization_id == whose, column.in_(mine)) for whose, mine in ids.items()))
+
+
+def _records(connection: Connection, pending: Sequence[rows.AnyRow]) -> Sequence[rows.AnyRow]:
+    ids = _ids(pending, DocumentKind.CONTEXT)
+    source = context_records.join(events, events.c.id == context_records.c.event_id)
+    whole = select(
+        context_records, events.c.repository, events.c.delivery_id, events.c.type, events.c.data
+    ).select_from(source)
+    return connection.execute(whole.where(_are(context_records, ids))).all() if ids else ()
+
+
+def _posts(connection: Connection, pending: Sequence[rows.AnyRow]) -> Sequence[rows.AnyRow]:
+    ids = _ids(pending, DocumentKind.POST)
+    return connection.execute(select(posts).where(_are(posts, ids))).all() if ids else ()
+
+
+def _look(row: rows.AnyRow, found: dict[_Key, ContextRecord | Post]) -> _Look:
+    key = (row.organization_id, row.kind, row.document_id)
+    whole = dict(zip(_DOCUMENT_KEY, key, strict=True))
+    match found.get(key):
+        case ContextRecord() as record:
+            scope = scope_word(record.organization_id, DocumentKind.CONTEXT)
+            place = {"created_at": to_ms(record.created_at), "place_id": record.id}
+            told = {"repository": folded(record.repository), "type": record.event.type}
+            return _Look(
+                key=key, version=row.version, row={**whole, **place, **told}, words=(scope, *record_words(record))
+            )
+        case Post() as post:
+            scope = scope_word(post.organization_id, DocumentKind.POST)
+            place = {"created_at": to_ms(post.created_at), "place_id": post.id}
+            told = {"repository": None, "type": post.content_type.value}
+            return _Look(key=key, version=row.version, row={**whole, **place, **told}, words=(scope, *post_words(post)))
+        case None:
+            return _Look(key=key, version=row.version, row=None)

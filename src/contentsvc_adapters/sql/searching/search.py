@@ -1,0 +1,122 @@
+"""Finding context records and posts (port :class:`~contentsvc_core.ports.Search`)."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias, final
+
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, func, select, tuple_
+
+from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.schema import context_records, events, posts, search_documents, search_pending
+from contentsvc_adapters.sql.searching.looking import Looker
+from contentsvc_adapters.sql.searching.words import scope_word, word_index
+from contentsvc_core.content.posts import Post
+from contentsvc_core.insights import Place
+from contentsvc_core.search.documents import DocumentKind
+from contentsvc_core.search.questions import ContextSearch, Hits, PostSearch
+from contentsvc_core.search.terms import Term
+from contentsvc_core.timestamps import to_ms
+from contentsvc_core.workflows.context import ContextRecord, how_many_fit
+
+_Found: TypeAlias = tuple[Sequence[rows.AnyRow], bool, int]
+
+#: How many documents a search looks at by itself before it answers.
+_AT_ONCE: Final = 2_000
+_NEWEST_FIRST: Final = (search_documents.c.created_at.desc(), search_documents.c.place_id.desc())
+_OF_RECORD: Final = and_(
+    context_records.c.organization_id == search_documents.c.organization_id,
+    context_records.c.custom_id == search_documents.c.document_id,
+)
+_OF_POST: Final = and_(
+    posts.c.organization_id == search_documents.c.organization_id, posts.c.id == search_documents.c.document_id
+)
+
+
+@final
+class SqlSearch:
+    """The search. What was written since is looked at before an answer is given."""
+
+    def __init__(self, database: Database) -> None:
+        """Take the database."""
+        self._database = database
+        self._words = word_index(database)
+        self._looker = Looker(database, self._words)
+
+    async def records(
+        self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Place | None = None
+    ) -> Hits[ContextRecord]:
+        """Find context records; the sizes of their events are asked for first, since one may have 25 MiB."""
+        conditions = self._conditions(organization_id, DocumentKind.CONTEXT, search.terms, before)
+        if search.repository:
+            conditions.append(search_documents.c.repository == search.repository)
+        if search.event_types:
+            conditions.append(search_documents.c.type.in_(search.event_types))
+        if search.since is not None:
+            conditions.append(search_documents.c.created_at >= to_ms(search.since))
+        source = search_documents.join(context_records, _OF_RECORD).join(
+            events, events.c.id == context_records.c.event_id
+        )
+        sizes = _listed(select(self._database.dialect.size_of(events.c.data)), source, conditions, limit + 1)
+        whole = select(
+            context_records, events.c.repository, events.c.delivery_id, events.c.type, events.c.data
+        ).select_from(source)
+
+        def read(connection: Connection) -> _Found:
+            found = list(connection.scalars(sizes))
+            fitting = how_many_fit(found[:limit], max_bytes)
+            listed = connection.execute(whole.where(*conditions).order_by(*_NEWEST_FIRST).limit(fitting)).all()
+            return listed, len(found) > fitting, _pending(connection, organization_id, DocumentKind.CONTEXT)
+
+        await self._looker.look(limit=_AT_ONCE, organization_id=organization_id)
+        listed, has_more, behind = await self._database.read(read)
+        # Not on the loop: a hundred records may hold two hundred thousand commits.
+        found = await asyncio.to_thread(lambda: [rows.context_record(row) for row in listed])
+        return Hits(found=found, has_more=has_more, behind=behind)
+
+    async def posts(
+        self, organization_id: str, search: PostSearch, *, limit: int, before: Place | None = None
+    ) -> Hits[Post]:
+        """Find posts."""
+        conditions = self._conditions(organization_id, DocumentKind.POST, search.terms, before)
+        if search.statuses:
+            conditions.append(posts.c.status.in_([status.value for status in search.statuses]))
+        if search.content_types:
+            conditions.append(search_documents.c.type.in_([kind.value for kind in search.content_types]))
+        if search.since is not None:
+            conditions.append(search_documents.c.created_at >= to_ms(search.since))
+        asked = _listed(select(posts), search_documents.join(posts, _OF_POST), conditions, limit + 1)
+
+        def read(connection: Connection) -> _Found:
+            found = connection.execute(asked).all()
+            return found[:limit], len(found) > limit, _pending(connection, organization_id, DocumentKind.POST)
+
+        await self._looker.look(limit=_AT_ONCE, organization_id=organization_id)
+        listed, has_more, behind = await self._database.read(read)
+        return Hits(found=[rows.post_of(row) for row in listed], has_more=has_more, behind=behind)
+
+    async def catch_up(self, *, limit: int) -> int:
+        """Look at documents of any organization."""
+        return await self._looker.look(limit=limit)
+
+    def _conditions(
+        self, organization_id: str, kind: DocumentKind, terms: Sequence[Term], before: Place | None
+    ) -> list[ColumnElement[bool]]:
+        conditions = [search_documents.c.organization_id == organization_id, search_documents.c.kind == kind.value]
+        if terms:
+            conditions.append(self._words.found(scope_word(organization_id, kind), terms))
+        if before is not None:
+            place = tuple_(search_documents.c.created_at, search_documents.c.place_id)
+            conditions.append(place < tuple_(to_ms(before.created_at), before.id))
+        return conditions
+
+
+def _listed(
+    what: Select[*tuple[Any, ...]], source: FromClause, conditions: Sequence[ColumnElement[bool]], limit: int
+) -> Select[*tuple[Any, ...]]:
+    return what.select_from(source).where(*conditions).order_by(*_NEWEST_FIRST).limit(limit)
+
+
+def _pending(connection: Connection, organization_id: str, kind: DocumentKind) -> int:
+    mine = (search_pending.c.organization_id == organization_id, search_pending.c.kind == kind.value)
+    return connection.scalar(select(func.count()).select_from(search_pending).where(*mine)) or 0

@@ -1,0 +1,1 @@
+"""Searching what happened and what was written about it: the same words everywhere, whatever the store."""

@@ -1,0 +1,56 @@
+"""What of a context record and of a post is searched."""
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import assert_never, final
+
+from contentsvc_core.content.posts import Post
+from contentsvc_core.search.words import words_of
+from contentsvc_core.webhooks.events import Event, Push, Release
+from contentsvc_core.workflows.context import ContextRecord
+
+
+@final
+class DocumentKind(Enum):
+    """What a searched document is."""
+
+    CONTEXT = "context"
+    POST = "post"
+
+
+def record_words(record: ContextRecord) -> tuple[str, ...]:
+    """Give the words of a context record.
+
+    Its repository, type, action and branch or tag; each commit's message, hash, author's name and account; a release's
+    name and notes. Authors' addresses are none of them: whoever searches for people finds them by name.
+    """
+    return words_of(_record_texts(record))
+
+
+def post_words(post: Post) -> tuple[str, ...]:
+    """Give the words of a post: its title's, and its Markdown's."""
+    return words_of((post.title, post.markdown))
+
+
+def _record_texts(record: ContextRecord) -> Iterator[str]:
+    yield record.repository
+    yield record.event.type
+    yield record.event.action
+    yield from _event_texts(record.event)
+
+
+def _event_texts(event: Event) -> Iterator[str]:
+    match event:
+        case Push():
+            yield event.branch
+            for commit in event.commits:
+                yield commit.message
+                yield commit.id
+                yield commit.author.name
+                yield commit.author.username or ""
+        case Release():
+            yield event.tag_name
+            yield event.name or ""
+            yield event.body or ""
+        case _:
+            assert_never(event)

@@ -1,0 +1,110 @@
+"""Where in a record or post the words stand: a few lines that say whether it is the one."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, assert_never, final
+
+from attrs import frozen
+
+from contentsvc_core.content.posts import Post
+from contentsvc_core.search.terms import Term
+from contentsvc_core.search.words import words_of
+from contentsvc_core.text import one_line
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.workflows.context import ContextRecord
+
+#: How many parts of a record are shown, and how much of each, in characters.
+_PARTS: Final = 5
+_LENGTH: Final = 280
+#: How many lines of a text are looked at.
+_LINES: Final = 2_000
+
+
+@final
+@frozen(kw_only=True)
+class Excerpt:
+    """A part of what was found, on one line."""
+
+    text: str
+    #: The commit's hash or the release's tag; ``None``: a post's line.
+    ref: str | None = None
+    #: Its page at the code host.
+    url: str | None = None
+
+    @property
+    def body(self) -> dict[str, str]:
+        """Give the wire form; what there is not is left out."""
+        named = {"text": self.text, "ref": self.ref, "url": self.url}
+        return {name: value for name, value in named.items() if value}
+
+
+def record_excerpts(record: ContextRecord, terms: Sequence[Term]) -> tuple[Excerpt, ...]:
+    """Give the parts of a record that have most of the words that were asked for, in their order; else the first."""
+    return _best(list(_record_parts(record)), terms)
+
+
+def post_excerpts(post: Post, terms: Sequence[Term]) -> tuple[Excerpt, ...]:
+    """Give the lines of a post that have most of the words that were asked for, in their order; else the first."""
+    return _best([Excerpt(text=line) for line in _lines(post.markdown)], terms)
+
+
+def record_hit_body(record: ContextRecord, terms: Sequence[Term]) -> dict[str, Any]:
+    """Give the wire form of a context record that was found: what tells it, and where the words stand in it."""
+    return {
+        "customId": record.custom_id,
+        "metadata": record.metadata,
+        "action": record.event.action,
+        "deliveryId": record.delivery_id,
+        "excerpts": [excerpt.body for excerpt in record_excerpts(record, terms)],
+        "createdAt": iso_ms(record.created_at),
+    }
+
+
+def post_hit_body(post: Post, terms: Sequence[Term]) -> dict[str, Any]:
+    """Give the wire form of a post that was found: without its text, which is asked for by its id."""
+    return {
+        "id": post.id,
+        "title": post.title,
+        "contentType": post.content_type.value,
+        "status": post.status.value,
+        "excerpts": [excerpt.body for excerpt in post_excerpts(post, terms)],
+        "createdAt": iso_ms(post.created_at),
+        "updatedAt": iso_ms(post.updated_at),
+    }
+
+
+def _record_parts(record: ContextRecord) -> Iterator[Excerpt]:
+    event = record.event
+    match event:
+        case Push():
+            for commit in event.commits:
+                # With its author: a commit may be searched for by who wrote it.
+                author = commit.author.username or commit.author.name
+                said = one_line(f"{commit.message} ({author})" if author else commit.message, _LENGTH)
+                yield Excerpt(text=said, ref=commit.id, url=commit.url)
+        case Release():
+            for line in (event.name or event.tag_name, *_lines(event.body or "")):
+                yield Excerpt(text=one_line(line, _LENGTH), ref=event.tag_name, url=event.url)
+        case _:
+            assert_never(event)
+
+
+def _lines(text: str) -> Iterator[str]:
+    for line in text[: _LINES * _LENGTH].splitlines()[:_LINES]:
+        if shown := one_line(line, _LENGTH):
+            yield shown
+
+
+def _best(parts: Sequence[Excerpt], terms: Sequence[Term]) -> tuple[Excerpt, ...]:
+    wanted = [term for term in terms if not term.is_excluded]
+    scores = [_score(part, wanted) for part in parts]
+    places = sorted(range(len(parts)), key=lambda place: (-scores[place], place))[:_PARTS]
+    chosen = [place for place in places if scores[place]] or places[:_PARTS]
+    return tuple(parts[place] for place in sorted(chosen))
+
+
+def _score(part: Excerpt, wanted: Sequence[Term]) -> int:
+    if not wanted:
+        return 0
+    words = frozenset(words_of((part.text, part.ref or "")))
+    return sum(term.holds(words) for term in wanted)

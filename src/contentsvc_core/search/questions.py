@@ -1,0 +1,127 @@
+"""What context records and posts can be searched by, and what a search gives."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final, Generic, TypeVar, final
+
+from attrs import field, frozen
+
+from contentsvc_core.content.posts import ContentType, PostStatus
+from contentsvc_core.content.queries import InvalidQuery, choices, listed
+from contentsvc_core.insights import folded
+from contentsvc_core.search.terms import Term, read_terms
+from contentsvc_core.text import one_line
+from contentsvc_core.timestamps import whole_ms
+from contentsvc_core.webhooks.events import Push, Release
+
+#: How much a search gives at most, and unless it is told otherwise.
+HITS_LIMIT: Final = 100
+HITS_DEFAULT: Final = 20
+EVENT_TYPES: Final = (Push.type, Release.type)
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt].*)?", re.ASCII)
+_OFFSET: Final = re.compile(r"(?<=:[0-9]{2}) (?=[0-9]{2}:?[0-9]{2}$)")
+_Item = TypeVar("_Item")
+
+
+@final
+@frozen(kw_only=True)
+class ContextSearch:
+    """Which context records; each part that is empty asks for nothing."""
+
+    terms: tuple[Term, ...] = field(converter=tuple, default=())
+    #: Only of the repository ``owner/name``, whatever the case of its ASCII letters: code hosts do not tell it apart.
+    repository: str = field(converter=folded, default="")
+    #: Only of events of these types.
+    event_types: tuple[str, ...] = field(converter=tuple, default=())
+    #: Only records that arrived then or later.
+    since: datetime | None = None
+
+
+@final
+@frozen(kw_only=True)
+class PostSearch:
+    """Which posts; each part that is empty asks for nothing."""
+
+    terms: tuple[Term, ...] = field(converter=tuple, default=())
+    statuses: tuple[PostStatus, ...] = field(converter=tuple, default=())
+    content_types: tuple[ContentType, ...] = field(converter=tuple, default=())
+    #: Only posts that were created then or later.
+    since: datetime | None = None
+
+
+@final
+@frozen(kw_only=True)
+class Hits(Generic[_Item]):
+    """What a search has found."""
+
+    #: Newest first.
+    found: Sequence[_Item]
+    #: Whether older ones are left that are found, too: the next part begins behind the last of these.
+    has_more: bool
+    #: How many of the organization's documents could not be looked at yet, because many were written just now.
+    behind: int = 0
+
+
+def read_context_search(parameters: Mapping[str, str]) -> ContextSearch | InvalidQuery:
+    """Read ``query``, ``repository``, ``eventType`` (a comma list), ``since``; one that is empty asks for nothing."""
+    terms = read_terms(parameters.get("query", ""))
+    if isinstance(terms, InvalidQuery):
+        return terms
+    event_types = listed(parameters.get("eventType", ""))
+    for value in event_types:
+        if value not in EVENT_TYPES:
+            return InvalidQuery(
+                error=f"Invalid eventType: '{one_line(value, 64)}' is not one of {', '.join(EVENT_TYPES)}"
+            )
+    since = read_since(parameters.get("since", ""))
+    if isinstance(since, InvalidQuery):
+        return since
+    return ContextSearch(
+        terms=terms, repository=parameters.get("repository", "").strip(), event_types=event_types, since=since
+    )
+
+
+def read_post_search(parameters: Mapping[str, str]) -> PostSearch | InvalidQuery:
+    """Read ``query``, ``status`` and ``contentType`` (comma lists) and ``since``; an empty one asks for nothing."""
+    terms = read_terms(parameters.get("query", ""))
+    if isinstance(terms, InvalidQuery):
+        return terms
+    statuses = choices("status", parameters.get("status", ""), PostStatus)
+    if isinstance(statuses, InvalidQuery):
+        return statuses
+    content_types = choices("contentType", parameters.get("contentType", ""), ContentType)
+    if isinstance(content_types, InvalidQuery):
+        return content_types
+    since = read_since(parameters.get("since", ""))
+    if isinstance(since, InvalidQuery):
+        return since
+    return PostSearch(terms=terms, statuses=statuses, content_types=content_types, since=since)
+
+
+def read_limit(text: str) -> int | InvalidQuery:
+    """Read how many are wanted: 1 to :data:`HITS_LIMIT`; empty: :data:`HITS_DEFAULT`."""
+    if not text:
+        return HITS_DEFAULT
+    # Eighteen digits: more are no number that anybody means, and to read them takes its time.
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else 0  # noqa: PLR2004
+    if not 1 <= number <= HITS_LIMIT:
+        return InvalidQuery(error=f"Invalid limit: '{one_line(text, 64)}' is not a number from 1 to {HITS_LIMIT}")
+    return number
+
+
+def read_since(text: str) -> datetime | InvalidQuery | None:
+    """Read a date or a point in time (ISO 8601); without an offset it is in UTC. Empty: ``None``."""
+    given = text.strip()
+    if not given:
+        return None
+    example = "2026-11-22 or 2026-11-22T08:30:00Z"
+    wrong = InvalidQuery(error=f"Invalid since: '{one_line(text, 64)}' is no date and no time, such as {example}")
+    if not _DATE.fullmatch(given):
+        return wrong
+    try:
+        # A plus sign that nobody has escaped in a URL is a space.
+        at = datetime.fromisoformat(_OFFSET.sub("+", given))
+        return whole_ms(at if at.tzinfo is not None else at.replace(tzinfo=UTC))
+    except (ValueError, OverflowError):
+        return wrong

@@ -1,0 +1,98 @@
+"""The words of texts: what is found is decided here, and nowhere else.
+
+A database has ideas of its own about where a word ends and which letters are one, and no two databases share them. So a
+store is given words that are ready, and compares them byte by byte: the same question finds the same in each of them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+from unicodedata import normalize
+
+#: A longer word counts with its beginning alone, in characters.
+WORD_LIMIT: Final = 64
+#: How much is looked at of one document, in characters.
+TEXT_LIMIT: Final = 2_000_000
+#: How many bytes the words of one document have together at most; PostgreSQL's ``tsvector`` holds a mebibyte.
+ROOM: Final = 400_000
+#: Stands for the dot in a version's word. For private use: no text's word has it, and every database takes it.
+_DOT: Final = "\ue001"
+
+_TOKEN: Final = re.compile(r"[^\W_]+")
+#: Scripts that write no spaces: each of their characters is a word.
+_UNSPACED: Final = re.compile(
+    "([\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff])"
+)
+#: What a name like ``DeliveryStore`` or ``HTTPServer`` is made of.
+_HUMP: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_VERSION: Final = re.compile(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+)(?![\w]|\.[0-9])", re.IGNORECASE | re.ASCII)
+
+
+def words_of(texts: Iterable[str]) -> tuple[str, ...]:
+    """Give the different words of a document, in the order in which they come first.
+
+    Letters are compared without their case, in their compatibility form (Unicode Standard Annex 15, NFKC). ``1.2.3`` is
+    a word beside its numbers, and so is each part of ``DeliveryStore`` beside the whole. Of a document that is very
+    large, the words of the beginning: :data:`TEXT_LIMIT` and :data:`ROOM` bound them.
+    """
+    words: dict[str, None] = {}
+    room, left = ROOM, TEXT_LIMIT
+    for text in texts:
+        for word in _words(text[:left]):
+            if word not in words:
+                room -= len(word.encode()) + 1
+                if room < 0:
+                    return tuple(words)
+                words[word] = None
+        left -= len(text)
+        if left <= 0:
+            break
+    return tuple(words)
+
+
+def asked_words(text: str) -> tuple[str, ...]:
+    """Give the words that a document has to have so that it holds ``text``, which has no spaces."""
+    normal = normalize("NFKC", text)
+    version = _VERSION.fullmatch(normal)
+    return (_dotted(version[1]),) if version else tuple(dict.fromkeys(_plain(normal)))
+
+
+def _words(text: str) -> Iterator[str]:
+    normal = text if text.isascii() else normalize("NFKC", text)
+    for version in _VERSION.finditer(normal):
+        yield _dotted(version[1])
+    for token in _TOKEN.findall(normal):
+        if token.isascii():
+            yield token.lower()[:WORD_LIMIT]
+            if not token.islower() and not token.isupper() and not token.isdecimal():
+                yield from _humps(token)
+        else:
+            yield from _foreign(token)
+
+
+def _plain(normal: str) -> Iterator[str]:
+    for token in _TOKEN.findall(normal):
+        if token.isascii():
+            yield token.lower()[:WORD_LIMIT]
+        else:
+            yield from _foreign(token)
+
+
+def _foreign(token: str) -> Iterator[str]:
+    for part in _UNSPACED.split(token):
+        if part:
+            yield part.casefold()[:WORD_LIMIT]
+
+
+def _humps(token: str) -> Iterator[str]:
+    parts = _HUMP.findall(token)
+    if len(parts) > 1:
+        for part in parts:
+            # A single letter finds everything, and says nothing.
+            if len(part) > 1:
+                yield part.lower()[:WORD_LIMIT]
+
+
+def _dotted(version: str) -> str:
+    return version.replace(".", _DOT)[:WORD_LIMIT]
