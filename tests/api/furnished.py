@@ -55,6 +55,7 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
         "/v1/schedules/{scheduleId}": schedule["schedule"]["id"],
         "/v1/event-triggers/{triggerId}": trigger["eventTrigger"]["id"],
         "/v1/webhook-logs/{logId}/replay": entry["id"],
+        "/v1/context/{customId}": f"codehost:{caller.repository_id}:d-1",
     }
 
 

@@ -37,7 +37,13 @@ def empty_url() -> Generator[str]:
 
 #: The index of words is each database's own: it stands in the scripts alone.
 _WORDS = "search_words"
-_OPTIONS = {"include_name": lambda name, _kind, _parents: not (name or "").startswith(_WORDS)}
+
+
+def _is_shared(name: str | None, _kind: str, _parents: object) -> bool:
+    return not (name or "").startswith(_WORDS)
+
+
+_OPTIONS = {"include_name": _is_shared}
 
 
 @pytest.fixture

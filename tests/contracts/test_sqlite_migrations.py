@@ -21,7 +21,13 @@ from contentsvc_core.errors import SchemaMismatch
 
 #: The index of words is each database's own: it stands in the scripts alone.
 _WORDS = "search_words"
-_OPTIONS = {"include_name": lambda name, _kind, _parents: not (name or "").startswith(_WORDS)}
+
+
+def _is_shared(name: str | None, _kind: str, _parents: object) -> bool:
+    return not (name or "").startswith(_WORDS)
+
+
+_OPTIONS = {"include_name": _is_shared}
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 """Context records: what AI agents read about past events (specification 2.5)."""
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, final
+from typing import Any, Final, final
 
 import msgspec
 from attrs import frozen
@@ -11,6 +12,9 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.events import Event
 from contentsvc_core.wire import event_data
 from contentsvc_core.workflows.triggers import source_type
+
+#: A provider's slug, a repository's id, and a delivery's id, which is visible ASCII.
+_CUSTOM_ID: Final = re.compile(r"[a-z0-9-]{1,64}:[0-9]{1,19}:[!-~]{1,255}", re.ASCII)
 
 
 @final
@@ -57,6 +61,11 @@ class ContextRecord:
 def custom_id(provider: str, repository_id: int, delivery_id: str) -> str:
     """Give the custom id of the context record that a delivery leaves."""
     return f"{provider}:{repository_id}:{delivery_id}"
+
+
+def is_custom_id(text: str) -> bool:
+    """Tell whether ``text`` can be a custom id; anything else is an unknown one."""
+    return _CUSTOM_ID.fullmatch(text) is not None
 
 
 def how_many_fit(sizes: Iterable[int], room: int) -> int:

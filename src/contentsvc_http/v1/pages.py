@@ -45,18 +45,24 @@ def read_parameters(request: Request[Any, Any, Any]) -> dict[str, str]:
 
 def paged(filters: Mapping[str, str]) -> type[Operation]:
     """Give the class of operations with ``limit``, ``page`` and ``filters``, by name and description: for OpenAPI."""
-    described = {
-        "limit": "items per page, 1 to 100; 10 unless it is a number",
-        "page": "the page, from 1",
-        **filters,
-    }
+    return queried(
+        {
+            "limit": "items per page, 1 to 100; 10 unless it is a number",
+            "page": "the page, from 1",
+            **filters,
+        }
+    )
+
+
+def queried(described: Mapping[str, str]) -> type[Operation]:
+    """Give the class of operations with query parameters that are read by hand, by name and description."""
 
     @dataclass
-    class Paged(Operation):
+    class Queried(Operation):
         def __post_init__(self) -> None:
             self.parameters = [
                 Parameter(name=name, param_in="query", description=text, schema=Schema(type=OpenAPIType.STRING))
                 for name, text in described.items()
             ]
 
-    return Paged
+    return Queried

@@ -5,7 +5,16 @@ from typing import final
 from attrs import frozen
 from litestar.handlers import HTTPRouteHandler
 
-from contentsvc_core.ports import BrandIdentities, Directory, Jobs, Journal, PostLibrary, Schedules
+from contentsvc_core.ports import (
+    BrandIdentities,
+    ContextLibrary,
+    Directory,
+    Jobs,
+    Journal,
+    PostLibrary,
+    Schedules,
+    Search,
+)
 from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.connect import Connector
 from contentsvc_core.usecases.edit import PostEditor
@@ -16,6 +25,7 @@ from contentsvc_core.usecases.replay import Replayer
 from contentsvc_core.usecases.triggers import TriggerEditor
 from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.v1.brand_identities import brand_routes
+from contentsvc_http.v1.context import context_routes
 from contentsvc_http.v1.event_triggers import event_trigger_routes
 from contentsvc_http.v1.gate import Gate
 from contentsvc_http.v1.generation import generation_routes
@@ -46,6 +56,8 @@ class Api:
     schedules: Schedules
     directory: Directory
     connector: Connector
+    contexts: ContextLibrary
+    search: Search
 
 
 def api_routes(api: Api) -> list[HTTPRouteHandler]:
@@ -58,5 +70,6 @@ def api_routes(api: Api) -> list[HTTPRouteHandler]:
         *schedule_routes(api.gate, api.planner, api.schedules, api.directory),
         *event_trigger_routes(api.gate, api.trigger_editor, api.directory),
         *webhook_log_routes(api.gate, api.journal, api.replayer),
+        *context_routes(api.gate, api.search, api.contexts),
     ]
     return api.limits.on(routes)

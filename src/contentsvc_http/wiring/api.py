@@ -60,5 +60,7 @@ def open_api(
         planner=Planner(stores.schedules, stores.directory, stores.brands, clock, ids),
         schedules=stores.schedules,
         directory=stores.directory,
+        contexts=stores.contexts,
+        search=stores.search,
         connector=Connector(stores.directory, stores.hooks, calls, clock, ids),
     )

@@ -22,6 +22,7 @@ from contentsvc_http.wiring.dashboard import open_dashboard
 from contentsvc_http.wiring.engine import open_engine
 from contentsvc_http.wiring.faults import log_fault
 from contentsvc_http.wiring.scheduling import scheduling
+from contentsvc_http.wiring.searching import searching
 from contentsvc_http.wiring.stores import open_stores
 from contentsvc_http.wiring.sweeping import sweeping
 
@@ -51,6 +52,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
         )
         if role.works:
             await stack.enter_async_context(sweeping(stores, clock))
+            await stack.enter_async_context(searching(stores.search))
         if engine is not None:
             scheduler = Scheduler(stores.schedules, stores.directory, clock, ids, on_fault=log_fault)
             await stack.enter_async_context(scheduling(scheduler, nudge=engine.nudge))

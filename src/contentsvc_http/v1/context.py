@@ -1,0 +1,149 @@
+"""``/v1/context``: what happened, for AI agents: searched by its words, and each record whole (specification 2.5)."""
+
+import asyncio
+from typing import Annotated, Any, Final, NotRequired, TypedDict, final
+
+import msgspec
+from litestar import Request, Response, get
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import Parameter
+
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.content.queries import InvalidQuery
+from contentsvc_core.insights import Place
+from contentsvc_core.ports import ContextLibrary, Search
+from contentsvc_core.search.excerpts import record_hit_body
+from contentsvc_core.search.questions import HITS_DEFAULT, HITS_LIMIT, read_context_search, read_limit
+from contentsvc_core.workflows.context import context_body, is_custom_id
+from contentsvc_http.errors import Refused
+from contentsvc_http.places import read_place, written_place
+from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.pages import queried, read_parameters
+
+#: How much the events of one answer have together, in bytes; what does not fit is for the next part.
+MAX_BYTES: Final = 32 * 1024 * 1024
+_PARAMETERS: Final = {
+    "query": "words, all of which a record has to have; word* for a beginning, -word for what it must not have",
+    "repository": "owner/name: only of this repository",
+    "eventType": "a comma list of push, release",
+    "since": "a date or a point in time (ISO 8601): only what arrived then or later",
+    "limit": f"how many records, 1 to {HITS_LIMIT}; {HITS_DEFAULT} unless told",
+    "before": "where the part before this one ended: its next",
+}
+
+
+@final
+class MetadataBody(TypedDict):
+    """What a context record is about (specification 2.5)."""
+
+    source: str
+    eventType: str
+    repository: str
+
+
+@final
+class ExcerptBody(TypedDict):
+    """A part of what was found: a commit with its hash and page, or a line of a release."""
+
+    text: str
+    ref: NotRequired[str]
+    url: NotRequired[str]
+
+
+@final
+class HitBody(TypedDict):
+    """A context record that was found."""
+
+    customId: str
+    metadata: MetadataBody
+    action: str
+    deliveryId: str
+    excerpts: list[ExcerptBody]
+    createdAt: str
+
+
+@final
+class HitListBody(TypedDict):
+    """What a search has found, newest first."""
+
+    context: list[HitBody]
+    #: What ``before`` is for the next part; null: this is the last one.
+    next: str | None
+    #: How many records could not be looked at yet, because many arrived just now; usually 0.
+    behind: int
+
+
+@final
+class RecordBody(TypedDict):
+    """A context record as it is stored (specification 2.5)."""
+
+    customId: str
+    content: str
+    metadata: MetadataBody
+    createdAt: str
+
+
+@final
+class RecordAnswer(TypedDict):
+    """A context record."""
+
+    context: RecordBody
+
+
+def context_routes(gate: Gate, search: Search, contexts: ContextLibrary) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+
+    @get(
+        "/v1/context",
+        name="search_context",
+        operation_id="searchContext",
+        summary="Search the context records, newest first",
+        tags=["context"],
+        operation_class=queried(_PARAMETERS),
+        responses=errors(400),
+    )
+    async def search_context(request: Request[Any, Any, Any]) -> Response[HitListBody]:
+        key = await gate.caller(request, Scope.READ)
+        parameters = read_parameters(request)
+        asked, limit = read_context_search(parameters), read_limit(parameters.get("limit", ""))
+        for read in (asked, limit):
+            if isinstance(read, InvalidQuery):
+                raise Refused(400, {"error": read.error})
+        before = _read_before(parameters.get("before", ""))
+        assert not isinstance(asked, InvalidQuery)
+        assert not isinstance(limit, InvalidQuery)
+        hits = await search.records(key.organization_id, asked, limit=limit, max_bytes=MAX_BYTES, before=before)
+        # Not on the loop: the words of many commits are compared.
+        bodies = await asyncio.to_thread(lambda: [record_hit_body(record, asked.terms) for record in hits.found])
+        following = written_place(Place.of(hits.found[-1])) if hits.has_more else None
+        return await gate.answer(key, {"context": bodies, "next": following, "behind": hits.behind})
+
+    @get(
+        "/v1/context/{custom_id:path}",
+        name="get_context",
+        operation_id="getContext",
+        summary="Give a context record",
+        tags=["context"],
+        responses=errors(404),
+    )
+    async def get_context(
+        request: Request[Any, Any, Any], custom_id: Annotated[str, Parameter(description="the record's custom id")]
+    ) -> Response[RecordAnswer]:
+        key = await gate.caller(request, Scope.READ)
+        asked = custom_id.removeprefix("/")
+        found = await contexts.record(key.organization_id, asked) if is_custom_id(asked) else None
+        if found is None:
+            raise Refused(404, {"error": "Context record not found"})
+        body = await asyncio.to_thread(lambda: msgspec.Raw(msgspec.json.encode(context_body(found))))
+        return await gate.answer(key, {"context": body})
+
+    return [search_context, get_context]
+
+
+def _read_before(text: str) -> Place | None:
+    if not text:
+        return None
+    place = read_place(text)
+    if place is None:
+        raise Refused(400, {"error": "Invalid before: it is not what a part of the list gave as its next"})
+    return place

@@ -1,0 +1,141 @@
+"""``/v1/context`` over HTTP: searching what happened, and a record whole."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from tests.api.world import ApiWorld, Caller
+
+from contentsvc_core import Scope
+from contentsvc_core.testing import START
+from contentsvc_core.timestamps import iso_ms
+
+PATH = "/v1/context"
+NO_TIME = "no date and no time, such as 2026-11-22 or 2026-11-22T08:30:00Z"
+
+
+async def found(acme: Caller, **parameters: Any) -> list[str]:
+    answer = await acme("GET", PATH, params=parameters)
+    assert answer.status_code == 200, answer.text
+    return [each["deliveryId"] for each in answer.json()["context"]]
+
+
+@pytest.fixture
+async def busy(acme: Caller) -> Caller:
+    await acme.push("d-1", "feat: turn the lamp on at dusk", "fix: count each key once")
+    await acme.push("d-2", "fix: the door")
+    await acme.release("d-3", "v1.2.3")
+    return acme
+
+
+async def test_what_is_found_says_where(busy: Caller) -> None:
+    answer = await busy("GET", PATH, params={"query": "LAMP dusk"})
+
+    assert answer.json() == {
+        "context": [
+            {
+                "customId": f"codehost:{busy.repository_id}:d-1",
+                "metadata": {"source": "codehost_webhook", "eventType": "push", "repository": "acme/lighthouse"},
+                "action": "pushed",
+                "deliveryId": "d-1",
+                "excerpts": answer.json()["context"][0]["excerpts"],
+                "createdAt": iso_ms(START),
+            }
+        ],
+        "next": None,
+        "behind": 0,
+    }
+    (excerpt,) = answer.json()["context"][0]["excerpts"]
+    assert excerpt["text"].startswith("feat: turn the lamp on at dusk (")
+    assert set(excerpt) == {"text", "ref", "url"}
+
+
+async def test_words_and_filters(busy: Caller) -> None:
+    assert await found(busy) == ["d-3", "d-2", "d-1"]
+    assert await found(busy, query="fix") == ["d-2", "d-1"]
+    assert await found(busy, query="fix -lamp") == ["d-2"]
+    assert await found(busy, query="1.2*") == ["d-3"]
+    assert await found(busy, query="fix", repository="ACME/Lighthouse") == ["d-2", "d-1"]
+    assert await found(busy, repository="acme/other") == []
+    assert await found(busy, eventType="release") == ["d-3"]
+    assert await found(busy, eventType="release, push", limit=1) == ["d-3"]
+    assert await found(busy, since="2026-01-01") == ["d-3", "d-2", "d-1"]
+    assert await found(busy, since="2026-01-01T00:00:00Z") == ["d-3", "d-2", "d-1"]
+    assert await found(busy, since="2026-01-01T02:00:01+02:00") == []
+
+
+async def test_parts_lead_through_all_of_it(busy: Caller) -> None:
+    read: list[str] = []
+    following: str | None = ""
+    while following is not None:
+        parameters = {"limit": "2", "before": following}
+        body = (await busy("GET", PATH, params=parameters)).json()
+        read += [each["deliveryId"] for each in body["context"]]
+        following = body["next"]
+    assert read == ["d-3", "d-2", "d-1"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"query": "!"}, "Invalid query: it has no word, only signs"),
+        ({"query": "x" * 501}, "Invalid query: it has more than 500 characters"),
+        ({"eventType": "ping"}, "Invalid eventType: 'ping' is not one of push, release"),
+        ({"limit": "0"}, "Invalid limit: '0' is not a number from 1 to 100"),
+        ({"limit": "101"}, "Invalid limit: '101' is not a number from 1 to 100"),
+        ({"limit": "1e1"}, "Invalid limit: '1e1' is not a number from 1 to 100"),
+        ({"limit": "9" * 5000}, f"Invalid limit: '{'9' * 63}…' is not a number from 1 to 100"),
+        (
+            {"since": "yesterday"},
+            f"Invalid since: 'yesterday' is {NO_TIME}",
+        ),
+        (
+            {"since": "0001-01-01T00:00:00+23:59"},
+            f"Invalid since: '0001-01-01T00:00:00+23:59' is {NO_TIME}",
+        ),
+        ({"before": "here"}, "Invalid before: it is not what a part of the list gave as its next"),
+    ],
+)
+async def test_a_bad_question_is_told_what_is_wrong(acme: Caller, parameters: dict[str, str], error: str) -> None:
+    answer = await acme("GET", PATH, params=parameters)
+    assert (answer.status_code, answer.json()) == (400, {"error": error})
+
+
+async def test_a_record_whole(busy: Caller) -> None:
+    custom_id = f"codehost:{busy.repository_id}:d-2"
+
+    answer = await busy("GET", f"{PATH}/{custom_id}")
+
+    assert answer.status_code == 200
+    record = answer.json()["context"]
+    assert record["customId"] == custom_id
+    assert record["content"].startswith("Codehost push event for acme/lighthouse (pushed).\n\nData:\n{")
+    assert "fix: the door" in record["content"]
+
+
+async def test_a_record_whose_delivery_id_has_signs(acme: Caller) -> None:
+    await acme.push("a/b?c%2Fd#e", "feat: x")
+    custom_id = f"codehost:{acme.repository_id}:a/b?c%2Fd#e"
+
+    answer = await acme("GET", f"{PATH}/{quote(custom_id, safe='')}")
+
+    assert answer.json()["context"]["customId"] == custom_id
+
+
+@pytest.mark.parametrize("custom_id", ["codehost:1:nothing", "x", "codehost:1:%00", "github:99999999999999999999:d"])
+async def test_a_record_that_is_not_there(acme: Caller, custom_id: str) -> None:
+    answer = await acme("GET", f"{PATH}/{custom_id}")
+    assert (answer.status_code, answer.json()) == (404, {"error": "Context record not found"})
+
+
+async def test_another_organizations_records_are_not_there(world: ApiWorld, busy: Caller) -> None:
+    zenith = await world.caller("Zenith")
+
+    assert await found(zenith, query="lamp") == []
+    assert (await zenith("GET", f"{PATH}/codehost:{busy.repository_id}:d-1")).status_code == 404
+
+
+async def test_a_key_that_may_only_write_reads_nothing(world: ApiWorld) -> None:
+    writer = await world.caller("Writer", Scope.WRITE)
+    for path in (PATH, f"{PATH}/codehost:1:d"):
+        assert (await writer("GET", path)).status_code == 403
