@@ -1,4 +1,4 @@
-"""``log``, ``run`` and ``context``: what has happened."""
+"""``log`` and ``run``: what has happened."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -9,7 +9,6 @@ from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.journal import log_body
 from contentsvc_core.usecases.replay import Replayed, ReplayFault
-from contentsvc_core.workflows.context import context_body
 from contentsvc_core.workflows.runs import CANCELLED, RunStatus, run_body
 
 
@@ -106,24 +105,6 @@ def retry(run_id: str, *, as_json: bool) -> None:
     if (refused := at_desk(work)) is not None:
         raise click.ClickException(refused)
     show({"runId": run_id, "status": RunStatus.PENDING.value}, as_json=as_json)
-
-
-@click.group()
-def context() -> None:
-    """The context records for AI agents."""
-
-
-@context.command("list")
-@ORGANIZATION
-@LIMIT
-@JSON
-def list_context(organization: str, limit: int | None, *, as_json: bool) -> None:
-    """List context records, newest first."""
-
-    async def rows(desk: Desk, owner: str) -> list[dict[str, Any]]:
-        return [context_body(record) for record in await desk.stores.contexts.records(owner, limit=limit)]
-
-    show_list(organization, rows, ("createdAt", "customId", "content"), as_json=as_json)
 
 
 def show_list(

@@ -21,7 +21,7 @@ _COMMANDS: Final = {
     "tail": "contentsvc_cli.tail:tail",
     "log": "contentsvc_cli.listings:log",
     "run": "contentsvc_cli.listings:run",
-    "context": "contentsvc_cli.listings:context",
+    "context": "contentsvc_cli.context:context",
     "post": "contentsvc_cli.posts:post",
     "history": "contentsvc_cli.history:history",
     "send": "contentsvc_cli.send:send",

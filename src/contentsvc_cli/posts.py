@@ -7,9 +7,12 @@ import click
 
 from contentsvc_cli.listings import show_list
 from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, show
+from contentsvc_cli.searching import HITS, SINCE, accepted, show_hits, warn
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.content.editing import InvalidChange, PostChange, read_post_change
 from contentsvc_core.content.posts import Post, PostStatus, post_body
+from contentsvc_core.search.excerpts import post_hit_body
+from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.text import storable
 from contentsvc_core.usecases.edit import PostFault
 
@@ -36,6 +39,33 @@ def list_posts(organization: str, limit: int | None, *, as_json: bool) -> None:
         return [post_body(found) for found in await desk.stores.posts.posts(owner, limit=limit)]
 
     show_list(organization, rows, ("createdAt", "id", "contentType", "status", "title"), as_json=as_json)
+
+
+@post.command("search")
+@click.argument("words", nargs=-1)
+@ORGANIZATION
+@click.option("--status", default="", metavar="LIST", help="Only posts that stand so: draft, published.")
+@click.option("--content-type", default="", metavar="LIST", help="Only these types, with commas between them.")
+@SINCE
+@HITS
+@JSON
+def search_posts(  # its options
+    words: tuple[str, ...], organization: str, status: str, content_type: str, since: str, limit: int, *, as_json: bool
+) -> None:
+    """Search posts by WORDS: all of them have to be there; word* is a beginning, and what has -word is left out.
+
+    Put -- before the first word that begins with a hyphen.
+    """
+    asked = accepted(
+        read_post_search({"query": " ".join(words), "status": status, "contentType": content_type, "since": since})
+    )
+
+    async def rows(desk: Desk, owner: str) -> list[dict[str, Any]]:
+        hits = await desk.stores.search.posts(owner, asked, limit=limit)
+        warn(hits)
+        return [post_hit_body(found, asked.terms) for found in hits.found]
+
+    show_hits(organization, rows, ("createdAt", "id", "contentType", "status", "title"), as_json=as_json)
 
 
 @post.command("show")

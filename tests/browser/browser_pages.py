@@ -30,6 +30,8 @@ _PAGES: Final[dict[str, tuple[str, str | None]]] = {
     "edit-post": ("/posts", r"/dashboard/posts/post_[^/]+$"),
     "write-post": ("/posts/write", None),
     "schedule": ("/schedules", r"/dashboard/schedules/sch_[^/]+$"),
+    "search": ("/search?query=fix", None),
+    "record": ("/search?query=fix", r"/dashboard/context/[^/]+$"),
     "brands": ("/brands", None),
     "keys": ("/keys", None),
 }

@@ -109,7 +109,7 @@ def test_the_command_line_page_shows_no_other_command() -> None:
 #: A server has to have made it; ``tests/drivers/test_brand_command.py`` runs these.
 _NEEDS_A_BRAND: Final = {"brand list", "brand show", "brand edit", "brand delete"}
 #: A run has to have written it; ``tests/drivers/test_post_command.py`` runs these.
-_NEEDS_A_POST: Final = {"post show", "post edit", "post publish", "post unpublish", "post delete"}
+_NEEDS_A_POST: Final = {"post search", "post show", "post edit", "post publish", "post unpublish", "post delete"}
 #: They need a code host, or another integration; ``tests/drivers/test_hooks.py`` runs these.
 _NEEDS_A_CODE_HOST: Final = {"integration reconcile", "integration delete"}
 #: What needs a server, another repository, or an engine that has done its work.
@@ -152,6 +152,8 @@ def test_the_json_on_the_command_line_page_has_the_keys_that_are_printed(
                 made[found[1]] = found[0]
         if name == "log list":
             made["log_"] = cast("list[dict[str, Any]]", printed)[0]["id"]
+        if name == "context list":
+            made["codehost:"] = cast("list[dict[str, Any]]", printed)[0]["customId"]
         if name == "run list":
             # The ids of runs have no prefix that tells them.
             made[json.loads(shown.text)[0]["id"]] = cast("list[dict[str, Any]]", printed)[0]["id"]

@@ -47,6 +47,45 @@ def trigger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return trigger["id"]
 
 
+def test_context_records_are_searched_and_shown() -> None:
+    (found,) = command("context", "search", "LAMP", "feat", "--organization", "acme", "--event-type", "push")
+    assert found["deliveryId"] == "d-1"
+    assert found["excerpts"][0]["text"] == "feat: a lamp (ada)"
+    without = CliRunner().invoke(main, ["context", "search", "--organization", "acme", "--json", "--", "-lamp"])
+    assert json.loads(without.stdout) == []
+    assert command("context", "search", "--organization", "acme", "--since", "2099-01-01") == []
+
+    shown = CliRunner().invoke(main, ["context", "show", found["customId"], "--organization", "acme"])
+    assert shown.stdout.startswith("Codehost push event for acme/lighthouse (pushed).\n")
+    table = CliRunner().invoke(main, ["context", "search", "lamp", "--organization", "acme"])
+    assert "feat: a lamp (ada)" in table.stdout
+
+    assert (
+        error("context", "show", "codehost:1:x", "--organization", "acme")
+        == "there is no context record 'codehost:1:x'"
+    )
+    assert (
+        error("context", "search", "!", "--organization", "acme", code=2) == "Invalid query: it has no word, only signs"
+    )
+    assert error("context", "search", "x", "--organization", "acme", "--event-type", "ping", code=2).startswith(
+        "Invalid eventType: 'ping'"
+    )
+
+
+def test_of_many_that_are_found_the_newest_are_shown_and_that_is_said(tmp_path: Path) -> None:
+    lines = [
+        {"event": "push", "delivery": f"d-{n}", "body": push_body(f"feat: {n}", repository_id=4242)} for n in (2, 3)
+    ]
+    (tmp_path / "more.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (integration,) = command("integration", "list", "--organization", "acme")
+    command("receive", "more.jsonl", "--integration", integration["id"])
+
+    done = CliRunner().invoke(main, ["context", "search", "feat", "--organization", "acme", "--limit", "1", "--json"])
+
+    assert [each["deliveryId"] for each in json.loads(done.stdout)] == ["d-3"]
+    assert done.stderr == "There is more: raise --limit, or search for more words.\n"
+
+
 @pytest.fixture
 def post() -> dict[str, Any]:
     """What the push came to."""
@@ -141,3 +180,15 @@ def test_a_delivery_is_replayed() -> None:
     (integration,) = command("integration", "list", "--organization", "acme")
     command("integration", "disable", integration["id"])
     assert error("log", "replay", entry["id"]) == "Integration is disabled"
+
+
+def test_posts_are_searched(post: dict[str, Any]) -> None:
+    (found,) = command("post", "search", "lam*", "--organization", "acme", "--status", "draft")
+
+    assert (found["id"], found["title"]) == (post["id"], post["title"])
+    assert set(found) == {"id", "title", "contentType", "status", "excerpts", "createdAt", "updatedAt"}
+    assert command("post", "search", "lamp", "--organization", "acme", "--status", "published") == []
+    assert command("post", "search", "lamp", "--organization", "acme", "--content-type", "blog_post") == []
+    assert error("post", "search", "x", "--organization", "acme", "--status", "gone", code=2).startswith(
+        "Invalid status"
+    )

@@ -17,6 +17,7 @@ from contentsvc_http.dashboard.pages import HEADERS, Pages, outside_page
 from contentsvc_http.dashboard.posts import post_routes
 from contentsvc_http.dashboard.runs import run_routes
 from contentsvc_http.dashboard.schedules import schedule_routes
+from contentsvc_http.dashboard.search import search_routes
 from contentsvc_http.dashboard.sign_in import sign_in_routes
 from contentsvc_http.dashboard.triggers import trigger_routes
 from contentsvc_http.dashboard.visits import ROOT, SIGN_IN, Forbidden, NotSignedIn
@@ -51,6 +52,7 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
             *trigger_routes(dashboard, pages),
             *schedule_routes(dashboard, pages),
             *run_routes(dashboard, pages),
+            *search_routes(dashboard, pages),
             unknown,
         ],
         include_in_schema=False,

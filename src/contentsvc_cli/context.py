@@ -1,0 +1,93 @@
+"""``context``: what happened, as AI agents read it."""
+
+from typing import Any
+
+import click
+
+from contentsvc_cli.listings import show_list
+from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, show
+from contentsvc_cli.searching import HITS, SINCE, accepted, show_hits, warn
+from contentsvc_cli.wiring import Desk, at_desk
+from contentsvc_core.search.excerpts import record_hit_body
+from contentsvc_core.search.questions import read_context_search
+from contentsvc_core.workflows.context import ContextRecord, context_body, is_custom_id
+
+#: How much the events of what is found have together, in bytes.
+_MAX_BYTES = 256 * 1024 * 1024
+
+
+@click.group()
+def context() -> None:
+    """The context records for AI agents."""
+
+
+@context.command("list")
+@ORGANIZATION
+@LIMIT
+@JSON
+def list_context(organization: str, limit: int | None, *, as_json: bool) -> None:
+    """List context records, newest first."""
+
+    async def rows(desk: Desk, owner: str) -> list[dict[str, Any]]:
+        return [context_body(record) for record in await desk.stores.contexts.records(owner, limit=limit)]
+
+    show_list(organization, rows, ("createdAt", "customId", "content"), as_json=as_json)
+
+
+@context.command()
+@click.argument("words", nargs=-1)
+@ORGANIZATION
+@click.option("--repository", default="", metavar="OWNER/NAME", help="Only of this repository.")
+@click.option("--event-type", default="", metavar="LIST", help="Only events of these types: push, release.")
+@SINCE
+@HITS
+@JSON
+def search(  # its options
+    words: tuple[str, ...],
+    organization: str,
+    repository: str,
+    event_type: str,
+    since: str,
+    limit: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Search context records by WORDS, newest first.
+
+    All of them have to be there: in a commit's message, hash or author, in a release's tag, name or notes, in the name
+    of the repository or branch. word* is a beginning, 1.4.2 is one word, and what has -word is left out: put -- before
+    the first word that begins with a hyphen.
+    """
+    asked = accepted(
+        read_context_search(
+            {"query": " ".join(words), "repository": repository, "eventType": event_type, "since": since}
+        )
+    )
+
+    async def rows(desk: Desk, owner: str) -> list[dict[str, Any]]:
+        hits = await desk.stores.search.records(owner, asked, limit=limit, max_bytes=_MAX_BYTES)
+        warn(hits)
+        return [record_hit_body(record, asked.terms) for record in hits.found]
+
+    show_hits(organization, rows, ("createdAt", "customId", "eventType"), as_json=as_json)
+
+
+@context.command("show")
+@click.argument("custom_id")
+@ORGANIZATION
+@JSON
+def show_context(custom_id: str, organization: str, *, as_json: bool) -> None:
+    """Show a context record; without --json, its text alone."""
+
+    async def work(desk: Desk) -> ContextRecord | None:
+        owner = await desk.organization(organization)
+        return await desk.stores.contexts.record(owner.id, custom_id) if is_custom_id(custom_id) else None
+
+    found = at_desk(work)
+    if found is None:
+        message = f"there is no context record '{custom_id}'"
+        raise click.ClickException(message)
+    if as_json:
+        show(context_body(found), as_json=True)
+    else:
+        click.echo(found.content)

@@ -1,0 +1,119 @@
+"""Searching: what happened and what was written about it, by the same words; and a context record whole."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from litestar import Request, Response, get
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+from markupsafe import Markup, escape
+
+from contentsvc_core.content.queries import InvalidQuery
+from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
+from contentsvc_core.search.questions import (
+    EVENT_TYPES,
+    ContextSearch,
+    PostSearch,
+    read_context_search,
+)
+from contentsvc_core.search.terms import QUERY_LIMIT, Term
+from contentsvc_core.search.words import words_of
+from contentsvc_core.workflows.context import is_custom_id
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.pages import Pages
+from contentsvc_http.dashboard.visits import ROOT, Visit, visit
+from contentsvc_http.dashboard.words import CONTENT
+from contentsvc_http.errors import Refused
+
+_SECTION: Final = "search"
+_POSTS: Final = 10
+_RECORDS: Final = 20
+#: How much the events of what is shown have together, in bytes.
+_MAX_BYTES: Final = 16 * 1024 * 1024
+_FIELDS: Final = ("query", "repository", "eventType", "since")
+#: How much of a record's text is shown, in characters.
+_SHOWN: Final = 20_000
+_PIECE: Final = re.compile(r"\S+")
+
+
+def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+
+    @get(f"{ROOT}/search", name="dashboard_search")
+    async def search(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        asked = {name: found.query.get(name, "") for name in _FIELDS}
+        context: dict[str, Any] = {
+            "asked": asked,
+            "is_asked": any(value.strip() for value in asked.values()),
+            "event_types": EVENT_TYPES,
+            "content_types": CONTENT,
+            "most": QUERY_LIMIT,
+        }
+        records = read_context_search(asked)
+        if isinstance(records, InvalidQuery):
+            context["error"] = records.error
+            return pages.page(found, "search.html", context, title="Search", section=_SECTION, status=400)
+        if context["is_asked"]:
+            context |= await _found(dashboard, found, records)
+        return pages.page(found, "search.html", context, title="Search", section=_SECTION)
+
+    @get(f"{ROOT}/context/{{custom_id:path}}", name="dashboard_context")
+    async def show(request: Request[Any, Any, Any], custom_id: FromPath[str]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        asked = custom_id.removeprefix("/")
+        record = await dashboard.contexts.record(found.organization_id, asked) if is_custom_id(asked) else None
+        if record is None:
+            raise Refused(404, {"error": "This context record is not there."})
+        text = await asyncio.to_thread(lambda: record.content[:_SHOWN])
+        context = {"record": record, "text": text, "is_cut": len(text) == _SHOWN, "most": _SHOWN}
+        return pages.page(found, "record.html", context, title=record.custom_id, section=_SECTION)
+
+    return [search, show]
+
+
+async def _found(dashboard: Dashboard, found: Visit, records: ContextSearch) -> dict[str, Any]:
+    search, mine = dashboard.api.search, found.organization_id
+    hits = await search.records(mine, records, limit=_RECORDS, max_bytes=_MAX_BYTES)
+    # A post is of no repository and no event.
+    is_of_posts = bool(records.terms) and not (records.repository or records.event_types)
+    written = await search.posts(mine, PostSearch(terms=records.terms, since=records.since), limit=_POSTS)
+
+    def shown() -> dict[str, Any]:
+        told = [
+            (
+                record,
+                [(excerpt, marked(excerpt.text, records.terms)) for excerpt in record_excerpts(record, records.terms)],
+            )
+            for record in hits.found
+        ]
+        posts = [
+            (post, [marked(excerpt.text, records.terms) for excerpt in post_excerpts(post, records.terms)[:2]])
+            for post in (written.found if is_of_posts else ())
+        ]
+        return {
+            "records": told,
+            "posts": posts,
+            "more_records": hits.has_more,
+            "more_posts": written.has_more,
+            "behind": hits.behind,
+        }
+
+    # Not on the loop: the words of many commits are compared.
+    return await asyncio.to_thread(shown)
+
+
+def marked(text: str, terms: Sequence[Term]) -> Markup:
+    """Give a text with the parts marked that have words which were searched for."""
+    wanted = [
+        Term(words=[word], is_prefix=term.is_prefix) for term in terms if not term.is_excluded for word in term.words
+    ]
+    html, end = Markup(), 0
+    for piece in _PIECE.finditer(text):
+        words = words_of([piece[0]])
+        if any(term.holds(words) for term in wanted):
+            html += escape(text[end : piece.start()]) + Markup("<mark>{}</mark>").format(piece[0])
+            end = piece.end()
+    return html + escape(text[end:])

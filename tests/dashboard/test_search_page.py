@@ -1,0 +1,97 @@
+"""The search: what happened and what was written, the words marked; and a record whole."""
+
+import pytest
+from tests.api.world import Caller
+from tests.dashboard.browsing import Browsing
+from tests.dashboard.contents import posted, stranger
+from tests.dashboard.tree import tree
+
+SEARCH = "/dashboard/search"
+
+
+@pytest.fixture
+async def busy(acme: Caller) -> Caller:
+    await posted(acme, "feat: turn the lamp on at dusk", "chore: sweep")
+    await acme.push("d-2", "fix: <b>the</b> door")
+    await acme.release("d-3", "v1.2.3")
+    return acme
+
+
+async def test_at_first_nothing_is_asked_for(browsing: Browsing) -> None:
+    page = await browsing.open(SEARCH)
+
+    assert page.heading == "Search"
+    assert not tree(page).all(class_="hits")
+    assert tree(page).one("a", aria_current="page")["href"] == SEARCH
+
+
+async def test_words_are_found_and_marked(busy: Caller, browsing: Browsing) -> None:
+    page = await browsing.open(f"{SEARCH}?query=LAMP+dus*+-door&repository=&eventType=&since=")
+
+    posts, records = tree(page).all(class_="hits")
+    (post,) = posts.all("li")
+    assert "lamp on at dusk" in post.text
+    (record,) = records.all("li")
+    assert [mark.text for mark in record.all("mark")] == ["lamp", "dusk"]
+    assert record.all("a")[0]["href"].startswith(f"/dashboard/context/codehost%3A{busy.repository_id}%3Ad-0")
+
+
+async def test_what_came_from_elsewhere_stays_text(busy: Caller, browsing: Browsing) -> None:
+    assert busy
+    page = await browsing.open(f"{SEARCH}?query=door")
+
+    (excerpt,) = tree(page).all(class_="excerpt")
+    assert "fix: <b>the</b> door" in excerpt.text
+    assert [mark.text for mark in excerpt.all("mark")] == ["door"]
+    assert not excerpt.all("b")
+
+
+@pytest.mark.parametrize(
+    ("query", "deliveries"),
+    [
+        ("repository=acme%2FLIGHTHOUSE", 3),
+        ("repository=acme%2Fother", 0),
+        ("eventType=release", 1),
+        ("since=2026-01-01", 3),
+        ("since=2099-01-01", 0),
+        ("query=nothing", 0),
+    ],
+)
+async def test_what_can_be_asked_for(busy: Caller, browsing: Browsing, query: str, deliveries: int) -> None:
+    assert busy
+    page = await browsing.open(f"{SEARCH}?{query}")
+
+    assert len(tree(page).all(class_="hit")) == deliveries
+    assert ("Nothing like that has happened." in page.text) is (deliveries == 0)
+
+
+async def test_a_question_that_is_none_is_told_so_and_kept(browsing: Browsing) -> None:
+    page = await browsing.open(f"{SEARCH}?query=%21%21")
+
+    assert page.status == 400
+    assert tree(page).one(role="alert").text == "Invalid query: it has no word, only signs"
+    assert page.form(SEARCH).fields["query"] == ["!!"]
+
+
+async def test_a_record_whole(busy: Caller, browsing: Browsing) -> None:
+    page = await browsing.open(f"/dashboard/context/codehost%3A{busy.repository_id}%3Ad-2")
+
+    assert page.heading == "acme/lighthouse: push"
+    assert "fix: <b>the</b> door" in tree(page).one("pre").text
+
+
+async def test_a_record_that_is_too_long_is_cut_and_says_so(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("d-1", "feat: " + "x" * 30_000)
+    page = await browsing.open(f"/dashboard/context/codehost%3A{acme.repository_id}%3Ad-1")
+
+    assert "These are the first 20,000 characters" in page.text
+    assert len(tree(page).one("pre").raw) == 20_000
+
+
+async def test_others_find_nothing_of_it(busy: Caller) -> None:
+    other = await stranger(busy)
+
+    page = await other.open(f"{SEARCH}?query=lamp")
+    assert not tree(page).all(class_="hits")
+    assert (await other.open(f"/dashboard/context/codehost%3A{busy.repository_id}%3Ad-2")).status == 404
+    assert (await other.open("/dashboard/context/nothing")).status == 404
