@@ -194,9 +194,9 @@ def test_the_markdown_ends_with_one_newline_and_has_no_trailing_spaces_or_empty_
 )
 def test_a_huge_subject_costs_next_to_nothing(piece: str) -> None:
     huge = piece * (5_000_000 // len(piece))
-    begun = time.perf_counter()
+    begun = time.process_time()
     draft_of(commit(f"feat: {huge}", sha="a1" * 20, author=Author(name=huge, email=huge[:1_000])))
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2
 
 
 def test_the_gfm_renderer_of_these_tests_has_tables_and_strikethrough() -> None:

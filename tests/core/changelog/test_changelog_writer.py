@@ -56,10 +56,10 @@ def test_a_push_as_large_as_the_code_host_sends_may_be_incomplete_and_says_so() 
 
 def test_ten_thousand_commits_are_written_fast_and_fit_into_a_post() -> None:
     commits = [commit(f"feat(lid): turn {n} (#{n})\n\nprose\n\nRefs: #{n}", sha=sha_of(str(n))) for n in range(10_000)]
-    begun = time.perf_counter()
+    begun = time.process_time()
     draft = written(push(*commits))
-    # Some tenths of a second; the rest is for slow machines.
-    assert time.perf_counter() - begun < 5
+    # About a second of the processor's; the rest is for slow machines, and for being watched meanwhile.
+    assert time.process_time() - begun < 10
     assert draft is not None
     assert len(draft.markdown) <= 100_000
     shown = len(entries(draft.markdown))

@@ -106,11 +106,11 @@ def _list(lines: list[str], of: int, news: News) -> list[str]:
 def _lines(items: Sequence[Item], news: News, *, explained: int) -> list[str]:
     """Tell the changes of one list, the first ones with what their authors say; all lines in bold if one needs it."""
     told = [
-        excerpt(item.change) if news.voice.technical and place < explained and not _notes_of(item) else ""
+        (item, excerpt(item.change) if news.voice.technical and place < explained and not _notes_of(item) else "")
         for place, item in enumerate(items)
     ]
-    bold = any(told) or any(map(_notes_of, items))
-    return [_told(item, news, more, bold=bold) for item, more in zip(items, told, strict=True)]
+    bold = any(more or _notes_of(item) for item, more in told)
+    return [_told(item, news, more, bold=bold) for item, more in told]
 
 
 def _notes_of(item: Item) -> list[str]:
@@ -179,15 +179,17 @@ def _thanks(news: News) -> list[str]:
     if not news.people:
         return []
     names = named(news.people, phrases)
-    told = phrases.enumerated(names) if len(names) == len(news.people) else ", ".join(names)
+    # The last of them may count the others, and has its own "and".
+    told = phrases.enumerated(names) if names == [*news.people] else ", ".join(names)
     return [f"## {phrases.thanks_heading}", phrases.thanks.of(news.voice.tone).format(names=told)]
 
 
 def _about(news: News, brand: BrandIdentity | None) -> list[str]:
     """Let the brand say who it is, and sign."""
     company = news.voice.company
-    if brand is None or not company:
+    if not company:
         return []
+    assert brand is not None  # for the type checker: who else would have named the company
     phrases = news.voice.phrases
     shown = inline(company)
     blocks = [inline(phrases.signature.of(news.voice.tone).format(company=company))]

@@ -66,7 +66,7 @@ def explanation(text: str, said: str = "") -> str:
         if heading := _HEADING.match(paragraph):
             aside = _ASIDE.search(heading[1]) is not None
             paragraph = paragraph.partition("\n")[2].strip()
-        if not aside and paragraph and (found := _sentences(paragraph)) and _adds(found, said):
+        if not aside and (found := _sentences(paragraph)) and _adds(found, said):
             return found
     return ""
 

@@ -1,0 +1,714 @@
+"""The small rules of changelogs at their edges: the last that still fits, and the first that does not."""
+
+from typing import Any, Final
+
+import pytest
+from changelog_samples import ADA, HOST, announced, commit, draft_of, push, release
+
+from contentsvc_core.content.changelog.conventional import Footer, Message, parse
+from contentsvc_core.content.changelog.entries import bounded, entry, joined, named, references
+from contentsvc_core.content.changelog.importance import importance, is_deprecation, is_minor, is_news
+from contentsvc_core.content.changelog.options import ChangelogOptions
+from contentsvc_core.content.changelog.page import Page
+from contentsvc_core.content.changelog.people import contributors
+from contentsvc_core.content.changelog.release_notes import clean
+from contentsvc_core.content.changelog.report import Part, report_of
+from contentsvc_core.content.changelog.reverts import Undoing, undoing
+from contentsvc_core.content.changelog.selection import Change, reported_changes
+from contentsvc_core.content.changelog.titles import plain_title, releases_named
+from contentsvc_core.content.changelog.voice import voice_of
+from contentsvc_core.content.changelog.wording import cut_at_word, masked_line, sentence, with_period, without_period
+from contentsvc_core.content.phrases import ENGLISH
+from contentsvc_core.content.sections import Section
+from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.webhooks.events import Author, Commit
+
+_OPTIONS: Final = ChangelogOptions()
+
+
+def _changes(*messages: Commit | str) -> tuple[Change, ...]:
+    return reported_changes([push(*messages)], _OPTIONS)
+
+
+def _change(message: Commit | str) -> Change:
+    (change,) = _changes(message)
+    return change
+
+
+class TestMessages:
+    def test_a_message_is_taken_apart_like_this(self) -> None:
+        body = "Slowly.\n\nBREAKING CHANGE: buy a\n socket\nRefs: #3\nBREAKING-CHANGE: buy a\nsocket"
+        assert parse(f"  Feat( lid )!: close by itself (#12) (#12) (#13)\n{body}") == Message(
+            subject="Feat( lid )!: close by itself",
+            type="Feat",
+            scope="lid",
+            description="close by itself",
+            breaking=True,
+            breaking_notes=("buy a socket",),
+            numbers=("12", "13"),
+            body=body,
+            footers=(
+                Footer(token="BREAKING CHANGE", value="buy a\nsocket"),
+                Footer(token="Refs", value="#3"),
+                Footer(token="BREAKING-CHANGE", value="buy a\nsocket"),
+            ),
+        )
+
+    @pytest.mark.parametrize(
+        ("message", "numbers", "subject"),
+        [
+            ("text(#1)", ("1",), "text"),
+            ("(#1)", (), "(#1)"),
+            ("(#1) (#2)", ("2",), "(#1)"),
+            ("a (#1) b (#12345678901)", (), "a (#1) b (#12345678901)"),
+            ("a (#1) (#1234567890)", ("1", "1234567890"), "a"),
+            ("fix(#3): x (#3)", ("3",), "fix(#3): x"),
+            ("cut here… (#1)\n…and there (#2)\n\nmore", ("1", "2"), "cut hereand there"),
+            ("cut here…\nno more", (), "cut here…"),
+        ],
+    )
+    def test_numbers_at_the_end_of_a_subject_are_references(
+        self, message: str, numbers: tuple[str, ...], subject: str
+    ) -> None:
+        read = parse(message)
+        assert (read.numbers, read.subject) == (numbers, subject)
+
+    def test_a_subject_has_at_most_400_characters(self) -> None:
+        assert parse("x" * 400).subject == "x" * 400
+        assert parse("x" * 401).subject == "x" * 399 + "…"
+
+    def test_empty_breaking_notes_say_nothing_but_that_it_breaks(self) -> None:
+        message = parse("feat: x\n\nBREAKING CHANGE:")
+        assert (message.breaking, message.breaking_notes) == (True, ())
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        ("text", "limit", "cut"),
+        [
+            ("boil the tea", 12, "boil the tea"),
+            ("boil the tea", 11, "boil the…"),
+            ("boil the tea", 9, "boil the…"),
+            ("boil the tea", 8, "boil…"),
+            # In its second half alone a space is a place to cut at.
+            ("a boilingboiling", 10, "a boiling…"),
+            ("a boilingboiling", 11, "a boilingb…"),
+            ("boil, the tea", 6, "boil…"),
+            ("boil - the tea", 8, "boil…"),
+            ("four fivesix", 8, "four…"),
+            ("four fivesix", 10, "four five…"),
+            ("four fivesix", 9, "four…"),
+        ],
+    )
+    def test_a_line_is_cut_at_a_word_in_its_second_half(self, text: str, limit: int, cut: str) -> None:
+        assert cut_at_word(text, limit) == cut
+        assert len(cut) <= limit
+
+    @pytest.mark.parametrize(
+        ("text", "without"),
+        [
+            ("Done.", "Done"),
+            ("It (works).", "It (works)"),
+            ("See `x`.", "See `x`"),
+            ("Wait...", "Wait..."),
+            ("Knobs, e.g.", "Knobs, e.g."),
+            ("v1.2 is here.", "v1.2 is here"),
+            ("Why?.", "Why?."),
+            (".", "."),
+        ],
+    )
+    def test_a_line_loses_its_period_and_nothing_else(self, text: str, without: str) -> None:
+        assert without_period(text) == without
+
+    @pytest.mark.parametrize("text", ["Done.", "Done!", "Done?", "Done…"])
+    def test_a_sentence_that_ends_gets_no_period(self, text: str) -> None:
+        assert with_period(text) == text
+        assert with_period(f"{text})") == f"{text})."
+
+    @pytest.mark.parametrize(
+        ("text", "begun"),
+        [
+            ("ring", "Ring"),
+            ("ring, sing", "Ring, sing"),
+            ("re-heat: x", "Re-heat: x"),
+            ("x1 y", "x1 y"),
+            ("a.b", "a.b"),
+            ("", ""),
+        ],
+    )
+    def test_a_plain_word_begins_a_sentence_with_a_capital(self, text: str, begun: str) -> None:
+        assert sentence(text) == begun
+
+    def test_a_word_that_may_be_half_an_address_is_not_shown(self) -> None:
+        assert masked_line("ask " + "x " * 30 + "ada@mail.example", 20) == "ask x x x x x x x x…"
+        assert masked_line("ask ada@mail.example", 60) == "ask (email-hidden)"
+        assert masked_line("y" * 79 + " ada.byron@mail.example", 20) == "y" * 19 + "…"
+        assert masked_line("a@mail.example " * 6, 20) == "(email-hidden)…"
+
+
+class TestNotes:
+    @pytest.mark.parametrize(
+        ("body", "limit", "shown", "cut"),
+        [
+            ("12345", 5, "12345", False),
+            ("123456", 5, "12", True),
+            ("one two", 5, "one", True),
+            ("one\ntwo", 5, "one", True),
+            ("one\ntwo three", 9, "one", True),
+            ("```\nx\ny\nz", 6, "```\nx\n```", True),
+            ("```\nx\n```\ny\n\n\n", 12, "```\nx\n```\ny", False),
+            ("a" + " " * 19, 5, "a", False),
+            ("a" + " " * 20, 5, "a", True),
+            ("<!-- 1 -->ab", 3, "ab", False),
+        ],
+    )
+    def test_notes_are_cut_at_a_line_else_at_a_word(self, body: str, limit: int, shown: str, *, cut: bool) -> None:
+        assert clean(body, limit) == (shown, cut)
+
+    @pytest.mark.parametrize(
+        ("body", "shown"),
+        [
+            ("a <!-- b -->c<!-- d\ne --> f <!-- g -->", "a c\n f"),
+            ("a\n<!-- b -->\nc", "a\nc"),
+            ("a\n  <!-- b\n-->\nc", "a\nc"),
+            ("`a` <!-- b --> `c <!-- d --> e` <!-- f -->", "`a`  `c <!-- d --> e`"),
+            ("<!-- a\n```\nb -->\nc", "c"),
+            ("```a\n<!-- b -->\n``\n````\n<!-- c -->d", "```a\n<!-- b -->\n``\n````\nd"),
+            ("```\n<!-- b -->\n``` x\n```\nc", "```\n<!-- b -->\n``` x\n```\nc"),
+            ("```a`b\n<!-- c -->d", "```a`b\nd"),
+            ("~~~a`b\n<!-- c -->d", "~~~a`b\n<!-- c -->d\n~~~"),
+            ("    ```\n<!-- a -->b", "```\nb"),
+            ("a<!---->b", "ab"),
+            ("a -->b<!-- c", "a -->b<!-- c"),
+        ],
+    )
+    def test_comments_vanish_and_code_stays(self, body: str, shown: str) -> None:
+        assert clean(body, 1_000) == (shown, False)
+
+
+class TestReverts:
+    @pytest.mark.parametrize(
+        ("message", "read"),
+        [
+            (
+                'Revert "feat(bell): ring (#1)" (#2)\n\nThis reverts commit ABCDEF0123.',
+                Undoing(
+                    shas=("abcdef0123",),
+                    description="ring",
+                    scope="bell",
+                    again=False,
+                    keys=(("subject", "", "feat(bell): ring"),),
+                ),
+            ),
+            (
+                'Reapply "ring"\n\nThis reverts commit 1234567.\nThis reverts commits 1234567',
+                Undoing(
+                    shas=("1234567",),
+                    description="ring",
+                    scope=None,
+                    again=True,
+                    keys=(("subject", "", 'Revert "ring"'),),
+                ),
+            ),
+            (
+                'revert(bell): "ring"\n\nRefs: 1234567, 89abcde\nReverts: fedcba9\nSee: 0000000',
+                Undoing(
+                    shas=("1234567", "89abcde", "fedcba9"),
+                    description="ring",
+                    scope="bell",
+                    again=False,
+                    keys=(("subject", "", "ring"), ("scoped", "bell", "ring")),
+                ),
+            ),
+            (
+                "revert: ring\n\nRefs: 123456",
+                Undoing(
+                    shas=(),
+                    description="ring",
+                    scope=None,
+                    again=False,
+                    keys=(("subject", "", "ring"), ("described", "", "ring")),
+                ),
+            ),
+            (
+                'revert: Revert "feat(lid): ring"',
+                Undoing(
+                    shas=(), description="ring", scope="lid", again=False, keys=(("subject", "", "feat(lid): ring"),)
+                ),
+            ),
+            (
+                'Revert "Revert "ring" (#2)"',
+                Undoing(shas=(), description="ring", scope=None, again=True, keys=(("subject", "", 'Revert "ring"'),)),
+            ),
+            ("Revert the lid", None),
+            ('feat: Revert "x"', None),
+        ],
+    )
+    def test_a_revert_says_what_it_undoes(self, message: str, read: Undoing | None) -> None:
+        assert undoing(parse(message)) == read
+
+    def test_of_very_many_commits_that_one_revert_names_64_count(self) -> None:
+        shas = [f"{n:07x}" for n in range(1_000, 1_070)]
+        found = undoing(parse(f"revert: all\n\nRefs: {' '.join(shas)}"))
+        assert found is not None
+        assert found.shas == tuple(shas[:64])
+
+
+class TestChanges:
+    def test_a_change_has_all_that_its_commits_say(self) -> None:
+        first = commit("fix(Lid)!: stop the drip. (#1)\n\nBREAKING CHANGE: a\nCo-authored-by: Ned <n@x.example>")
+        second = commit("fix(lid): stop the drip (#2) (#1)\n\nBREAKING CHANGE: b\nBREAKING CHANGE: a")
+        assert _changes(first, second) == (
+            Change(
+                section=Section.BREAKING,
+                label="Lid",
+                scope="Lid",
+                text="Stop the drip",
+                continuation="stop the drip",
+                notes=("a", "b"),
+                numbers=("1", "2"),
+                commits=(first, second),
+                authors=(ADA, Author(name="Ned", email="n@x.example"), ADA),
+                dependency=False,
+                kind="fix",
+            ),
+        )
+
+    def test_a_merged_pull_request_is_told_by_its_title_with_what_its_body_breaks(self) -> None:
+        merge = commit("Merge pull request #12 from ada/lid\n\nfeat(lid): close (#11)\n\nBREAKING CHANGE: it closes")
+        change = _change(merge)
+        assert (change.section, change.text, change.numbers, change.notes) == (
+            Section.BREAKING,
+            "Close",
+            ("11", "12"),
+            ("it closes",),
+        )
+
+    def test_a_merge_without_a_title_is_told_as_it_is_when_nothing_else_came(self) -> None:
+        assert [change.text for change in _changes("Merge pull request #12 from ada/lid")] == [
+            "Merge pull request #12 from ada/lid"
+        ]
+        both = _changes("Merge pull request #1 from a/b\n\nRing", "Merge branch 'a' into b")
+        assert [change.text for change in both] == ["Ring"]
+
+    def test_of_a_push_with_commits_of_its_own_the_merges_are_left_out(self) -> None:
+        assert [change.text for change in _changes("ring", "Merge pull request #1 from a/b\n\nRing")] == ["ring"]
+
+    @pytest.mark.parametrize(
+        ("message", "section", "label", "scope", "dependency"),
+        [
+            ("feat(lid): x", Section.FEATURES, "lid", "lid", False),
+            ("hotfix: x", Section.FIXES, "", "", False),
+            ("sec(lid): x", Section.SECURITY, "lid", "lid", False),
+            ("fix(Sec): x", Section.SECURITY, "", "", False),
+            ("feat(sec): x", Section.FEATURES, "sec", "sec", False),
+            ("performance(perf): x", Section.PERFORMANCE, "", "", False),
+            ("perf(lid): x", Section.PERFORMANCE, "lid", "lid", False),
+            ("doc(docs): x", Section.DOCUMENTATION, "", "", False),
+            ("tweak(docs): x", Section.DOCUMENTATION, "", "", False),
+            ("tweak(lid): x", Section.OTHER, "tweak(lid)", "lid", False),
+            ("tweak: x", Section.OTHER, "tweak", "", False),
+            ("build: x", Section.INTERNAL, "build", "", False),
+            ("build(lid): x", Section.INTERNAL, "lid", "lid", False),
+            ("chore(lid): x", Section.INTERNAL, "lid", "lid", False),
+            ("revert(lid): let it go", Section.OTHER, "lid", "lid", False),
+            ("chore: bump cup from 1 to 2", Section.OTHER, "", "", True),
+            ("build: update dependency cup to v2", Section.OTHER, "build", "", True),
+            ("chore: bump the kitchen group with 2 updates", Section.OTHER, "", "", True),
+            ("chore: lock file maintenance", Section.OTHER, "", "", True),
+            ("deps: cup 2", Section.OTHER, "deps", "", True),
+            ("feat(dependencies): cup 2", Section.OTHER, "feat(dependencies)", "dependencies", True),
+            ("docs: bump cup from 1 to 2", Section.DOCUMENTATION, "", "", False),
+            ("docs(deps): bump cup from 1 to 2", Section.DOCUMENTATION, "deps", "deps", False),
+            ("feat: bump cup from 1 to 2", Section.FEATURES, "", "", False),
+            ("feat!: x", Section.BREAKING, "", "", False),
+            ("chore(deps)!: bump cup from 1 to 2", Section.BREAKING, "deps", "deps", False),
+        ],
+    )
+    def test_a_change_is_filed_and_labelled(
+        self, message: str, section: Section, label: str, scope: str, *, dependency: bool
+    ) -> None:
+        change = _change(message)
+        assert (change.section, change.label, change.scope, change.dependency) == (section, label, scope, dependency)
+
+    @pytest.mark.parametrize(
+        ("message", "hidden"),
+        [
+            ("release: whatever", True),
+            ("chore(Release): whatever", True),
+            ("chore: regenerate the change-log.md for v2", True),
+            ("feat: update changelog", False),
+            ("chore: update changelog of the lid", False),
+            ("chore: bump the version", True),
+            ("chore: the version", False),
+            ("bump the version", False),
+            ("bump the version to 2.0.", True),
+            ("chore: released lid v2", True),
+            ("chore: tag lid v2", False),
+            ("chore: release lid two v2", False),
+            ("release lid v2", False),
+            ("chore: v2 release lid", False),
+            ("1.2", True),
+            ("1", False),
+            ("v1", True),
+            ("chore: for the", False),
+        ],
+    )
+    def test_what_only_makes_a_release_is_not_told(self, message: str, *, hidden: bool) -> None:
+        assert (_changes(message) == ()) is hidden
+
+    def test_dependency_updates_are_chained_only_within_one_label_and_place(self) -> None:
+        report = report_of(
+            Brief(
+                chapters=[
+                    Chapter(
+                        repository="acme/kettle",
+                        events=[
+                            push(
+                                "chore(deps): bump cup from 1 to 2 in /lid (#1)",
+                                "chore(deps): bump cup from 2 to 3 (#2)",
+                                "chore(deps-dev): bump cup from 2 to 3 in /lid (#3)",
+                                "chore(deps): update cup from 2 to 3 in /lid (#4)",
+                                "chore(deps): Bump cup from 3 to 4 in /lid (#5)",
+                                "sweep from 3 to 4",
+                            )
+                        ],
+                    )
+                ]
+            )
+        )
+        told = [(change.label, change.text, change.continuation, change.numbers) for change in report[0].changes]
+        assert told == [
+            ("", "sweep from 3 to 4", "sweep from 3 to 4", ()),
+            ("deps", "Bump cup from 1 to 4 in /lid", "bump cup from 1 to 4 in /lid", ("1", "4", "5")),
+            ("deps", "Bump cup from 2 to 3", "bump cup from 2 to 3", ("2",)),
+            ("deps-dev", "Bump cup from 2 to 3 in /lid", "bump cup from 2 to 3 in /lid", ("3",)),
+        ]
+        assert [len(change.commits) for change in report[0].changes] == [1, 3, 1, 1]
+        assert [len(change.authors) for change in report[0].changes] == [1, 3, 1, 1]
+
+
+class TestImportance:
+    def test_changes_stand_in_the_order_of_their_importance(self) -> None:
+        explained = "x" * 100
+        messages = [
+            "feat!: drop the old plug",
+            "fix(security): lock the lid now",
+            f"feat: sing at noon\n\n{explained}{explained}",
+            f"feat: ring at noon\n\n{explained}",
+            "feat: whistle at noon",
+            f"feat: hum\n\n{explained}{explained}",
+            f"feat: show examples of songs\n\n{explained}",
+            f"feat: deprecate the old songs\n\n{explained}{explained}",
+            "fix: stop the drip",
+            "perf: boil it faster",
+            "sweep the old workshop",
+            "bump cup from 1 to 2",
+            "docs: draw the new lid",
+            "chore: tidy the new shed",
+        ]
+        changes = _changes(*reversed(messages))
+        told = [change.commits[0].message for change in sorted(changes, key=importance)]
+        assert told == messages
+
+    def test_a_trailer_is_no_explanation_and_beyond_4000_characters_nobody_counts(self) -> None:
+        signed = f"feat: ring at noon\n\nSigned-off-by: {'x' * 300}\n<!-- {'y' * 300}\n---{'z' * 300}"
+        assert importance(_change(signed)) == importance(_change("feat: sing at noon"))
+        sizes = [importance(_change(f"feat: ring at noon\n\n{'x' * size}"))[-1] for size in (79, 80, 3_980, 9_000)]
+        assert sizes == [0, -1, -40, -40]
+
+    @pytest.mark.parametrize(
+        ("message", "deprecates", "minor", "news"),
+        [
+            ("feat: deprecate the bell", True, False, True),
+            ("feat!: deprecate the bell", False, False, True),
+            ("fix: deprecated parameter of the bell", False, False, True),
+            ("feat: stop deprecating bells", False, False, True),
+            ("feat: ring twice", False, True, True),
+            ("feat: ring it twice", False, False, True),
+            ("fix: show warnings of the bell", False, True, True),
+            ("docs: draw the bell", False, False, False),
+            ("refactor: cast the bell", False, False, False),
+            ("bump bell from 1 to 2", False, False, False),
+            ("cast the bell", False, False, True),
+        ],
+    )
+    def test_deprecations_small_things_and_news_are_known(
+        self, message: str, *, deprecates: bool, minor: bool, news: bool
+    ) -> None:
+        change = _change(message)
+        assert (is_deprecation(change), is_minor(change), is_news(change)) == (deprecates, minor, news)
+
+
+class TestTitles:
+    @pytest.mark.parametrize(
+        ("messages", "title"),
+        [
+            (
+                ["feat: ring at noon", "fix: a", "fix: b", "perf: c", "docs: d"],
+                "Ring at noon, plus 2 fixes, 1 performance improvement and 1 documentation change",
+            ),
+            (
+                ["feat: ring at noon", "feat: sing", "fix: a", "perf: c", "docs: d"],
+                "Ring at noon, plus 1 more feature, 1 fix and 2 more changes",
+            ),
+            (
+                ["security: lock it all", "fix: a", "perf: c", "docs: d", "cast the bell", "chore: e"],
+                "Security: lock it all, plus 1 fix, 1 performance improvement and 3 more changes",
+            ),
+            (["feat: " + "boil " * 30], "Boil " + "boil " * 22 + "boil…"),
+        ],
+    )
+    def test_a_title_counts_up_to_three_kinds(self, messages: list[str], title: str) -> None:
+        assert draft_of(*messages).title == title
+
+    def test_a_title_that_has_little_room_counts_all_others_together(self) -> None:
+        project = "a-very-long-name-of-a-kettle-for-two-tea"
+        tags = ["v1.0.0-with-a-long-tag", "v1.0.1-with-a-long-tag"]
+        draft_title = plain_title(f"{project}: ", "Ring at noon and at midnight", ", plus 1 fix", ENGLISH)
+        assert draft_title == f"{project}: Ring at noon and at midnight, plus 1 fix"
+        assert releases_named([release(tag) for tag in tags], project, ENGLISH) == (
+            f"{project} v1.0.0-with-a-long… and v1.0.1-with-a-long…"
+        )
+        assert releases_named([release(tag) for tag in (*tags, "v2")], project, ENGLISH) == (
+            f"{project} v1.0.0-with-a-long…, v1.0.1-with-a-long… and v2"
+        )
+        assert releases_named([release(tag) for tag in (*tags, "v2.0.0-rc")], project, ENGLISH) == (
+            f"{project}, 3 releases up to v2.0.0-rc"
+        )
+
+    @pytest.mark.parametrize(
+        ("start", "lead", "tail", "title"),
+        [
+            ("x" * 108, "Ring at noon", "", "x" * 108 + "Ring at noon"),
+            ("x" * 107 + ": ", "Ring at noon", "", "x" * 107),
+            ("", "Ring", "y" * 119, "…" + "y" * 119),
+            ("kettle: ", "`Ring` at noon", ", plus `1`", "kettle: Ring at noon, plus 1"),
+            ("", "", "", "Changes"),
+            ("", "x" * 121, "", "x" * 119 + "…"),
+        ],
+    )
+    def test_a_title_has_at_most_120_characters(self, start: str, lead: str, tail: str, title: str) -> None:
+        assert plain_title(start, lead, tail, ENGLISH) == title
+
+    @pytest.mark.parametrize(
+        ("tags", "named"),
+        [
+            ([], ""),
+            ([""], "New release of kettle"),
+            (["v1"], "kettle v1"),
+            (["kettle-v1"], "kettle-v1"),
+            (["kettles-v1"], "kettle kettles-v1"),
+            (["v1", ""], "kettle v1"),
+            (["v1", "v2", "v3"], "kettle v1, v2 and v3"),
+            (["v1", "v2", "v3", "v4"], "kettle, 4 releases up to v4"),
+        ],
+    )
+    def test_releases_are_named_up_to_three(self, tags: list[str], named: str) -> None:
+        assert releases_named([release(tag) for tag in tags], "kettle", ENGLISH) == named
+
+    @pytest.mark.parametrize(
+        ("repository", "tag", "name", "title"),
+        [
+            ("acme/kettle", "v1.2", "Kettle version 1.2 the release", "kettle v1.2"),
+            ("acme/kettle", "v1.2", "The bell", "kettle v1.2: The bell"),
+            ("acme/kettle", "", "The bell", "kettle The bell"),
+            ("acme/kettle", "", "The kettle bell", "The kettle bell"),
+            ("acme/kettle", "bell-1", "bell 1: louder", "kettle bell 1: louder"),
+            ("acme/kettle", "x" * 41, None, "kettle " + "x" * 39 + "…"),
+        ],
+    )
+    def test_a_releases_name_is_told_when_it_adds_something(
+        self, repository: str, tag: str, name: str | None, title: str
+    ) -> None:
+        brief = announced(release(tag, name=name))
+        assert repository.endswith("kettle")
+        assert brief.title == title
+
+
+class TestLists:
+    def test_an_entry_has_its_label_its_links_and_its_notes(self) -> None:
+        change = _change(
+            commit("feat(*lid*)!: close (#1)\n\nBREAKING CHANGE: it <closes>\nBREAKING CHANGE: Close", sha="a" * 40)
+        )
+        technical = voice_of(None)
+        assert entry(change, HOST, technical) == (
+            f"- **\\*lid\\*:** Close ([#1]({HOST}/issues/1)) ([aaaaaaa]({HOST}/commit/{'a' * 40}))\n  > It \\<closes>"
+        )
+        assert entry(change, None, technical) == (
+            f"- **\\*lid\\*:** Close (#1) ([aaaaaaa]({HOST}/commit/{'a' * 40}))\n  > It \\<closes>"
+        )
+
+    def test_ten_notes_are_shown_and_no_more(self) -> None:
+        notes = "\n".join(f"BREAKING CHANGE: note {n}" for n in range(12))
+        lines = entry(_change(commit(f"feat: x\n\n{notes}", url="")), None, voice_of(None)).split("\n  >\n")
+        assert len(lines) == 10
+        assert lines[-1] == "  > Note 9"
+
+    def test_fifty_numbers_and_commits_are_linked_and_the_other_commits_counted(self) -> None:
+        many = [commit(f"fix: drip (#{n})", sha=f"{n:040x}", url="") for n in range(1, 53)]
+        (change,) = _changes(*many)
+        numbers, shas = references(change, None, ENGLISH)
+        assert numbers == f"({', '.join(f'#{n}' for n in range(1, 51))})"
+        assert shas == f"({', '.join(['0000000'] * 50)}, 2 more)"
+        assert references(change, None, ENGLISH, commits=False) == [numbers]
+        (exactly,) = _changes(*many[:50])
+        assert references(exactly, None, ENGLISH)[1] == f"({', '.join(['0000000'] * 50)})"
+
+    def test_a_commit_without_an_id_is_not_linked(self) -> None:
+        assert references(_change(commit("fix: drip", sha="", url=HOST)), HOST, ENGLISH) == []
+
+    def test_lines_are_shown_as_far_as_they_fit_with_their_ends(self) -> None:
+        assert bounded(["ab", "c", "d"], 5) == ["ab", "c"]
+        assert bounded(["ab", "c", "d"], 7) == ["ab", "c", "d"]
+        assert bounded(["ab", "c", "d"], 6) == ["ab", "c"]
+        assert bounded(["abc", "d"], 3) == []
+
+    def test_a_hundred_names_are_shown_and_the_rest_counted(self) -> None:
+        names = [f"n{n}" for n in range(101)]
+        assert named(names[:100], ENGLISH) == names[:100]
+        assert named(names, ENGLISH) == [*names[:100], "and 1 more"]
+        assert joined(["a", "b"]) == "a\n\nb\n"
+
+
+class TestPeople:
+    @pytest.mark.parametrize(
+        ("authors", "shown"),
+        [
+            ([("Ned", "", None), ("Ned", "ned@x.example", None)], ("Ned",)),
+            ([("Ned", "ned@x.example", None), ("N.", "NED@x.example", "ned")], ("@ned",)),
+            ([("N.", "ned@x.example", "ned"), ("Ned", "ned@x.example", None)], ("@ned",)),
+            ([("N.", "", "ned"), ("O.", "", "@Ned")], ("@ned",)),
+            ([("Ned", "12+ned@users.noreply.codehost.example", None)], ("@ned",)),
+            ([("Ned", "ned@users.noreply.codehost.example", None)], ("Ned",)),
+            ([("*Ned* ned@x.example", "", None)], ("\\*Ned\\*",)),
+            ([("", "", None), (" ", "x@x.example", None)], ()),
+            ([("x", "1+snyk@users.noreply.codehost.example", None)], ()),
+            ([("Kettle", "", "tea-bot"), ("Renovate", "", None), (" Weblate ", "", None)], ()),
+            ([("x" * 61, "", None)], ("x" * 59 + "…",)),
+        ],
+    )
+    def test_everybody_is_named_once(self, authors: list[tuple[str, str, str | None]], shown: tuple[str, ...]) -> None:
+        assert contributors(Author(name=name, email=email, username=user) for name, email, user in authors) == shown
+
+    def test_of_very_many_co_authors_fifty_are_thanked(self) -> None:
+        trailers = "\n".join(f"Co-authored-by: P{n:02} <p{n}@x.example>" for n in range(52))
+        change = _change(f"fix: drip\n\n{trailers}")
+        assert [author.name for author in change.authors] == ["Ada Byron", *(f"P{n:02}" for n in range(50))]
+
+    def test_a_co_author_is_read_however_the_trailer_is_written(self) -> None:
+        change = _change("fix: drip\n\nCo-Authored-By:  Ned Ludd < n@x.example >\nCo-authored-by: Zoe\nReviewed-by: X")
+        assert change.authors[1:] == (Author(name="Ned Ludd", email="n@x.example"), Author(name="Zoe", email=""))
+
+
+def _parts(*events: Any, repository: str = "acme/kettle", **more: Any) -> tuple[Part, ...]:
+    return report_of(Brief(chapters=[Chapter(repository=repository, events=events)], **more))
+
+
+class TestReports:
+    def test_what_came_is_sorted_by_the_release_that_followed(self) -> None:
+        first, second = push("fix: drip", "feat: ring"), push("ci: run")
+        third = push("feat: ring")
+        v1, v2 = release("v1"), release("v2")
+        (part,) = _parts(first, v1, release("v1", body="again"), second, v2, release("v3", draft=True), third)
+        assert [(stage.release, [change.text for change in stage.changes], stage.busy) for stage in part.stages] == [
+            (v1, ["Ring", "Drip"], True),
+            (v2, [], True),
+            (None, [], True),
+        ]
+        assert (part.releases, part.pushes, part.base) == ((v1, v2), (first, second, third), HOST)
+        assert [change.text for change in part.changes] == ["Ring", "Drip"]
+
+    def test_the_announced_release_is_no_part_of_the_others(self) -> None:
+        v1, v2 = release("v1"), release("v2")
+        (part,) = _parts(v1, push("feat: ring"), v2, release=v2)
+        assert part.releases == (v1,)
+        assert [stage.release for stage in part.stages] == [v1, v2]
+
+    def test_a_commit_that_two_repositories_share_is_told_where_it_came_first(self) -> None:
+        shared = commit("feat: ring", sha="AB" * 20)
+        copy = commit("feat: ring", sha="ab" * 20)
+        parts = report_of(
+            Brief(
+                chapters=[
+                    Chapter(repository="acme/kettle", events=[push(shared)]),
+                    Chapter(repository="acme/lid", events=[push(copy, commit("fix: drip", sha=""))]),
+                ]
+            )
+        )
+        assert [[change.text for change in part.changes] for part in parts] == [["Ring"], ["Drip"]]
+        assert [len(part.commits) for part in parts] == [1, 1]
+
+    def test_commits_without_ids_are_told_apart_and_others_counted_once(self) -> None:
+        one, other = commit("fix: drip", sha=""), commit("fix: drop", sha="")
+        again, seen = commit("fix: drup", sha="a" * 40), commit("fix: old", distinct=False)
+        (part,) = _parts(push(one, other, again, seen), push(again))
+        assert part.commits == (one, other, again)
+
+    @pytest.mark.parametrize(
+        ("pages", "base"),
+        [
+            ([f"{HOST}/releases/tag/v1"], HOST),
+            (["javascript:x/releases/tag/v1", f"{HOST}/releases/tag/v1"], HOST),
+            ([f"{HOST}/releases/v1"], None),
+            ([], None),
+        ],
+    )
+    def test_the_repositorys_address_is_that_of_the_first_page_that_is_safe(
+        self, pages: list[str], base: str | None
+    ) -> None:
+        releases = [release(f"v{place}", url=page) for place, page in enumerate(pages)]
+        (part,) = _parts(*releases, push(commit("fix: x", sha="", url=f"{HOST}/commit/")))
+        assert part.base == base
+
+    def test_names_are_one_clean_line(self) -> None:
+        (part,) = _parts(repository=f"acme/`{'k' * 45}")
+        assert part.project == "k" * 38 + "…"
+        assert part.name == f"acme/`{'k' * 45}"
+        assert _parts(repository="kettle")[0].project == "kettle"
+
+
+class TestPages:
+    def _page(self, limit: int, *events: Any, several: bool = False) -> str:
+        page = Page(voice_of(None), limit, ["The end."])
+        for part in _parts(*events):
+            page.write(part, several=several)
+        return page.markdown()
+
+    def test_entries_that_find_no_room_are_counted(self) -> None:
+        commits = [commit(f"fix: drip {n}", sha="", url="") for n in range(5)]
+        whole = "## Fixes\n\n- Drip 0\n- Drip 1\n- Drip 2\n- Drip 3\n- Drip 4\n\nThe end.\n"
+        assert self._page(1_000, push(*commits)) == whole
+        # 100 and the end with its two line feeds are kept, the headings as far as this one take five more than their
+        # length, entries one.
+        headings = ("## Breaking changes", "## Security", "## Features", "## Fixes")
+        room = 100 + len("The end.") + 2 + sum(len(heading) + 5 for heading in headings) + 5 * len("- Drip 0\n")
+        assert self._page(room, push(*commits)) == whole
+        assert self._page(room - 1, push(*commits)) == whole.replace(
+            "- Drip 4\n", "\n1 more change is not shown here.\n"
+        )
+
+    def test_a_repository_whose_name_finds_no_room_is_counted(self) -> None:
+        commits = [commit(f"fix: drip {n}", sha="", url="") for n in range(3)]
+        assert self._page(110, push(*commits), several=True) == "3 more changes are not shown here.\n\nThe end.\n"
+        assert self._page(1_000, push(*commits[:1]), several=True) == (
+            "## acme/kettle\n\n### Fixes\n\n- Drip 0\n\nThe end.\n"
+        )
+
+    def test_stages_that_find_no_room_are_counted_and_their_releases_named_together(self) -> None:
+        ring = push(commit("feat: ring", sha="", url=""))
+        drip = push(commit("fix: drip", sha="", url=""))
+        events = (release("v1", url=""), release("v2", url="", body="It *boils*.\n\nTea."), ring, release("v3"), drip)
+        assert self._page(1_000, *events) == (
+            "## Not released yet\n\n### Fixes\n\n- Drip\n\n"
+            f"## [v3]({HOST}/releases/tag/v3)\n\n### Features\n\n- Ring\n\n"
+            "## v2\n\n> It *boils*.\n>\n> Tea.\n\n"
+            "## v1\n\nv1 was published without release notes. See the release page.\n\nThe end.\n"
+        )
+
+    def test_of_many_releases_without_changes_the_newest_twenty_are_listed(self) -> None:
+        quiet = [release(f"v{n}", url="", body=f"Note {n}.") for n in range(22)]
+        ring = push(commit("feat: ring", sha="", url=""))
+        markdown = self._page(10_000, *quiet, ring, release("v99", url="", prerelease=True))
+        assert markdown.startswith("## v99 (pre-release)\n\n### Features\n\n- Ring\n\n## v21\n\n> Note 21.\n\n## v20\n")
+        assert markdown.endswith("## v3\n\n> Note 3.\n\nEarlier: 3 releases\n\nThe end.\n")
