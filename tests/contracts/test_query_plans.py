@@ -32,21 +32,23 @@ from contentsvc_core.access.sessions import Session
 from contentsvc_core.access.window import hit
 from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.posts import PostStatus
-from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.content.queries import InvalidQuery, PostQuery
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.insights import LogSearch, Place
 from contentsvc_core.journal import LogQuery, LogStatus
+from contentsvc_core.search.questions import ContextSearch, PostSearch
+from contentsvc_core.search.terms import read_terms
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import RunStatus
 
 _NUMBER: Final = 1500
 _GROWING: Final = (
     "claims|context_records|events|log_counts|log_entries|post_counts|posts|rate_windows|run_drafts|run_steps"
-    "|sessions|told_once|workflow_runs"
+    "|search_documents|sessions|told_once|workflow_runs"
 )
 #: In the words of SQLite, and of PostgreSQL: of the rows, or of an index from its one end to the other.
 _SCAN: Final = re.compile(
-    rf"\b(?:SCAN|Seq Scan on) (?:{_GROWING})\b"
+    rf"\b(?:SCAN|Seq Scan on) (?:{_GROWING})\b|Seq Scan on search_words\b"
     # The indexes of runs that are pending, and of those that are running, hold nothing else.
     rf"|Index (?:Only )?Scan (?:Backward )?using (?!ix_workflow_runs_(?:pending|running)\b)\w+ on "
     rf"(?:{_GROWING})\b.*(?!\n *Index Cond)(?:\n|$)"
@@ -96,9 +98,11 @@ async def _filled(database: Database) -> Shelf:
     def fill(connection: Connection) -> None:
         for table, made in tables.items():
             connection.execute(insert(table), made)
-        connection.execute(text("ANALYZE"))
 
     await database.write(fill)
+    while await stores.search.catch_up(limit=_NUMBER):
+        pass
+    await database.write(lambda connection: connection.execute(text("ANALYZE")))
     return Shelf(database, stores, acme, tables[log_entries][1]["id"])
 
 
@@ -195,6 +199,22 @@ async def _related(shelf: Shelf) -> None:
     await insights.run_of_post(shelf.acme.id, post.id)
 
 
+async def _found(shelf: Shelf) -> None:
+    search, before = shelf.stores.search, Place(created_at=later(days=9), id="ctx_1")
+    terms = read_terms("feat lam* -door")
+    assert not isinstance(terms, InvalidQuery)
+    for asked in (ContextSearch(terms=terms), ContextSearch()):
+        hits = await search.records(shelf.acme.id, asked, limit=9, max_bytes=10**9, before=before)
+        assert len(hits.found) == 9
+    await search.posts(shelf.acme.id, PostSearch(terms=terms, statuses=[PostStatus.DRAFT]), limit=9)
+
+
+async def _looking(shelf: Shelf) -> None:
+    await _editing(shelf)
+    await shelf.stores.deliveries.settle(await shelf.acme.processed(IDS.mint("d-"), push("feat: x"), at=later(days=96)))
+    assert await shelf.stores.search.catch_up(limit=99)
+
+
 def _searching(shelf: Shelf) -> LogSearch:
     return LogSearch(
         integration_ids=[shelf.acme.integration.id], statuses=[LogStatus.SUCCESS], event="push", text="PROCESSED"
@@ -264,6 +284,8 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
         before=Place(created_at=later(days=9), id="run_1"),
     ),
     "a run, its entry, and all that came with that": _related,
+    "search": _found,
+    "looking at what was written": _looking,
     "counts of runs": lambda shelf: shelf.stores.insights.run_counts(shelf.acme.id, since=later(days=18)),
 }
 

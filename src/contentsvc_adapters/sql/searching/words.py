@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any, Final, Protocol, TypeAlias, final
 
-from sqlalchemy import ARRAY, ColumnElement, Connection, Text, bindparam, literal_column, text
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Connection, Text, bindparam, literal_column, text
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Sqlite
@@ -77,20 +77,24 @@ class _Fts5:
 class _Tsvector:
     """PostgreSQL's, from an array of words: none of its dictionaries and parsers has a say."""
 
+    # One statement for all of them: of many that are sent at once, the driver waits for ever when it has to give up.
     _KEEP: Final = text(
-        "INSERT INTO search_words (id, words) VALUES (:id, array_to_tsvector(:words)) "
+        "INSERT INTO search_words (id, words) "
+        "SELECT id, array_to_tsvector(string_to_array(words, ' ')) FROM unnest(:ids, :words) AS given (id, words) "
         "ON CONFLICT (id) DO UPDATE SET words = excluded.words"
-    ).bindparams(bindparam("words", type_=ARRAY(Text)))
-    _DROP: Final = text("DELETE FROM search_words WHERE id = :id")
+    ).bindparams(bindparam("ids", type_=ARRAY(BigInteger)), bindparam("words", type_=ARRAY(Text)))
+    _DROP: Final = text("DELETE FROM search_words WHERE id = ANY (:ids)").bindparams(
+        bindparam("ids", type_=ARRAY(BigInteger))
+    )
 
     def keep(self, connection: Connection, documents: Sequence[Indexed]) -> None:
-        rows: list[dict[str, Any]] = [{"id": id_, "words": list(words)} for id_, words in documents]
-        if rows:
-            connection.execute(self._KEEP, rows)
+        if documents:
+            ids, words = [id_ for id_, _ in documents], [" ".join(words) for _, words in documents]
+            connection.execute(self._KEEP, {"ids": ids, "words": words})
 
     def drop(self, connection: Connection, documents: Sequence[int]) -> None:
         if documents:
-            connection.execute(self._DROP, [{"id": id_} for id_ in documents])
+            connection.execute(self._DROP, {"ids": list(documents)})
 
     def found(self, scope: str, terms: Sequence[Term]) -> ColumnElement[bool]:
         asked = " & ".join([f"'{scope}'", *(_tsquery(term) for term in terms)])
