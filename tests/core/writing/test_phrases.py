@@ -1,6 +1,7 @@
 """Every language says everything, and puts the same things into it."""
 
 from collections.abc import Iterator, Mapping
+from datetime import date, datetime
 from string import Formatter
 from typing import Final, cast
 
@@ -13,6 +14,7 @@ from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.changelog.voice import voice_of
 from contentsvc_core.content.phrases import ENGLISH, PHRASEBOOKS, Count, Phrasebook, Toned, phrases_in
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import LookbackWindow
 
 #: What differs from language to language: signs, months, forms of a date.
 _FORMS: Final = frozenset({"thousands", "zero_is_one", "conjunction", "months", "first_of_month"})
@@ -145,3 +147,60 @@ def test_nought_is_singular_in_french(number: int, told: str) -> None:
     assert french.count(number, Count(one="{n} correction", many="{n} corrections")) == told
     assert ENGLISH.count(0, Count(one="{n} fix", many="{n} fixes")) == "0 fixes"
     assert ENGLISH.count(2_048, Count(one="{n} fix", many="{n} fixes")) == "2,048 fixes"
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "told"),
+    [
+        ("2030-06-01T00:00", "2030-06-02T00:00", "1 June 2030"),
+        ("2030-06-01T09:00", "2030-06-01T09:00", "1 June 2030"),
+        ("2030-06-01T09:00", "2030-06-02T00:00:00.001", "1\u20132 June 2030"),
+        ("2030-06-30T00:00", "2030-07-01T12:00", "30 June \u2013 1 July 2030"),
+        ("2029-12-31T00:00", "2030-01-02T00:00", "31 December 2029 \u2013 1 January 2030"),
+        ("2029-06-01T00:00", "2030-06-03T00:00", "1 June 2029 \u2013 2 June 2030"),
+    ],
+)
+def test_a_stretch_of_time_is_named_by_its_first_and_last_day(since: str, until: str, told: str) -> None:
+    begin, end = (datetime.fromisoformat(f"{text}+00:00") for text in (since, until))
+    assert ENGLISH.period(LookbackWindow(since=begin, until=end)) == told
+
+
+def test_a_day_is_named_as_the_language_does() -> None:
+    first = date(2030, 3, 1)
+    assert {name: book.on(first) for name, book in PHRASEBOOKS.items()} == {
+        "English": "1 March 2030",
+        "French": "1er mars 2030",
+        "German": "1. März 2030",
+        "Spanish": "1 de marzo de 2030",
+    }
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c"), (["", "b"], "b")],
+)
+def test_parts_are_joined_as_in_a_sentence(parts: list[str], told: str) -> None:
+    assert ENGLISH.enumerated(parts) == told
+
+
+def test_thousands_are_set_apart_as_the_language_does() -> None:
+    assert {name: book.number(1_234_567) for name, book in PHRASEBOOKS.items()} == {
+        "English": "1,234,567",
+        "French": "1\u202f234\u202f567",
+        "German": "1.234.567",
+        "Spanish": "1.234.567",
+    }
+
+
+def test_a_voice_is_read_from_an_identity() -> None:
+    voice = voice_of(brand(tone=ToneProfile.FORMAL, language="de", audience="x" * 500 + "customers", company="`A`\nB"))
+    assert (voice.phrases, voice.tone, voice.company, voice.technical) == (
+        PHRASEBOOKS["German"],
+        ToneProfile.FORMAL,
+        "A B",
+        True,
+    )
+    assert voice_of(brand(audience="x " * 245 + "customers")).technical is False
+    assert voice_of(brand(company="x" * 61)).company == "x" * 59 + "…"
+    nobody = voice_of(None)
+    assert (nobody.tone, nobody.company, nobody.technical) == (ToneProfile.PROFESSIONAL, "", True)

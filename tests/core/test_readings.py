@@ -1,0 +1,170 @@
+"""What is read of native bodies, and what each ending is answered with, field by field."""
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from contentsvc_core import Duplicate, Processed, Push, Rejected, Release
+from contentsvc_core.webhooks.events import Author, Commit, HeadCommit
+from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Pong, answer
+from contentsvc_core.webhooks.providers.native import Malformed, Reading, read_push, read_release
+
+_COMMIT: Final[dict[str, Any]] = {
+    "id": "a\0",
+    "message": "feat: \0x",
+    "author": {"name": "A\0da", "email": None},
+    "timestamp": "2030\0",
+    "url": "https://x\0",
+}
+_PUSHED: Final[dict[str, Any]] = {
+    "ref": "refs/heads/ma\0in",
+    "commits": [
+        _COMMIT,
+        _COMMIT | {"author": {"name": "Bob", "email": "b\0@x.example", "username": "b\0"}, "distinct": False},
+        _COMMIT | {"distinct": "false"},
+    ],
+    "head_commit": {"id": "h\0", "message": "m\0"},
+    "repository": {"id": 7, "full_name": f"acme/\n{'x' * 300}", "default_branch": "ma\0in"},
+}
+_RELEASED: Final[dict[str, Any]] = {
+    "action": "pub\n" + "x" * 64,
+    "release": {
+        "tag_name": "v\0",
+        "name": "n\0",
+        "body": "b\0",
+        "prerelease": True,
+        "draft": False,
+        "published_at": "p\0",
+        "html_url": "u\0",
+    },
+    "repository": {"id": 7, "full_name": "acme/lamp"},
+}
+
+
+def test_a_push_is_read_into_our_own_words_and_can_be_stored() -> None:
+    first = Commit(
+        id="a\ufffd",
+        message="feat: \ufffdx",
+        author=Author(name="A\ufffdda", email=""),
+        timestamp="2030\ufffd",
+        url="https://x\ufffd",
+    )
+    second = Author(name="Bob", email="b\ufffd@x.example", username="b\ufffd")
+    assert read_push(json.dumps(_PUSHED).encode()) == Reading(
+        event=Push(
+            ref="refs/heads/ma\ufffdin",
+            branch="ma\ufffdin",
+            commits=(
+                first,
+                Commit(
+                    id=first.id,
+                    message=first.message,
+                    author=second,
+                    timestamp=first.timestamp,
+                    url=first.url,
+                    distinct=False,
+                ),
+                first,
+            ),
+            head_commit=HeadCommit(id="h\ufffd", message="m\ufffd"),
+        ),
+        repository_id=7,
+        repository=f"acme/ {'x' * 248}…",
+        default_branch="ma\ufffdin",
+    )
+    tagged = read_push(json.dumps(_PUSHED | {"ref": "refs/tags/v1", "head_commit": None, "commits": []}).encode())
+    assert tagged.event == Push(ref="refs/tags/v1", branch="refs/tags/v1", commits=(), head_commit=None)
+
+
+def test_a_release_is_read_into_our_own_words_and_can_be_stored() -> None:
+    assert read_release(b"\xef\xbb\xbf" + json.dumps(_RELEASED).encode()) == Reading(
+        event=Release(
+            action="pub " + "x" * 59 + "…",
+            tag_name="v\ufffd",
+            name="n\ufffd",
+            body="b\ufffd",
+            prerelease=True,
+            draft=False,
+            published_at="p\ufffd",
+            url="u\ufffd",
+        ),
+        repository_id=7,
+        repository="acme/lamp",
+    )
+    bare = {**_RELEASED, "release": _RELEASED["release"] | {"name": None, "body": None, "published_at": None}}
+    event = read_release(json.dumps(bare).encode()).event
+    assert isinstance(event, Release)
+    assert (event.name, event.body, event.published_at) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        (b"", "the body is not valid JSON (Input data was truncated)"),
+        (b"{", "the body is not valid JSON (Input data was truncated)"),
+        (b"[]", "the body must be an object"),
+        (b"{}", "ref is missing"),
+        (b'{"ref": 1}', "ref must be a string"),
+        (b'{"ref": "x", "commits": [{"id": 1}]}', "commits[0].id must be a string"),
+        (b'{"ref": "x", "commits": [{}]}', "commits[0].id is missing"),
+        (b'{"ref": "x", "head_commit": 1}', "head_commit must be an object or null"),
+        (b'{"ref": "\xff"}', "the body is not UTF-8 (byte 9)"),
+        (b'{"commits": [' + b"{}," * 3_000 + b"{}]}", "commits[0].id is missing"),
+        (b"[" * 100_000, "the body must be an object"),
+        (b'{"x": ' + b"[" * 100_000, "the body is nested too deep"),
+    ],
+)
+def test_the_first_fault_of_a_body_is_named_in_the_senders_terms(body: bytes, fault: str) -> None:
+    with pytest.raises(Malformed) as raised:
+        read_push(body)
+    assert str(raised.value) == fault
+
+
+def test_each_ending_is_answered_in_its_own_words() -> None:
+    event = Push(ref="refs/heads/main", branch="main", commits=(), head_commit=None)
+    processed = Processed(event=event, delivery_id="d-1", repository_id=7, repository="acme/lamp")
+    assert answer(processed) == {
+        "received": True,
+        "message": "Processed push event (pushed)",
+        "data": {
+            "event": "push",
+            "delivery": "d-1",
+            "processed": {
+                "type": "push",
+                "action": "pushed",
+                "data": {"ref": "refs/heads/main", "branch": "main", "commits": [], "headCommit": None},
+            },
+            "repository": {"id": 7, "fullName": "acme/lamp"},
+        },
+    }
+    said = {
+        "d-2": answer(Ignored(kind="fork", delivery_id="d-2")),
+        "d-3": answer(Pong(delivery_id="d-3")),
+        "d-4": answer(Duplicate(kind="push", delivery_id="d-4")),
+        "d-5": answer(Filtered(event=event, delivery_id="d-5", reason="another branch")),
+    }
+    assert said == {
+        "d-2": {
+            "received": True,
+            "message": "Event type 'fork' is not supported",
+            "data": {"event": "fork", "delivery": "d-2", "ignored": True},
+        },
+        "d-3": {
+            "received": True,
+            "message": "Pong! Webhook configured successfully",
+            "data": {"event": "ping", "delivery": "d-3"},
+        },
+        "d-4": {
+            "received": True,
+            "message": "Webhook already processed (duplicate delivery)",
+            "data": {"event": "push", "delivery": "d-4", "duplicate": True},
+        },
+        "d-5": {
+            "received": True,
+            "message": "Event 'push' with action 'pushed' was filtered out",
+            "data": {"event": "push", "delivery": "d-5", "action": "pushed", "filtered": True},
+        },
+    }
+    refused = Rejected(fault=Fault.REPOSITORY_MISMATCH, error="Repository mismatch")
+    assert (answer(refused), refused.status) == ({"error": "Repository mismatch"}, 403)

@@ -1,0 +1,408 @@
+"""What code hosts are asked, in which words and how long, and what the log keeps of each call."""
+
+from datetime import datetime, timedelta
+from typing import Any, Final, Self
+
+import pytest
+from attrs import evolve
+from tests.code_host_server import CodeHostServer
+from tests.usecases.conftest import World
+from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
+
+from contentsvc_core import LogEntry, LogStatus, Refusal
+from contentsvc_core.errors import SecretUnreadable
+from contentsvc_core.hosts import (
+    Hook,
+    HookAccess,
+    HostAnswer,
+    HostDeliveries,
+    HostDelivery,
+    HostedRepository,
+    HostFault,
+    HostRefusal,
+)
+from contentsvc_core.journal import Direction
+from contentsvc_core.organizations import Integration
+from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected, HookEnd
+from contentsvc_core.usecases.reconcile import Missed, MissedEnd, Reconciled
+from contentsvc_core.usecases.rotate import Rotated
+
+_TOKEN: Final = "ghp_scripted"
+_AWAY: Final = HostRefusal(fault=HostFault.UNREACHABLE, reason="no answer")
+_FORBIDDEN: Final = HostRefusal(fault=HostFault.NO_ACCESS, reason="forbidden", status=403)
+_GONE: Final = HostRefusal(fault=HostFault.NO_ACCESS, reason="not found", status=404)
+_DONE: Final[HostAnswer[None]] = HostAnswer(value=None, status=204)
+
+
+class ScriptedHost:
+    """A code host that notes what it is asked, and answers as it is told to; else that all is well."""
+
+    lists_deliveries = True
+
+    def __init__(self, **answers: Any) -> None:
+        self.answers: dict[str, Any] = {
+            "repository": HostAnswer(
+                value=HostedRepository(id=NUMBER, full_name=NAME, default_branch="trunk"), status=200
+            ),
+            "create_hook": HostAnswer(value="h-1", status=201),
+            "find_hook": HostAnswer(value="h-2", status=200),
+            **answers,
+        }
+        self.asked: list[tuple[object, ...]] = []
+        self.limits: list[float] = []
+
+    def within(self, limit_s: float) -> Self:
+        self.limits.append(limit_s)
+        return self
+
+    def _answer(self, name: str, *given: object) -> Any:
+        self.asked.append((name, *given))
+        answer = self.answers.get(name, _DONE)
+        if name == "redeliver":
+            answer = answer.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def repository(self, full_name: str, *, token: str | None) -> Any:
+        return self._answer("repository", full_name, token)
+
+    async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> Any:
+        return self._answer("create_hook", full_name, hook.url, token)
+
+    async def find_hook(self, full_name: str, path: str, *, token: str) -> Any:
+        return self._answer("find_hook", full_name, path, token)
+
+    async def change_secret(self, full_name: str, hook_id: str, secret: str, *, token: str) -> Any:
+        return self._answer("change_secret", full_name, hook_id, secret, token)
+
+    async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> Any:
+        return self._answer("remove_hook", full_name, hook_id, token)
+
+    async def deliveries(self, full_name: str, hook_id: str, *, since: datetime, token: str) -> Any:
+        return self._answer("deliveries", full_name, hook_id, since, token)
+
+    async def redeliver(self, full_name: str, hook_id: str, attempt_id: str, *, token: str) -> Any:
+        return self._answer("redeliver", full_name, hook_id, attempt_id, token)
+
+
+def office(world: World, host: ScriptedHost | None, **more: Any) -> Office:
+    scripted: Any = host
+    # Nothing is served: whoever is asked answers at once.
+    nobody: Any = CodeHostServer
+    return office_of(world, nobody, scripted, **more)
+
+
+async def connected(world: World, host: ScriptedHost) -> Connected:
+    made = await office(world, host).connect(_TOKEN)
+    assert isinstance(made, Connected), made
+    host.asked.clear()
+    host.limits.clear()
+    return made
+
+
+def path_of(integration: Integration) -> str:
+    return f"/api/webhooks/github/{integration.organization_id}/{integration.id}/{NUMBER}"
+
+
+async def last_entry(world: World) -> LogEntry:
+    return (await world.stores.journal.entries(world.organization.id))[0]
+
+
+async def test_a_repository_is_read_and_its_hook_is_made(world: World) -> None:
+    host = ScriptedHost()
+
+    made = await office(world, host, patience_s=9.0).connect(_TOKEN)
+
+    assert isinstance(made, Connected)
+    assert (made.created_at_host, made.url) == (True, f"{BASE_URL}{path_of(made.integration)}")
+    assert made.integration.repositories[0].branch == "trunk"
+    assert host.asked == [("repository", NAME, _TOKEN), ("create_hook", NAME, made.url, _TOKEN)]
+    # A third of the time is kept for taking back what was made.
+    assert host.limits == [pytest.approx(6.0)]
+    entry = await last_entry(world)
+    assert entry == LogEntry(
+        id=entry.id,
+        organization_id=world.organization.id,
+        integration_id=made.integration.id,
+        repository_id=NUMBER,
+        reference_id=None,
+        title="Webhook creation",
+        integration_type="github",
+        direction=Direction.OUTGOING,
+        status=LogStatus.SUCCESS,
+        status_code=201,
+        detail={"operation": "create_hook", "repository": NAME},
+        created_at=world.clock.now(),
+    )
+    assert entry.id.startswith("log_")
+    access = await world.stores.hooks.access(world.organization.id, made.integration.id)
+    assert access == HookAccess(hook_id="h-1", token=_TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("answers", "asked", "reason"),
+    [
+        ({"create_hook": _FORBIDDEN}, ["repository", "create_hook"], "forbidden"),
+        # It may have been made: it is looked for, and taken back.
+        ({"create_hook": _AWAY}, ["repository", "create_hook", "find_hook", "remove_hook"], "no answer"),
+        (
+            {"create_hook": _AWAY, "find_hook": HostAnswer(value=None, status=200)},
+            ["repository", "create_hook", "find_hook"],
+            "no answer",
+        ),
+        (
+            {"create_hook": _AWAY, "find_hook": _AWAY},
+            ["repository", "create_hook", "find_hook"],
+            "no answer; a webhook may be left there: remove the one that delivers to {url}",
+        ),
+        (
+            {"create_hook": _AWAY, "remove_hook": _FORBIDDEN},
+            ["repository", "create_hook", "find_hook", "remove_hook"],
+            "no answer; a webhook may be left there: remove the one that delivers to {url}",
+        ),
+    ],
+)
+async def test_a_hook_that_cannot_be_made_leaves_no_integration(
+    world: World, answers: dict[str, Any], asked: list[str], reason: str
+) -> None:
+    host = ScriptedHost(**answers)
+
+    refused = await office(world, host, patience_s=9.0).connect(_TOKEN)
+
+    assert isinstance(refused, HostRefusal)
+    url = next(each[2] for each in host.asked if each[0] == "create_hook")
+    assert refused.reason == reason.format(url=url)
+    assert [each[0] for each in host.asked] == asked
+    assert host.limits == [pytest.approx(6.0), *([pytest.approx(3.0)] if "find_hook" in asked else [])]
+    entry = await last_entry(world)
+    assert (entry.status, entry.status_code, entry.error_message) == (
+        LogStatus.FAILED,
+        refused.status,
+        refused.reason,
+    )
+    assert await world.stores.directory.integrations(world.organization.id) == [world.connection.integration]
+
+
+async def test_a_fault_of_ours_is_logged_without_what_it_says_and_leaves_nothing(world: World) -> None:
+    host = ScriptedHost(create_hook=RuntimeError("with a token in it"))
+
+    with pytest.raises(RuntimeError):
+        await office(world, host).connect(_TOKEN)
+
+    entry = await last_entry(world)
+    assert (entry.status, entry.status_code) == (LogStatus.FAILED, None)
+    assert entry.error_message == "a fault of ours: RuntimeError"
+    assert [each[0] for each in host.asked] == ["repository", "create_hook", "find_hook", "remove_hook"]
+    assert await world.stores.directory.integrations(world.organization.id) == [world.connection.integration]
+
+
+async def test_what_the_code_host_knows_decides(world: World) -> None:
+    host = ScriptedHost()
+
+    other = await office(world, host).connect(_TOKEN, number=7)
+    assert other == Refusal(reason=f"the code host knows '{NAME}' by the id {NUMBER}, not 7")
+    named = await office(world, host).connect(_TOKEN, number=NUMBER, branch="stable")
+    assert isinstance(named, Connected)
+    assert named.integration.repositories[0].branch == "stable"
+    unread = await office(world, ScriptedHost(repository=_FORBIDDEN)).connect(_TOKEN)
+    assert unread == _FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"token": "two words"}, "the token must be 1 to 1000 visible ASCII characters, without spaces"),
+        ({"token": "x" * 1_001}, "the token must be 1 to 1000 visible ASCII characters, without spaces"),
+        ({"branch": ""}, "a branch's name is one line of 1 to 255 characters"),
+        ({"branch": " main"}, "a branch's name is one line of 1 to 255 characters"),
+        ({"branch": "x" * 256}, "a branch's name is one line of 1 to 255 characters"),
+        ({"name": "acme"}, "'acme' is not of the form OWNER/NAME"),
+    ],
+)
+async def test_what_no_connection_can_be_is_refused_before_anybody_is_asked(
+    world: World, given: dict[str, Any], reason: str
+) -> None:
+    host = ScriptedHost()
+
+    whole: dict[str, Any] = {"token": _TOKEN, **given}
+    assert await office(world, host).connect(**whole) == Refusal(reason=reason)
+    assert host.asked == []
+    fits = await office(world, host).connect("x" * 1_000, branch="x" * 255)
+    assert isinstance(fits, Connected)
+
+
+async def test_without_an_api_a_repository_is_connected_by_hand(world: World) -> None:
+    nowhere = office(world, None)
+    refused = await nowhere.connect(_TOKEN, number=7)
+    assert refused == HostRefusal(
+        fault=HostFault.UNSUPPORTED,
+        reason=(
+            "the API of 'github' is not configured: set CONTENTSVC_GITHUB_API_URL, "
+            "or give the repository's id and no token"
+        ),
+    )
+    by_hand = await nowhere.connect(None, number=7)
+    assert isinstance(by_hand, Connected)
+    assert (by_hand.created_at_host, by_hand.integration.repositories[0].id) == (False, 7)
+    rotated = await nowhere.rotate(by_hand, hours=1)
+    assert rotated == Rotated(
+        integration=by_hand.integration,
+        secret=rotated.secret,
+        overlap_until=world.clock.now() + timedelta(hours=1),
+        at_host=None,
+    )
+    assert await nowhere.reconcile(by_hand) == Refusal(
+        reason="the integration has no token: its hook was entered by hand, and missed deliveries are asked for there"
+    )
+    gone = await nowhere.disconnect(by_hand)
+    assert gone == Disconnected(id=by_hand.integration.id, removed=gone.removed, hook=HookEnd.BY_HAND)
+
+
+@pytest.mark.parametrize(
+    ("answers", "asked", "end", "refusal"),
+    [
+        ({}, ["remove_hook h-1"], HookEnd.REMOVED, None),
+        ({"remove_hook": _FORBIDDEN}, ["remove_hook h-1"], HookEnd.LEFT, _FORBIDDEN),
+        # Not there, or not to be seen: the list of hooks tells.
+        ({"remove_hook": _GONE}, ["remove_hook h-1", "find_hook"], HookEnd.LEFT, _GONE),
+        (
+            {"remove_hook": _GONE, "find_hook": HostAnswer(value=None, status=200)},
+            ["remove_hook h-1", "find_hook"],
+            HookEnd.REMOVED,
+            None,
+        ),
+        ({"remove_hook": _GONE, "find_hook": _AWAY}, ["remove_hook h-1", "find_hook"], HookEnd.LEFT, _GONE),
+    ],
+)
+async def test_a_hook_is_removed_as_far_as_the_code_host_lets_us(
+    world: World, answers: dict[str, Any], asked: list[str], end: HookEnd, refusal: HostRefusal | None
+) -> None:
+    host = ScriptedHost()
+    made = await connected(world, host)
+    host.answers |= answers
+
+    gone = await office(world, host).disconnect(made)
+
+    assert gone == Disconnected(id=made.integration.id, removed=gone.removed, hook=end, refusal=refusal)
+    assert [" ".join(map(str, (each[0], *each[2:-1]))).split(" /")[0] for each in host.asked] == asked
+    entry = await last_entry(world)
+    assert (entry.title, entry.payload) == ("Webhook removal", {"operation": "remove_hook", "repository": NAME})
+    assert await world.stores.directory.integration(world.organization.id, made.integration.id) is None
+    for unknown in (made.integration.id, "no id"):
+        assert await office(world, host).connector.disconnect(world.organization.id, unknown) is None
+
+
+async def test_a_secret_is_changed_at_the_hook_that_was_noted(world: World) -> None:
+    host = ScriptedHost()
+    made = await connected(world, host)
+
+    rotated = await office(world, host).rotate(made, hours=2)
+
+    assert rotated.at_host == _DONE
+    assert host.asked == [("change_secret", NAME, "h-1", rotated.secret, _TOKEN)]
+    entry = await last_entry(world)
+    assert (entry.title, entry.payload) == (
+        "Webhook secret change",
+        {"operation": "change_secret", "repository": NAME},
+    )
+    assert (entry.status, entry.status_code) == (LogStatus.SUCCESS, 204)
+    for unknown in ("int_unknown", "no id"):
+        nobody = await office(world, host).rotator.rotate(world.organization.id, unknown, overlap=timedelta())
+        assert nobody == UNKNOWN
+
+
+async def test_a_token_that_cannot_be_read_is_said_to_be_so(world: World) -> None:
+    host = ScriptedHost()
+    made = await connected(world, host)
+
+    async def unreadable(*_: object) -> HookAccess:
+        message = "sealed with another key"
+        raise SecretUnreadable(message)
+
+    world.stores.hooks.access = unreadable  # pyright: ignore[reportAttributeAccessIssue]
+    refusal = HostRefusal(fault=HostFault.NO_ACCESS, reason="sealed with another key")
+    assert (await office(world, host).rotate(made)).at_host == refusal
+    assert await office(world, host).reconcile(made) == refusal
+    gone = await office(world, host).disconnect(made)
+    assert (gone.hook, gone.refusal, host.asked) == (HookEnd.LEFT, refusal, [])
+
+
+def _attempt(id_: str, delivery_id: str, minutes: int, at: datetime) -> HostDelivery:
+    return HostDelivery(
+        id=id_,
+        delivery_id=delivery_id,
+        event="push",
+        action=None,
+        status_code=504,
+        delivered_at=at - timedelta(minutes=minutes),
+    )
+
+
+@pytest.mark.parametrize(
+    ("second", "ends", "asked"),
+    [
+        (_DONE, [MissedEnd.ASKED] * 3, 3),
+        (_FORBIDDEN, [MissedEnd.ASKED, MissedEnd.REFUSED, MissedEnd.ASKED], 3),
+        (_AWAY, [MissedEnd.ASKED, MissedEnd.REFUSED, MissedEnd.NOT_ASKED], 2),
+        (evolve(_AWAY, fault=HostFault.RATE_LIMITED), [MissedEnd.ASKED, MissedEnd.REFUSED, MissedEnd.NOT_ASKED], 2),
+    ],
+)
+async def test_what_was_missed_is_asked_for_one_after_the_other(
+    world: World, second: Any, ends: list[MissedEnd], asked: int
+) -> None:
+    host = ScriptedHost()
+    made = await connected(world, host)
+    now = world.clock.now()
+    attempts = [_attempt(f"a-{n}", f"d-{n}", 9 - n, now) for n in range(3)]
+    host.answers |= {
+        "deliveries": HostAnswer(value=HostDeliveries(attempts=attempts, complete=False), status=200),
+        "redeliver": [_DONE, second, _DONE],
+    }
+
+    done = await office(world, host).reconcile(made)
+
+    refusal = second if isinstance(second, HostRefusal) else None
+    assert done == Reconciled(
+        missed=[
+            Missed(
+                attempt=attempt,
+                repository=NAME,
+                end=end,
+                refusal=None if end is MissedEnd.ASKED else refusal,
+            )
+            for attempt, end in zip(attempts, ends, strict=True)
+        ],
+        complete=False,
+    )
+    assert host.asked == [
+        ("deliveries", NAME, "h-1", now - timedelta(hours=72), _TOKEN),
+        *(("redeliver", NAME, "h-1", f"a-{n}", _TOKEN) for n in range(asked)),
+    ]
+    # Nobody waits for it: there is no limit.
+    assert host.limits == []
+    entries = [each for each in await world.stores.journal.entries(world.organization.id) if "Redel" in each.title]
+    assert [entry.reference_id for entry in reversed(entries)] == [f"d-{n}" for n in range(asked)]
+    assert entries[0].payload == {"operation": "redeliver", "repository": NAME}
+
+
+async def test_a_code_host_that_cannot_be_asked_for_deliveries_says_why(world: World) -> None:
+    host = ScriptedHost()
+    made = await connected(world, host)
+    forgotten = HookAccess(hook_id=None, token=_TOKEN)
+
+    async def access(*_: object) -> HookAccess:
+        return forgotten
+
+    world.stores.hooks.access = access  # pyright: ignore[reportAttributeAccessIssue]
+    host.answers["find_hook"] = HostAnswer(value=None, status=200)
+    refused = await office(world, host).reconcile(made)
+    assert refused == HostRefusal(
+        fault=HostFault.REFUSED,
+        reason="the code host has no webhook that delivers here: it was removed there; connect the repository again",
+    )
+    assert host.asked == [("find_hook", NAME, path_of(made.integration), _TOKEN)]
+    host.answers |= {"find_hook": HostAnswer(value="h-2", status=200), "deliveries": _FORBIDDEN}
+    assert await office(world, host).reconcile(made) == _FORBIDDEN
+    for unknown in ("int_unknown", "no id"):
+        assert await office(world, host).reconciler.reconcile(world.organization.id, unknown) == UNKNOWN
