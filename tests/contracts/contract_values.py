@@ -21,12 +21,14 @@ from contentsvc_core.ports import (
     Insights,
     Jobs,
     Journal,
+    Outbox,
     PostLibrary,
     RateLimitStore,
     RunLedger,
     RunMemory,
     Schedules,
     Sessions,
+    WebhookEndpoints,
 )
 from contentsvc_core.testing import START, CountingIds
 from contentsvc_core.webhooks.delivery import Address, Endpoint
@@ -75,6 +77,10 @@ class Stores(Protocol):
     def run_memory(self) -> RunMemory: ...
     @property
     def jobs(self) -> Jobs: ...
+    @property
+    def endpoints(self) -> WebhookEndpoints: ...
+    @property
+    def outbox(self) -> Outbox: ...
     async def close(self) -> None: ...
 
 

@@ -136,7 +136,14 @@ class Side:
         self._watched: Final = _Watched(stores.deliveries, stores.directory)
         self.receiver: Final = Receiver(self._watched, stores.journal, clock, LaneIds())
         self.sweeper: Final = Sweeper(
-            stores.journal, stores.directory, stores.rate_limits, stores.hooks, stores.sessions, clock
+            stores.journal,
+            stores.directory,
+            stores.rate_limits,
+            stores.hooks,
+            stores.sessions,
+            stores.endpoints,
+            stores.outbox,
+            clock,
         )
 
     @property

@@ -15,6 +15,7 @@ from contentsvc_adapters.memory.journal import MemoryJournal
 from contentsvc_adapters.memory.ledger import MemoryRunLedger
 from contentsvc_adapters.memory.library import MemoryContextLibrary, MemoryPostLibrary
 from contentsvc_adapters.memory.limits import MemoryRateLimitStore
+from contentsvc_adapters.memory.outgoing import MemoryOutbox, MemoryWebhookEndpoints
 from contentsvc_adapters.memory.schedules import MemorySchedules
 from contentsvc_adapters.memory.sessions import MemorySessions
 from contentsvc_adapters.memory.state import State
@@ -29,6 +30,7 @@ from contentsvc_core.ports import (
     Insights,
     Jobs,
     Journal,
+    Outbox,
     PostLibrary,
     RateLimitStore,
     RunLedger,
@@ -36,6 +38,7 @@ from contentsvc_core.ports import (
     Schedules,
     SecretSealer,
     Sessions,
+    WebhookEndpoints,
 )
 
 
@@ -60,6 +63,8 @@ class MemoryStores:
     sessions: Sessions
     rate_limits: RateLimitStore
     insights: Insights
+    endpoints: WebhookEndpoints
+    outbox: Outbox
 
     async def close(self) -> None:
         """Do nothing: there is nothing to be closed."""
@@ -85,4 +90,6 @@ def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemorySto
         sessions=MemorySessions(state),
         rate_limits=MemoryRateLimitStore(state),
         insights=MemoryInsights(state),
+        endpoints=MemoryWebhookEndpoints(state, sealer),
+        outbox=MemoryOutbox(state, sealer),
     )

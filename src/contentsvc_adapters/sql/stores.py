@@ -17,6 +17,8 @@ from contentsvc_adapters.sql.keys import SqlApiKeys
 from contentsvc_adapters.sql.ledger import SqlRunLedger
 from contentsvc_adapters.sql.library import SqlContextLibrary, SqlPostLibrary
 from contentsvc_adapters.sql.limits import SqlRateLimitStore
+from contentsvc_adapters.sql.outgoing.endpoints import SqlWebhookEndpoints
+from contentsvc_adapters.sql.outgoing.outbox import SqlOutbox
 from contentsvc_adapters.sql.schedules import SqlSchedules
 from contentsvc_adapters.sql.sessions import SqlSessions
 from contentsvc_adapters.sql.settling.choice import settlement_queue
@@ -32,6 +34,7 @@ from contentsvc_core.ports import (
     Insights,
     Jobs,
     Journal,
+    Outbox,
     PostLibrary,
     RateLimitStore,
     RunLedger,
@@ -39,6 +42,7 @@ from contentsvc_core.ports import (
     Schedules,
     SecretSealer,
     Sessions,
+    WebhookEndpoints,
 )
 
 #: How long what was accepted may take to be written when the stores are closed, in seconds.
@@ -68,6 +72,8 @@ class SqlStores:
     sessions: Sessions
     rate_limits: RateLimitStore
     insights: Insights
+    endpoints: WebhookEndpoints
+    outbox: Outbox
 
     async def close(self) -> None:
         """Finish what is under way and close the database."""
@@ -97,4 +103,6 @@ def sql_stores(database: Database, sealer: SecretSealer) -> SqlStores:
         sessions=SqlSessions(database),
         rate_limits=SqlRateLimitStore(database),
         insights=SqlInsights(database),
+        endpoints=SqlWebhookEndpoints(database, sealer),
+        outbox=SqlOutbox(database, sealer),
     )
