@@ -184,7 +184,7 @@ def _fresh(scene: Scene) -> Generator[None]:
 def test_a_published_post_arrives_after_two_failures_once_verified_and_logged(scene: Scene) -> None:
     endpoint, _ = scene.endpoint("/hook", "", "post.published")
     scene.receiver.statuses += [500, 503]
-    scene.prepared.installation.command("trigger", "disable", scene.prepared.on_push)
+    scene.api("PATCH", f"/v1/event-triggers/{scene.prepared.on_push}", {"enabled": False})
 
     scene.push("d-published")
 
@@ -214,6 +214,9 @@ def test_a_published_post_arrives_after_two_failures_once_verified_and_logged(sc
     assert replayed == {"deliveryId": came[0].headers["webhook-id"]}
     assert (again.headers["webhook-id"], again.body, again.verified) == (replayed["deliveryId"], came[0].body, [True])
     scene.until_logged(endpoint, "success", 2)
+    counted = httpx.get(f"{scene.server.url}/metrics", trust_env=False).text
+    assert 'contentsvc_webhook_attempts_total{outcome="delivered"} 2.0' in counted
+    assert 'contentsvc_webhook_attempts_total{outcome="retry"} 2.0' in counted
 
 
 def test_while_a_rotated_secret_overlaps_both_verify_and_then_the_new_one_alone(scene: Scene) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, final
 
 from contentsvc_core.outgoing.messages import Taken
+from contentsvc_core.outgoing.retries import Verdict
 from contentsvc_core.usecases.dispatch import Dispatcher
 
 #: How often is looked for what is due, in seconds.
@@ -23,10 +24,23 @@ FAILING: Final = CONCURRENCY // 2
 class DispatchWorker:
     """Keeps a dispatcher busy."""
 
-    def __init__(self, dispatcher: Dispatcher, *, on_fault: Callable[[Exception], None]) -> None:
-        """Take the dispatcher; ``on_fault`` is told what went wrong, and it is tried again."""
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        *,
+        on_fault: Callable[[Exception], None],
+        on_sent: Callable[[Verdict], None] = lambda _result: None,
+    ) -> None:
+        """Take the dispatcher.
+
+        Args:
+            dispatcher: Takes and sends.
+            on_fault: Told what went wrong here; it is tried again.
+            on_sent: Told what came of each attempt.
+        """
         self._dispatcher = dispatcher
         self._on_fault = on_fault
+        self._on_sent = on_sent
         self._sending: dict[asyncio.Task[None], Taken] = {}
         self._turns: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
@@ -92,7 +106,7 @@ class DispatchWorker:
 
     async def _send(self, taken: Taken) -> None:
         try:
-            await self._dispatcher.send(taken)
+            self._on_sent(await self._dispatcher.send(taken))
         except Exception as exc:  # noqa: BLE001  # whatever it is, the message is due again when its lease ends
             self._on_fault(exc)
 

@@ -2,14 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, final
 
 from contentsvc_adapters.outgoing.worker import DispatchWorker
 from contentsvc_adapters.sql import SqlStores
 from contentsvc_core.content.site_addresses import SiteHost, read_site_hosts
-from contentsvc_core.outgoing.retries import Answer, NotSent
+from contentsvc_core.outgoing.retries import Answer, NotSent, Verdict
 from contentsvc_core.ports import Clock, IdSource
 from contentsvc_core.usecases.dispatch import Dispatcher
 from contentsvc_http.settings import Settings
@@ -43,10 +43,12 @@ class SenderOnDemand:
 
 
 @contextlib.asynccontextmanager
-async def dispatching(settings: Settings, stores: SqlStores, clock: Clock, ids: IdSource) -> AsyncGenerator[None]:
+async def dispatching(
+    settings: Settings, stores: SqlStores, clock: Clock, ids: IdSource, *, on_sent: Callable[[Verdict], None]
+) -> AsyncGenerator[None]:
     """Send what waits in the outbox; in the end, what is not answered soon is given back."""
     sender = SenderOnDemand(read_site_hosts(settings.outgoing_hosts))
-    worker = DispatchWorker(Dispatcher(stores.outbox, sender, clock, ids), on_fault=log_fault)
+    worker = DispatchWorker(Dispatcher(stores.outbox, sender, clock, ids), on_fault=log_fault, on_sent=on_sent)
     worker.launch()
     try:
         yield

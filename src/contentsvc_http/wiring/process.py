@@ -52,7 +52,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
         )
         if role.works:
             await stack.enter_async_context(sweeping(stores, clock))
-            await stack.enter_async_context(dispatching(settings, stores, clock, ids))
+            await stack.enter_async_context(dispatching(settings, stores, clock, ids, on_sent=watch.sent))
         if engine is not None:
             scheduler = Scheduler(stores.schedules, stores.directory, clock, ids, on_fault=log_fault)
             await stack.enter_async_context(scheduling(scheduler, nudge=engine.nudge))
