@@ -17,7 +17,7 @@ from contentsvc_core.outgoing.retries import MAX_ATTEMPTS, Answer, NotSent, Verd
 from contentsvc_core.timestamps import iso_ms, to_ms
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.replay import Replayed, ReplayFault
-from contentsvc_core.usecases.webhook_endpoints import NewSecret
+from contentsvc_core.usecases.webhook_endpoints import EndpointChanges, NewSecret
 
 URL = "https://acme.example/hook"
 
@@ -268,10 +268,12 @@ async def test_a_replay_says_why_it_cannot_be(office: Office) -> None:
     ],
 )
 async def test_an_endpoint_that_cannot_be_is_refused_with_the_fault_s_name(
-    office: Office, changes: dict[str, str], reason: str
+    office: Office, changes: EndpointChanges, reason: str
 ) -> None:
-    made = await office.editor.create(office.owner, **({"url": URL} | changes))
-    changed = await office.editor.change(office.owner, office.endpoint.id, **changes)  # pyright: ignore[reportArgumentType]
+    made = await office.editor.create(
+        office.owner, url=changes.get("url", URL), description=changes.get("description", "")
+    )
+    changed = await office.editor.change(office.owner, office.endpoint.id, **changes)
 
     for refused in (made, changed):
         assert isinstance(refused, Refusal)
