@@ -62,7 +62,7 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
         "/v1/schedules/{scheduleId}": schedule["schedule"]["id"],
         "/v1/event-triggers/{triggerId}": trigger["eventTrigger"]["id"],
         "/v1/webhook-logs/{logId}/replay": entry["id"],
-        **dict.fromkeys(_ENDPOINT_PATHS, endpoint["webhookEndpoint"]["id"]),
+        **dict.fromkeys(_ENDPOINT_PATHS, str(endpoint["webhookEndpoint"]["id"])),
     }
 
 
