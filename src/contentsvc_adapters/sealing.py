@@ -4,6 +4,7 @@ import base64
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, final
 
@@ -12,6 +13,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from contentsvc_core.errors import ContentServiceError, SecretUnreadable
+from contentsvc_core.ports import SecretSealer
 
 _SHORTEST: Final = 32
 
@@ -55,6 +57,15 @@ class FernetSealer:
         except InvalidToken as exc:
             message = "a stored secret was sealed with another key: set CONTENTSVC_SECRET_KEY to the one in use before"
             raise SecretUnreadable(message) from exc
+
+
+def opened(sealer: SecretSealer, sealed: Iterable[str]) -> list[str]:
+    """Open secrets, for who can do without those that cannot be opened: they are left out."""
+    found: list[str] = []
+    for each in sealed:
+        with contextlib.suppress(SecretUnreadable):
+            found.append(sealer.open(each))
+    return found
 
 
 def key_beside(database: Path, *, may_make: bool) -> str:

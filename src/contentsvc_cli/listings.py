@@ -36,15 +36,25 @@ def list_log(organization: str, limit: int | None, *, as_json: bool) -> None:
 @click.argument("log_id")
 @JSON
 def replay(log_id: str, *, as_json: bool) -> None:
-    """Process the event of a processed delivery once more, as a delivery of its own, on what is set up now."""
+    """Do what an entry tells of once more.
+
+    The event of a processed delivery is processed as a delivery of its own, on what is set up now. A message to a
+    webhook endpoint is sent again, with the same id.
+    """
 
     async def work(desk: Desk) -> Replayed | ReplayFault:
+        # An id alone leads to no entry but a processed delivery's: those of messages are looked for where they can be.
         owner = await desk.stores.directory.owner_of(log_id)
-        return ReplayFault.UNKNOWN if owner is None else await desk.replayer.replay(owner, log_id)
+        owners = [owner] if owner else [each.id for each in await desk.stores.directory.organizations()]
+        for each in owners:
+            replayed = await desk.replayer.replay(each, log_id)
+            if replayed is not ReplayFault.UNKNOWN:
+                return replayed
+        return ReplayFault.UNKNOWN
 
     match at_desk(work):
         case ReplayFault.UNKNOWN:
-            message = f"there is no log entry '{log_id}' of a processed delivery"
+            message = f"there is no log entry '{log_id}'"
             raise click.ClickException(message)
         case ReplayFault() as fault:
             raise click.ClickException(fault.value)

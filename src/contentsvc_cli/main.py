@@ -18,6 +18,7 @@ _COMMANDS: Final = {
     "generate": "contentsvc_cli.generation:generate",
     "schedule": "contentsvc_cli.schedules:schedule",
     "brand": "contentsvc_cli.brands:brand",
+    "endpoint": "contentsvc_cli.endpoints:endpoint",
     "tail": "contentsvc_cli.tail:tail",
     "log": "contentsvc_cli.listings:log",
     "run": "contentsvc_cli.listings:run",

@@ -104,7 +104,7 @@ class _Lines:
         self._organization_id = organization_id
         self._as_json = as_json
         self._console = console()
-        #: What people call integrations, by id; of one that was removed, its id.
+        #: What people call integrations and endpoints, by id; of one that was removed, its id.
         self._names: dict[str, str] = {}
 
     async def show(self, entries: Sequence[LogEntry]) -> None:
@@ -138,5 +138,7 @@ class _Lines:
         if integration_id not in self._names:
             for found in await self._desk.stores.directory.integrations(self._organization_id):
                 self._names[found.id] = found.repositories[0].full_name if found.repositories else found.id
+            for endpoint in await self._desk.stores.endpoints.endpoints(self._organization_id):
+                self._names[endpoint.id] = endpoint.url
             self._names.setdefault(integration_id, integration_id)
         return self._names[integration_id]

@@ -17,6 +17,7 @@ from contentsvc_core.content.brand_changes import BadChange, BrandFault
 from contentsvc_core.content.site_addresses import read_site_hosts
 from contentsvc_core.hosts import HostRefusal
 from contentsvc_core.organizations import Organization
+from contentsvc_core.outgoing.endpoints import EndpointFault
 from contentsvc_core.ports import Directory
 from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.connect import Connector
@@ -30,6 +31,7 @@ from contentsvc_core.usecases.reconcile import Reconciler
 from contentsvc_core.usecases.replay import Replayer
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.usecases.triggers import TriggerEditor
+from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
 from contentsvc_core.workflows.schedules import DUPLICATE, DuplicateSchedule
 from contentsvc_core.workflows.triggers import TriggerFault
 from contentsvc_http.settings import Settings, load_settings
@@ -63,6 +65,7 @@ class Desk:
     planner: Planner
     brand_editor: BrandEditor
     brand_generator: BrandGenerator
+    endpoint_editor: EndpointEditor
 
     async def organization(self, slug: str) -> Organization:
         """Find an organization.
@@ -107,7 +110,12 @@ async def open_desk(settings: Settings) -> AsyncGenerator[Desk]:
             planner=Planner(stores.schedules, stores.directory, stores.brands, clock, ids),
             brand_editor=BrandEditor(stores.brands, clock, opened=opened),
             brand_generator=BrandGenerator(JobStarter(stores.jobs, clock, ids), stores.brands, opened=opened),
-            replayer=Replayer(stores.deliveries, stores.journal, stores.contexts, clock, ids),
+            replayer=Replayer(
+                stores.deliveries, stores.journal, stores.contexts, stores.endpoints, stores.outbox, clock, ids
+            ),
+            endpoint_editor=EndpointEditor(
+                stores.endpoints, stores.outbox, clock, ids, opened=read_site_hosts(settings.outgoing_hosts)
+            ),
         )
 
 
@@ -156,7 +164,7 @@ def glance(look: Callable[[Directory], Awaitable[Sequence[_T]]]) -> Sequence[_T]
 
 
 def accepted(
-    value: _T | Refusal | HostRefusal | TriggerFault | DuplicateSchedule | BrandFault | BadChange,
+    value: _T | Refusal | HostRefusal | TriggerFault | DuplicateSchedule | BrandFault | BadChange | EndpointFault,
 ) -> _T:
     """Give what was done.
 
@@ -166,7 +174,7 @@ def accepted(
     match value:
         case Refusal() | HostRefusal() | BadChange():
             raise click.ClickException(value.reason)
-        case TriggerFault() | BrandFault():
+        case TriggerFault() | BrandFault() | EndpointFault():
             raise click.ClickException(value.value)
         case DuplicateSchedule():
             raise click.ClickException(DUPLICATE)

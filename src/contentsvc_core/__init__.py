@@ -27,10 +27,14 @@ from contentsvc_core.errors import (
 )
 from contentsvc_core.journal import Direction, LogEntry, LogStatus, log_body
 from contentsvc_core.organizations import Integration, Organization, Repository
+from contentsvc_core.outgoing.endpoints import WebhookEndpoint, endpoint_body
+from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.connect import Connected, Connector, Disconnected
+from contentsvc_core.usecases.dispatch import Dispatcher
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
@@ -47,6 +51,7 @@ from contentsvc_core.usecases.replay import Replayer
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_core.usecases.triggers import TriggerEditor
+from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
 from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, admit, decide, locate, preflight
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
 from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
@@ -103,11 +108,14 @@ __all__ = [
     "Delivery",
     "Direction",
     "Disconnected",
+    "Dispatcher",
     "Draft",
     "Duplicate",
     "DuplicateSchedule",
     "Endpoint",
+    "EndpointEditor",
     "Event",
+    "EventType",
     "Fault",
     "Filtered",
     "Frequency",
@@ -127,6 +135,7 @@ __all__ = [
     "LogStatus",
     "Lookback",
     "LookbackWindow",
+    "Message",
     "Operator",
     "Organization",
     "Outcome",
@@ -173,6 +182,7 @@ __all__ = [
     "Unstorable",
     "Verdict",
     "VerifiedDelivery",
+    "WebhookEndpoint",
     "WorkflowRun",
     "WriterUnavailable",
     "admit",
@@ -180,6 +190,7 @@ __all__ = [
     "brand_body",
     "context_body",
     "decide",
+    "endpoint_body",
     "locate",
     "log_body",
     "matching",

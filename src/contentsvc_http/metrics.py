@@ -12,6 +12,7 @@ from typing import Any, Final, assert_never, final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable
+from contentsvc_core.outgoing.retries import Verdict
 from contentsvc_core.ports import DeliveryStore, Steps, Workflow
 from contentsvc_core.webhooks.delivery import Address, Delivery, Endpoint
 from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
@@ -78,6 +79,12 @@ class Metrics:
             "contentsvc_store_unavailable", "Times that the store did not answer.", ("operation",), registry=registry
         )
         self._ended = Counter("contentsvc_runs_ended", "Runs that ended.", ("status",), registry=registry)
+        self._sent = Counter(
+            "contentsvc_webhook_attempts",
+            "Attempts to send a webhook.",
+            ("outcome",),
+            registry=registry,
+        )
         self._requests = Counter(
             "contentsvc_http_requests", "Requests answered.", ("method", "route", "status"), registry=registry
         )
@@ -86,6 +93,8 @@ class Metrics:
             self._unavailable.labels(operation)
         for status in (RunStatus.COMPLETED, RunStatus.SKIPPED, RunStatus.FAILED):
             self._ended.labels(status.value)
+        for result in Verdict:
+            self._sent.labels(result.name.lower())
         #: Settlements that are being written or wait: changed twice a delivery, and noted when it is asked for.
         self.settling = 0
         # To find the counter of some labels costs four times what counting does.
@@ -129,6 +138,10 @@ class Metrics:
     def ended(self, status: RunStatus) -> None:
         """Count a run that ended."""
         self._ended.labels(status.value).inc()
+
+    def sent(self, result: Verdict) -> None:
+        """Count an attempt to send a webhook."""
+        self._sent.labels(result.name.lower()).inc()
 
 
 @final

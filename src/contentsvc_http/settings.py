@@ -71,6 +71,8 @@ class Settings:
     trusted_proxies: str = field(default="", validator=checks.trusted_proxies)
     #: Hosts that brand identities may be read from though they are not public: ``host`` or ``host:port``, by commas.
     site_hosts: str = field(default="", validator=checks.site_hosts)
+    #: Hosts that webhooks may be sent to though they are not public, also without TLS: spelled as those above.
+    outgoing_hosts: str = field(default="", validator=checks.site_hosts)
     #: Where a language model is asked to write, up to ``/chat/completions``; empty: posts are written by rules.
     writer_url: str = field(default="", converter=lambda text: text.rstrip("/"), validator=checks.writer_url)
     writer_model: str = field(default="", converter=str.strip, validator=checks.writer_model)
@@ -135,6 +137,7 @@ class Settings:
             "hosted_client": self.hosted_client,
             "trusted_proxies": self.trusted_proxies,
             "site_hosts": self.site_hosts,
+            "outgoing_hosts": self.outgoing_hosts,
             "writer_url": self.writer_url,
             "writer_model": self.writer_model,
             "writer_key": "***" if self.writer_key else "",

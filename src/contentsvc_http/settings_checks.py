@@ -104,12 +104,12 @@ def trusted_proxies(_settings: object, _attribute: object, value: str) -> None:
         raise InvalidSetting(message) from exc
 
 
-def site_hosts(_settings: object, _attribute: object, value: str) -> None:
+def site_hosts(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
     """Take hosts."""
     try:
         read_site_hosts(value)
     except ValueError as exc:
-        message = f"CONTENTSVC_SITE_HOSTS takes hosts such as intranet.example or 10.0.0.7:8080, by commas: {exc}"
+        message = f"{variable(attribute.name)} takes hosts such as intranet.example or 10.0.0.7:8080, by commas: {exc}"
         raise InvalidSetting(message) from exc
 
 

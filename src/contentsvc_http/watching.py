@@ -10,6 +10,7 @@ from attrs import frozen
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import Scope
 
+from contentsvc_core.outgoing.retries import Verdict
 from contentsvc_core.ports import DeliveryStore, Workflow
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.settings import InvalidSetting, Settings
@@ -37,6 +38,8 @@ class Watch:
     batch: Callable[[int], object] | None = None
     #: Told how each run ends.
     ended: Callable[[RunStatus], None] = lambda _status: None
+    #: Told what came of each attempt to send a webhook.
+    sent: Callable[[Verdict], None] = lambda _result: None
     #: Gives how many settlements took how long: upper bounds in seconds, each with how many took no longer.
     settled: Callable[[], Sequence[tuple[float, float]]] | None = None
     routes: tuple[HTTPRouteHandler, ...] = ()
@@ -48,6 +51,10 @@ class Watch:
             inner.ended(status)
             self.ended(status)
 
+        def sent(result: Verdict) -> None:
+            inner.sent(result)
+            self.sent(result)
+
         return Watch(
             receiver=lambda receiver: self.receiver(inner.receiver(receiver)),
             store=lambda store: self.store(inner.store(store)),
@@ -56,6 +63,7 @@ class Watch:
             answered=self.answered or inner.answered,
             batch=self.batch or inner.batch,
             ended=ended,
+            sent=sent,
             settled=self.settled or inner.settled,
             routes=(*inner.routes, *self.routes),
         )
@@ -116,6 +124,7 @@ async def _measuring(
             answered=metrics.answered,
             batch=metrics.settle_batch.observe,
             ended=metrics.ended,
+            sent=metrics.sent,
             settled=metrics.settled,
             routes=(metrics_route(scrape, local=local),),
         )

@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 import ipaddress
+import re
 import socket
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -15,6 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from contentsvc_adapters.outgoing.sender import HttpWebhookSender
 from contentsvc_adapters.sites.reader import HttpSiteReader
 from contentsvc_core.content.site_addresses import IPAddress, SiteHost
 
@@ -23,6 +25,7 @@ Serve = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
 PUBLIC: Final = "93.184.216.34"
 OTHER: Final = "2606:4700::1111"
 PAGE: Final = b"<title>Acme</title>"
+_LENGTH: Final = re.compile(rb"(?i)\r\ncontent-length: ([0-9]+)\r\n")
 
 
 def answer(*lines: str, body: bytes = PAGE, status: str = "200 OK", kind: str = "text/html") -> bytes:
@@ -73,6 +76,8 @@ class Internet:
         async def client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             try:
                 request = await reader.readuntil(b"\r\n\r\n")
+                if (announced := _LENGTH.search(request)) is not None:
+                    request += await reader.readexactly(int(announced[1]))
                 self.requests.append(request.decode())
                 await serve(request, writer)
                 await writer.drain()
@@ -93,6 +98,13 @@ class Internet:
         self, *, opened: Sequence[SiteHost] = (), tls: ssl.SSLContext | None = None, total_s: float = 10
     ) -> HttpSiteReader:
         return HttpSiteReader(
+            opened=opened, resolve=self.resolve, tls=tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), total_s=total_s
+        )
+
+    def sender(
+        self, *, opened: Sequence[SiteHost] = (), tls: ssl.SSLContext | None = None, total_s: float = 10
+    ) -> HttpWebhookSender:
+        return HttpWebhookSender(
             opened=opened, resolve=self.resolve, tls=tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), total_s=total_s
         )
 

@@ -1,11 +1,15 @@
 """An organization that has one of everything."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from tests.api.world import ApiWorld, Caller
 
 from contentsvc_core.content.brand import BrandIdentity
+
+_ENDPOINT_PATHS: Final = tuple(
+    f"/v1/webhook-endpoints/{{endpointId}}{operation}" for operation in ("", "/rotate-secret", "/test")
+)
 
 
 async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
@@ -42,6 +46,9 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
     await world.perform()
     job = await _made(caller, "/v1/posts/generate", {"contentType": "blog_post", "brandIdentityId": brand})
     reading = await _made(caller, "/v1/brand-identities/generate", {"websiteUrl": "https://acme.example/"})
+    endpoint = await _made(
+        caller, "/v1/webhook-endpoints", {"url": "https://acme.example/hook", "eventTypes": ["post.published"]}
+    )
     # So that nothing that is written from now on is of the same moment.
     world.clock.advance(timedelta(seconds=1))
     post = (await caller("GET", "/v1/posts")).json()["posts"][0]
@@ -56,6 +63,7 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
         "/v1/event-triggers/{triggerId}": trigger["eventTrigger"]["id"],
         "/v1/webhook-logs/{logId}/replay": entry["id"],
         "/v1/context/{customId}": f"codehost:{caller.repository_id}:d-1",
+        **dict.fromkeys(_ENDPOINT_PATHS, str(endpoint["webhookEndpoint"]["id"])),
     }
 
 

@@ -22,6 +22,7 @@ BODIES: dict[str, Any] = {
     "/v1/brand-identities/{brandIdentityId}": {"name": "Mine now"},
     "/v1/schedules/{scheduleId}": {"enabled": False},
     "/v1/event-triggers/{triggerId}": {"enabled": False},
+    "/v1/webhook-endpoints/{endpointId}": {"enabled": False},
 }
 
 
@@ -61,7 +62,10 @@ async def test_whatever_is_anothers_is_not_found_and_stays_as_it_is(world: ApiWo
     documented = [each for each in await operations(world) if _PARAMETER.search(each[1])]
     assert {path for _, path, _ in documented} == set(theirs), "furnish() gives each path with a parameter its object"
     before = await _rows(database, other.organization.id)
-    assert all(before[name] for name in ("posts", "schedules", "triggers", "jobs", "integrations", "brand_identities"))
+    assert all(
+        before[name]
+        for name in ("posts", "schedules", "triggers", "jobs", "integrations", "brand_identities", "webhook_endpoints")
+    )
 
     tried: list[str] = []
     for method, path, operation in documented:

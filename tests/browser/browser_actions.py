@@ -80,6 +80,28 @@ def test_a_repository_is_connected_pinged_rotated_switched_off_and_disconnected(
     expect(page.get_by_role("heading", level=1)).to_contain_text("disconnected")
 
 
+def test_an_endpoint_is_made_rotated_switched_off_and_deleted(looking: Looking) -> None:
+    page = looking.page
+    looking.go("/endpoints")
+    page.get_by_label("Address").fill("https://site.acme.example/hooks")
+    page.get_by_label("A post was published").check()
+    page.get_by_role("button", name="Create the endpoint").click()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("The endpoint is there")
+    secret = page.locator("code.secret").inner_text()
+    assert secret.startswith("whsec_")
+    page.get_by_role("link", name="I have copied it").click()
+    assert secret not in page.content()
+    page.get_by_role("button", name="Rotate the secret").click()
+    assert page.locator("code.secret").inner_text() != secret
+    page.get_by_role("link", name="I have copied it").click()
+    page.get_by_role("button", name="Switch off").click()
+    expect(page.locator(".state", has_text="disabled").first).to_be_visible()
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete the endpoint").click()
+    expect(page.get_by_role("status").first).to_have_text("Deleted.")
+
+
 def test_a_trigger_is_previewed_made_switched_off_and_deleted(looking: Looking) -> None:
     page = looking.page
     looking.go("/triggers/new")

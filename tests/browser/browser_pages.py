@@ -18,6 +18,8 @@ _PAGES: Final[dict[str, tuple[str, str | None]]] = {
     "integration": ("/integrations", r"/dashboard/integrations/int_[^/]+$"),
     "logs": ("/integrations/logs", None),
     "log-entry": ("/integrations/logs", r"/dashboard/integrations/logs/log_[^/]+$"),
+    "endpoints": ("/endpoints", None),
+    "endpoint": ("/endpoints", r"/dashboard/endpoints/whe_[^/]+$"),
     "triggers": ("/triggers", None),
     "trigger": ("/triggers", r"/dashboard/triggers/trg_[^/]+$"),
     "new-trigger": ("/triggers/new", None),

@@ -19,6 +19,7 @@ from contentsvc_cli.sample import REPOSITORY, REPOSITORY_ID, other_kinds, sample
 from contentsvc_cli.wiring import accepted, open_desk
 from contentsvc_core import Scope
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_http.settings import Settings
 
@@ -102,6 +103,12 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
                 output_type=ContentType.CHANGELOG,
             )
         )
+        run_failed = (EventType.RUN_FAILED,)
+        create = desk.endpoint_editor.create
+        accepted(
+            await create(acme.id, url="https://chat.acme.example/hooks", description="Chat", event_types=run_failed)
+        )
+        accepted(await create(acme.id, url="https://www.acme.example/changelog/rebuild", enabled=False))
         keys = [
             accepted(await operator.issue_key(acme, name="Mara")).key,
             accepted(await operator.issue_key(acme, name="Status page", scopes=(Scope.READ,))).key,

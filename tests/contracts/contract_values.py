@@ -21,6 +21,7 @@ from contentsvc_core.ports import (
     Insights,
     Jobs,
     Journal,
+    Outbox,
     PostLibrary,
     RateLimitStore,
     RunLedger,
@@ -28,6 +29,7 @@ from contentsvc_core.ports import (
     Schedules,
     Search,
     Sessions,
+    WebhookEndpoints,
 )
 from contentsvc_core.testing import START, CountingIds
 from contentsvc_core.webhooks.delivery import Address, Endpoint
@@ -78,6 +80,10 @@ class Stores(Protocol):
     def run_memory(self) -> RunMemory: ...
     @property
     def jobs(self) -> Jobs: ...
+    @property
+    def endpoints(self) -> WebhookEndpoints: ...
+    @property
+    def outbox(self) -> Outbox: ...
     async def close(self) -> None: ...
 
 

@@ -25,7 +25,17 @@ class Interrupted(Exception):
 
 def sweeper(stores: Stores, **how: Any) -> Sweeper:
     clock = ManualClock(START)
-    return Sweeper(stores.journal, stores.directory, stores.rate_limits, stores.hooks, stores.sessions, clock, **how)
+    return Sweeper(
+        stores.journal,
+        stores.directory,
+        stores.rate_limits,
+        stores.hooks,
+        stores.sessions,
+        stores.endpoints,
+        stores.outbox,
+        clock,
+        **how,
+    )
 
 
 async def filled(acme: Tenant, number: int) -> list[LogEntry]:
@@ -87,7 +97,9 @@ async def test_a_sweep_goes_by_plan_in_batches_and_lets_deliveries_through(acme:
     swept = await sweeper(acme.stores, pause=pause).sweep()
 
     sql = isinstance(acme.stores, SqlStores)
-    assert swept == Swept(log_entries=430, claims=len(entries) if sql else 0, windows=0, secrets=0, sessions=0)
+    assert swept == Swept(
+        log_entries=430, claims=len(entries) if sql else 0, windows=0, secrets=0, sessions=0, messages=0
+    )
     assert pauses >= 4
     assert settled == [Settled.AS_DECIDED] * min(pauses, 5)
     left = await acme.stores.journal.entries(acme.id)

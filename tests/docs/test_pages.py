@@ -148,7 +148,7 @@ def test_the_json_on_the_command_line_page_has_the_keys_that_are_printed(
         assert keys_of(printed) == keys_of(json.loads(shown.text)), name
         values = list(cast("dict[str, Any]", printed).values()) if isinstance(printed, dict) else []
         for value in values:
-            if isinstance(value, str) and (found := re.match(r"((?:int|trg|sch|csk)_)[A-Za-z0-9-]+", value)):
+            if isinstance(value, str) and (found := re.match(r"((?:int|trg|sch|csk|whe)_)[A-Za-z0-9-]+", value)):
                 made[found[1]] = found[0]
         if name == "log list":
             made["log_"] = cast("list[dict[str, Any]]", printed)[0]["id"]

@@ -33,7 +33,7 @@ _UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _VARIABLE: Final = re.compile(
     rf"(?:[a-z]+_)?{_UUID}"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
-    r"|(?:whsec|csk)_\w+|127\.0\.0\.1:\d+"
+    r"|(?:whsec|csk)_[\w+/=]+|127\.0\.0\.1:\d+"
     r"|(?<=^\")[0-9a-f]{8,}(?=\"$)"
 )
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT.*Z")

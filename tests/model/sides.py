@@ -21,11 +21,13 @@ from contentsvc_core.ports import (
     Executors,
     Hooks,
     Journal,
+    Outbox,
     PostLibrary,
     RateLimitStore,
     RunLedger,
     RunMemory,
     Sessions,
+    WebhookEndpoints,
 )
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.usecases.expire import Sweeper
@@ -62,6 +64,10 @@ class Stores(Protocol):
     def sessions(self) -> Sessions: ...
     @property
     def rate_limits(self) -> RateLimitStore: ...
+    @property
+    def endpoints(self) -> WebhookEndpoints: ...
+    @property
+    def outbox(self) -> Outbox: ...
     async def close(self) -> None: ...
 
 
@@ -136,7 +142,14 @@ class Side:
         self._watched: Final = _Watched(stores.deliveries, stores.directory)
         self.receiver: Final = Receiver(self._watched, stores.journal, clock, LaneIds())
         self.sweeper: Final = Sweeper(
-            stores.journal, stores.directory, stores.rate_limits, stores.hooks, stores.sessions, clock
+            stores.journal,
+            stores.directory,
+            stores.rate_limits,
+            stores.hooks,
+            stores.sessions,
+            stores.endpoints,
+            stores.outbox,
+            clock,
         )
 
     @property

@@ -274,7 +274,14 @@ async def test_after_a_rotation_both_secrets_are_accepted_until_the_old_one_ends
     assert await office.receive(made, rotated.secret, "d-5") == 200
     stores = office.world.stores
     swept = await Sweeper(
-        stores.journal, stores.directory, stores.rate_limits, stores.hooks, stores.sessions, clock
+        stores.journal,
+        stores.directory,
+        stores.rate_limits,
+        stores.hooks,
+        stores.sessions,
+        stores.endpoints,
+        stores.outbox,
+        clock,
     ).sweep()
     assert swept.secrets == 1
 

@@ -659,9 +659,10 @@ class TestSweeping:
         async def pause() -> None:
             pauses.append(1)
 
-        ports = (stores.directory, stores.rate_limits, stores.hooks, stores.sessions, world.clock)
+        others = (stores.rate_limits, stores.hooks, stores.sessions, stores.endpoints, stores.outbox)
+        ports = (stores.directory, *others, world.clock)
         told = await Sweeper(journal, *ports, pause=pause, on_fault=faults.append).sweep()
-        assert told == Swept(log_entries=1, claims=0, windows=0, secrets=0, sessions=0)
+        assert told == Swept(log_entries=1, claims=0, windows=0, secrets=0, sessions=0, messages=0)
         assert (faults, pauses) == ([fault], [1])
         with pytest.raises(RuntimeError, match="no claims"):
             await Sweeper(journal, *ports).sweep()

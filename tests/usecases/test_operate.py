@@ -168,7 +168,14 @@ async def test_a_sweep_goes_by_each_organizations_plan_and_frees_old_claims(worl
 
     stores = world.stores
     swept = await Sweeper(
-        stores.journal, stores.directory, stores.rate_limits, stores.hooks, stores.sessions, world.clock
+        stores.journal,
+        stores.directory,
+        stores.rate_limits,
+        stores.hooks,
+        stores.sessions,
+        stores.endpoints,
+        stores.outbox,
+        world.clock,
     ).sweep()
 
     assert swept.log_entries == 3

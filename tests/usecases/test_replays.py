@@ -19,7 +19,16 @@ from contentsvc_core.usecases.replay import Replayed, Replayer, ReplayFault
 def replayer(world: World, *, store: Any = None, nudge: Callable[[], None] | None = None) -> Replayer:
     stores = world.stores
     more: dict[str, Any] = {} if nudge is None else {"nudge": nudge}
-    return Replayer(store or stores.deliveries, stores.journal, stores.contexts, world.clock, world.ids, **more)
+    return Replayer(
+        store or stores.deliveries,
+        stores.journal,
+        stores.contexts,
+        stores.endpoints,
+        stores.outbox,
+        world.clock,
+        world.ids,
+        **more,
+    )
 
 
 async def entry_of(world: World, title: str = "Processed push event") -> LogEntry:
@@ -106,7 +115,9 @@ async def test_what_is_not_connected_any_more_is_not_replayed(world: World) -> N
 
     library: Any = Library()
     stores = world.stores
-    other = Replayer(stores.deliveries, stores.journal, library, world.clock, world.ids)
+    other = Replayer(
+        stores.deliveries, stores.journal, library, stores.endpoints, stores.outbox, world.clock, world.ids
+    )
     assert await other.replay(owner, elsewhere.id) is ReplayFault.REPOSITORY_GONE
 
     await directory.remove_integration(owner, integration.id)

@@ -189,7 +189,8 @@ class MemoryDirectory:
         """Find which organization something belongs to."""
         state = self._state
         processed = {entry.id: entry for entry in state.log.values() if isinstance(entry.detail, Push | Release)}
-        places = (state.integrations, state.triggers, state.schedules, state.brands, state.runs, state.posts, processed)
+        set_up = (state.integrations, state.triggers, state.schedules, state.brands, state.endpoints)
+        places = (*set_up, state.runs, state.posts, processed)
         found = (place[id].organization_id for place in places if id in place)
         return next(found, None)
 

@@ -5,6 +5,7 @@ from typing import final
 
 from attrs import evolve
 
+from contentsvc_adapters.memory.outgoing import tell_of_run
 from contentsvc_adapters.memory.state import State, refuse_unstorable
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunStatus, Taken, WorkflowRun
@@ -48,7 +49,9 @@ class MemoryExecutors:
                 continue
             killed = evolve(run, attempts=run.attempts - 1, kills=run.kills + 1)
             if killed.kills >= MAX_KILLS:
-                self._state.put_run(evolve(killed, status=RunStatus.FAILED, error=error))
+                ended = evolve(killed, status=RunStatus.FAILED, error=error)
+                self._state.put_run(ended)
+                tell_of_run(self._state, ended)
                 failed += 1
             else:
                 self._state.put_run(evolve(killed, status=RunStatus.PENDING, due_at=run.created_at))

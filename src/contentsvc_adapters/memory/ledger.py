@@ -7,8 +7,10 @@ from typing import final
 
 from attrs import evolve
 
+from contentsvc_adapters.memory.outgoing import tell, tell_of_run
 from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
 from contentsvc_core.content.posts import Post
+from contentsvc_core.outgoing.events import post_written
 from contentsvc_core.workflows.runs import (
     ALREADY_REPORTED,
     RESTARTABLE,
@@ -89,6 +91,7 @@ class MemoryRunLedger:
         self._state.posts[post.id] = post
         if key is not None:
             self._state.once.add(key)
+        tell(self._state, post_written(post))
         return Completion.COMPLETED
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
@@ -96,7 +99,9 @@ class MemoryRunLedger:
         refuse_unstorable(reason)
         running = self._state.held(run)
         if running is not None:
-            self._state.put_run(evolve(running, status=status, error=reason))
+            ended = evolve(running, status=status, error=reason)
+            self._state.put_run(ended)
+            tell_of_run(self._state, ended)
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None:
         """Set a run pending again."""

@@ -6,11 +6,13 @@ from typing import final
 
 from attrs import evolve
 
+from contentsvc_adapters.memory.outgoing import tell
 from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
-from contentsvc_core.content.posts import Post
+from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.content.windows import LookbackWindow
+from contentsvc_core.outgoing.events import post_published
 from contentsvc_core.wire import event_to_json
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
@@ -101,7 +103,7 @@ class MemoryPostLibrary:
         standing = await self.post(post.organization_id, post.id)
         if standing is None or standing.updated_at != seen or post.updated_at <= seen:
             return False
-        self._state.posts[post.id] = evolve(
+        changed = evolve(
             standing,
             title=post.title,
             content=post.content,
@@ -109,6 +111,9 @@ class MemoryPostLibrary:
             status=post.status,
             updated_at=post.updated_at,
         )
+        self._state.posts[post.id] = changed
+        if standing.status is not PostStatus.PUBLISHED and changed.status is PostStatus.PUBLISHED:
+            tell(self._state, [post_published(changed)])
         return True
 
     async def remove(self, organization_id: str, post_id: str, *, seen: datetime | None = None) -> bool:

@@ -17,6 +17,8 @@ from contentsvc_core.content.writing import Draft
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogEntry
 from contentsvc_core.organizations import Integration, Organization
+from contentsvc_core.outgoing.endpoints import WebhookEndpoint
+from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.runs import RunStatus, Taken, WorkflowRun
 from contentsvc_core.workflows.schedules import Schedule
@@ -88,6 +90,12 @@ class State:
     posts: dict[str, Post] = Factory(dict[str, Post])
     #: Organization and key of the posts that there may be one of.
     once: set[tuple[str, str]] = Factory(set[tuple[str, str]])
+    #: By id.
+    endpoints: dict[str, WebhookEndpoint] = Factory(dict[str, WebhookEndpoint])
+    #: The newest first, by the endpoint's id.
+    endpoint_secrets: dict[str, list[Secret]] = Factory(dict[str, list[Secret]])
+    #: By id.
+    messages: dict[str, Message] = Factory(dict[str, Message])
     #: By organization and id.
     log: dict[tuple[str, str], LogEntry] = Factory(dict[tuple[str, str], LogEntry])
 

@@ -15,6 +15,7 @@ from contentsvc_adapters.memory.journal import MemoryJournal
 from contentsvc_adapters.memory.ledger import MemoryRunLedger
 from contentsvc_adapters.memory.library import MemoryContextLibrary, MemoryPostLibrary
 from contentsvc_adapters.memory.limits import MemoryRateLimitStore
+from contentsvc_adapters.memory.outgoing import MemoryOutbox, MemoryWebhookEndpoints
 from contentsvc_adapters.memory.schedules import MemorySchedules
 from contentsvc_adapters.memory.search import MemorySearch
 from contentsvc_adapters.memory.sessions import MemorySessions
@@ -30,6 +31,7 @@ from contentsvc_core.ports import (
     Insights,
     Jobs,
     Journal,
+    Outbox,
     PostLibrary,
     RateLimitStore,
     RunLedger,
@@ -38,6 +40,7 @@ from contentsvc_core.ports import (
     Search,
     SecretSealer,
     Sessions,
+    WebhookEndpoints,
 )
 
 
@@ -63,6 +66,8 @@ class MemoryStores:
     rate_limits: RateLimitStore
     insights: Insights
     search: Search
+    endpoints: WebhookEndpoints
+    outbox: Outbox
 
     async def close(self) -> None:
         """Do nothing: there is nothing to be closed."""
@@ -89,4 +94,6 @@ def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemorySto
         rate_limits=MemoryRateLimitStore(state),
         insights=MemoryInsights(state),
         search=MemorySearch(state),
+        endpoints=MemoryWebhookEndpoints(state, sealer),
+        outbox=MemoryOutbox(state, sealer),
     )

@@ -16,7 +16,7 @@ from typing import Any, Final, final
 
 from contentsvc_core.content.site_addresses import IPAddress
 
-#: So many names are looked up at once, those included whose asker has left.
+#: So many names are looked up at once unless it is said otherwise, those included whose asker has left.
 AT_ONCE: Final = 3
 
 
@@ -24,9 +24,9 @@ AT_ONCE: Final = 3
 class SystemNames:
     """Asks the system for the numbers of names."""
 
-    def __init__(self) -> None:
-        """Begin with no question under way."""
-        self._free = BoundedSemaphore(AT_ONCE)
+    def __init__(self, at_once: int = AT_ONCE) -> None:
+        """Begin with no question under way; ``at_once`` of them there may be."""
+        self._free = BoundedSemaphore(at_once)
 
     async def __call__(self, host: str, port: int) -> Sequence[IPAddress]:
         """Give the numbers of a name, which may be a number itself.

@@ -6,9 +6,8 @@ in ``Host`` and in TLS. So nothing is looked up behind the check, and no answer 
 """
 
 import asyncio
-import socket
 import ssl
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Collection
 from importlib.metadata import version
 from typing import Final, final
 from urllib.parse import urljoin
@@ -16,6 +15,16 @@ from urllib.parse import urljoin
 import httpx
 from attrs import frozen
 
+from contentsvc_adapters.sites.checking import (
+    NotLookedUp,
+    NotPublic,
+    Resolve,
+    ascii_name,
+    called,
+    checked_numbers,
+    is_certificate_fault,
+    numbered,
+)
 from contentsvc_adapters.sites.names import SystemNames
 from contentsvc_core.content.pages import decode_page
 from contentsvc_core.content.site_addresses import (
@@ -23,13 +32,9 @@ from contentsvc_core.content.site_addresses import (
     IPAddress,
     SiteAddress,
     SiteHost,
-    is_public,
     read_site_address,
 )
 from contentsvc_core.ports.brands import NotRead, Page, SiteFault
-
-#: What gives the numbers of a name.
-Resolve = Callable[[str, int], Awaitable[Sequence[IPAddress]]]
 
 #: How much of a page is read, in bytes: what tells of a company stands at the beginning.
 MAX_PAGE: Final = 512 * 1024
@@ -43,8 +48,6 @@ _OK: Final = 200
 #: Answers that may be others in a while; so may be all from 500 on.
 _PASSING: Final = frozenset({408, 425, 429})
 _SERVER_ERROR: Final = 500
-#: What a name server's silence is called; others mean that there is no such name.
-_UNANSWERED: Final = frozenset({socket.EAI_AGAIN, socket.EAI_FAIL})
 _HEADERS: Final = {
     "Accept": "text/html,application/xhtml+xml",
     # What is packed small may be large: nothing is unpacked here.
@@ -129,12 +132,12 @@ class HttpSiteReader:
         return _lasting(f"the site redirects more than {MAX_REDIRECTS} times")
 
     async def _visit(self, site: SiteAddress) -> Page | _Moved | NotRead:
-        name = _ascii(site.host)
-        if name is None:
+        name = ascii_name(site.host)
+        numbers = NotPublic() if name is None else await checked_numbers(site, name, self._resolve)
+        if name is None or isinstance(numbers, NotPublic):
             return _no_site(site)
-        numbers = await self._numbers(site, name)
-        if isinstance(numbers, NotRead):
-            return numbers
+        if isinstance(numbers, NotLookedUp):
+            return _passing(f"the name '{site.host}' could not be looked up")
         failed = _no_site(site)
         for number in numbers:
             try:
@@ -142,7 +145,7 @@ class HttpSiteReader:
             except (httpx.ConnectError, httpx.ConnectTimeout) as exc:
                 # A site with two numbers is there as long as one of them answers.
                 failed = _passing("the site cannot be reached")
-                if isinstance(_cause(exc), ssl.SSLCertVerificationError):
+                if is_certificate_fault(exc):
                     failed = _lasting("the site's certificate is not valid for it")
             except httpx.TimeoutException:
                 return _passing("the site did not answer in time")
@@ -150,32 +153,17 @@ class HttpSiteReader:
                 return _passing("the site's answer is no HTTP, too large a head, or was cut off")
         return failed
 
-    async def _numbers(self, site: SiteAddress, name: str) -> Sequence[IPAddress] | NotRead:
-        try:
-            numbers = await self._resolve(name, site.port)
-        except socket.gaierror as exc:
-            if exc.errno in _UNANSWERED:
-                return _passing(f"the name '{site.host}' could not be looked up")
-            return _no_site(site)
-        except (OSError, UnicodeError):
-            return _passing(f"the name '{site.host}' could not be looked up")
-        if not site.opened and not all(is_public(number) for number in numbers):
-            # One that is not is enough: whoever mixes them has something in mind. The text is that of a name which
-            # is not there: which names this network knows is nobody's business.
-            return _no_site(site)
-        return numbers
-
     async def _ask(self, site: SiteAddress, name: str, number: IPAddress) -> Page | _Moved | NotRead:
-        # By its number: nothing is looked up any more.
-        there = httpx.URL(site.scheme + "://host" + site.target).copy_with(host=str(number), port=site.port)
-        called = SiteAddress(scheme=site.scheme, host=name, port=site.port, target="/").authority
         timeout = httpx.Timeout(self._total_s, connect=_CONNECT_S)
         # Without the environment: a proxy would look the name up anew. One client a request: a connection that was
         # made for one name must not serve another one.
         async with (
             httpx.AsyncClient(verify=self._context(), trust_env=False, timeout=timeout) as client,
             client.stream(
-                "GET", there, headers={**_HEADERS, "Host": called}, extensions={"sni_hostname": name}
+                "GET",
+                numbered(site, number),
+                headers={**_HEADERS, "Host": called(site, name)},
+                extensions={"sni_hostname": name},
             ) as response,
         ):
             if response.status_code in _REDIRECTS and "Location" in response.headers:
@@ -216,23 +204,8 @@ async def _beginning(response: httpx.Response) -> bytes:
     return b"".join(chunks)
 
 
-def _ascii(host: str) -> str | None:
-    """Give a name as name servers know it (IDNA)."""
-    try:
-        return httpx.URL(scheme="http", host=host).raw_host.decode("ascii")
-    except (httpx.InvalidURL, UnicodeError):
-        return None
-
-
 def _moved(url: str, location: str) -> _Moved | NotRead:
     try:
         return _Moved(urljoin(url, location))
     except ValueError:
         return _lasting("the site's redirect is not an address")
-
-
-def _cause(exc: BaseException) -> BaseException:
-    """Give what is behind an error of the client, which wraps those of its parts."""
-    while (behind := exc.__cause__ or exc.__context__) is not None and not isinstance(exc, ssl.SSLError):
-        exc = behind
-    return exc

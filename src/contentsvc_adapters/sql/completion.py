@@ -8,9 +8,11 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.outgoing.telling import tell
 from contentsvc_adapters.sql.runs import forget, stands_at
 from contentsvc_adapters.sql.schema import posts, told_once, workflow_runs
 from contentsvc_core.content.posts import Post
+from contentsvc_core.outgoing.events import post_written
 from contentsvc_core.workflows.runs import ALREADY_REPORTED, Completion, RunStatus, WorkflowRun
 
 _HELD: Final = (
@@ -66,6 +68,8 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]
     unwritten = [id_ for id_, ending in ours.items() if ending.post.id not in written]
     if unwritten:
         connection.execute(_SKIPPED, {"ids": unwritten})
+    posts_written = [ending.post for ending in ours.values() if ending.post.id in written]
+    tell(connection, dialect, [each for post in posts_written for each in post_written(post)])
     return [_completion(ending, ours, written) for ending in endings]
 
 

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import final
 
 from attrs import frozen
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, inspect, select, text
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import executors, integrations, webhook_secrets
+from contentsvc_adapters.sql.schema import executors, integrations, webhook_endpoints, webhook_secrets
 from contentsvc_core.timestamps import from_ms
 
 
@@ -65,7 +65,10 @@ def _server(connection: Connection) -> Server:
 
 
 async def sealed_secrets(database: Database, *, limit: int) -> Sequence[str]:
-    """Give what is stored sealed, the newest of each kind first: at most ``limit`` secrets, and as many tokens."""
+    """Give what is stored sealed, the newest of each kind first: at most ``limit`` of each.
+
+    They are secrets of hooks, tokens, and secrets of webhook endpoints, which a database of an older version has not.
+    """
     secrets = select(webhook_secrets.c.sealed).order_by(webhook_secrets.c.id.desc()).limit(limit)
     tokens = (
         select(integrations.c.sealed_token)
@@ -73,9 +76,12 @@ async def sealed_secrets(database: Database, *, limit: int) -> Sequence[str]:
         .order_by(integrations.c.created_at.desc())
         .limit(limit)
     )
+    endpoints = select(webhook_endpoints.c.sealed_secret).order_by(webhook_endpoints.c.created_at.desc()).limit(limit)
 
     def read(connection: Connection) -> list[str]:
         found = [*connection.scalars(secrets), *connection.scalars(tokens)]
+        if inspect(connection).has_table(webhook_endpoints.name):
+            found += connection.scalars(endpoints)
         return [sealed for sealed in found if sealed is not None]
 
     return await database.read(read)

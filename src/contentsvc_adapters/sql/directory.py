@@ -25,6 +25,7 @@ from contentsvc_adapters.sql.schema import (
     repositories,
     schedules,
     triggers,
+    webhook_endpoints,
     webhook_secrets,
     workflow_runs,
 )
@@ -220,6 +221,7 @@ class SqlDirectory:
                 select(brand_identities.c.organization_id).where(brand_identities.c.id == id),
                 select(workflow_runs.c.organization_id).where(workflow_runs.c.id == id),
                 select(posts.c.organization_id).where(posts.c.id == id),
+                select(webhook_endpoints.c.organization_id).where(webhook_endpoints.c.id == id),
                 # A processed delivery's log entry has the id of its event.
                 select(events.c.organization_id).where(events.c.id == id),
             )
@@ -296,5 +298,12 @@ def _integrations(connection: Connection, condition: ColumnElement[bool]) -> lis
 
 async def any_sealed(database: Database) -> str | None:
     """Give one of the sealed secrets of a database, when it holds any: to try a key on."""
-    query = select(webhook_secrets.c.sealed).order_by(webhook_secrets.c.id.desc()).limit(1)
-    return await database.read(lambda connection: connection.scalar(query))
+    newest = (
+        select(webhook_secrets.c.sealed).order_by(webhook_secrets.c.id.desc()).limit(1),
+        select(webhook_endpoints.c.sealed_secret).order_by(webhook_endpoints.c.created_at.desc()).limit(1),
+    )
+
+    def read(connection: Connection) -> str | None:
+        return next((found for query in newest if (found := connection.scalar(query)) is not None), None)
+
+    return await database.read(read)

@@ -6,6 +6,7 @@ from typing import final
 from sqlalchemy import Connection, and_, delete, false, or_, select, update
 
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.outgoing.telling import fail_runs
 from contentsvc_adapters.sql.runs import forget, held, stands_at
 from contentsvc_adapters.sql.schema import executors, run_drafts, run_steps, workflow_runs
 from contentsvc_core.content.writing import Draft
@@ -58,8 +59,7 @@ class SqlExecutors:
             if lost:
                 connection.execute(delete(executors).where(dead))
             spent = orphan.where(workflow_runs.c.kills + 1 >= MAX_KILLS)
-            failed = spent.values(status=RunStatus.FAILED.value, error=error, **killed)
-            given_up = connection.scalars(failed.returning(workflow_runs.c.id)).all()
+            given_up = fail_runs(connection, self._database.dialect, spent.values(**killed), error)
             forget(connection, given_up)
             # Created is surely past: what was taken before it was due is due now, too.
             again = orphan.values(status=RunStatus.PENDING.value, due_at=workflow_runs.c.created_at, **killed)

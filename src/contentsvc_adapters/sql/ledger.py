@@ -30,6 +30,7 @@ from contentsvc_adapters.sql.completion import Ending, complete
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.joint import Joint
+from contentsvc_adapters.sql.outgoing.telling import fail_runs
 from contentsvc_adapters.sql.runs import RUNS, changing, forget, held, readable, stands_at
 from contentsvc_adapters.sql.schema import executors, workflow_runs
 from contentsvc_core.content.posts import Post
@@ -87,7 +88,7 @@ class SqlRunLedger:
             ended = update(workflow_runs).where(workflow_runs.c.id == id_, stands_at(RunStatus.RUNNING))
             # The others must not be lost for it: one that stays is failed when it is recovered and taken again.
             with suppress(StoreUnavailable):
-                await self._database.write(_executing(ended.values(status=RunStatus.FAILED.value, error=reason)))
+                await self._database.write(partial(self._fail, ended, reason))
         return runs
 
     def _take(self, ids: list[str], executor: str, connection: Connection) -> Sequence[rows.AnyRow]:
@@ -142,6 +143,9 @@ class SqlRunLedger:
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
         """End a run."""
+        if status is RunStatus.FAILED:
+            await self._database.write(partial(self._fail, changing(run), reason))
+            return
         ended = changing(run).values(status=status.value, error=reason)
 
         def end(connection: Connection) -> None:
@@ -149,6 +153,12 @@ class SqlRunLedger:
                 forget(connection, [run.id])
 
         await self._database.write(end)
+
+    def _fail(self, failing: Update, reason: str | None, connection: Connection) -> None:
+        """Have runs fail, and tell of it."""
+        failed = fail_runs(connection, self._database.dialect, failing, reason)
+        if failed:
+            forget(connection, failed)
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None:
         """Set a run pending again."""

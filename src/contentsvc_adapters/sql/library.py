@@ -10,11 +10,13 @@ from sqlalchemy import ColumnElement, Connection, Select, delete, func, select, 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.counts import POSTS
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.outgoing.telling import tell
 from contentsvc_adapters.sql.schema import context_records, events, posts, told_once
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
-from contentsvc_core.content.posts import Post
+from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.content.windows import LookbackWindow
+from contentsvc_core.outgoing.events import post_published
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
@@ -171,11 +173,18 @@ class SqlPostLibrary:
             .values(values)
         )
         standing = select(*(posts.c[name] for name in values)).where(*mine)
+        # A version has one status: what is written below replaces the very one that is read here, or nothing.
+        replaced = select(posts.c.status).where(*mine, posts.c.updated_at == to_ms(seen))
         done = False
 
         def change(connection: Connection) -> bool:
             nonlocal done
+            publishes = post.status is PostStatus.PUBLISHED and connection.scalar(replaced) != post.status.value
             if connection.execute(changing).rowcount:
+                if publishes:
+                    # The rest of it may have been given otherwise: what is told is what stands.
+                    row = connection.execute(select(posts).where(*mine)).one()
+                    tell(connection, self._database.dialect, [post_published(rows.post_of(row))])
                 done = True
                 return True
             # Begun again after an unknown outcome: what stands there may be what was written before.

@@ -17,6 +17,8 @@ from contentsvc_adapters.sql.keys import SqlApiKeys
 from contentsvc_adapters.sql.ledger import SqlRunLedger
 from contentsvc_adapters.sql.library import SqlContextLibrary, SqlPostLibrary
 from contentsvc_adapters.sql.limits import SqlRateLimitStore
+from contentsvc_adapters.sql.outgoing.endpoints import SqlWebhookEndpoints
+from contentsvc_adapters.sql.outgoing.outbox import SqlOutbox
 from contentsvc_adapters.sql.schedules import SqlSchedules
 from contentsvc_adapters.sql.searching.search import SqlSearch
 from contentsvc_adapters.sql.sessions import SqlSessions
@@ -33,6 +35,7 @@ from contentsvc_core.ports import (
     Insights,
     Jobs,
     Journal,
+    Outbox,
     PostLibrary,
     RateLimitStore,
     RunLedger,
@@ -41,6 +44,7 @@ from contentsvc_core.ports import (
     Search,
     SecretSealer,
     Sessions,
+    WebhookEndpoints,
 )
 
 #: How long what was accepted may take to be written when the stores are closed, in seconds.
@@ -71,6 +75,8 @@ class SqlStores:
     rate_limits: RateLimitStore
     insights: Insights
     search: Search
+    endpoints: WebhookEndpoints
+    outbox: Outbox
 
     async def close(self) -> None:
         """Finish what is under way and close the database."""
@@ -101,4 +107,6 @@ def sql_stores(database: Database, sealer: SecretSealer) -> SqlStores:
         rate_limits=SqlRateLimitStore(database),
         insights=SqlInsights(database),
         search=SqlSearch(database),
+        endpoints=SqlWebhookEndpoints(database, sealer),
+        outbox=SqlOutbox(database, sealer),
     )

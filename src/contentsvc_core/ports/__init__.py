@@ -14,6 +14,7 @@ from contentsvc_core.ports.hosts import CodeHost, Hooks
 from contentsvc_core.ports.insights import Insights
 from contentsvc_core.ports.jobs import Jobs
 from contentsvc_core.ports.limits import RateLimitStore
+from contentsvc_core.ports.outgoing import Outbox, WebhookEndpoints, WebhookSender
 from contentsvc_core.ports.outside import Aside, Clock, IdSource
 from contentsvc_core.ports.runs import (
     Executors,
@@ -46,6 +47,7 @@ __all__ = [
     "Journal",
     "LogWriter",
     "MarkupRenderer",
+    "Outbox",
     "PostLibrary",
     "RateLimitStore",
     "RunLedger",
@@ -56,6 +58,8 @@ __all__ = [
     "Sessions",
     "SiteReader",
     "Steps",
+    "WebhookEndpoints",
+    "WebhookSender",
     "Workflow",
     "WorkflowHost",
     "WorkflowStarter",

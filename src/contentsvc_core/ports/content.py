@@ -66,7 +66,8 @@ class PostLibrary(Protocol):
 
         Title, content, Markdown, status and the time of the change are written. False: it is gone, or was changed
         since; nothing was written. Of any number of changes of one version, one is written; it is not to be written
-        again, since it has itself changed the post.
+        again, since it has itself changed the post. Where a draft is published by it, the organization's webhook
+        endpoints are told, in the same transaction.
         """
         ...
 

@@ -103,7 +103,8 @@ class Directory(Protocol):
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the field's word
         """Find the organization that something belongs to: for operators, who name ids alone.
 
-        It is an integration, trigger, schedule, brand identity, run, post, or the log entry of a processed delivery.
+        It is an integration, trigger, schedule, brand identity, run, post, webhook endpoint, or the log entry of a
+        processed delivery.
         """
         ...
 

@@ -15,6 +15,9 @@ class RunLedger(Protocol):
     Whoever took a run may change it while it is running and nobody else has taken it since
     (:attr:`~contentsvc_core.workflows.runs.WorkflowRun.takes`): ``complete``, ``end``, ``retry`` and ``give_back`` do
     nothing otherwise. So a process that was given up for dead, and was not, does no harm.
+
+    A run fails in one transaction with what its organization's webhook endpoints are told of that
+    (:class:`~contentsvc_core.ports.WebhookEndpoints`), whatever has it fail.
     """
 
     async def pending(
@@ -48,7 +51,8 @@ class RunLedger(Protocol):
         """Store a run's post and end the run, in one transaction. A run has at most one post.
 
         ``once`` is a key that at most one post of the organization carries; ``None``: it is not limited so. The key of
-        a post that was deleted is not free again.
+        a post that was deleted is not free again. The organization's webhook endpoints are told of the post in the same
+        transaction.
         """
         ...
 

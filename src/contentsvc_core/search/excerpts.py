@@ -1,5 +1,6 @@
 """Where in a record or post the words stand: a few lines that say whether it is the one."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, assert_never, final
 
@@ -18,6 +19,10 @@ _PARTS: Final = 5
 _LENGTH: Final = 280
 #: How many lines of a text are looked at.
 _LINES: Final = 2_000
+#: What Markdown's signs say of a line is not shown: a link is its text, and of a heading or an item the words are left.
+_LINK: Final = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)")
+_BEGIN: Final = re.compile(r"^[ \t]*(?:#{1,6}|[-*+]|>)[ \t]+", re.MULTILINE)
+_EMPHASIS: Final = re.compile(r"\*\*|__|`")
 
 
 @final
@@ -45,7 +50,8 @@ def record_excerpts(record: ContextRecord, terms: Sequence[Term]) -> tuple[Excer
 
 def post_excerpts(post: Post, terms: Sequence[Term]) -> tuple[Excerpt, ...]:
     """Give the lines of a post that have most of the words that were asked for, in their order; else the first."""
-    return _best([Excerpt(text=line) for line in _lines(post.markdown)], terms)
+    plain = _EMPHASIS.sub("", _BEGIN.sub("", _LINK.sub(r"\1", post.markdown[: _LINES * _LENGTH])))
+    return _best([Excerpt(text=line) for line in _lines(plain)], terms)
 
 
 def record_hit_body(record: ContextRecord, terms: Sequence[Term]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import retention_cutoff
-from contentsvc_core.ports import Clock, Directory, Hooks, Journal, RateLimitStore, Sessions
+from contentsvc_core.ports import Clock, Directory, Hooks, Journal, Outbox, RateLimitStore, Sessions, WebhookEndpoints
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 
 #: Rows a transaction: a few milliseconds on SQLite, which is what a delivery may have to wait for.
@@ -25,6 +25,7 @@ class Swept:
     windows: int
     secrets: int
     sessions: int
+    messages: int
 
 
 async def _no_pause() -> None:
@@ -33,18 +34,22 @@ async def _no_pause() -> None:
 
 @final
 class Sweeper:
-    """Deletes log entries by each organization's plan as it is now; claims, windows, secrets, sessions that are over.
+    """Deletes log entries, and messages with them, by each organization's plan as it is now; and whatever is over.
+
+    That is: claims, windows, secrets, sessions.
 
     Context records, runs and posts are content: they are kept, and the events that they tell of with them.
     """
 
-    def __init__(  # its ports, and how it goes about it
+    def __init__(  # noqa: PLR0913, PLR0917  # its ports, and how it goes about it
         self,
         journal: Journal,
         directory: Directory,
         limits: RateLimitStore,
         hooks: Hooks,
         sessions: Sessions,
+        endpoints: WebhookEndpoints,
+        outbox: Outbox,
         clock: Clock,
         *,
         pause: Callable[[], Awaitable[None]] = _no_pause,
@@ -58,6 +63,8 @@ class Sweeper:
             limits: Whose windows are deleted.
             hooks: Whose secrets are deleted.
             sessions: Those that have expired are deleted.
+            endpoints: Whose previous secrets are deleted.
+            outbox: Whose messages are deleted.
             clock: The time.
             pause: Awaited after each batch: whoever else wants to write comes first.
             on_fault: Told what went wrong with a part, e.g. with one organization's log; the other parts are swept all
@@ -68,6 +75,8 @@ class Sweeper:
         self._limits = limits
         self._hooks = hooks
         self._sessions = sessions
+        self._endpoints = endpoints
+        self._outbox = outbox
         self._clock = clock
         self._pause = pause
         self._on_fault = on_fault
@@ -79,18 +88,21 @@ class Sweeper:
             StoreUnavailable: The store is away: the next sweep takes what this one left.
         """
         now = self._clock.now()
-        entries = 0
+        entries = messages = 0
         for organization in await self._directory.organizations():
             cutoff = retention_cutoff(organization.retention_days, now)
             entries += await self._all(partial(self._journal.sweep, organization.id, before=cutoff, limit=_BATCH))
+            messages += await self._all(partial(self._outbox.sweep, organization.id, before=cutoff, limit=_BATCH))
         # They are few: somebody has rotated each of them.
         secrets = partial(self._hooks.sweep_secrets, now)
+        previous = partial(self._endpoints.sweep_secrets, now)
         return Swept(
             log_entries=entries,
             claims=await self._all(partial(self._journal.sweep_claims, before=now - DEDUPE_WINDOW, limit=_BATCH)),
             windows=await self._all(partial(self._limits.sweep, before=now, limit=_BATCH)),
-            secrets=await self._all(secrets),
+            secrets=await self._all(secrets) + await self._all(previous),
             sessions=await self._all(partial(self._sessions.sweep, before=now, limit=_BATCH)),
+            messages=messages,
         )
 
     async def _all(self, sweep: Callable[[], Awaitable[int]]) -> int:

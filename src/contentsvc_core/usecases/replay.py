@@ -9,7 +9,16 @@ from attrs import evolve, frozen
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import LogEntry
-from contentsvc_core.ports import Clock, ContextLibrary, DeliveryStore, IdSource, Journal
+from contentsvc_core.outgoing.messages import is_message_log
+from contentsvc_core.ports import (
+    Clock,
+    ContextLibrary,
+    DeliveryStore,
+    IdSource,
+    Journal,
+    Outbox,
+    WebhookEndpoints,
+)
 from contentsvc_core.webhooks.delivery import Address, Belonging, Endpoint
 from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.webhooks.outcomes import Processed
@@ -28,6 +37,8 @@ class ReplayFault(Enum):
     INTEGRATION_GONE = "The integration of this delivery was removed"
     INTEGRATION_DISABLED = "Integration is disabled"
     REPOSITORY_GONE = "The repository of this delivery is not connected through its integration any more"
+    ENDPOINT_GONE = "The webhook endpoint of this message was deleted"
+    ENDPOINT_DISABLED = "The webhook endpoint of this message is disabled"
 
 
 @final
@@ -35,7 +46,7 @@ class ReplayFault(Enum):
 class Replayed:
     """A replay that is stored, with all that it has started."""
 
-    #: Its own, a UUID.
+    #: That of a delivery is its own, a UUID; a message that is sent again keeps its id.
     delivery_id: str
     runs: int
 
@@ -46,13 +57,15 @@ def _nothing_to_nudge() -> None:
 
 @final
 class Replayer:
-    """Replays deliveries: as deliveries of their own, on the configuration as it is now."""
+    """Replays deliveries, as deliveries of their own, on the configuration as it is now; sends messages again."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917  # its ports
         self,
         store: DeliveryStore,
         journal: Journal,
         library: ContextLibrary,
+        endpoints: WebhookEndpoints,
+        outbox: Outbox,
         clock: Clock,
         ids: IdSource,
         *,
@@ -62,6 +75,8 @@ class Replayer:
         self._store = store
         self._journal = journal
         self._library = library
+        self._endpoints = endpoints
+        self._outbox = outbox
         self._clock = clock
         self._ids = ids
         self._nudge = nudge
@@ -70,6 +85,7 @@ class Replayer:
         """Process the event of a log entry again: context record, runs and log entry are stored in one transaction.
 
         It passed the filters when it arrived, and is not filtered again. Its runs may report what was reported already.
+        The entry of a message that was sent has it sent again, with its id, to where its endpoint is now.
 
         Raises:
             StoreUnavailable: The store is away, or the configuration changes faster than this can be decided.
@@ -77,6 +93,8 @@ class Replayer:
         entry = await self._journal.entry(organization_id, log_id) if is_own_id(log_id) else None
         if entry is None:
             return ReplayFault.UNKNOWN
+        if is_message_log(entry):
+            return await self._resend(entry)
         if not isinstance(entry.detail, Push | Release) or entry.reference_id is None:
             return ReplayFault.NOT_PROCESSED
         key = custom_id(entry.integration_type, entry.repository_id, entry.reference_id)
@@ -90,6 +108,19 @@ class Replayer:
                 return replayed
         message = "the configuration changes faster than a replay can be decided"
         raise StoreUnavailable(message)
+
+    async def _resend(self, entry: LogEntry) -> Replayed | ReplayFault:
+        owner, message_id = entry.organization_id, entry.reference_id
+        endpoint = await self._endpoints.endpoint(owner, entry.integration_id)
+        if endpoint is None:
+            return ReplayFault.ENDPOINT_GONE
+        if not endpoint.enabled:
+            return ReplayFault.ENDPOINT_DISABLED
+        now = self._clock.now()
+        # Messages are kept for as long as their entries: one that is gone went with its endpoint.
+        if message_id is None or not await self._outbox.resend(owner, message_id, due_at=now):
+            return ReplayFault.ENDPOINT_GONE
+        return Replayed(delivery_id=message_id, runs=0)
 
     async def _settle(
         self, entry: LogEntry, event: Push | Release, record: ContextRecord

@@ -14,13 +14,14 @@ from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.organizations import Integration
+from contentsvc_core.outgoing.messages import is_message_log
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.replay import ReplayFault
+from contentsvc_core.usecases.replay import Replayed, ReplayFault
 from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.workflows.context import ContextRecord, custom_id
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.integration_names import names_of
+from contentsvc_http.dashboard.integration_names import all_names, names_of
 from contentsvc_http.dashboard.pages import HEADERS, Pages, go, nothing_new
 from contentsvc_http.dashboard.payloads import SHOWN, payload_text, shown
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
@@ -65,7 +66,7 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             return pages.part(found, "log_led.html", {"entry": entry, "led": await _led(dashboard, entry)})
         if entry.status is LogStatus.PENDING:
             return nothing_new()
-        names = names_of(await dashboard.api.directory.integrations(found.organization_id))
+        names = await all_names(dashboard, found.organization_id)
         return pages.part(found, "log_row.html", {"entry": entry, "names": names})
 
     @get(f"{_PATH}/raw", name="dashboard_log_raw")
@@ -86,15 +87,19 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             raise Refused(404, {"error": _UNKNOWN})
         if isinstance(replayed, ReplayFault):
             return await _page(dashboard, pages, found, entry, error=f"Not replayed. {replayed.value}.", status=409)
-        # It is a delivery of its own: what it leads to stands there.
-        own = await dashboard.insights.log(
-            found.organization_id,
-            LogSearch(integration_ids=(entry.integration_id,), text=replayed.delivery_id),
-            limit=1,
-        )
-        return go(f"/integrations/logs/{own[0].id if own else entry.id}", told="replayed")
+        return await _replayed(dashboard, entry, replayed)
 
     return [show, raw, replay]
+
+
+async def _replayed(dashboard: Dashboard, entry: LogEntry, replayed: Replayed) -> Response[Any]:
+    if is_message_log(entry):
+        # Its new entry is there when something has come back.
+        return go(f"/endpoints/{entry.integration_id}", told="resent")
+    # It is a delivery of its own: what it leads to stands there.
+    search = LogSearch(integration_ids=(entry.integration_id,), text=replayed.delivery_id)
+    own = await dashboard.insights.log(entry.organization_id, search, limit=1)
+    return go(f"/integrations/logs/{own[0].id if own else entry.id}", told="replayed")
 
 
 async def _entry(dashboard: Dashboard, found: Visit, log_id: str) -> LogEntry:
@@ -126,18 +131,24 @@ async def _page(
     dashboard: Dashboard, pages: Pages, found: Visit, entry: LogEntry, *, error: str | None = None, status: int = 200
 ) -> Response[Any]:
     integration = await dashboard.api.directory.integration(found.organization_id, entry.integration_id)
+    is_message = is_message_log(entry)
+    endpoint = None
+    if is_message:
+        endpoint = await dashboard.api.endpoints.endpoint(found.organization_id, entry.integration_id)
     # Not on the loop: a delivery may hold two thousand commits.
     payload = None if entry.detail is None else await asyncio.to_thread(lambda: shown(entry.payload))
     context = {
         "entry": entry,
         "integration": integration,
-        "names": names_of([] if integration is None else [integration]),
+        "endpoint": endpoint,
+        "is_message": is_message,
+        "names": names_of([] if integration is None else [integration], [] if endpoint is None else [endpoint]),
         "repository": _repository(integration, entry.repository_id),
         "payload": payload,
         "most": SHOWN,
         "event": _event(entry),
         "led": await _led(dashboard, entry),
-        "can_be_replayed": found.may_write and isinstance(entry.detail, Push | Release),
+        "can_be_replayed": found.may_write and (is_message or isinstance(entry.detail, Push | Release)),
         "error": error,
     }
     return pages.page(found, "log.html", context, title=entry.title, section="logs", status=status)

@@ -10,7 +10,7 @@ from litestar.response import Template
 from contentsvc_core.insights import Place
 from contentsvc_core.journal import LogEntry
 from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.integration_names import names_of
+from contentsvc_http.dashboard.integration_names import all_names
 from contentsvc_http.dashboard.log_entries import log_entry_routes
 from contentsvc_http.dashboard.log_filters import EVENTS, MOST_TEXT, LogFilters, read_log_filters, statuses
 from contentsvc_http.dashboard.pages import Pages, nothing_new
@@ -49,7 +49,7 @@ async def _found(dashboard: Dashboard, found: Visit, filters: LogFilters, fault:
     if fault is None:
         entries = await dashboard.insights.log(mine, filters.search, limit=_PAGE + 1, before=filters.before)
     shown = list(entries[:_PAGE])
-    names = names_of(await dashboard.api.directory.integrations(mine))
+    names = await all_names(dashboard, mine)
     is_first = filters.before is None
     return {
         "path": _PATH,
@@ -85,7 +85,7 @@ async def _newer(dashboard: Dashboard, pages: Pages, found: Visit, filters: LogF
     context = {
         "path": _PATH,
         "entries": entries,
-        "names": names_of(await dashboard.api.directory.integrations(found.organization_id)),
+        "names": await all_names(dashboard, found.organization_id),
         "polls": filters.newer(Place.of(entries[0]), filters.rows + number),
         "told_new": told,
     }

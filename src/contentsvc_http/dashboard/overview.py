@@ -1,5 +1,6 @@
 """The first page: what arrives, how it ends, what is made of it."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -8,7 +9,8 @@ from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.content.pagination import InvalidPage, PageRequest
 from contentsvc_core.content.queries import PostQuery
-from contentsvc_core.insights import LogSearch, stretch_at
+from contentsvc_core.insights import LogCount, LogSearch, stretch_at
+from contentsvc_core.outgoing.endpoints import ENDPOINT_PREFIX
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.dashboard.charts import columns, milliseconds, quantile, share
 from contentsvc_http.dashboard.context import Dashboard
@@ -43,14 +45,14 @@ async def _shown(dashboard: Dashboard, found: Visit) -> dict[str, Any]:
     days_since = stretch_at(now, _DAY) - (_DAYS - 1) * _DAY
     insights = dashboard.insights
     hourly = columns(
-        await insights.log_counts(mine, since=hours_since, span=_HOUR),
+        _arrived(await insights.log_counts(mine, since=hours_since, span=_HOUR)),
         since=hours_since,
         span=_HOUR,
         number=_HOURS,
         label="%H:%M",
     )
     daily = columns(
-        await insights.log_counts(mine, since=days_since, span=_DAY),
+        _arrived(await insights.log_counts(mine, since=days_since, span=_DAY)),
         since=days_since,
         span=_DAY,
         number=_DAYS,
@@ -76,3 +78,8 @@ async def _shown(dashboard: Dashboard, found: Visit) -> dict[str, Any]:
         "entries": await insights.log(mine, LogSearch(), limit=_NEWEST),
         "integrations": await dashboard.api.directory.integrations(mine),
     }
+
+
+def _arrived(counts: Sequence[LogCount]) -> list[LogCount]:
+    """Leave out what was sent to endpoints: that has a page of its own."""
+    return [count for count in counts if not count.integration_id.startswith(ENDPOINT_PREFIX)]

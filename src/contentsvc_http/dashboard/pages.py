@@ -27,6 +27,8 @@ _TOLD: Final = {
     "unpublished": "Back to draft.",
     "revoked": "Revoked: whatever uses it is refused from now on.",
     "replayed": "The delivery is processed once more.",
+    "resent": "The message is sent again: its new entry appears here.",
+    "test-sent": "The test is sent: what comes back appears here.",
     "retried": "The run is started once more.",
     "cancelled": "The run is cancelled.",
     "pinged": "The ping arrived.",

@@ -9,6 +9,7 @@ from litestar.response import Redirect
 from contentsvc_http.dashboard.assets import asset_route
 from contentsvc_http.dashboard.brands import brand_routes
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.endpoints import endpoint_routes
 from contentsvc_http.dashboard.integrations import integration_routes
 from contentsvc_http.dashboard.keys import key_routes
 from contentsvc_http.dashboard.logs import log_routes
@@ -46,6 +47,7 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
             *overview_routes(dashboard, pages),
             *integration_routes(dashboard, pages),
             *log_routes(dashboard, pages),
+            *endpoint_routes(dashboard, pages),
             *post_routes(dashboard, pages),
             *brand_routes(dashboard, pages),
             *key_routes(dashboard, pages),

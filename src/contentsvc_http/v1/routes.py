@@ -14,6 +14,7 @@ from contentsvc_core.ports import (
     PostLibrary,
     Schedules,
     Search,
+    WebhookEndpoints,
 )
 from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.connect import Connector
@@ -23,6 +24,7 @@ from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.usecases.replay import Replayer
 from contentsvc_core.usecases.triggers import TriggerEditor
+from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
 from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.v1.brand_identities import brand_routes
 from contentsvc_http.v1.context import context_routes
@@ -32,6 +34,7 @@ from contentsvc_http.v1.generation import generation_routes
 from contentsvc_http.v1.integrations import integration_routes
 from contentsvc_http.v1.posts import post_routes
 from contentsvc_http.v1.schedules import schedule_routes
+from contentsvc_http.v1.webhook_endpoints import webhook_endpoint_routes
 from contentsvc_http.v1.webhook_logs import webhook_log_routes
 
 
@@ -58,6 +61,8 @@ class Api:
     connector: Connector
     contexts: ContextLibrary
     search: Search
+    endpoints: WebhookEndpoints
+    endpoint_editor: EndpointEditor
 
 
 def api_routes(api: Api) -> list[HTTPRouteHandler]:
@@ -69,6 +74,7 @@ def api_routes(api: Api) -> list[HTTPRouteHandler]:
         *integration_routes(api.gate, api.connector, api.directory),
         *schedule_routes(api.gate, api.planner, api.schedules, api.directory),
         *event_trigger_routes(api.gate, api.trigger_editor, api.directory),
+        *webhook_endpoint_routes(api.gate, api.endpoints, api.endpoint_editor),
         *webhook_log_routes(api.gate, api.journal, api.replayer),
         *context_routes(api.gate, api.search, api.contexts),
     ]

@@ -1,4 +1,4 @@
-"""``/v1/webhook-logs``: what became of deliveries, and processing one once more (specification 2.3; decisions)."""
+"""``/v1/webhook-logs``: what became of deliveries and messages, and both once more (specification 2.3; decisions)."""
 
 import asyncio
 from typing import Annotated, Any, Final, Literal, TypedDict, final
@@ -25,6 +25,8 @@ _STATUS: Final = {
     ReplayFault.NOT_PROCESSED: 409,
     ReplayFault.INTEGRATION_GONE: 409,
     ReplayFault.REPOSITORY_GONE: 409,
+    ReplayFault.ENDPOINT_GONE: 409,
+    ReplayFault.ENDPOINT_DISABLED: 409,
 }
 
 
@@ -54,7 +56,7 @@ class LogListBody(TypedDict):
 
 @final
 class ReplayBody(TypedDict):
-    """The delivery that a replay is."""
+    """The delivery that a replay is; of a message that is sent again, its id."""
 
     deliveryId: str
 
@@ -70,7 +72,7 @@ def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer) -> list
         tags=["webhook logs"],
         operation_class=paged(
             {
-                "integrationId": "a comma list of integrations, by id",
+                "integrationId": "a comma list of integrations and webhook endpoints, by id",
                 "status": "a comma list of success, failed, pending",
             }
         ),
@@ -96,7 +98,7 @@ def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer) -> list
         status_code=202,
         name="replay_webhook_log",
         operation_id="replayWebhookLog",
-        summary="Process the event of a processed delivery once more",
+        summary="Process the event of a processed delivery once more, or send a message again",
         tags=["webhook logs"],
         responses=errors(404, 409),
     )

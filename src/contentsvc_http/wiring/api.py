@@ -16,6 +16,7 @@ from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.usecases.replay import Replayer
 from contentsvc_core.usecases.triggers import TriggerEditor
+from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
 from contentsvc_http.client_address import Proxies
 from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.settings import Settings
@@ -51,7 +52,20 @@ def open_api(
         post_editor=PostEditor(stores.posts, SafeMarkdown(), clock),
         trigger_editor=TriggerEditor(stores.directory, stores.brands, clock, ids),
         journal=stores.journal,
-        replayer=Replayer(stores.deliveries, stores.journal, stores.contexts, clock, ids, nudge=nudge),
+        replayer=Replayer(
+            stores.deliveries,
+            stores.journal,
+            stores.contexts,
+            stores.endpoints,
+            stores.outbox,
+            clock,
+            ids,
+            nudge=nudge,
+        ),
+        endpoints=stores.endpoints,
+        endpoint_editor=EndpointEditor(
+            stores.endpoints, stores.outbox, clock, ids, opened=read_site_hosts(settings.outgoing_hosts)
+        ),
         generator=Generator(starter, stores.directory, stores.brands, clock),
         jobs=stores.jobs,
         brands=stores.brands,

@@ -19,6 +19,7 @@ from contentsvc_http.watching import watching
 from contentsvc_http.wiring.api import open_api
 from contentsvc_http.wiring.code_hosts import open_code_hosts
 from contentsvc_http.wiring.dashboard import open_dashboard
+from contentsvc_http.wiring.dispatching import dispatching
 from contentsvc_http.wiring.engine import open_engine
 from contentsvc_http.wiring.faults import log_fault
 from contentsvc_http.wiring.scheduling import scheduling
@@ -53,6 +54,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
         if role.works:
             await stack.enter_async_context(sweeping(stores, clock))
             await stack.enter_async_context(searching(stores.search))
+            await stack.enter_async_context(dispatching(settings, stores, clock, ids, on_sent=watch.sent))
         if engine is not None:
             scheduler = Scheduler(stores.schedules, stores.directory, clock, ids, on_fault=log_fault)
             await stack.enter_async_context(scheduling(scheduler, nudge=engine.nudge))

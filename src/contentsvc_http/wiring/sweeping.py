@@ -32,6 +32,8 @@ async def sweeping(stores: SqlStores, clock: Clock) -> AsyncGenerator[None]:
         stores.rate_limits,
         stores.hooks,
         stores.sessions,
+        stores.endpoints,
+        stores.outbox,
         clock,
         pause=_pause,
         on_fault=log_fault,

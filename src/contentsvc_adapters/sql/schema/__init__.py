@@ -16,6 +16,7 @@ from contentsvc_adapters.sql.schema.directory import (
     webhook_secrets,
 )
 from contentsvc_adapters.sql.schema.lists import log_counts, post_counts
+from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
 from contentsvc_adapters.sql.schema.searching import search_documents, search_pending
 from contentsvc_adapters.sql.schema.work import executors, job_events, jobs, run_drafts, run_steps, workflow_runs
 
@@ -45,6 +46,8 @@ __all__ = [
     "sessions",
     "told_once",
     "triggers",
+    "webhook_endpoints",
+    "webhook_messages",
     "webhook_secrets",
     "workflow_runs",
 ]

@@ -1,0 +1,261 @@
+"""Webhooks out: endpoints, and what waits to be sent to them."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
+from typing import final
+
+from attrs import evolve
+
+from contentsvc_adapters.memory.state import Secret, State, of_organization, refuse_unstorable
+from contentsvc_adapters.sealing import opened
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.journal import LogStatus
+from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, EndpointFault, WebhookEndpoint
+from contentsvc_core.outgoing.events import Occurrence, run_failed
+from contentsvc_core.outgoing.messages import (
+    ENDPOINT_DELETED,
+    Attempted,
+    DueMessage,
+    Message,
+    MessageStatus,
+    Taken,
+    message_for,
+)
+from contentsvc_core.ports import SecretSealer
+from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+
+
+def tell(state: State, occurrences: Iterable[Occurrence]) -> None:
+    """Store what an organization's endpoints are told; it has to be in one step with what it tells of."""
+    for occurrence in occurrences:
+        for endpoint in state.endpoints.values():
+            if endpoint.organization_id == occurrence.organization_id and endpoint.wants(occurrence.type):
+                message = message_for(endpoint.id, occurrence)
+                state.messages.setdefault(message.id, message)
+
+
+def tell_of_run(state: State, run: WorkflowRun) -> None:
+    """Store what is told of a run as it stands, if it has failed."""
+    if run.status is RunStatus.FAILED:
+        failed = run_failed(
+            organization_id=run.organization_id,
+            run_id=run.id,
+            started_by=run.cause.started_by,
+            takes=run.takes,
+            reason=run.error,
+            created_at=run.created_at,
+            due_at=run.due_at,
+        )
+        tell(state, [failed])
+
+
+@final
+class MemoryWebhookEndpoints:
+    """The webhook endpoints."""
+
+    def __init__(self, state: State, sealer: SecretSealer) -> None:
+        """Take the shared state, and what seals secrets."""
+        self._state = state
+        self._sealer = sealer
+
+    async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | EndpointFault:
+        """Add an endpoint, unless there are too many."""
+        refuse_unstorable(endpoint, secret)
+        self._state.refuse_stranger(endpoint.organization_id)
+        standing = self._state.endpoints.get(endpoint.id)
+        if standing is not None:
+            if standing.organization_id != endpoint.organization_id:
+                message = f"'{endpoint.id}' is the id of another one"
+                raise Unstorable(message)
+            return standing
+        if len(await self.endpoints(endpoint.organization_id)) >= MAX_ENDPOINTS:
+            return EndpointFault.TOO_MANY
+        self._state.endpoints[endpoint.id] = endpoint
+        self._state.endpoint_secrets[endpoint.id] = [Secret(sealed=self._sealer.seal(secret))]
+        return endpoint
+
+    async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None:
+        """Find an endpoint."""
+        found = self._state.endpoints.get(endpoint_id)
+        return found if found is not None and found.organization_id == organization_id else None
+
+    async def endpoints(self, organization_id: str) -> Sequence[WebhookEndpoint]:
+        """List an organization's endpoints."""
+        return of_organization(self._state.endpoints.values(), organization_id, newest_first=False)
+
+    async def change(
+        self, organization_id: str, endpoint_id: str, change: Callable[[WebhookEndpoint], WebhookEndpoint]
+    ) -> WebhookEndpoint | None:
+        """Change an endpoint."""
+        standing = await self.endpoint(organization_id, endpoint_id)
+        if standing is None:
+            return None
+        changed = change(standing)
+        refuse_unstorable(changed)
+        self._state.endpoints[endpoint_id] = changed
+        return changed
+
+    async def rotate(
+        self, organization_id: str, endpoint_id: str, secret: str, *, overlap_until: datetime
+    ) -> WebhookEndpoint | None:
+        """Put a secret before the one that stands."""
+        refuse_unstorable(secret)
+        standing = await self.endpoint(organization_id, endpoint_id)
+        if standing is None:
+            return None
+        newest = self._state.endpoint_secrets[endpoint_id][0]
+        if self._sealer.open(newest.sealed) == secret:
+            return standing
+        ending = evolve(newest, expires_at=overlap_until)
+        self._state.endpoint_secrets[endpoint_id] = [Secret(sealed=self._sealer.seal(secret)), ending]
+        rotated = evolve(standing, previous_secret_until=overlap_until)
+        self._state.endpoints[endpoint_id] = rotated
+        return rotated
+
+    async def remove(self, organization_id: str, endpoint_id: str) -> bool:
+        """Remove an endpoint, and whatever is kept for it."""
+        if await self.endpoint(organization_id, endpoint_id) is None:
+            return False
+        del self._state.endpoints[endpoint_id]
+        del self._state.endpoint_secrets[endpoint_id]
+        for message in [each for each in self._state.messages.values() if each.endpoint_id == endpoint_id]:
+            del self._state.messages[message.id]
+            key = (organization_id, message.log_id or "")
+            entry = self._state.log.get(key)
+            if entry is not None and entry.status is LogStatus.PENDING:
+                self._state.log[key] = evolve(entry, status=LogStatus.FAILED, error_message=ENDPOINT_DELETED)
+        return True
+
+    async def sweep_secrets(self, now: datetime) -> int:
+        """Forget previous secrets."""
+        over = [
+            each
+            for each in self._state.endpoints.values()
+            if each.previous_secret_until is not None and each.previous_secret_until <= now
+        ]
+        for each in over:
+            self._state.endpoints[each.id] = evolve(each, previous_secret_until=None)
+            del self._state.endpoint_secrets[each.id][1:]
+        return len(over)
+
+
+@final
+class MemoryOutbox:
+    """The outbox."""
+
+    def __init__(self, state: State, sealer: SecretSealer) -> None:
+        """Take the shared state, and what opens secrets."""
+        self._state = state
+        self._sealer = sealer
+
+    async def add(self, message: Message) -> None:
+        """Add a message."""
+        refuse_unstorable(message)
+        self._state.refuse_stranger(message.organization_id)
+        self._state.messages.setdefault(message.id, message)
+
+    async def due(
+        self, now: datetime, *, limit: int, failing: int, per_endpoint: int, without: Collection[str] = ()
+    ) -> Sequence[DueMessage]:
+        """List the messages that are due, the first ones of each endpoint."""
+        counted: Counter[str] = Counter()
+        well: list[DueMessage] = []
+        ill: list[DueMessage] = []
+        for message in sorted(self._state.messages.values(), key=lambda each: (each.due_at, each.id)):
+            endpoint = self._due_at(message, now)
+            if endpoint is None or endpoint.id in without or counted[endpoint.id] >= per_endpoint:
+                continue
+            counted[endpoint.id] += 1
+            due = DueMessage(id=message.id, endpoint_id=endpoint.id, is_failing=endpoint.failures > 0)
+            (ill if due.is_failing else well).append(due)
+        return [*well, *ill[:failing]][:limit]
+
+    async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[Taken]:
+        """Set messages due again when the lease has ended."""
+        taken: list[Taken] = []
+        for message in [self._state.messages[each] for each in dict.fromkeys(ids) if each in self._state.messages]:
+            endpoint = self._due_at(message, now)
+            if endpoint is None:
+                continue
+            ours = evolve(
+                message,
+                attempts=message.attempts + 1,
+                takes=message.takes + 1,
+                due_at=until,
+                occurred_at=message.occurred_at or now,
+            )
+            self._state.messages[ours.id] = ours
+            secrets = self._secrets(endpoint.id, now)
+            failing = endpoint.failures > 0
+            taken.append(Taken(message=ours, url=endpoint.url, secrets=secrets, is_failing=failing))
+        return taken
+
+    async def record(self, attempted: Attempted) -> None:
+        """Write an attempt's end."""
+        refuse_unstorable(attempted.log, attempted.disables)
+        message = self._held(attempted.taken)
+        if message is None:
+            return
+        log = attempted.log
+        key = (log.organization_id, log.id)
+        if message.log_id is None or key in self._state.log:
+            self._state.log[key] = log
+        self._state.messages[message.id] = evolve(
+            message, status=attempted.status, due_at=attempted.due_at, log_id=log.id, logged_at=log.created_at
+        )
+        endpoint = self._state.endpoints.get(message.endpoint_id)
+        if endpoint is not None:
+            endpoint = evolve(endpoint, failures=0 if attempted.succeeded else endpoint.failures + 1)
+            if attempted.disables is not None:
+                endpoint = evolve(endpoint, enabled=False, disabled_reason=attempted.disables)
+            self._state.endpoints[endpoint.id] = endpoint
+
+    async def give_back(self, taken: Taken, *, due_at: datetime) -> None:
+        """Set a message due."""
+        message = self._held(taken)
+        if message is not None:
+            self._state.messages[message.id] = evolve(message, attempts=message.attempts - 1, due_at=due_at)
+
+    async def message(self, organization_id: str, message_id: str) -> Message | None:
+        """Find a message."""
+        found = self._state.messages.get(message_id)
+        return found if found is not None and found.organization_id == organization_id else None
+
+    async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
+        """Set a message pending."""
+        message = await self.message(organization_id, message_id)
+        if message is None:
+            return False
+        if message.status is not MessageStatus.PENDING:
+            message = evolve(message, log_id=None, logged_at=None)
+        # Whoever is sending it at this moment has it no more: what becomes of that attempt is not written.
+        again = evolve(message, status=MessageStatus.PENDING, attempts=0, takes=message.takes + 1, due_at=due_at)
+        self._state.messages[message_id] = again
+        return True
+
+    async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
+        """Delete the oldest messages."""
+        mine = of_organization(self._state.messages.values(), organization_id, newest_first=False)
+        swept = [each for each in mine if each.created_at < before][:limit]
+        for each in swept:
+            del self._state.messages[each.id]
+        return len(swept)
+
+    def _due_at(self, message: Message, now: datetime) -> WebhookEndpoint | None:
+        """Give the endpoint of a message that may be taken."""
+        if message.status is not MessageStatus.PENDING or message.due_at > now:
+            return None
+        endpoint = self._state.endpoints.get(message.endpoint_id)
+        return endpoint if endpoint is not None and endpoint.enabled else None
+
+    def _held(self, taken: Taken) -> Message | None:
+        message = self._state.messages.get(taken.message.id)
+        if message is None or message.status is not MessageStatus.PENDING:
+            return None
+        mine = (taken.message.takes, taken.message.due_at)
+        return message if (message.takes, message.due_at) == mine else None
+
+    def _secrets(self, endpoint_id: str, now: datetime) -> list[str]:
+        kept = self._state.endpoint_secrets[endpoint_id]
+        return opened(self._sealer, [each.sealed for each in kept if each.verifies(now)])

@@ -1,0 +1,124 @@
+"""Sending what is due, some at a time, from the launch until the end."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Final, final
+
+from contentsvc_core.outgoing.messages import Taken
+from contentsvc_core.outgoing.retries import Verdict
+from contentsvc_core.usecases.dispatch import Dispatcher
+
+#: How often is looked for what is due, in seconds.
+_LOOK_EVERY_S: Final = 1.0
+#: How long after a fault, in seconds.
+_AFTER_FAULT_S: Final = 2.0
+#: So many messages are sent at a time, and so many of them to one endpoint.
+CONCURRENCY: Final = 32
+PER_ENDPOINT: Final = 4
+#: So many of them may be of endpoints whose last attempt has failed: however many are dead, the others go on.
+FAILING: Final = CONCURRENCY // 2
+
+
+@final
+class DispatchWorker:
+    """Keeps a dispatcher busy."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        *,
+        on_fault: Callable[[Exception], None],
+        on_sent: Callable[[Verdict], None] = lambda _result: None,
+    ) -> None:
+        """Take the dispatcher.
+
+        Args:
+            dispatcher: Takes and sends.
+            on_fault: Told what went wrong here; it is tried again.
+            on_sent: Told what came of each attempt.
+        """
+        self._dispatcher = dispatcher
+        self._on_fault = on_fault
+        self._on_sent = on_sent
+        self._sending: dict[asyncio.Task[None], Taken] = {}
+        self._turns: asyncio.Task[None] | None = None
+        self._wake = asyncio.Event()
+        self._closing = False
+
+    def launch(self) -> None:
+        """Begin to look."""
+        self._turns = asyncio.create_task(self._look(), name="dispatch")
+
+    def nudge(self) -> None:
+        """Say that there may be something to send."""
+        self._wake.set()
+
+    async def close(self, *, within_s: float) -> None:
+        """Take no more; wait for what is being sent, and give back what is not answered by then, in seconds."""
+        self._closing = True
+        self._wake.set()
+        deadline = asyncio.get_running_loop().time() + within_s
+        if self._turns is not None:
+            # Not cut off at once: what was just taken has to be known here.
+            await asyncio.wait([self._turns], timeout=within_s)
+            self._turns.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._turns
+        if self._sending:
+            await asyncio.wait(self._sending, timeout=max(0.0, deadline - asyncio.get_running_loop().time()))
+        left = dict(self._sending)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        for task, taken in left.items():
+            if task.cancelled():
+                try:
+                    await self._dispatcher.give_back(taken)
+                except Exception as exc:  # noqa: BLE001  # the lease ends by itself
+                    self._on_fault(exc)
+
+    async def turn(self) -> int:
+        """Take what there is room for, and begin to send it; give how many."""
+        room = CONCURRENCY - len(self._sending)
+        if room <= 0:
+            return 0
+        failing = sum(taken.is_failing for taken in self._sending.values())
+        taken = await self._dispatcher.take(
+            limit=room,
+            failing=max(0, FAILING - failing),
+            per_endpoint=PER_ENDPOINT,
+            # The next ones when these are answered.
+            without={taken.message.endpoint_id for taken in self._sending.values()},
+        )
+        self._begin(taken)
+        return len(taken)
+
+    def _begin(self, taken: Sequence[Taken]) -> None:
+        for each in taken:
+            task = asyncio.create_task(self._send(each), name="send a webhook")
+            self._sending[task] = each
+            task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        del self._sending[task]
+        self._wake.set()
+
+    async def _send(self, taken: Taken) -> None:
+        try:
+            self._on_sent(await self._dispatcher.send(taken))
+        except Exception as exc:  # noqa: BLE001  # whatever it is, the message is due again when its lease ends
+            self._on_fault(exc)
+
+    async def _look(self) -> None:
+        while not self._closing:
+            wait_s = _LOOK_EVERY_S
+            self._wake.clear()
+            try:
+                await self.turn()
+            except Exception as exc:  # noqa: BLE001  # whatever it is, there is a next look
+                self._on_fault(exc)
+                wait_s = _AFTER_FAULT_S
+            if not self._closing:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._wake.wait(), wait_s)

@@ -1,0 +1,169 @@
+"""The webhook endpoints."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Final, final
+
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
+
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.outgoing.message_rows import endpoint_of, endpoint_row
+from contentsvc_adapters.sql.rows import AnyRow
+from contentsvc_adapters.sql.schema import log_entries, organizations, webhook_endpoints, webhook_messages
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.journal import LogStatus
+from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, EndpointFault, WebhookEndpoint
+from contentsvc_core.outgoing.messages import ENDPOINT_DELETED, MessageStatus
+from contentsvc_core.ports import SecretSealer
+from contentsvc_core.timestamps import to_ms
+
+_CUT_OFF: Final = (
+    update(log_entries)
+    .where(
+        log_entries.c.organization_id == bindparam("owner"),
+        log_entries.c.created_at == bindparam("at"),
+        log_entries.c.id == bindparam("entry"),
+        log_entries.c.status == LogStatus.PENDING.value,
+    )
+    .values(status=LogStatus.FAILED.value, error_message=ENDPOINT_DELETED)
+)
+
+
+@final
+class SqlWebhookEndpoints:
+    """The webhook endpoints."""
+
+    def __init__(self, database: Database, sealer: SecretSealer) -> None:
+        """Take the database, and what seals secrets."""
+        self._database = database
+        self._sealer = sealer
+
+    async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | EndpointFault:
+        """Add an endpoint, unless there are too many."""
+        row = endpoint_row(endpoint) | {"sealed_secret": self._sealer.seal(secret)}
+        owner = endpoint.organization_id
+        mine = select(func.count()).select_from(webhook_endpoints).where(webhook_endpoints.c.organization_id == owner)
+
+        def add(connection: Connection) -> WebhookEndpoint | EndpointFault:
+            # Those of one organization are counted one after the other.
+            connection.execute(select(organizations.c.id).where(organizations.c.id == owner).with_for_update())
+            standing = connection.execute(
+                select(webhook_endpoints).where(webhook_endpoints.c.id == endpoint.id)
+            ).first()
+            if standing is not None:
+                if standing.organization_id != owner:
+                    message = f"'{endpoint.id}' is the id of another one"
+                    raise Unstorable(message)
+                return endpoint_of(standing)
+            if (connection.scalar(mine) or 0) >= MAX_ENDPOINTS:
+                return EndpointFault.TOO_MANY
+            connection.execute(insert(webhook_endpoints), row)
+            return endpoint
+
+        return await self._database.write(add)
+
+    async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None:
+        """Read an endpoint."""
+        query = select(webhook_endpoints).where(_is(organization_id, endpoint_id))
+        found = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if found is None else endpoint_of(found)
+
+    async def endpoints(self, organization_id: str) -> Sequence[WebhookEndpoint]:
+        """Read an organization's endpoints."""
+        query = (
+            select(webhook_endpoints)
+            .where(webhook_endpoints.c.organization_id == organization_id)
+            .order_by(webhook_endpoints.c.created_at, webhook_endpoints.c.id)
+        )
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return [endpoint_of(row) for row in found]
+
+    async def change(
+        self, organization_id: str, endpoint_id: str, change: Callable[[WebhookEndpoint], WebhookEndpoint]
+    ) -> WebhookEndpoint | None:
+        """Change an endpoint."""
+        mine = _is(organization_id, endpoint_id)
+
+        def run(connection: Connection) -> WebhookEndpoint | None:
+            standing = _locked(connection, mine)
+            if standing is None:
+                return None
+            changed = change(endpoint_of(standing))
+            connection.execute(update(webhook_endpoints).where(mine).values(endpoint_row(changed)))
+            return changed
+
+        return await self._database.write(run)
+
+    async def rotate(
+        self, organization_id: str, endpoint_id: str, secret: str, *, overlap_until: datetime
+    ) -> WebhookEndpoint | None:
+        """Put a secret before the one that stands."""
+        mine = _is(organization_id, endpoint_id)
+        sealed = self._sealer.seal(secret)
+
+        def run(connection: Connection) -> WebhookEndpoint | None:
+            standing = _locked(connection, mine)
+            if standing is None:
+                return None
+            if self._sealer.open(standing.sealed_secret) == secret:
+                # Once more, after an unknown outcome.
+                return endpoint_of(standing)
+            values: dict[str, Any] = {
+                "sealed_secret": sealed,
+                "sealed_previous": standing.sealed_secret,
+                "previous_until": to_ms(overlap_until),
+            }
+            connection.execute(update(webhook_endpoints).where(mine).values(values))
+            rotated = connection.execute(select(webhook_endpoints).where(mine)).one()
+            return endpoint_of(rotated)
+
+        return await self._database.write(run)
+
+    async def remove(self, organization_id: str, endpoint_id: str) -> bool:
+        """Delete an endpoint, and whatever is kept for it."""
+        mine = _is(organization_id, endpoint_id)
+        its = (
+            webhook_messages.c.endpoint_id == endpoint_id,
+            webhook_messages.c.organization_id == organization_id,
+        )
+        unended = select(webhook_messages.c.log_id, webhook_messages.c.logged_at).where(
+            *its,
+            webhook_messages.c.status == MessageStatus.PENDING.value,
+            webhook_messages.c.log_id.is_not(None),
+        )
+        done = False
+
+        def run(connection: Connection) -> bool:
+            nonlocal done
+            if _locked(connection, mine) is None:
+                # True also when it is begun again after an unknown outcome, and was committed the first time.
+                return done
+            cut_off = [
+                {"owner": organization_id, "at": row.logged_at, "entry": row.log_id}
+                for row in connection.execute(unended)
+            ]
+            if cut_off:
+                connection.execute(_CUT_OFF, cut_off)
+            connection.execute(delete(webhook_messages).where(*its))
+            connection.execute(delete(webhook_endpoints).where(mine))
+            done = True
+            return True
+
+        return await self._database.write(run)
+
+    async def sweep_secrets(self, now: datetime) -> int:
+        """Forget previous secrets."""
+        sweeping = (
+            update(webhook_endpoints)
+            .where(webhook_endpoints.c.previous_until <= to_ms(now))
+            .values(sealed_previous=None, previous_until=None)
+        )
+        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+
+
+def _is(organization_id: str, endpoint_id: str) -> ColumnElement[bool]:
+    return (webhook_endpoints.c.organization_id == organization_id) & (webhook_endpoints.c.id == endpoint_id)
+
+
+def _locked(connection: Connection, mine: ColumnElement[bool]) -> AnyRow | None:
+    return connection.execute(select(webhook_endpoints).where(mine).with_for_update()).first()

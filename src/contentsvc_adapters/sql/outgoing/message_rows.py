@@ -1,0 +1,88 @@
+"""Rows of endpoints and messages, and the values that they stand for."""
+
+from typing import Any
+
+import msgspec
+
+from contentsvc_adapters.sql.rows import AnyRow, json_of
+from contentsvc_core.outgoing.endpoints import WebhookEndpoint
+from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.outgoing.messages import Message, MessageStatus
+from contentsvc_core.timestamps import from_ms, to_ms
+
+
+def endpoint_row(endpoint: WebhookEndpoint) -> dict[str, Any]:
+    """Give the row of an endpoint but for its secrets."""
+    until = endpoint.previous_secret_until
+    return {
+        "id": endpoint.id,
+        "organization_id": endpoint.organization_id,
+        "url": endpoint.url,
+        "description": endpoint.description,
+        "event_types": json_of([kind.value for kind in endpoint.event_types]),
+        "enabled": endpoint.enabled,
+        "disabled_reason": endpoint.disabled_reason,
+        "previous_until": None if until is None else to_ms(until),
+        "failures": endpoint.failures,
+        "created_at": to_ms(endpoint.created_at),
+    }
+
+
+def endpoint_of(row: AnyRow) -> WebhookEndpoint:
+    """Read an endpoint."""
+    return WebhookEndpoint(
+        id=row.id,
+        organization_id=row.organization_id,
+        url=row.url,
+        description=row.description,
+        event_types=event_types_of(row.event_types),
+        enabled=row.enabled,
+        disabled_reason=row.disabled_reason,
+        previous_secret_until=None if row.previous_until is None else from_ms(row.previous_until),
+        failures=row.failures,
+        created_at=from_ms(row.created_at),
+    )
+
+
+def event_types_of(text: str) -> list[EventType]:
+    """Read event types; those of a newer version, which this one does not know, are left out."""
+    known = {kind.value: kind for kind in EventType}
+    return [known[name] for name in msgspec.json.decode(text) if name in known]
+
+
+def message_row(message: Message) -> dict[str, Any]:
+    """Give the row of a message."""
+    return {
+        "id": message.id,
+        "organization_id": message.organization_id,
+        "endpoint_id": message.endpoint_id,
+        "type": message.type,
+        "data": json_of(dict(message.data)),
+        "occurred_at": None if message.occurred_at is None else to_ms(message.occurred_at),
+        "status": message.status.value,
+        "attempts": message.attempts,
+        "takes": message.takes,
+        "created_at": to_ms(message.created_at),
+        "due_at": to_ms(message.due_at),
+        "log_id": message.log_id,
+        "logged_at": None if message.logged_at is None else to_ms(message.logged_at),
+    }
+
+
+def message_of(row: AnyRow) -> Message:
+    """Read a message."""
+    return Message(
+        id=row.id,
+        organization_id=row.organization_id,
+        endpoint_id=row.endpoint_id,
+        type=row.type,
+        data=msgspec.json.decode(row.data),
+        occurred_at=None if row.occurred_at is None else from_ms(row.occurred_at),
+        status=MessageStatus(row.status),
+        attempts=row.attempts,
+        takes=row.takes,
+        created_at=from_ms(row.created_at),
+        due_at=from_ms(row.due_at),
+        log_id=row.log_id,
+        logged_at=None if row.logged_at is None else from_ms(row.logged_at),
+    )

@@ -1,0 +1,261 @@
+"""The outbox."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, Final, final
+
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    Update,
+    bindparam,
+    delete,
+    func,
+    literal_column,
+    select,
+    update,
+)
+
+from contentsvc_adapters.sealing import opened
+from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.outgoing.message_rows import message_of, message_row
+from contentsvc_adapters.sql.schema import log_entries, webhook_endpoints, webhook_messages
+from contentsvc_core.outgoing.messages import Attempted, DueMessage, Message, MessageStatus, Taken
+from contentsvc_core.ports import SecretSealer
+from contentsvc_core.timestamps import to_ms
+
+#: Spelled out: behind a parameter, the planner would not see that the partial index serves.
+_PENDING: Final = webhook_messages.c.status == literal_column(f"'{MessageStatus.PENDING.value}'")
+
+
+@final
+class SqlOutbox:
+    """The outbox."""
+
+    def __init__(self, database: Database, sealer: SecretSealer) -> None:
+        """Take the database, and what opens secrets."""
+        self._database = database
+        self._sealer = sealer
+        self._due: Final = {is_failing: _heads(database.dialect, is_failing=is_failing) for is_failing in (False, True)}
+
+    async def add(self, message: Message) -> None:
+        """Add a message."""
+        adding = self._database.dialect.insert(webhook_messages).on_conflict_do_nothing(index_elements=["id"])
+        row = message_row(message)
+        await self._database.write(lambda connection: connection.execute(adding, row))
+
+    async def due(
+        self, now: datetime, *, limit: int, failing: int, per_endpoint: int, without: Collection[str] = ()
+    ) -> Sequence[DueMessage]:
+        """Read which messages are due: the first ones of each endpoint, whatever the others have."""
+        if limit <= 0 or per_endpoint <= 0:
+            return ()
+        asked = {"now": to_ms(now), "share": per_endpoint, "without": sorted(without)}
+
+        def read(connection: Connection) -> list[DueMessage]:
+            found: list[DueMessage] = []
+            for is_failing, most in ((False, limit), (True, failing)):
+                left = min(most, limit - len(found))
+                if left > 0:
+                    found += [
+                        DueMessage(id=row.id, endpoint_id=row.endpoint_id, is_failing=is_failing)
+                        for row in connection.execute(self._due[is_failing], {**asked, "most": left})
+                    ]
+            return found
+
+        return await self._database.read(read)
+
+    async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[Taken]:
+        """Set messages due again when the lease has ended; the update itself is the question."""
+        return await self._database.write(partial(self._take, list(dict.fromkeys(ids)), now, until)) if ids else ()
+
+    def _take(self, ids: list[str], now: datetime, until: datetime, connection: Connection) -> Sequence[Taken]:
+        on = select(webhook_endpoints.c.id).where(webhook_endpoints.c.enabled)
+        # What another process is taking at this moment is passed over, not waited for.
+        free = self._database.dialect.locking(
+            select(webhook_messages.c.id).where(
+                webhook_messages.c.id.in_(ids),
+                _PENDING,
+                webhook_messages.c.due_at <= to_ms(now),
+                webhook_messages.c.endpoint_id.in_(on),
+            )
+        )
+        taking = (
+            update(webhook_messages)
+            .where(webhook_messages.c.id.in_(free))
+            .values(
+                attempts=webhook_messages.c.attempts + 1,
+                takes=webhook_messages.c.takes + 1,
+                due_at=to_ms(until),
+                occurred_at=func.coalesce(webhook_messages.c.occurred_at, to_ms(now)),
+            )
+            .returning(webhook_messages.c.id)
+        )
+        ours = connection.scalars(taking).all()
+        if not ours:
+            return ()
+        reading = (
+            select(
+                webhook_messages,
+                webhook_endpoints.c.url,
+                webhook_endpoints.c.sealed_secret,
+                webhook_endpoints.c.sealed_previous,
+                webhook_endpoints.c.previous_until,
+                webhook_endpoints.c.failures,
+            )
+            .join(webhook_endpoints, webhook_endpoints.c.id == webhook_messages.c.endpoint_id)
+            .where(webhook_messages.c.id.in_(ours))
+        )
+        found = {row.id: row for row in connection.execute(reading)}
+        return [self._taken(found[id_], to_ms(now)) for id_ in ids if id_ in found]
+
+    def _taken(self, row: rows.AnyRow, now_ms: int) -> Taken:
+        sealed = [row.sealed_secret]
+        if row.sealed_previous is not None and row.previous_until > now_ms:
+            sealed.append(row.sealed_previous)
+        secrets = opened(self._sealer, sealed)
+        return Taken(message=message_of(row), url=row.url, secrets=secrets, is_failing=row.failures > 0)
+
+    async def record(self, attempted: Attempted) -> None:
+        """Write an attempt's end."""
+        message, log = attempted.taken.message, attempted.log
+        ending = _changing(attempted.taken).values(
+            status=attempted.status.value,
+            due_at=to_ms(attempted.due_at),
+            log_id=log.id,
+            logged_at=to_ms(log.created_at),
+        )
+        endpoint = update(webhook_endpoints).where(
+            webhook_endpoints.c.organization_id == message.organization_id,
+            webhook_endpoints.c.id == message.endpoint_id,
+        )
+        failures = webhook_endpoints.c.failures
+        # Where nothing changes, its row is left alone.
+        noting = (
+            endpoint.where(failures > 0).values(failures=0)
+            if attempted.succeeded
+            else endpoint.values(failures=failures + 1)
+        )
+
+        place = ["organization_id", "created_at", "id"]
+        logging = self._database.dialect.insert(log_entries).on_conflict_do_nothing(index_elements=place)
+
+        def record(connection: Connection) -> None:
+            if not connection.execute(ending).rowcount:
+                return
+            connection.execute(noting)
+            if attempted.disables is not None:
+                connection.execute(endpoint.values(enabled=False, disabled_reason=attempted.disables))
+            if message.log_id is None:
+                connection.execute(logging, rows.log_row(log))
+            else:
+                connection.execute(_finishing(rows.log_row(log)))
+
+        await self._database.write(record)
+
+    async def give_back(self, taken: Taken, *, due_at: datetime) -> None:
+        """Set a message due."""
+        back = _changing(taken).values(attempts=webhook_messages.c.attempts - 1, due_at=to_ms(due_at))
+        await self._database.write(lambda connection: connection.execute(back))
+
+    async def message(self, organization_id: str, message_id: str) -> Message | None:
+        """Read a message."""
+        query = select(webhook_messages).where(_is(organization_id, message_id))
+        found = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if found is None else message_of(found)
+
+    async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
+        """Set a message pending."""
+        mine = _is(organization_id, message_id)
+        # Whoever is sending it at this moment has it no more: what becomes of that attempt is not written.
+        again = {"attempts": 0, "takes": webhook_messages.c.takes + 1, "due_at": to_ms(due_at)}
+        ended = {"status": MessageStatus.PENDING.value, "log_id": None, "logged_at": None}
+
+        def resend(connection: Connection) -> bool:
+            if connection.execute(update(webhook_messages).where(mine, ~_PENDING).values({**again, **ended})).rowcount:
+                return True
+            return connection.execute(update(webhook_messages).where(mine).values(again)).rowcount > 0
+
+        return await self._database.write(resend)
+
+    async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
+        """Delete the oldest messages."""
+        first = (
+            select(webhook_messages.c.id)
+            .where(webhook_messages.c.organization_id == organization_id, webhook_messages.c.created_at < to_ms(before))
+            .order_by(webhook_messages.c.created_at, webhook_messages.c.id)
+            .limit(limit)
+        )
+        # As with sessions: asked once, and locked.
+        oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
+        sweeping = delete(webhook_messages).where(webhook_messages.c.id.in_(oldest))
+        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+
+
+def _is(organization_id: str, message_id: str) -> ColumnElement[bool]:
+    return (webhook_messages.c.organization_id == organization_id) & (webhook_messages.c.id == message_id)
+
+
+def _changing(taken: Taken) -> Update:
+    """Begin the change of a message by who took it; once it is done, it finds nothing to change any more."""
+    message = taken.message
+    return update(webhook_messages).where(
+        _is(message.organization_id, message.id),
+        _PENDING,
+        webhook_messages.c.takes == message.takes,
+        webhook_messages.c.due_at == to_ms(message.due_at),
+    )
+
+
+def _finishing(row: dict[str, Any]) -> Update:
+    """Change an entry that stands; one that was swept stays away."""
+    ending = {name: row[name] for name in ("status", "status_code", "error_message", "reason")}
+    place = ("organization_id", "created_at", "id")
+    return update(log_entries).where(*(log_entries.c[name] == row[name] for name in place)).values(ending)
+
+
+def _heads(dialect: Dialect, *, is_failing: bool) -> Select[*tuple[Any, ...]]:
+    """Ask for the first messages of each endpoint that is on, as many as may be given, in the order of all."""
+    messages = webhook_messages.alias("mine")
+    failures = webhook_endpoints.c.failures
+    waiting = _endpoints_with_pending_messages()
+    on = (
+        select(webhook_endpoints.c.id)
+        .join(waiting, waiting.c.endpoint_id == webhook_endpoints.c.id)
+        .where(webhook_endpoints.c.enabled, failures > 0 if is_failing else failures == 0)
+        .cte("ready")
+    )
+    inner = (
+        select(messages.c.id, messages.c.endpoint_id, messages.c.due_at)
+        .where(
+            messages.c.status == literal_column(f"'{MessageStatus.PENDING.value}'"),
+            messages.c.endpoint_id == on.c.id,
+            messages.c.due_at <= bindparam("now"),
+        )
+        .order_by(messages.c.due_at, messages.c.id)
+        .limit(bindparam("share", type_=Integer))
+        .correlate(on)
+    )
+    found = dialect.for_each(on, inner, of=webhook_messages)
+    return (
+        select(found.c.id, found.c.endpoint_id)
+        .order_by(found.c.due_at, found.c.id)
+        .limit(bindparam("most", type_=Integer))
+    )
+
+
+def _endpoints_with_pending_messages() -> CTE:
+    """Jump from one endpoint to the next in the index: its cost grows with their number, not with the messages'."""
+    endpoint = webhook_messages.c.endpoint_id
+    wanted = _PENDING & endpoint.not_in(bindparam("without", expanding=True))
+    waiting = select(func.min(endpoint).label("endpoint_id")).where(wanted).cte("waiting", recursive=True)
+    after = select(func.min(endpoint)).where(wanted, endpoint > waiting.c.endpoint_id)
+    return waiting.union_all(
+        select(after.correlate(waiting).scalar_subquery()).where(waiting.c.endpoint_id.is_not(None))
+    )

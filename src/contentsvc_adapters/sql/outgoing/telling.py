@@ -1,0 +1,69 @@
+"""How what happens gets into the outbox: in the transaction that makes it true."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from sqlalchemy import Connection, Select, Update, bindparam, select
+
+from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.outgoing import message_rows
+from contentsvc_adapters.sql.schema import webhook_endpoints, webhook_messages, workflow_runs
+from contentsvc_core.outgoing.events import Occurrence, run_failed
+from contentsvc_core.outgoing.messages import message_for
+from contentsvc_core.timestamps import from_ms
+from contentsvc_core.workflows.runs import RunStatus
+
+_ENDPOINTS: Final[Select[*tuple[Any, ...]]] = select(
+    webhook_endpoints.c.id, webhook_endpoints.c.organization_id, webhook_endpoints.c.event_types
+).where(
+    webhook_endpoints.c.organization_id.in_(bindparam("organizations", expanding=True)), webhook_endpoints.c.enabled
+)
+
+
+def tell(connection: Connection, dialect: Dialect, occurrences: Iterable[Occurrence]) -> None:
+    """Write a message for each endpoint that wants to be told; where there is no endpoint, one look at an index."""
+    told = list(occurrences)
+    if not told:
+        return
+    owners = sorted({each.organization_id for each in told})
+    values = [
+        message_rows.message_row(message_for(row.id, each))
+        for row in connection.execute(_ENDPOINTS, {"organizations": owners})
+        for each in told
+        if each.organization_id == row.organization_id and _wants(row.event_types, each)
+    ]
+    if values:
+        # In one order for all, so that no two wait for each other.
+        values.sort(key=lambda row: row["id"])
+        adding = dialect.insert(webhook_messages).on_conflict_do_nothing(index_elements=["id"])
+        connection.execute(adding, values)
+
+
+def fail_runs(connection: Connection, dialect: Dialect, failing: Update, reason: str | None) -> Sequence[str]:
+    """Have runs fail by an update, and tell of them; give their ids."""
+    columns = ("id", "organization_id", "trigger_id", "takes", "created_at", "due_at")
+    ended = failing.values(status=RunStatus.FAILED.value, error=reason)
+    failed = connection.execute(ended.returning(*(workflow_runs.c[name] for name in columns))).all()
+    tell(
+        connection,
+        dialect,
+        [
+            run_failed(
+                organization_id=row.organization_id,
+                run_id=row.id,
+                started_by=row.trigger_id,
+                takes=row.takes,
+                reason=reason,
+                created_at=from_ms(row.created_at),
+                due_at=from_ms(row.due_at),
+            )
+            for row in failed
+        ],
+    )
+    return [row.id for row in failed]
+
+
+def _wants(event_types: str, occurrence: Occurrence) -> bool:
+    wanted = message_rows.event_types_of(event_types)
+    # Not the parsed list: one that names only what this version does not know is no list of all.
+    return event_types == "[]" or occurrence.type in wanted

@@ -1,0 +1,188 @@
+"""``endpoint``: where organizations are told of what happens, by webhooks of ours."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Final
+
+import click
+
+from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_core.outgoing.endpoints import MAX_OVERLAP, OVERLAP, WebhookEndpoint, endpoint_body
+from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.text import one_line
+from contentsvc_core.usecases.webhook_endpoints import EndpointChanges, NewSecret
+
+_HOUR: Final = timedelta(hours=1)
+_EVENT: Final = click.option(
+    "--event",
+    "events",
+    multiple=True,
+    type=click.Choice([kind.value for kind in EventType]),
+    help="Tell it of this; may be repeated.  [default: everything]",
+)
+
+
+@click.group()
+def endpoint() -> None:
+    """Tell other services what happens: signed webhooks to endpoints of theirs."""
+
+
+@endpoint.command()
+@click.argument("url")
+@ORGANIZATION
+@_EVENT
+@click.option("--description", default="", help="For people.")
+@click.option("--disabled", is_flag=True, help="Create it switched off.")
+@JSON
+def create(
+    url: str, organization: str, events: tuple[str, ...], description: str, *, disabled: bool, as_json: bool
+) -> None:
+    """Create an endpoint at URL; the secret that messages are signed with is shown here, once.
+
+    URL begins with https:// and leads to a public host, unless CONTENTSVC_OUTGOING_HOSTS names its host.
+    """
+
+    async def work(desk: Desk) -> NewSecret:
+        owner = await desk.organization(organization)
+        return accepted(
+            await desk.endpoint_editor.create(
+                owner.id, url=url, description=description, event_types=_types(events), enabled=not disabled
+            )
+        )
+
+    made = at_desk(work)
+    show({**endpoint_body(made.endpoint), "secret": made.secret}, as_json=as_json)
+
+
+@endpoint.command("list")
+@ORGANIZATION
+@JSON
+def list_endpoints(organization: str, *, as_json: bool) -> None:
+    """List an organization's endpoints, oldest first."""
+
+    async def work(desk: Desk) -> list[WebhookEndpoint]:
+        owner = await desk.organization(organization)
+        return list(await desk.stores.endpoints.endpoints(owner.id))
+
+    rows = [endpoint_body(found) for found in at_desk(work)]
+    columns = ("id", "url", "eventTypes", "enabled", "consecutiveFailures", "disabledReason")
+    show_rows(rows, columns=columns, as_json=as_json, empty="No endpoints yet.")
+
+
+@endpoint.command()
+@click.argument("endpoint_id")
+@click.option("--url", help="Where messages are sent from now on.")
+@_EVENT
+@click.option("--all-events", is_flag=True, help="Tell it of everything.")
+@click.option("--description", help="For people.")
+@JSON
+def edit(
+    endpoint_id: str,
+    url: str | None,
+    events: tuple[str, ...],
+    description: str | None,
+    *,
+    all_events: bool,
+    as_json: bool,
+) -> None:
+    """Change an endpoint; what is not named stays. What waits is sent to the new address."""
+    if events and all_events:
+        message = "--event and --all-events exclude each other"
+        raise click.UsageError(message)
+    changes = EndpointChanges()
+    if url is not None:
+        changes["url"] = url
+    if description is not None:
+        changes["description"] = description
+    if events or all_events:
+        changes["event_types"] = _types(events)
+    if not changes:
+        message = "there is nothing to change: name an option"
+        raise click.UsageError(message)
+    show(endpoint_body(_changed(endpoint_id, changes)), as_json=as_json)
+
+
+@endpoint.command()
+@click.argument("endpoint_id")
+@JSON
+def enable(endpoint_id: str, *, as_json: bool) -> None:
+    """Switch an endpoint on: what has waited is sent."""
+    show(endpoint_body(_changed(endpoint_id, EndpointChanges(enabled=True))), as_json=as_json)
+
+
+@endpoint.command()
+@click.argument("endpoint_id")
+@JSON
+def disable(endpoint_id: str, *, as_json: bool) -> None:
+    """Switch an endpoint off: nothing new is told to it, and what waits goes on to wait."""
+    show(endpoint_body(_changed(endpoint_id, EndpointChanges(enabled=False))), as_json=as_json)
+
+
+@endpoint.command("rotate-secret")
+@click.argument("endpoint_id")
+@click.option(
+    "--overlap-hours",
+    type=click.IntRange(0, MAX_OVERLAP // _HOUR),
+    default=OVERLAP // _HOUR,
+    show_default=True,
+    help="How long messages are signed with the old secret, too; 0 ends it at once.",
+)
+@JSON
+def rotate_secret(endpoint_id: str, overlap_hours: int, *, as_json: bool) -> None:
+    """Give an endpoint a new secret; it is shown here, once."""
+
+    async def work(desk: Desk) -> NewSecret:
+        owner = await _owner_of(desk, endpoint_id)
+        return accepted(await desk.endpoint_editor.rotate(owner, endpoint_id, overlap=overlap_hours * _HOUR))
+
+    rotated = at_desk(work)
+    show({**endpoint_body(rotated.endpoint), "secret": rotated.secret}, as_json=as_json)
+
+
+@endpoint.command()
+@click.argument("endpoint_id")
+@JSON
+def test(endpoint_id: str, *, as_json: bool) -> None:
+    """Have a test message sent by the server; the log tells what becomes of it."""
+
+    async def work(desk: Desk) -> str:
+        return accepted(await desk.endpoint_editor.test(await _owner_of(desk, endpoint_id), endpoint_id))
+
+    show({"endpointId": endpoint_id, "messageId": at_desk(work)}, as_json=as_json)
+
+
+@endpoint.command()
+@click.argument("endpoint_id")
+@JSON
+def delete(endpoint_id: str, *, as_json: bool) -> None:
+    """Delete an endpoint, and what was still to be sent there; log entries stay."""
+
+    async def work(desk: Desk) -> bool:
+        return await desk.endpoint_editor.remove(await _owner_of(desk, endpoint_id), endpoint_id)
+
+    if not at_desk(work):
+        raise _unknown(endpoint_id)
+    show({"id": endpoint_id}, as_json=as_json)
+
+
+def _changed(endpoint_id: str, changes: EndpointChanges) -> WebhookEndpoint:
+    async def work(desk: Desk) -> WebhookEndpoint:
+        return accepted(await desk.endpoint_editor.change(await _owner_of(desk, endpoint_id), endpoint_id, **changes))
+
+    return at_desk(work)
+
+
+def _types(events: Iterable[str]) -> list[EventType]:
+    return [EventType(name) for name in events]
+
+
+async def _owner_of(desk: Desk, endpoint_id: str) -> str:
+    owner = await desk.stores.directory.owner_of(endpoint_id)
+    if owner is None:
+        raise _unknown(endpoint_id)
+    return owner
+
+
+def _unknown(endpoint_id: str) -> click.ClickException:
+    return click.ClickException(f"there is no webhook endpoint '{one_line(endpoint_id, 64)}'")

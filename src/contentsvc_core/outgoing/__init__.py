@@ -1,0 +1,1 @@
+"""Webhooks out: what organizations are told of, where, signed how, and tried how often."""

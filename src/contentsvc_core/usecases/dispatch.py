@@ -1,0 +1,113 @@
+"""The dispatcher: sends what waits in the outbox. At least once: the id is the same for every attempt."""
+
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from typing import Final, assert_never, final
+
+from attrs import evolve
+
+from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.outgoing.messages import Attempted, MessageStatus, Taken, begun_log, payload_bytes
+from contentsvc_core.outgoing.retries import (
+    MAX_ATTEMPTS,
+    Answer,
+    NotSent,
+    Verdict,
+    fault_text,
+    next_attempt_at,
+    verdict,
+)
+from contentsvc_core.outgoing.signing import signed_headers
+from contentsvc_core.ports import Clock, IdSource, Outbox, WebhookSender
+from contentsvc_core.timestamps import iso_ms, whole_ms
+
+#: How long a message is its taker's: longer than sending it can take, with all the waiting for a database.
+LEASE: Final = timedelta(seconds=60)
+_NO_SECRET: Final = NotSent(error="nothing was sent: the endpoint's secret cannot be opened with the keys that are set")
+_GONE: Final = "it answered 410 Gone"
+
+
+@final
+class Dispatcher:
+    """Takes due messages and sends them; safe to call from any number of processes."""
+
+    def __init__(self, outbox: Outbox, sender: WebhookSender, clock: Clock, ids: IdSource) -> None:
+        """Take the ports."""
+        self._outbox = outbox
+        self._sender = sender
+        self._clock = clock
+        self._ids = ids
+
+    async def take(
+        self, *, limit: int, failing: int, per_endpoint: int, without: Collection[str] = ()
+    ) -> Sequence[Taken]:
+        """Take messages that are due, as many as there is room for (:meth:`~contentsvc_core.ports.Outbox.due`).
+
+        Raises:
+            StoreUnavailable: Try again later; nothing was lost.
+        """
+        now = self._clock.now()
+        due = await self._outbox.due(now, limit=limit, failing=failing, per_endpoint=per_endpoint, without=without)
+        # Looking is no writing: where nothing is due, nobody waits for it.
+        return await self._outbox.take([each.id for each in due], now=now, until=now + LEASE) if due else ()
+
+    async def send(self, taken: Taken) -> Verdict:
+        """Send a message, and write what became of it.
+
+        Raises:
+            StoreUnavailable: That was not written: when the lease has ended, the message is sent once more.
+        """
+        message = taken.message
+        begun_at = self._clock.now()
+        body = payload_bytes(message)
+        result: Answer | NotSent = _NO_SECRET
+        if taken.secrets:
+            headers = signed_headers(taken.secrets, message_id=message.id, at=begun_at, body=body)
+            result = await self._sender.send(taken.url, headers, body)
+        attempted, said = self._attempted(taken, result, begun_log(taken, log_id=self._ids.mint("log_"), at=begun_at))
+        await self._outbox.record(attempted)
+        return said
+
+    async def give_back(self, taken: Taken) -> None:
+        """Have somebody else send a message: whether it was sent here is unknown."""
+        await self._outbox.give_back(taken, due_at=self._clock.now())
+
+    def _attempted(self, taken: Taken, result: Answer | NotSent, log: LogEntry) -> tuple[Attempted, Verdict]:
+        now = self._clock.now()
+        message = taken.message
+        said = verdict(result)
+        status_code = result.status if isinstance(result, Answer) else None
+        count = f"attempt {message.attempts} of {MAX_ATTEMPTS}"
+        log = evolve(log, status_code=status_code, reason=_reason(count, result))
+        status, due_at, disables = MessageStatus.FAILED, now, None
+        match said:
+            case Verdict.DELIVERED:
+                status = MessageStatus.DELIVERED
+                log = evolve(log, status=LogStatus.SUCCESS)
+            case Verdict.GONE:
+                disables = _GONE
+                log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result))
+            case Verdict.RETRY:
+                again = next_attempt_at(message.id, message.attempts, result, now)
+                if again is None:
+                    log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result))
+                else:
+                    status, due_at = MessageStatus.PENDING, whole_ms(again)
+                    told = f"{log.reason}; tried again at {iso_ms(due_at)}"
+                    log = evolve(log, error_message=fault_text(result), reason=told)
+            case _:
+                assert_never(said)
+        attempted = Attempted(
+            taken=taken,
+            status=status,
+            due_at=due_at,
+            log=log,
+            disables=disables,
+            succeeded=said is Verdict.DELIVERED,
+        )
+        return attempted, said
+
+
+def _reason(count: str, result: Answer | NotSent) -> str:
+    excerpt = result.excerpt if isinstance(result, Answer) else ""
+    return f"{count}; it said: {excerpt}" if excerpt and verdict(result) is not Verdict.DELIVERED else count

@@ -1,0 +1,151 @@
+"""Looking after webhook endpoints: what `/v1`, the dashboard and the command line do with them."""
+
+from collections.abc import Collection, Iterable
+from datetime import timedelta
+from typing import TypedDict, Unpack, final
+
+from attrs import evolve, field, frozen
+
+from contentsvc_core.content.site_addresses import BadAddress, SiteHost
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.outgoing.endpoints import (
+    DESCRIPTION_LIMIT,
+    ENDPOINT_PREFIX,
+    MAX_OVERLAP,
+    OVERLAP,
+    EndpointFault,
+    WebhookEndpoint,
+    read_endpoint_url,
+)
+from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.outgoing.messages import message_for_test
+from contentsvc_core.outgoing.signing import SECRET_LENGTH, secret_of
+from contentsvc_core.ports import Clock, IdSource, Outbox, WebhookEndpoints
+from contentsvc_core.text import has_controls
+from contentsvc_core.usecases.operate import Refusal
+
+
+@final
+@frozen(kw_only=True)
+class NewSecret:
+    """An endpoint whose secret is new; this is the only time that it is known in clear."""
+
+    endpoint: WebhookEndpoint
+    secret: str = field(repr=False)
+
+
+class EndpointChanges(TypedDict, total=False):
+    """What may be changed; what is not in here stays."""
+
+    url: str
+    description: str
+    event_types: Iterable[EventType]
+    enabled: bool
+
+
+@final
+class EndpointEditor:
+    """Creates, changes, rotates, tries and removes webhook endpoints."""
+
+    def __init__(
+        self,
+        endpoints: WebhookEndpoints,
+        outbox: Outbox,
+        clock: Clock,
+        ids: IdSource,
+        *,
+        opened: Collection[SiteHost] = (),
+    ) -> None:
+        """Take the ports, and the hosts that an operator has opened."""
+        self._endpoints = endpoints
+        self._outbox = outbox
+        self._clock = clock
+        self._ids = ids
+        self._opened = opened
+
+    async def create(
+        self,
+        organization_id: str,
+        *,
+        url: str,
+        description: str = "",
+        event_types: Iterable[EventType] = (),
+        enabled: bool = True,
+    ) -> NewSecret | Refusal | EndpointFault:
+        """Create an endpoint with a new secret; without event types it is told of everything."""
+        if (fault := self._fault(url=url, description=description)) is not None:
+            return fault
+        endpoint = WebhookEndpoint(
+            id=self._ids.mint(ENDPOINT_PREFIX),
+            organization_id=organization_id,
+            url=url,
+            description=description,
+            event_types=event_types,
+            enabled=enabled,
+            created_at=self._clock.now(),
+        )
+        secret = self._secret()
+        added = await self._endpoints.add(endpoint, secret)
+        return added if isinstance(added, EndpointFault) else NewSecret(endpoint=added, secret=secret)
+
+    async def change(
+        self, organization_id: str, endpoint_id: str, **changes: Unpack[EndpointChanges]
+    ) -> WebhookEndpoint | Refusal | EndpointFault:
+        """Change an endpoint; one that is enabled again is sent what has waited."""
+        if (fault := self._fault(url=changes.get("url"), description=changes.get("description"))) is not None:
+            return fault
+
+        def change(standing: WebhookEndpoint) -> WebhookEndpoint:
+            changed = evolve(standing, **changes)
+            if changed.enabled and (not standing.enabled or changed.url != standing.url):
+                # Begun with anew: what has failed there before says nothing any more.
+                changed = evolve(changed, disabled_reason=None, failures=0)
+            return changed
+
+        if not is_own_id(endpoint_id):
+            return EndpointFault.UNKNOWN
+        return await self._endpoints.change(organization_id, endpoint_id, change) or EndpointFault.UNKNOWN
+
+    async def rotate(
+        self, organization_id: str, endpoint_id: str, *, overlap: timedelta = OVERLAP
+    ) -> NewSecret | Refusal | EndpointFault:
+        """Give an endpoint a new secret; for ``overlap``, messages carry a signature with the old one, too."""
+        if not timedelta() <= overlap <= MAX_OVERLAP:
+            return Refusal(reason=f"the overlap must be 0 to {MAX_OVERLAP // timedelta(hours=1)} hours")
+        if not is_own_id(endpoint_id):
+            return EndpointFault.UNKNOWN
+        secret = self._secret()
+        rotated = await self._endpoints.rotate(
+            organization_id, endpoint_id, secret, overlap_until=self._clock.now() + overlap
+        )
+        return EndpointFault.UNKNOWN if rotated is None else NewSecret(endpoint=rotated, secret=secret)
+
+    async def test(self, organization_id: str, endpoint_id: str) -> str | EndpointFault:
+        """Have a test message sent; give its id, by which the log tells what became of it."""
+        found = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        if found is None:
+            return EndpointFault.UNKNOWN
+        if not found.enabled:
+            return EndpointFault.DISABLED
+        message = message_for_test(found.id, organization_id, self._ids.mint("msg_"), self._clock.now())
+        await self._outbox.add(message)
+        return message.id
+
+    async def remove(self, organization_id: str, endpoint_id: str) -> bool:
+        """Delete an endpoint, and what was still to be sent there; False: it is unknown."""
+        return is_own_id(endpoint_id) and await self._endpoints.remove(organization_id, endpoint_id)
+
+    def _secret(self) -> str:
+        return secret_of(self._ids.token(SECRET_LENGTH))
+
+    def _fault(self, *, url: str | None, description: str | None) -> Refusal | None:
+        if url is not None:
+            address = read_endpoint_url(url, self._opened)
+            if isinstance(address, BadAddress):
+                return Refusal(reason=f"url {address.reason}")
+        if description is not None:
+            if len(description) > DESCRIPTION_LIMIT:
+                return Refusal(reason=f"description must have at most {DESCRIPTION_LIMIT} characters")
+            if has_controls(description):
+                return Refusal(reason="description must be one line without control characters")
+        return None

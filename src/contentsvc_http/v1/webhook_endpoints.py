@@ -1,0 +1,274 @@
+"""``/v1/webhook-endpoints``: where an organization is told of what happens in it (decisions, 'Webhooks out')."""
+
+from datetime import timedelta
+from typing import Annotated, Any, Final, Literal, TypedDict, TypeVar, final
+
+from litestar import Request, Response, delete, get, patch, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import Parameter
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.content.brand import TEXT_LIMIT
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.outgoing.endpoints import (
+    DESCRIPTION_LIMIT,
+    MAX_OVERLAP,
+    OVERLAP,
+    EndpointFault,
+    WebhookEndpoint,
+    endpoint_body,
+)
+from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.ports import WebhookEndpoints
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.usecases.webhook_endpoints import EndpointChanges, EndpointEditor, NewSecret
+from contentsvc_http.errors import Refused
+from contentsvc_http.v1.bodies import read_body, takes
+from contentsvc_http.v1.gate import Gate, errors
+
+_TAGS: Final = ["webhook endpoints"]
+_HOUR: Final = timedelta(hours=1)
+_STATUS: Final = {EndpointFault.UNKNOWN: 404, EndpointFault.TOO_MANY: 409, EndpointFault.DISABLED: 409}
+_Id = Annotated[str, Parameter(description="the endpoint's id")]
+_Url = Annotated[str, Meta(min_length=1, max_length=TEXT_LIMIT)]
+_Made = TypeVar("_Made", WebhookEndpoint, NewSecret)
+_Description = Annotated[str, Meta(max_length=DESCRIPTION_LIMIT)]
+
+
+class NewEndpoint(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``POST /v1/webhook-endpoints`` takes; without event types, everything is told."""
+
+    url: _Url
+    description: _Description = ""
+    event_types: list[EventType] = []
+    enabled: bool = True
+
+
+class EndpointFields(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``PATCH /v1/webhook-endpoints/{id}`` takes: any of these, one at least."""
+
+    url: _Url | UnsetType = UNSET
+    description: _Description | UnsetType = UNSET
+    event_types: list[EventType] | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+
+
+class SecretRotation(Struct, forbid_unknown_fields=True, rename="camel"):
+    """How long the secret before signs, too, in hours."""
+
+    overlap_hours: Annotated[int, Meta(ge=0, le=MAX_OVERLAP // _HOUR)] = OVERLAP // _HOUR
+
+
+@final
+class EndpointBody(TypedDict):
+    """A webhook endpoint."""
+
+    id: str
+    url: str
+    description: str
+    #: Empty: all.
+    eventTypes: list[Literal["post.created", "post.published", "run.failed"]]
+    enabled: bool
+    #: Why it was switched off by itself.
+    disabledReason: str | None
+    consecutiveFailures: int
+    #: Until when messages carry a signature with the secret before, too.
+    previousSecretUntil: str | None
+    createdAt: str
+
+
+@final
+class EndpointListBody(TypedDict):
+    """An organization's webhook endpoints, oldest first."""
+
+    webhookEndpoints: list[EndpointBody]
+
+
+@final
+class OneEndpointBody(TypedDict):
+    """A webhook endpoint."""
+
+    webhookEndpoint: EndpointBody
+
+
+@final
+class NewSecretBody(TypedDict):
+    """A webhook endpoint with its new secret, which is shown this once."""
+
+    webhookEndpoint: EndpointBody
+    secret: str
+
+
+@final
+class EndpointRemovedBody(TypedDict):
+    """Which endpoint was deleted."""
+
+    id: str
+
+
+@final
+class TestSentBody(TypedDict):
+    """By which ``referenceId`` the log tells what becomes of a test."""
+
+    messageId: str
+
+
+def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: EndpointEditor) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+
+    @get(
+        "/v1/webhook-endpoints",
+        name="list_webhook_endpoints",
+        operation_id="listWebhookEndpoints",
+        summary="List webhook endpoints",
+        tags=_TAGS,
+        responses=errors(),
+    )
+    async def list_endpoints(request: Request[Any, Any, Any]) -> Response[EndpointListBody]:
+        key = await gate.caller(request, Scope.READ)
+        found = await endpoints.endpoints(key.organization_id)
+        return await gate.answer(key, {"webhookEndpoints": [endpoint_body(each) for each in found]})
+
+    @get(
+        "/v1/webhook-endpoints/{endpoint_id:str}",
+        name="get_webhook_endpoint",
+        operation_id="getWebhookEndpoint",
+        summary="Give a webhook endpoint",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def get_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[OneEndpointBody]:
+        key = await gate.caller(request, Scope.READ)
+        found = await endpoints.endpoint(key.organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        return await gate.answer(key, {"webhookEndpoint": endpoint_body(_accepted(found or EndpointFault.UNKNOWN))})
+
+    @post(
+        "/v1/webhook-endpoints",
+        status_code=201,
+        name="create_webhook_endpoint",
+        operation_id="createWebhookEndpoint",
+        summary="Create a webhook endpoint",
+        description="The secret that messages are signed with is in the answer, and nowhere else.",
+        tags=_TAGS,
+        operation_class=takes(NewEndpoint),
+        responses=errors(400, 409, 413, 415),
+    )
+    async def create_endpoint(request: Request[Any, Any, Any]) -> Response[NewSecretBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        body = await read_body(request, NewEndpoint)
+        made = await editor.create(
+            key.organization_id,
+            url=body.url,
+            description=body.description,
+            event_types=body.event_types,
+            enabled=body.enabled,
+        )
+        return await gate.answer(key, _with_secret(_accepted(made)), status=201)
+
+    @patch(
+        "/v1/webhook-endpoints/{endpoint_id:str}",
+        name="change_webhook_endpoint",
+        operation_id="updateWebhookEndpoint",
+        summary="Change a webhook endpoint",
+        description="While it is disabled, nothing new is told to it; what waits is sent when it is enabled again.",
+        tags=_TAGS,
+        operation_class=takes(EndpointFields),
+        responses=errors(400, 404, 413, 415),
+    )
+    async def change_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[OneEndpointBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        changes = _changes(await read_body(request, EndpointFields))
+        changed = _accepted(await editor.change(key.organization_id, endpoint_id, **changes))
+        return await gate.answer(key, {"webhookEndpoint": endpoint_body(changed)})
+
+    @delete(
+        "/v1/webhook-endpoints/{endpoint_id:str}",
+        status_code=200,
+        name="delete_webhook_endpoint",
+        operation_id="deleteWebhookEndpoint",
+        summary="Delete a webhook endpoint, and what was still to be sent to it",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def delete_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[EndpointRemovedBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        if not await editor.remove(key.organization_id, endpoint_id):
+            raise _refused(EndpointFault.UNKNOWN)
+        return await gate.answer(key, {"id": endpoint_id})
+
+    @post(
+        "/v1/webhook-endpoints/{endpoint_id:str}/rotate-secret",
+        status_code=200,
+        name="rotate_webhook_endpoint_secret",
+        operation_id="rotateWebhookEndpointSecret",
+        summary="Give a webhook endpoint a new secret",
+        description="Until the overlap ends, each message carries two signatures, one with the old secret.",
+        tags=_TAGS,
+        operation_class=takes(SecretRotation, required=False),
+        responses=errors(400, 404, 413, 415),
+    )
+    async def rotate_secret(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[NewSecretBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        body = await read_body(request, SecretRotation) if await request.body() else SecretRotation()
+        rotated = await editor.rotate(key.organization_id, endpoint_id, overlap=body.overlap_hours * _HOUR)
+        return await gate.answer(key, _with_secret(_accepted(rotated)))
+
+    @post(
+        "/v1/webhook-endpoints/{endpoint_id:str}/test",
+        status_code=202,
+        name="test_webhook_endpoint",
+        operation_id="testWebhookEndpoint",
+        summary="Have a test message sent",
+        tags=_TAGS,
+        responses=errors(404, 409),
+    )
+    async def test_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[TestSentBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        message_id = await editor.test(key.organization_id, endpoint_id)
+        if isinstance(message_id, EndpointFault):
+            raise _refused(message_id)
+        return await gate.answer(key, {"messageId": message_id}, status=202)
+
+    return [
+        list_endpoints,
+        get_endpoint,
+        create_endpoint,
+        change_endpoint,
+        delete_endpoint,
+        rotate_secret,
+        test_endpoint,
+    ]
+
+
+def _changes(fields: EndpointFields) -> EndpointChanges:
+    changes = EndpointChanges()
+    if fields.url is not UNSET:
+        changes["url"] = fields.url
+    if fields.description is not UNSET:
+        changes["description"] = fields.description
+    if fields.event_types is not UNSET:
+        changes["event_types"] = fields.event_types
+    if fields.enabled is not UNSET:
+        changes["enabled"] = fields.enabled
+    if not changes:
+        raise Refused(400, {"error": "Invalid request: there is nothing to change"})
+    return changes
+
+
+def _with_secret(made: NewSecret) -> dict[str, Any]:
+    return {"webhookEndpoint": endpoint_body(made.endpoint), "secret": made.secret}
+
+
+def _accepted(made: _Made | Refusal | EndpointFault) -> _Made:
+    match made:
+        case Refusal():
+            raise Refused(400, {"error": f"Invalid request: {made.reason}"})
+        case EndpointFault():
+            raise _refused(made)
+        case _:
+            return made
+
+
+def _refused(fault: EndpointFault) -> Refused:
+    return Refused(_STATUS[fault], {"error": fault.value})

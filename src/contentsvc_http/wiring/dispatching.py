@@ -1,0 +1,56 @@
+"""Who sends webhooks."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, final
+
+from contentsvc_adapters.outgoing.worker import DispatchWorker
+from contentsvc_adapters.sql import SqlStores
+from contentsvc_core.content.site_addresses import SiteHost, read_site_hosts
+from contentsvc_core.outgoing.retries import Answer, NotSent, Verdict
+from contentsvc_core.ports import Clock, IdSource
+from contentsvc_core.usecases.dispatch import Dispatcher
+from contentsvc_http.settings import Settings
+from contentsvc_http.wiring.faults import log_fault
+
+if TYPE_CHECKING:
+    from contentsvc_core.ports import WebhookSender
+
+#: How long a stop waits for answers to what was sent, in seconds.
+_GRACE_S: Final = 1.0
+_SENDER: Final = "contentsvc_adapters.outgoing.sender"
+
+
+@final
+class SenderOnDemand:
+    """Loads the HTTP client with the first message that is to be sent: most processes send none."""
+
+    def __init__(self, opened: frozenset[SiteHost]) -> None:
+        """Take the hosts that an operator has opened."""
+        self._opened = opened
+        self._sender: WebhookSender | None = None
+
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
+        """Send a message."""
+        if self._sender is None:
+            # Beside the loop: deliveries do not wait for it.
+            module: Any = await asyncio.to_thread(import_module, _SENDER)
+            self._sender = self._sender or module.HttpWebhookSender(opened=self._opened)
+        assert self._sender is not None
+        return await self._sender.send(url, headers, body)
+
+
+@contextlib.asynccontextmanager
+async def dispatching(
+    settings: Settings, stores: SqlStores, clock: Clock, ids: IdSource, *, on_sent: Callable[[Verdict], None]
+) -> AsyncGenerator[None]:
+    """Send what waits in the outbox; in the end, what is not answered soon is given back."""
+    sender = SenderOnDemand(read_site_hosts(settings.outgoing_hosts))
+    worker = DispatchWorker(Dispatcher(stores.outbox, sender, clock, ids), on_fault=log_fault, on_sent=on_sent)
+    worker.launch()
+    try:
+        yield
+    finally:
+        await worker.close(within_s=_GRACE_S)

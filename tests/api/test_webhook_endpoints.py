@@ -1,0 +1,207 @@
+"""``/v1/webhook-endpoints`` over HTTP, and the log of what was sent."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook
+from tests.api.world import ApiWorld, Caller
+
+from contentsvc_core import Dispatcher
+from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS
+from contentsvc_core.outgoing.retries import Answer, NotSent
+
+PATH = "/v1/webhook-endpoints"
+URL = "https://acme.example/hook"
+
+
+class Receiver:
+    def __init__(self) -> None:
+        self.status = 200
+        self.came: list[tuple[Mapping[str, str], bytes]] = []
+
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
+        assert url == URL
+        self.came.append((headers, body))
+        return Answer(status=self.status)
+
+
+@pytest.fixture
+def receiver() -> Receiver:
+    return Receiver()
+
+
+async def made(acme: Caller, **fields: Any) -> dict[str, Any]:
+    answer = await acme("POST", PATH, {"url": URL, **fields})
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+async def dispatch(world: ApiWorld, receiver: Receiver) -> int:
+    dispatcher = Dispatcher(world.stores.outbox, receiver, world.clock, world.ids)
+    taken = await dispatcher.take(limit=99, failing=99, per_endpoint=99)
+    for each in taken:
+        await dispatcher.send(each)
+    return len(taken)
+
+
+async def logs(acme: Caller, query: str = "") -> list[dict[str, Any]]:
+    return (await acme("GET", f"/v1/webhook-logs{query}")).json()["logs"]
+
+
+async def test_an_endpoint_is_made_read_changed_and_deleted(acme: Caller) -> None:
+    first = await made(acme)
+    second = await made(
+        acme, description="Deploys", eventTypes=["run.failed", "post.published", "run.failed"], enabled=False
+    )
+    endpoint = second["webhookEndpoint"]
+
+    assert first["secret"].startswith("whsec_")
+    assert first["secret"] != second["secret"]
+    assert endpoint == {
+        "id": endpoint["id"],
+        "url": URL,
+        "description": "Deploys",
+        "eventTypes": ["post.published", "run.failed"],
+        "enabled": False,
+        "disabledReason": None,
+        "consecutiveFailures": 0,
+        "previousSecretUntil": None,
+        "createdAt": "2026-01-01T00:00:00.000Z",
+    }
+    listed = await acme("GET", PATH)
+    assert listed.json() == {"webhookEndpoints": [first["webhookEndpoint"], endpoint]}
+    assert first["secret"] not in listed.text
+    changed = await acme("PATCH", f"{PATH}/{endpoint['id']}", {"enabled": True, "eventTypes": []})
+    assert changed.json() == {"webhookEndpoint": {**endpoint, "enabled": True, "eventTypes": []}}
+    assert (await acme("GET", f"{PATH}/{endpoint['id']}")).json() == changed.json()
+    assert (await acme("DELETE", f"{PATH}/{endpoint['id']}")).json() == {"id": endpoint["id"]}
+    for method, body in (("GET", None), ("DELETE", None), ("PATCH", {"enabled": True})):
+        gone = await acme(method, f"{PATH}/{endpoint['id']}", body)
+        assert (gone.status_code, gone.json()) == (404, {"error": "Webhook endpoint not found"})
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({}, "url"),
+        ({"url": ""}, "url"),
+        ({"url": "http://acme.example/"}, "url must begin with https://"),
+        ({"url": "https://169.254.169.254/latest"}, "url must be the address of a public site"),
+        ({"url": "https://localhost/"}, "url must be the address of a public site"),
+        (
+            {"url": URL, "eventTypes": ["post.deleted"]},
+            "'post.deleted' is not one of post.created, post.published, run.",
+        ),
+        ({"url": URL, "description": "a\u0007b"}, "description must be one line"),
+        ({"url": URL, "secret": "whsec_mine"}, "secret"),
+        ({"url": 7}, "url"),
+    ],
+)
+async def test_what_cannot_be_an_endpoint_is_refused_with_the_fault_s_name(
+    acme: Caller, body: dict[str, Any], error: str
+) -> None:
+    refused = await acme("POST", PATH, body)
+
+    assert refused.status_code == 400
+    assert error in refused.json()["error"]
+    assert (await acme("GET", PATH)).json() == {"webhookEndpoints": []}
+
+
+async def test_a_change_is_checked_alike_and_must_be_one(acme: Caller) -> None:
+    endpoint = (await made(acme))["webhookEndpoint"]
+    for body, error in (({}, "nothing to change"), ({"url": "https://10.0.0.1/"}, "public site")):
+        refused = await acme("PATCH", f"{PATH}/{endpoint['id']}", body)
+        assert refused.status_code == 400
+        assert error in refused.json()["error"]
+
+
+async def test_there_are_no_more_than_there_may_be(acme: Caller) -> None:
+    for _ in range(MAX_ENDPOINTS):
+        await made(acme)
+
+    refused = await acme("POST", PATH, {"url": URL})
+
+    assert refused.status_code == 409
+    assert "at most 20" in refused.json()["error"]
+
+
+async def test_a_rotated_secret_is_shown_once_and_overlaps(world: ApiWorld, acme: Caller, receiver: Receiver) -> None:
+    first = await made(acme)
+    path = f"{PATH}/{first['webhookEndpoint']['id']}/rotate-secret"
+
+    rotated = (await acme("POST", path)).json()
+    assert rotated["webhookEndpoint"]["previousSecretUntil"] == "2026-01-02T00:00:00.000Z"
+    await acme("POST", path.replace("rotate-secret", "test"))
+    await dispatch(world, receiver)
+    ((headers, body),) = receiver.came
+    for secret in (rotated["secret"], first["secret"]):
+        signed = Webhook(secret).sign(headers["webhook-id"], world.clock.now(), body.decode())
+        assert signed in headers["webhook-signature"].split(" ")
+    at_once = (await acme("POST", path, {"overlapHours": 0})).json()
+    await acme("POST", path.replace("rotate-secret", "test"))
+    await dispatch(world, receiver)
+    headers, body = receiver.came[-1]
+    only = Webhook(at_once["secret"]).sign(headers["webhook-id"], world.clock.now(), body.decode())
+    assert headers["webhook-signature"] == only
+    for wrong in ({"overlapHours": -1}, {"overlapHours": 721}, {"hours": 1}):
+        assert (await acme("POST", path, wrong)).status_code == 400
+
+
+async def test_what_happens_is_told_logged_and_can_be_sent_again(
+    world: ApiWorld, acme: Caller, receiver: Receiver
+) -> None:
+    endpoint = (await made(acme, eventTypes=["post.created", "post.published"]))["webhookEndpoint"]
+    await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})
+    await acme.push("d-1", "feat: a lamp")
+    await world.perform()
+    assert await dispatch(world, receiver) == 1
+
+    (post,) = (await acme("GET", "/v1/posts")).json()["posts"]
+    (sent, received) = await logs(acme)
+    assert received["direction"] == "incoming"
+    assert sent | {"id": "", "createdAt": "", "payload": None} == {
+        "id": "",
+        "referenceId": receiver.came[0][0]["webhook-id"],
+        "title": "Sent post.created webhook",
+        "integrationType": "webhook",
+        "direction": "outgoing",
+        "status": "success",
+        "statusCode": 200,
+        "errorMessage": None,
+        "payload": None,
+        "createdAt": "",
+    }
+    assert sent["payload"]["data"]["id"] == post["id"]
+    assert "markdown" not in sent["payload"]["data"]
+    assert await logs(acme, f"?integrationId={endpoint['id']}") == [sent]
+    world.clock.advance(timedelta(seconds=1))
+    receiver.status = 503
+    published = await acme("PATCH", f"/v1/posts/{post['id']}", {"status": "published"})
+    assert published.is_success
+    assert await dispatch(world, receiver) == 1
+    (pending,) = await logs(acme, f"?integrationId={endpoint['id']}&status=pending")
+    assert (pending["title"], pending["statusCode"]) == ("Sent post.published webhook", 503)
+    receiver.status = 204
+    world.clock.advance(timedelta(seconds=1))
+    replayed = await acme("POST", f"/v1/webhook-logs/{pending['id']}/replay")
+    assert (replayed.status_code, replayed.json()) == (202, {"deliveryId": pending["referenceId"]})
+    assert await dispatch(world, receiver) == 1
+    newest = (await logs(acme, f"?integrationId={endpoint['id']}"))[0]
+    assert (newest["referenceId"], newest["status"]) == (pending["referenceId"], "success")
+    await acme("DELETE", f"{PATH}/{endpoint['id']}")
+    refused = await acme("POST", f"/v1/webhook-logs/{pending['id']}/replay")
+    assert (refused.status_code, refused.json()) == (
+        409,
+        {"error": "The webhook endpoint of this message was deleted"},
+    )
+
+
+async def test_an_endpoint_that_is_off_is_not_tried(acme: Caller) -> None:
+    endpoint = (await made(acme, enabled=False))["webhookEndpoint"]
+
+    refused = await acme("POST", f"{PATH}/{endpoint['id']}/test")
+
+    assert refused.status_code == 409
+    assert "disabled" in refused.json()["error"]

@@ -1,0 +1,432 @@
+"""``Outbox``: written with what it tells of, taken by one at a time, fair, and honest in the log."""
+
+import asyncio
+from datetime import datetime
+
+import pytest
+from attrs import evolve
+from contract_values import IDS, Stores, Tenant, a_post, later, release, take, tenant
+from test_webhook_endpoints_contract import added
+
+from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.outgoing.endpoints import WebhookEndpoint
+from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.outgoing.messages import (
+    Attempted,
+    DueMessage,
+    Message,
+    MessageStatus,
+    Taken,
+    begun_log,
+    message_for_test,
+    payload,
+)
+from contentsvc_core.testing import START
+from contentsvc_core.workflows.runs import Completion, RunStatus
+
+
+def a_message(endpoint: WebhookEndpoint, at: datetime = START) -> Message:
+    return message_for_test(endpoint.id, endpoint.organization_id, IDS.mint("msg_"), at)
+
+
+async def waiting(endpoint: WebhookEndpoint, stores: Stores, at: datetime = START) -> Message:
+    message = a_message(endpoint, at)
+    await stores.outbox.add(message)
+    return message
+
+
+async def due(stores: Stores, at: datetime, *, limit: int = 99, failing: int = 99, share: int = 99) -> list[str]:
+    return [each.id for each in await stores.outbox.due(at, limit=limit, failing=failing, per_endpoint=share)]
+
+
+async def taken_at(stores: Stores, at: datetime) -> list[Taken]:
+    return list(await stores.outbox.take(await due(stores, at), now=at, until=at + (later(minutes=1) - START)))
+
+
+def ended(
+    taken: Taken, status: MessageStatus = MessageStatus.DELIVERED, *, at: datetime = START, **log: object
+) -> Attempted:
+    log_status = {
+        MessageStatus.DELIVERED: LogStatus.SUCCESS,
+        MessageStatus.FAILED: LogStatus.FAILED,
+        MessageStatus.PENDING: LogStatus.PENDING,
+    }[status]
+    entry = evolve(begun_log(taken, log_id=IDS.mint("log_"), at=at), status=log_status, **log)
+    return Attempted(taken=taken, status=status, due_at=at, log=entry, succeeded=status is MessageStatus.DELIVERED)
+
+
+async def told(acme: Tenant) -> list[tuple[str, str]]:
+    """Give what is due: the types, and whom or what it is about."""
+    found = await taken_at(acme.stores, later(days=1))
+    return sorted((each.message.type, str(each.message.data["id"])) for each in found)
+
+
+async def completed(acme: Tenant, **changes: object) -> Post:
+    post = a_post(acme.id, **changes)  # pyright: ignore[reportArgumentType]
+    assert await acme.stores.ledger.complete(await acme.taken(), post, once=None) is Completion.COMPLETED
+    return post
+
+
+async def test_a_post_is_told_with_the_transaction_that_writes_it(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    everything = await added(acme)
+    await added(acme, event_types=[EventType.RUN_FAILED])
+    await added(acme, enabled=False)
+    await added(zenith)
+
+    draft = await completed(acme)
+    published = await completed(acme, status=PostStatus.PUBLISHED)
+
+    found = await taken_at(acme.stores, later(days=1))
+    assert {each.message.endpoint_id for each in found} == {everything.id}
+    assert {each.message.organization_id for each in found} == {acme.id}
+    assert sorted((each.message.type, each.message.data["id"]) for each in found) == sorted(
+        [("post.created", draft.id), ("post.created", published.id), ("post.published", published.id)]
+    )
+    (of_draft,) = (each.message for each in found if each.message.data["id"] == draft.id)
+    assert payload(of_draft) == {
+        "type": "post.created",
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "data": {
+            "id": draft.id,
+            "title": draft.title,
+            "contentType": "changelog",
+            "status": "draft",
+            "sourceMetadata": {"repositories": ["acme/lighthouse"]},
+            "createdAt": "2026-01-01T00:00:00.000Z",
+            "updatedAt": "2026-01-01T00:00:00.000Z",
+            "links": {"self": f"/v1/posts/{draft.id}"},
+        },
+    }
+
+
+async def test_what_is_not_written_is_not_told(acme: Tenant) -> None:
+    await added(acme)
+    ledger = acme.stores.ledger
+    first, second = await acme.taken(release()), await acme.taken(release())
+    post = a_post(acme.id)
+
+    assert await ledger.complete(first, post, once="v1") is Completion.COMPLETED
+    assert await ledger.complete(first, a_post(acme.id), once=None) is Completion.GONE
+    assert await ledger.complete(second, a_post(acme.id), once="v1") is Completion.ALREADY_REPORTED
+    with pytest.raises(Unstorable):
+        await ledger.complete(await acme.taken(), a_post(acme.id, title="\ud800"), once=None)
+
+    assert await told(acme) == [("post.created", post.id)]
+
+
+async def test_a_draft_that_is_published_is_told_once_for_each_time(acme: Tenant) -> None:
+    draft = await completed(acme)
+    await added(acme)
+    change = acme.stores.posts.change
+
+    async def becomes(standing: Post, status: PostStatus, title: str = "changed") -> Post:
+        changed = evolve(
+            standing, status=status, title=title, updated_at=standing.updated_at + (later(hours=1) - START)
+        )
+        assert await change(changed, seen=standing.updated_at)
+        # The same version once more is too late.
+        assert not await change(changed, seen=standing.updated_at)
+        return changed
+
+    edited = await becomes(draft, PostStatus.DRAFT)
+    assert await told(acme) == []
+    published = await becomes(edited, PostStatus.PUBLISHED, "What is new, now")
+    (taken,) = await taken_at(acme.stores, later(days=1))
+    assert (taken.message.type, taken.message.data["title"]) == ("post.published", "What is new, now")
+    assert taken.message.occurred_at == published.updated_at
+    await acme.stores.outbox.record(ended(taken))
+    again = await becomes(await becomes(published, PostStatus.PUBLISHED), PostStatus.DRAFT)
+    assert await told(acme) == []
+    await becomes(again, PostStatus.PUBLISHED)
+    assert await told(acme) == [("post.published", draft.id)]
+
+
+@pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.SKIPPED])
+async def test_only_a_run_that_has_failed_is_told(acme: Tenant, status: RunStatus) -> None:
+    await added(acme)
+    run = await acme.taken()
+
+    await acme.stores.ledger.end(run, status, "so it is")
+    # Not his any more.
+    await acme.stores.ledger.end(run, RunStatus.FAILED, "late")
+
+    found = await taken_at(acme.stores, later(hours=1))
+    if status is RunStatus.SKIPPED:
+        assert found == []
+        return
+    (taken,) = found
+    assert payload(taken.message) == {
+        "type": "run.failed",
+        # When it was first taken to be sent: who ends a run has no clock.
+        "timestamp": "2026-01-01T01:00:00.000Z",
+        "data": {
+            "id": run.id,
+            "triggerId": run.cause.started_by,
+            "scheduleId": None,
+            "jobId": None,
+            "reason": "so it is",
+            "createdAt": "2026-01-01T00:00:00.000Z",
+        },
+    }
+    # The time stays, whenever it is sent again.
+    await acme.stores.outbox.give_back(taken, due_at=START)
+    (again,) = await taken_at(acme.stores, later(hours=2))
+    assert payload(again.message) == payload(taken.message)
+
+
+async def test_a_run_that_is_given_up_after_too_many_kills_is_told_and_once_more_after_a_new_start(
+    acme: Tenant,
+) -> None:
+    stores = acme.stores
+    endpoint = await added(acme)
+    run = await acme.taken()
+    for _ in range(19):
+        await stores.executors.recover("killed", lost=await stores.executors.beat("nobody"))
+        (run,) = await take(stores, [run.id])
+    assert await told(acme) == []
+    await stores.executors.recover("killed too often", lost=await stores.executors.beat("nobody"))
+    (taken,) = await taken_at(stores, later(days=1))
+    assert taken.message.data["reason"] == "killed too often"
+    await stores.outbox.record(ended(taken))
+
+    assert await stores.ledger.restart(acme.id, run.id, due_at=START)
+    (again,) = await take(stores, [run.id])
+    await stores.ledger.end(again, RunStatus.FAILED, "again")
+
+    (second,) = await taken_at(stores, later(days=1))
+    assert second.message.data["reason"] == "again"
+    assert second.message.id != taken.message.id
+    assert second.message.endpoint_id == endpoint.id
+
+
+async def test_of_many_who_take_at_once_one_gets_each(acme: Tenant) -> None:
+    endpoint = await added(acme)
+    messages = [await waiting(endpoint, acme.stores) for _ in range(6)]
+    ids = [each.id for each in messages]
+
+    taken = await asyncio.gather(*(acme.stores.outbox.take(ids, now=START, until=later(minutes=1)) for _ in range(4)))
+
+    assert sorted(each.message.id for some in taken for each in some) == sorted(ids)
+    assert {(each.message.attempts, each.message.takes) for some in taken for each in some} == {(1, 1)}
+    assert await due(acme.stores, later(milliseconds=59_999)) == []
+
+
+async def test_what_nobody_says_the_end_of_is_due_again_when_the_lease_ends_and_is_the_next_takers(
+    acme: Tenant,
+) -> None:
+    stores, endpoint = acme.stores, await added(acme)
+    message = await waiting(endpoint, stores)
+    (lost,) = await taken_at(stores, START)
+
+    assert not await stores.outbox.take([message.id], now=later(seconds=59), until=later(minutes=9))
+    (taken,) = await taken_at(stores, later(minutes=1))
+    assert (taken.message.attempts, taken.message.takes) == (2, 2)
+    # Whoever was given up says nothing any more.
+    await stores.outbox.record(ended(lost))
+    await stores.outbox.give_back(lost, due_at=START)
+    assert await stores.journal.entries(acme.id) == []
+    assert await stores.outbox.message(acme.id, message.id) == taken.message
+    await stores.outbox.record(ended(taken))
+    found = await stores.outbox.message(acme.id, message.id)
+    assert found is not None
+    assert found.status is MessageStatus.DELIVERED
+
+
+async def test_what_is_given_back_is_as_if_it_had_not_been_taken(acme: Tenant) -> None:
+    endpoint = await added(acme)
+    message = await waiting(endpoint, acme.stores)
+    (taken,) = await taken_at(acme.stores, START)
+
+    await acme.stores.outbox.give_back(taken, due_at=later(seconds=3))
+
+    found = await acme.stores.outbox.message(acme.id, message.id)
+    assert found == evolve(message, takes=1, due_at=later(seconds=3))
+    assert await due(acme.stores, later(seconds=2)) == []
+    assert await due(acme.stores, later(seconds=3)) == [message.id]
+
+
+async def test_a_message_has_one_entry_in_the_log_that_tells_of_all_its_attempts(acme: Tenant) -> None:
+    stores, endpoint = acme.stores, await added(acme)
+    message = await waiting(endpoint, stores)
+    (first,) = await taken_at(stores, START)
+    tried = ended(first, MessageStatus.PENDING, status_code=500, error_message="answered 500", reason="attempt 1 of 8")
+
+    for _ in range(2):
+        await stores.outbox.record(tried)
+
+    assert await stores.journal.entries(acme.id) == [tried.log]
+    assert await stores.journal.entry(acme.id, tried.log.id) == tried.log
+    (second,) = await taken_at(stores, later(minutes=2))
+    well = ended(second, at=later(minutes=2), status_code=204, reason="attempt 2 of 8")
+    await stores.outbox.record(well)
+    (entry,) = await stores.journal.entries(acme.id)
+    assert entry == LogEntry(
+        id=tried.log.id,
+        organization_id=acme.id,
+        integration_id=endpoint.id,
+        repository_id=0,
+        reference_id=message.id,
+        title="Sent endpoint.test webhook",
+        integration_type="webhook",
+        direction=Direction.OUTGOING,
+        status=LogStatus.SUCCESS,
+        status_code=204,
+        detail=payload(message),
+        reason="attempt 2 of 8",
+        created_at=START,
+    )
+    assert (await stores.insights.newest_entries(acme.id))[endpoint.id] == entry
+    # It has ended: nobody takes it, and no end comes behind that one.
+    assert await due(stores, later(days=9)) == []
+    await stores.outbox.record(ended(second, MessageStatus.FAILED))
+    assert await stores.journal.entries(acme.id) == [entry]
+
+
+async def test_an_entry_that_was_swept_while_its_message_waited_stays_away(acme: Tenant) -> None:
+    stores, endpoint = acme.stores, await added(acme)
+    await waiting(endpoint, stores)
+    (first,) = await taken_at(stores, START)
+    await stores.outbox.record(ended(first, MessageStatus.PENDING))
+    assert await stores.journal.sweep(acme.id, before=later(days=1), limit=9) == 1
+
+    (second,) = await taken_at(stores, later(minutes=2))
+    await stores.outbox.record(ended(second))
+
+    assert await stores.journal.entries(acme.id) == []
+
+
+async def test_failures_in_a_row_are_counted_and_end_with_a_success(acme: Tenant) -> None:
+    stores, endpoint, other = acme.stores, await added(acme), await added(acme)
+
+    async def failures() -> list[int]:
+        return [each.failures for each in await stores.endpoints.endpoints(acme.id)]
+
+    await waiting(endpoint, stores)
+    for number in (1, 2):
+        (taken,) = await taken_at(stores, later(hours=number))
+        await stores.outbox.record(ended(taken, MessageStatus.PENDING, at=later(hours=number)))
+        assert await failures() == [number, 0]
+    (taken,) = await taken_at(stores, later(hours=3))
+    await stores.outbox.record(ended(taken))
+    assert await failures() == [0, 0]
+    assert other.failures == 0
+
+
+async def test_an_endpoint_that_is_gone_is_switched_off_and_what_waits_is_sent_when_it_is_on_again(
+    acme: Tenant,
+) -> None:
+    stores, endpoint = acme.stores, await added(acme)
+    await waiting(endpoint, stores)
+    held = await waiting(endpoint, stores, later(seconds=1))
+    (taken,) = await taken_at(stores, START)
+
+    await stores.outbox.record(evolve(ended(taken, MessageStatus.FAILED), disables="it answered 410 Gone"))
+
+    standing = await stores.endpoints.endpoint(acme.id, endpoint.id)
+    assert standing == evolve(endpoint, enabled=False, disabled_reason="it answered 410 Gone", failures=1)
+    assert await due(stores, later(days=1)) == []
+    assert not await stores.outbox.take([held.id], now=later(days=1), until=later(days=2))
+    await stores.endpoints.change(acme.id, endpoint.id, lambda each: evolve(each, enabled=True))
+    assert await due(stores, later(days=1)) == [held.id]
+
+
+async def test_one_endpoint_does_not_hold_up_the_others_and_those_that_fail_come_last(acme: Tenant) -> None:
+    stores, zenith = acme.stores, await tenant(acme.stores, "zenith")
+    busy, dead, third = await added(acme), await added(acme), await added(zenith)
+    await waiting(dead, stores)
+    (taken,) = await taken_at(stores, START)
+    await stores.outbox.record(ended(taken, MessageStatus.PENDING))
+    of_dead = [await waiting(dead, stores, later(seconds=1)) for _ in range(3)]
+    of_busy = [await waiting(busy, stores, later(seconds=2, milliseconds=number)) for number in range(4)]
+    of_third = await waiting(third, stores, later(seconds=9))
+    later_on = later(minutes=5)
+
+    assert await due(stores, later_on, share=2) == [
+        of_busy[0].id,
+        of_busy[1].id,
+        of_third.id,
+        taken.message.id,
+        of_dead[0].id,
+    ]
+    assert await due(stores, later_on, share=1, failing=0) == [of_busy[0].id, of_third.id]
+    assert await due(stores, later_on, share=9, failing=1) == [
+        *(each.id for each in of_busy),
+        of_third.id,
+        taken.message.id,
+    ]
+    assert await due(stores, later_on, limit=1) == [of_busy[0].id]
+    assert await due(stores, later_on, limit=0) == []
+    without = await stores.outbox.due(later_on, limit=99, failing=99, per_endpoint=1, without=[busy.id, "whe_unknown"])
+    assert list(without) == [
+        DueMessage(id=of_third.id, endpoint_id=third.id, is_failing=False),
+        DueMessage(id=taken.message.id, endpoint_id=dead.id, is_failing=True),
+    ]
+    # What is due later is not due now.
+    assert await due(stores, later(seconds=2), failing=0) == [of_busy[0].id]
+
+
+async def test_a_message_that_is_sent_again_keeps_its_id_and_gets_an_entry_of_its_own(acme: Tenant) -> None:
+    stores, zenith = acme.stores, await tenant(acme.stores, "zenith")
+    endpoint = await added(acme)
+    message = await waiting(endpoint, stores)
+    (taken,) = await taken_at(stores, START)
+    await stores.outbox.record(ended(taken, MessageStatus.FAILED))
+
+    assert not await stores.outbox.resend(zenith.id, message.id, due_at=later(hours=1))
+    assert not await stores.outbox.resend(acme.id, "msg_unknown", due_at=later(hours=1))
+    assert await stores.outbox.resend(acme.id, message.id, due_at=later(hours=1))
+
+    assert await due(stores, later(minutes=59)) == []
+    (again,) = await taken_at(stores, later(hours=1))
+    assert (again.message.id, again.message.attempts, again.message.log_id) == (message.id, 1, None)
+    assert payload(again.message) == payload(message)
+    await stores.outbox.record(ended(again, at=later(hours=1)))
+    entries = await stores.journal.entries(acme.id)
+    assert [(entry.reference_id, entry.status) for entry in entries] == [
+        (message.id, LogStatus.SUCCESS),
+        (message.id, LogStatus.FAILED),
+    ]
+
+
+async def test_one_that_still_waits_is_begun_with_anew_and_keeps_its_entry(acme: Tenant) -> None:
+    stores, endpoint = acme.stores, await added(acme)
+    message = await waiting(endpoint, stores)
+    (first,) = await taken_at(stores, START)
+    tried = evolve(ended(first, MessageStatus.PENDING), due_at=later(hours=5))
+    await stores.outbox.record(tried)
+
+    assert await stores.outbox.resend(acme.id, message.id, due_at=later(minutes=1))
+
+    (second,) = await taken_at(stores, later(minutes=1))
+    assert (second.message.attempts, second.message.log_id) == (1, tried.log.id)
+    await stores.outbox.record(ended(second))
+    (entry,) = await stores.journal.entries(acme.id)
+    assert (entry.id, entry.status) == (tried.log.id, LogStatus.SUCCESS)
+
+
+async def test_messages_are_swept_by_organization_the_oldest_first(acme: Tenant) -> None:
+    stores, zenith = acme.stores, await tenant(acme.stores, "zenith")
+    endpoint, elsewhere = await added(acme), await added(zenith)
+    messages = [await waiting(endpoint, stores, later(days=number)) for number in (2, 0, 1, 3)]
+    other = await waiting(elsewhere, stores)
+
+    async def left() -> list[Message]:
+        return [each for each in messages if await stores.outbox.message(acme.id, each.id) is not None]
+
+    assert await stores.outbox.sweep(acme.id, before=later(days=3), limit=2) == 2
+    assert await left() == [messages[0], messages[3]]
+    assert [await stores.outbox.sweep(acme.id, before=later(days=3), limit=9) for _ in range(2)] == [1, 0]
+    assert await left() == [messages[3]]
+    assert await stores.outbox.message(zenith.id, other.id) == other
+    assert await stores.outbox.message(acme.id, other.id) is None
+
+
+async def test_what_no_store_can_hold_is_refused(acme: Tenant) -> None:
+    endpoint = await added(acme)
+    with pytest.raises(Unstorable):
+        await acme.stores.outbox.add(evolve(a_message(endpoint), type="\ud800"))
+    with pytest.raises(Unstorable):
+        await acme.stores.outbox.add(evolve(a_message(endpoint), organization_id="org_unknown"))

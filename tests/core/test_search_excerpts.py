@@ -1,0 +1,132 @@
+"""Where the words stand in what is found."""
+
+import pytest
+from attrs import evolve
+
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.queries import InvalidQuery
+from contentsvc_core.search.excerpts import Excerpt, post_excerpts, record_excerpts
+from contentsvc_core.search.terms import Term, read_terms
+from contentsvc_core.testing import START
+from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
+from contentsvc_core.workflows.context import ContextRecord
+
+
+def _terms(text: str) -> tuple[Term, ...]:
+    terms = read_terms(text)
+    assert not isinstance(terms, InvalidQuery)
+    return terms
+
+
+def _record(event: Event) -> ContextRecord:
+    return ContextRecord(
+        id="ctx_1",
+        organization_id="org_1",
+        provider="codehost",
+        repository_id=1,
+        repository="acme/lighthouse",
+        delivery_id="d-1",
+        event=event,
+        created_at=START,
+    )
+
+
+def _push(*messages: str, username: str | None = "ada") -> Push:
+    commits = tuple(
+        Commit(
+            id=f"{number}",
+            message=message,
+            author=Author(name="Ada Lamp", email="ada@example.com", username=username),
+            timestamp="2026-01-01T12:00:00Z",
+            url=f"https://codehost.example/{number}",
+        )
+        for number, message in enumerate(messages)
+    )
+    return Push(ref="refs/heads/main", branch="main", commits=commits, head_commit=HeadCommit(id="9", message="x"))
+
+
+RELEASE = Release(
+    action="published",
+    tag_name="v1.2.3",
+    name="The lamp",
+    body="# News\n\n- a door\n- a lamp",
+    prerelease=False,
+    draft=False,
+    published_at=None,
+    url="https://codehost.example/v1.2.3",
+)
+
+
+def _post(markdown: str) -> Post:
+    return Post(
+        id="post_1",
+        organization_id="org_1",
+        title="News",
+        content="",
+        markdown=markdown,
+        content_type=ContentType.CHANGELOG,
+        source_metadata=None,
+        status=PostStatus.DRAFT,
+        created_at=START,
+        updated_at=START,
+    )
+
+
+def test_a_commit_is_told_with_its_author_hash_and_page() -> None:
+    (excerpt,) = record_excerpts(_record(_push("feat: a lamp\n\nIt lights.")), _terms("lamp"))
+
+    assert excerpt == Excerpt(text="feat: a lamp It lights. (ada)", ref="0", url="https://codehost.example/0")
+    assert excerpt.body == {
+        "text": "feat: a lamp It lights. (ada)",
+        "ref": "0",
+        "url": "https://codehost.example/0",
+    }
+    (unknown,) = record_excerpts(_record(_push("feat: a lamp", username=None)), ())
+    assert unknown.text == "feat: a lamp (Ada Lamp)"
+
+
+@pytest.mark.parametrize(
+    ("query", "refs"),
+    [
+        ("lamp", ["1", "4"]),
+        ("lamp door", ["1", "3", "4"]),
+        ("door -lamp", ["3", "4"]),
+        ("wall", ["0", "1", "2", "3", "4"]),
+        ("", ["0", "1", "2", "3", "4"]),
+        ("5", ["5"]),
+    ],
+)
+def test_those_commits_are_shown_that_have_the_words(query: str, refs: list[str]) -> None:
+    push = _push(
+        "chore: a", "feat: a lamp", "chore: b", "fix: the door", "fix: the lamp at the door", "chore: c", "chore: d"
+    )
+    assert [excerpt.ref for excerpt in record_excerpts(_record(push), _terms(query))] == refs
+
+
+def test_of_many_commits_those_that_have_most_of_the_words_are_shown_in_their_order() -> None:
+    push = _push(*(f"feat: lamp {number}{' door' if number in {6, 8} else ''}" for number in range(10)))
+
+    refs = [excerpt.ref for excerpt in record_excerpts(_record(push), _terms("lamp door"))]
+
+    assert refs == ["0", "1", "2", "6", "8"]
+
+
+def test_a_release_is_told_by_its_name_and_the_lines_of_its_notes() -> None:
+    excerpts = record_excerpts(_record(RELEASE), _terms("lamp"))
+
+    assert [excerpt.text for excerpt in excerpts] == ["The lamp", "- a lamp"]
+    assert {(excerpt.ref, excerpt.url) for excerpt in excerpts} == {("v1.2.3", "https://codehost.example/v1.2.3")}
+    (unnamed,) = record_excerpts(_record(evolve(RELEASE, name=None, body=None)), ())
+    assert unnamed.text == "v1.2.3"
+
+
+def test_a_post_is_told_by_lines_without_the_signs_of_markdown() -> None:
+    post = _post("## Lamps\n\n- **api:** A [lamp](https://x.example/1) `lit` ([#1](https://x.example))\n\n> a door\n")
+
+    assert [each.text for each in post_excerpts(post, ())] == ["Lamps", "api: A lamp lit (#1)", "a door"]
+    assert [each.body for each in post_excerpts(post, _terms("lamp"))] == [{"text": "api: A lamp lit (#1)"}]
+
+
+def test_a_long_line_is_cut() -> None:
+    (excerpt,) = post_excerpts(_post("x" * 1000), ())
+    assert excerpt.text == "x" * 279 + "…"

@@ -1,0 +1,90 @@
+"""Endpoints' addresses, and what is told of what."""
+
+import pytest
+
+from contentsvc_core.content.site_addresses import BadAddress, read_site_hosts
+from contentsvc_core.outgoing.endpoints import WebhookEndpoint, endpoint_body, read_endpoint_url
+from contentsvc_core.outgoing.events import EventType, run_failed
+from contentsvc_core.testing import START
+
+OPENED = read_site_hosts("127.0.0.1:9000, intranet.example")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://acme.example/hook",
+        "https://acme.example/hook?token=1",
+        "https://93.184.216.34/",
+        "https://acme.example",
+    ],
+)
+def test_https_at_a_public_host_is_an_endpoint(url: str) -> None:
+    assert not isinstance(read_endpoint_url(url), BadAddress)
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://acme.example/hook", "must begin with https://"),
+        ("ftp://acme.example/hook", "must begin with http:// or https://"),
+        ("https://169.254.169.254/latest/meta-data/", "must be the address of a public site"),
+        ("https://127.0.0.1/", "must be the address of a public site"),
+        ("https://[::1]/", "must be the address of a public site"),
+        ("https://localhost/", "must be the address of a public site"),
+        ("https://2130706433/", "must name a host"),
+        ("https://acme.example:8443/", "must not name a port other than 80 and 443"),
+        ("https://user:secret@acme.example/", "must not hold a user name or password"),
+        ("https://acme.example/ hook", "must not hold spaces"),
+        ("", "must be 1 to"),
+        ("hook", "must begin with"),
+    ],
+)
+def test_what_only_we_can_reach_is_none(url: str, reason: str) -> None:
+    refused = read_endpoint_url(url)
+
+    assert isinstance(refused, BadAddress)
+    assert reason in refused.reason
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9000/hook", "http://intranet.example/", "https://intranet.example/"])
+def test_what_an_operator_has_opened_is_one_wherever_it_is(url: str) -> None:
+    assert not isinstance(read_endpoint_url(url, OPENED), BadAddress)
+    assert isinstance(read_endpoint_url("http://127.0.0.1:9001/hook", OPENED), BadAddress)
+
+
+def test_without_event_types_everything_is_told_and_while_it_is_off_nothing() -> None:
+    def endpoint(*types: EventType, enabled: bool = True) -> WebhookEndpoint:
+        return WebhookEndpoint(
+            id="whe_1",
+            organization_id="org_1",
+            url="https://a.example",
+            event_types=types,
+            enabled=enabled,
+            created_at=START,
+        )
+
+    assert all(endpoint().wants(kind) for kind in EventType)
+    assert not any(endpoint(enabled=False).wants(kind) for kind in EventType)
+    assert [kind for kind in EventType if endpoint(EventType.RUN_FAILED).wants(kind)] == [EventType.RUN_FAILED]
+    # In one order, each once.
+    both = endpoint(EventType.RUN_FAILED, EventType.POST_CREATED, EventType.RUN_FAILED)
+    assert endpoint_body(both)["eventTypes"] == ["post.created", "run.failed"]
+
+
+@pytest.mark.parametrize(
+    ("started_by", "field"), [("trg_1", "triggerId"), ("sch_1", "scheduleId"), ("job_1", "jobId"), ("else", None)]
+)
+def test_a_failed_run_says_what_it_was_started_by(started_by: str, field: str | None) -> None:
+    told = run_failed(
+        organization_id="org_1",
+        run_id="run",
+        started_by=started_by,
+        takes=3,
+        reason="the writer is away",
+        created_at=START,
+        due_at=START,
+    )
+
+    starters = {name: told.data[name] for name in ("triggerId", "scheduleId", "jobId")}
+    assert starters == {name: started_by if name == field else None for name in starters}

@@ -1,0 +1,118 @@
+"""When a message is tried again, and what an answer means."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contentsvc_core.outgoing.retries import (
+    DELAYS,
+    MAX_ATTEMPTS,
+    MAX_RETRY_AFTER,
+    Answer,
+    NotSent,
+    Verdict,
+    fault_text,
+    next_attempt_at,
+    verdict,
+)
+from contentsvc_core.testing import START
+
+FAILED = Answer(status=500)
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (200, Verdict.DELIVERED),
+        (204, Verdict.DELIVERED),
+        (299, Verdict.DELIVERED),
+        (199, Verdict.RETRY),
+        (301, Verdict.RETRY),
+        (302, Verdict.RETRY),
+        (400, Verdict.RETRY),
+        (401, Verdict.RETRY),
+        (404, Verdict.RETRY),
+        (410, Verdict.GONE),
+        (429, Verdict.RETRY),
+        (500, Verdict.RETRY),
+        (503, Verdict.RETRY),
+    ],
+)
+def test_2xx_is_all_that_counts_and_410_wants_no_more(status: int, expected: Verdict) -> None:
+    assert verdict(Answer(status=status)) is expected
+
+
+def test_what_was_not_answered_is_tried_again() -> None:
+    assert verdict(NotSent(error="no answer")) is Verdict.RETRY
+    assert fault_text(NotSent(error="no answer")) == "no answer"
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(302, "redirects are not followed"), (410, "it is gone, and was switched off"), (404, "status 404")],
+)
+def test_a_fault_says_what_came_back(status: int, said: str) -> None:
+    assert said in fault_text(Answer(status=status))
+
+
+@given(st.uuids(), st.integers(1, MAX_ATTEMPTS - 1))
+def test_a_pause_is_the_schedule_s_and_at_most_a_fifth_more(key: object, attempts: int) -> None:
+    again = next_attempt_at(f"msg_{key}", attempts, FAILED, START)
+
+    assert again is not None
+    assert DELAYS[attempts - 1] <= again - START <= DELAYS[attempts - 1] * 1.2
+    # The same each time that it is asked.
+    assert next_attempt_at(f"msg_{key}", attempts, FAILED, START) == again
+
+
+def test_all_attempts_span_more_than_a_day_and_then_there_is_no_more() -> None:
+    assert sum(DELAYS, timedelta()) >= timedelta(hours=24)
+    assert MAX_ATTEMPTS == 8
+    assert next_attempt_at("msg_1", MAX_ATTEMPTS, FAILED, START) is None
+
+
+def test_what_failed_together_is_not_tried_again_together() -> None:
+    ends = {next_attempt_at(f"msg_{number}", 4, FAILED, START) for number in range(100)}
+
+    assert len(ends) == 100
+
+
+@pytest.mark.parametrize(
+    ("status", "asked", "expected"),
+    [
+        (429, "600", timedelta(seconds=600)),
+        (503, "600", timedelta(seconds=600)),
+        (503, " 600 ", timedelta(seconds=600)),
+        (503, "Thu, 01 Jan 2026 02:00:00 GMT", timedelta(hours=2)),
+        # No longer than this, whatever is asked for.
+        (429, "999999999", MAX_RETRY_AFTER),
+        (429, "Fri, 01 Jan 2027 00:00:00 GMT", MAX_RETRY_AFTER),
+    ],
+)
+def test_who_asks_for_a_longer_pause_gets_it_within_bounds(status: int, asked: str, expected: timedelta) -> None:
+    assert next_attempt_at("msg_1", 1, Answer(status=status, retry_after=asked), START) == START + expected
+
+
+@pytest.mark.parametrize(
+    ("status", "asked"),
+    [
+        # Sooner than the schedule is not asked for politely.
+        (429, "0"),
+        (429, "1"),
+        (429, "-600"),
+        (429, "9" * 40),
+        (429, "soon"),
+        (429, ""),
+        (503, "Mon, 01 Dec 2025 00:00:00 GMT"),
+        (503, "Thursday, 01-Jan-26 02:00:00 GMT"),
+        # Only these two ask.
+        (500, "600"),
+        (404, "600"),
+    ],
+)
+def test_whatever_else_is_asked_changes_nothing(status: int, asked: str) -> None:
+    plain = next_attempt_at("msg_1", 1, FAILED, START)
+
+    assert next_attempt_at("msg_1", 1, Answer(status=status, retry_after=asked), START) == plain

@@ -1,0 +1,170 @@
+"""The pages of webhook endpoints, and of what was sent to them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from attrs import evolve
+from tests.api.world import ApiWorld, Caller
+from tests.dashboard.browsing import Browsing, Seen
+from tests.dashboard.tree import tree
+
+from contentsvc_core import Dispatcher
+from contentsvc_core.outgoing.endpoints import WebhookEndpoint
+from contentsvc_core.outgoing.retries import Answer, NotSent
+
+PATH = "/dashboard/endpoints"
+URL = "https://acme.example/hook"
+
+
+class Receiver:
+    status = 200
+
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
+        assert url
+        assert headers["webhook-signature"]
+        assert body
+        return Answer(status=self.status, excerpt="<b>no</b>")
+
+
+async def dispatch(world: ApiWorld, status: int = 200) -> None:
+    receiver = Receiver()
+    receiver.status = status
+    dispatcher = Dispatcher(world.stores.outbox, receiver, world.clock, world.ids)
+    for taken in await dispatcher.take(limit=9, failing=9, per_endpoint=9):
+        await dispatcher.send(taken)
+
+
+async def standing(acme: Caller) -> WebhookEndpoint:
+    (endpoint,) = await acme.world.stores.endpoints.endpoints(acme.organization.id)
+    return endpoint
+
+
+async def created(browsing: Browsing, **fields: Any) -> Seen:
+    return await browsing.send((await browsing.open(PATH)).form(PATH), **{"url": URL, **fields})
+
+
+async def test_an_endpoint_is_created_and_its_secret_is_shown_once(acme: Caller, browsing: Browsing) -> None:
+    page = await created(browsing, description="<i>Deploys", event=["post.published", "nonsense"])
+
+    assert (page.status, page.heading) == (201, "The endpoint is there")
+    secret = tree(page).one("code", class_="secret").text
+    assert secret.startswith("whsec_")
+    endpoint = await standing(acme)
+    assert (endpoint.url, endpoint.description) == (URL, "<i>Deploys")
+    assert [kind.value for kind in endpoint.event_types] == ["post.published"]
+    for path in (PATH, f"{PATH}/{endpoint.id}"):
+        seen = await browsing.open(path)
+        assert secret not in seen.response.text
+        assert "<i>" not in seen.response.text
+        assert "&lt;i&gt;Deploys" in seen.response.text
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("url", "http://acme.example/", "It must begin with https://."),
+        ("url", "https://127.0.0.1/", "It must be the address of a public site."),
+        ("url", "", "It must be 1 to"),
+        ("description", "x" * 201, "It must have at most 200 characters."),
+    ],
+)
+async def test_a_fault_is_named_at_its_field_and_what_was_typed_stays(
+    acme: Caller, browsing: Browsing, field: str, value: str, said: str
+) -> None:
+    page = await created(browsing, **{"event": ["run.failed"], field: value})
+
+    assert page.status == 422
+    assert tree(page).one(id=f"{field}-fault").text.startswith(said)
+    assert page.form(PATH).fields[field] == [value]
+    assert page.form(PATH).fields["event"] == ["run.failed"]
+    assert await acme.world.stores.endpoints.endpoints(acme.organization.id) == []
+
+
+async def test_an_endpoint_is_changed_switched_and_deleted(acme: Caller, browsing: Browsing) -> None:
+    await created(browsing)
+    endpoint = await standing(acme)
+    own = f"{PATH}/{endpoint.id}"
+
+    wrong = await browsing.send((await browsing.open(own)).form(own), url="https://localhost/")
+    assert wrong.status == 422
+    saved = await browsing.send((await browsing.open(own)).form(own), description="Chat", event=["post.created"])
+    assert saved.heading == "Chat"
+    off = await browsing.send((await browsing.open(own)).form(f"{own}/switch"))
+    assert "Switched off." in off.response.text
+    assert not (await standing(acme)).enabled
+    await browsing.send((await browsing.open(PATH)).form(f"{own}/switch"))
+    assert (await standing(acme)).enabled
+    gone = await browsing.send((await browsing.open(own)).form(f"{own}/delete"))
+    assert "Deleted." in gone.response.text
+    assert "No endpoint yet" in gone.response.text
+    assert (await browsing.open(own)).status == 404
+
+
+async def test_a_secret_is_rotated_with_an_overlap(acme: Caller, browsing: Browsing) -> None:
+    await created(browsing)
+    own = f"{PATH}/{(await standing(acme)).id}"
+
+    page = await browsing.send((await browsing.open(own)).form(f"{own}/rotate"), overlap="1")
+
+    assert page.heading == "The secret is a new one"
+    assert "signs, too, until" in page.response.text
+    assert (await standing(acme)).previous_secret_until is not None
+    wrong = await browsing.send((await browsing.open(own)).form(f"{own}/rotate"), overlap="2")
+    assert wrong.status == 422
+
+
+async def test_a_test_is_sent_shown_with_its_fault_and_sent_again(acme: Caller, browsing: Browsing) -> None:
+    await created(browsing, description="Deploys")
+    endpoint = await standing(acme)
+    own = f"{PATH}/{endpoint.id}"
+    told = await browsing.send((await browsing.open(own)).form(f"{own}/test"))
+    assert "The test is sent" in told.response.text
+    await dispatch(acme.world, 500)
+
+    (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
+    listed = await browsing.open(PATH)
+    assert "1 attempt in a row failed" in listed.response.text
+    log = await browsing.open("/dashboard/integrations/logs")
+    assert "Sent endpoint.test webhook" in log.response.text
+    assert f'href="{own}">Deploys' in log.response.text
+    shown = await browsing.open(f"/dashboard/integrations/logs/{entry.id}")
+    assert "we called the endpoint" in shown.response.text
+    assert "the endpoint answered with status 500" in shown.response.text
+    assert "&lt;b&gt;no&lt;/b&gt;" in shown.response.text
+    assert "What it led to" not in shown.response.text
+
+    again = await browsing.send(shown.form(f"/dashboard/integrations/logs/{entry.id}/replay"))
+    assert "The message is sent again" in again.response.text
+    await dispatch(acme.world)
+    (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
+    assert entry.status.value == "success"
+    # What was sent is nothing that arrived.
+    overview = await browsing.open("/dashboard")
+    assert "Nothing arrived." in overview.response.text
+
+
+async def test_what_switched_itself_off_says_why_and_offers_no_test(acme: Caller, browsing: Browsing) -> None:
+    await created(browsing)
+    endpoint = await standing(acme)
+    await browsing.send((await browsing.open(f"{PATH}/{endpoint.id}")).form(f"{PATH}/{endpoint.id}/test"))
+    await dispatch(acme.world, 410)
+
+    page = await browsing.open(f"{PATH}/{endpoint.id}")
+
+    assert "by itself: it answered 410 Gone" in page.response.text
+    assert "Send a test message" not in page.response.text
+
+
+async def test_another_organizations_endpoints_are_not_there(world: ApiWorld, browsing: Browsing) -> None:
+    other = await world.caller("Other")
+    made = await other("POST", "/v1/webhook-endpoints", {"url": "https://other.example/"})
+    theirs = made.json()["webhookEndpoint"]["id"]
+
+    assert "other.example" not in (await browsing.open(PATH)).response.text
+    assert (await browsing.open(f"{PATH}/{theirs}")).status == 404
+    form = (await browsing.open(PATH)).form(PATH)
+    for action in ("", "/switch", "/test", "/rotate", "/delete"):
+        sent = await browsing.send(evolve(form, action=f"{PATH}/{theirs}{action}"), to="off", overlap="1")
+        assert sent.status == 404, action
+    assert (await standing(other)).enabled

@@ -1,0 +1,113 @@
+"""``contentsvc endpoint`` where it is refused, and sending a message again by ``log replay``."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from tests import sqlite
+
+from contentsvc_adapters.clocks import SystemClock
+from contentsvc_adapters.ids import RandomIds
+from contentsvc_adapters.sealing import FernetSealer
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_cli.main import main
+from contentsvc_core import Dispatcher
+from contentsvc_core.outgoing.retries import Answer, NotSent
+
+_KEY = "a secret of at least 32 characters"
+_URL = "https://acme.example/hook"
+
+
+class Receiver:
+    def __init__(self) -> None:
+        self.came: list[str] = []
+
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
+        assert (url, bool(body)) == (_URL, True)
+        self.came.append(headers["webhook-id"])
+        return Answer(status=200)
+
+
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    url = sqlite.migrated(tmp_path / "contentsvc.db")
+    monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
+    monkeypatch.setenv("CONTENTSVC_SECRET_KEY", _KEY)
+    assert run("organization", "create", "Acme").exit_code == 0
+    return url
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, words)
+
+
+def made(*words: str) -> dict[str, str]:
+    done = run(*words, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def dispatched(url: str, receiver: Receiver) -> None:
+    async def work() -> None:
+        stores = sql_stores(Database(url), FernetSealer(_KEY))
+        dispatcher = Dispatcher(stores.outbox, receiver, SystemClock(), RandomIds())
+        for taken in await dispatcher.take(limit=9, failing=9, per_endpoint=9):
+            await dispatcher.send(taken)
+        await stores.close()
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("create", "http://acme.example/", "--organization", "acme"), "url must begin with https://"),
+        (("create", "https://10.0.0.1/", "--organization", "acme"), "url must be the address of a public site"),
+        (("create", _URL, "--organization", "nobody"), "there is no organization 'nobody'"),
+        (("create", _URL, "--organization", "acme", "--event", "post.deleted"), "'post.deleted' is not one of"),
+        (("test", "whe_x"), "there is no webhook endpoint 'whe_x'"),
+        (("enable", "whe_x"), "there is no webhook endpoint 'whe_x'"),
+        (("delete", "whe_x"), "there is no webhook endpoint 'whe_x'"),
+        (("rotate-secret", "whe_x"), "there is no webhook endpoint 'whe_x'"),
+        (("edit", "whe_x"), "there is nothing to change"),
+        (("edit", "whe_x", "--event", "run.failed", "--all-events"), "exclude each other"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_the_reason(database: str, words: tuple[str, ...], said: str) -> None:
+    done = run("endpoint", *words)
+
+    assert done.exit_code != 0
+    assert said in done.output
+
+
+def test_a_message_is_sent_again_by_the_id_of_its_entry(database: str) -> None:
+    endpoint = made("endpoint", "create", _URL, "--organization", "acme")
+    message_id = made("endpoint", "test", endpoint["id"])["messageId"]
+    receiver = Receiver()
+    dispatched(database, receiver)
+    (entry,) = json.loads(run("log", "list", "--organization", "acme", "--json").stdout)
+    assert (entry["title"], entry["referenceId"]) == ("Sent endpoint.test webhook", message_id)
+
+    assert made("log", "replay", entry["id"]) == {"logId": entry["id"], "deliveryId": message_id, "runs": 0}
+    dispatched(database, receiver)
+
+    assert receiver.came == [message_id, message_id]
+    made("endpoint", "disable", endpoint["id"])
+    refused = run("log", "replay", entry["id"])
+    assert refused.exit_code == 1
+    assert "The webhook endpoint of this message is disabled" in refused.output
+    assert "disabled: enable it first" in run("endpoint", "test", endpoint["id"]).output
+    made("endpoint", "delete", endpoint["id"])
+    assert "was deleted" in run("log", "replay", entry["id"]).output
+    assert "there is no log entry 'log_x'" in run("log", "replay", "log_x").output
+
+
+def test_an_operator_opens_hosts_by_a_setting(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTENTSVC_OUTGOING_HOSTS", "127.0.0.1:9000")
+    assert run("endpoint", "create", "http://127.0.0.1:9000/hook", "--organization", "acme").exit_code == 0
+    assert run("endpoint", "create", "http://127.0.0.1:9001/hook", "--organization", "acme").exit_code == 1
+    monkeypatch.setenv("CONTENTSVC_OUTGOING_HOSTS", "http://127.0.0.1")
+    assert "CONTENTSVC_OUTGOING_HOSTS takes hosts" in run("endpoint", "list", "--organization", "acme").output

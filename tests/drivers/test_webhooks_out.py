@@ -1,0 +1,328 @@
+"""A real server that tells a real receiver, which verifies with the reference implementation's package.
+
+Both go by a clock that is stepped: what waits for minutes is waited for a moment.
+"""
+
+import json
+import signal
+import threading
+from collections.abc import Generator, Mapping, Sequence
+from datetime import datetime, timedelta, tzinfo
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self, final
+
+import httpx
+import pytest
+import standardwebhooks.webhooks
+from attrs import field, frozen
+from standardwebhooks import Webhook, WebhookVerificationError
+from tests.server_process import PATIENCE_S, REPOSITORY_ID, Prepared, ServerProcess, prepare, serving, until
+from tests.stepped_clock import SteppedClock
+
+from contentsvc_core.testing import push_body
+
+_MINUTE_S = 60.0
+
+
+@frozen(kw_only=True)
+class Came:
+    """A request as it came, and what the package made of it with each secret that the receiver knew."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+    verified: Sequence[bool]
+
+
+class Receiver:
+    """Serves until it is left; answers with the next of ``statuses``, and then with 204."""
+
+    def __init__(self) -> None:
+        self.statuses: list[int] = []
+        self.secrets: list[str] = []
+        self.came: list[Came] = []
+        #: Set: whoever comes is kept waiting.
+        self.hold = threading.Event()
+        self.released = threading.Event()
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                receiver.note(self.path, dict(self.headers.items()), body)
+                if receiver.hold.is_set():
+                    receiver.released.wait(PATIENCE_S)
+                status = receiver.statuses.pop(0) if receiver.statuses else 204
+                try:
+                    self.send_response(status)
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                except OSError:
+                    pass  # whoever asked was killed
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base's word
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port: int = self._server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def note(self, path: str, headers: Mapping[str, str], body: bytes) -> None:
+        verified = [_verifies(secret, headers, body) for secret in self.secrets]
+        self.came.append(Came(path=path, headers=headers, body=json.loads(body), verified=verified))
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.released.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def until(self, number: int) -> list[Came]:
+        until(lambda: len(self.came) >= number, f"{number} messages came")
+        return self.came
+
+
+def _verifies(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
+    try:
+        Webhook(secret).verify(body, dict(headers))
+    except WebhookVerificationError:
+        return False
+    return True
+
+
+@final
+@frozen(kw_only=True)
+class Scene:
+    prepared: Prepared
+    server: ServerProcess
+    receiver: Receiver
+    clock: SteppedClock
+    #: By how much both sides' clocks are ahead of the machine's, in seconds.
+    ahead: list[float] = field(factory=lambda: [0.0])
+
+    def step(self, seconds: float) -> None:
+        self.ahead[0] += seconds
+        self.clock.step_to(self.ahead[0])
+
+    def api(self, method: str, path: str, body: object = None) -> Any:
+        sent: dict[str, Any] = {} if body is None else {"json": body}
+        headers = {"Authorization": f"Bearer {self.prepared.key}"}
+        url = f"{self.server.url}{path}"
+        answer = httpx.request(method, url, headers=headers, trust_env=False, timeout=PATIENCE_S, **sent)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def endpoint(self, path: str = "/hook", url: str = "", *types: str) -> tuple[str, str]:
+        """Create an endpoint; give its id and its secret."""
+        wanted = {"url": url or f"{self.receiver.url}{path}", "eventTypes": types}
+        made = self.api("POST", "/v1/webhook-endpoints", wanted)
+        self.receiver.secrets.append(made["secret"])
+        return made["webhookEndpoint"]["id"], made["secret"]
+
+    def test(self, endpoint_id: str) -> str:
+        return self.api("POST", f"/v1/webhook-endpoints/{endpoint_id}/test")["messageId"]
+
+    def log(self, endpoint_id: str) -> list[dict[str, Any]]:
+        return self.api("GET", f"/v1/webhook-logs?integrationId={endpoint_id}")["logs"]
+
+    def until_logged(self, endpoint_id: str, status: str, number: int = 1) -> dict[str, Any]:
+        """Wait for entries that have ended so; give the newest."""
+
+        def found() -> list[dict[str, Any]]:
+            return [entry for entry in self.log(endpoint_id) if entry["status"] == status]
+
+        until(lambda: len(found()) >= number, f"the log has {number} entries that are {status}")
+        return found()[0]
+
+    def push(self, delivery: str) -> None:
+        body = json.dumps(push_body("feat: add a lamp", repository_id=REPOSITORY_ID)).encode()
+        headers = self.prepared.hook.headers(body, delivery)
+        url = f"{self.server.url}{self.prepared.hook.path}"
+        assert httpx.post(url, content=body, headers=headers, trust_env=False, timeout=PATIENCE_S).is_success
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Generator[Scene]:
+    folder = tmp_path_factory.mktemp("webhooks-out")
+    clock = SteppedClock(folder)
+    ahead = [0.0]
+
+    class Stepped(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> "Stepped":
+            return super().now(tz) + timedelta(seconds=ahead[0])
+
+    with pytest.MonkeyPatch.context() as patch, Receiver() as receiver:
+        # The receiver's clock, too: it refuses what seems to be more than five minutes old or early.
+        patch.setattr(standardwebhooks.webhooks, "datetime", Stepped)
+        prepared = prepare(folder, outgoing_hosts=f"127.0.0.1:{receiver.port}")
+        key = prepared.installation.command("key", "issue", "--organization", "acme")["key"]
+        prepared = Prepared(
+            installation=prepared.installation,
+            hook=prepared.hook,
+            key=key,
+            on_all=prepared.on_all,
+            on_push=prepared.on_push,
+        )
+        with serving(prepared.installation, program=clock.program, environment=clock.environment) as server:
+            yield Scene(prepared=prepared, server=server, receiver=receiver, clock=clock, ahead=ahead)
+
+
+@pytest.fixture(autouse=True)
+def _fresh(scene: Scene) -> Generator[None]:
+    scene.receiver.came.clear()
+    scene.receiver.secrets.clear()
+    yield
+    scene.receiver.statuses.clear()
+    for endpoint in scene.api("GET", "/v1/webhook-endpoints")["webhookEndpoints"]:
+        scene.api("DELETE", f"/v1/webhook-endpoints/{endpoint['id']}")
+
+
+def test_a_published_post_arrives_after_two_failures_once_verified_and_logged(scene: Scene) -> None:
+    endpoint, _ = scene.endpoint("/hook", "", "post.published")
+    scene.receiver.statuses += [500, 503]
+    scene.api("PATCH", f"/v1/event-triggers/{scene.prepared.on_push}", {"enabled": False})
+
+    scene.push("d-published")
+
+    scene.receiver.until(1)
+    entry = scene.until_logged(endpoint, "pending")
+    assert (entry["statusCode"], entry["errorMessage"]) == (500, "the endpoint answered with status 500")
+    scene.step(7)
+    scene.receiver.until(2)
+    until(lambda: scene.log(endpoint)[0]["statusCode"] == 503, "the second failure is logged")
+    scene.step(7 * _MINUTE_S)
+    came = scene.receiver.until(3)
+    (entry,) = [scene.until_logged(endpoint, "success")]
+
+    assert [each.verified for each in came] == [[True]] * 3
+    assert len({each.headers["webhook-id"] for each in came}) == 1
+    assert came[0].body == came[1].body == came[2].body
+    (post,) = scene.api("GET", "/v1/posts")["posts"]
+    assert came[0].body["type"] == "post.published"
+    assert came[0].body["data"]["id"] == post["id"]
+    assert came[0].body["data"]["links"] == {"self": f"/v1/posts/{post['id']}"}
+    assert (entry["title"], entry["referenceId"]) == ("Sent post.published webhook", came[0].headers["webhook-id"])
+    assert (entry["direction"], entry["statusCode"], entry["errorMessage"]) == ("outgoing", 204, None)
+    assert len(scene.log(endpoint)) == 1
+    # Once more, by whoever looks at the log.
+    replayed = scene.api("POST", f"/v1/webhook-logs/{entry['id']}/replay")
+    again = scene.receiver.until(4)[3]
+    assert replayed == {"deliveryId": came[0].headers["webhook-id"]}
+    assert (again.headers["webhook-id"], again.body, again.verified) == (replayed["deliveryId"], came[0].body, [True])
+    scene.until_logged(endpoint, "success", 2)
+    counted = httpx.get(f"{scene.server.url}/metrics", trust_env=False).text
+    assert 'contentsvc_webhook_attempts_total{outcome="delivered"} 2.0' in counted
+    assert 'contentsvc_webhook_attempts_total{outcome="retry"} 2.0' in counted
+
+
+def test_while_a_rotated_secret_overlaps_both_verify_and_then_the_new_one_alone(scene: Scene) -> None:
+    endpoint, _ = scene.endpoint()
+    rotated = scene.api("POST", f"/v1/webhook-endpoints/{endpoint}/rotate-secret", {"overlapHours": 1})
+    scene.receiver.secrets.append(rotated["secret"])
+    scene.test(endpoint)
+    scene.receiver.until(1)
+    scene.step(61 * _MINUTE_S)
+    scene.test(endpoint)
+
+    came = scene.receiver.until(2)
+
+    assert [each.verified for each in came] == [[True, True], [False, True]]
+
+
+def test_who_answers_410_is_switched_off(scene: Scene) -> None:
+    endpoint, _ = scene.endpoint()
+    scene.receiver.statuses.append(410)
+    scene.test(endpoint)
+
+    entry = scene.until_logged(endpoint, "failed")
+
+    assert (entry["statusCode"], entry["title"]) == (410, "Sent endpoint.test webhook")
+    standing = scene.api("GET", f"/v1/webhook-endpoints/{endpoint}")["webhookEndpoint"]
+    assert (standing["enabled"], standing["disabledReason"]) == (False, "it answered 410 Gone")
+
+
+def test_what_leads_into_this_network_is_refused_and_the_log_says_so(scene: Scene) -> None:
+    for url in (
+        "https://169.254.169.254/latest/meta-data/",
+        "https://localhost/",
+        "https://127.0.0.1/",
+        f"http://127.0.0.2:{scene.receiver.port}/",
+    ):
+        headers = {"Authorization": f"Bearer {scene.prepared.key}"}
+        refused = httpx.post(
+            f"{scene.server.url}/v1/webhook-endpoints", headers=headers, json={"url": url}, trust_env=False
+        )
+        assert refused.status_code == 400, url
+        assert "url must" in refused.json()["error"]
+    # A name of more than one label that the system's own resolver leads to this machine (RFC 6761, section 6.3).
+    endpoint, _ = scene.endpoint(url="https://canary.localhost/hook")
+    scene.test(endpoint)
+
+    entry = scene.until_logged(endpoint, "pending")
+
+    assert entry["errorMessage"] == "nothing was sent: there is no public host 'canary.localhost'"
+    assert entry["statusCode"] is None
+    # A redirect there is an answer, and no more.
+    elsewhere, _ = scene.endpoint()
+    scene.receiver.statuses.append(302)
+    scene.test(elsewhere)
+    assert "redirects are not followed" in scene.until_logged(elsewhere, "pending")["errorMessage"]
+
+
+def test_a_dead_endpoint_does_not_hold_up_the_others(scene: Scene) -> None:
+    dead, _ = scene.endpoint(url="https://nobody.invalid/")
+    alive, _ = scene.endpoint()
+    for _ in range(12):
+        scene.test(dead)
+    message_id = scene.test(alive)
+
+    (came,) = scene.receiver.until(1)
+
+    assert came.headers["webhook-id"] == message_id
+
+
+def test_a_kill_between_sending_and_noting_has_it_sent_again_with_the_same_id(scene: Scene) -> None:
+    endpoint, _ = scene.endpoint()
+    scene.receiver.hold.set()
+    message_id = scene.test(endpoint)
+    scene.receiver.until(1)
+
+    scene.server.kill()
+    scene.receiver.hold.clear()
+    scene.receiver.released.set()
+    scene.server.start()
+    scene.server.until_ready()
+    assert scene.log(endpoint) == []
+    scene.step(61)
+
+    came = scene.receiver.until(2)
+    entry = scene.until_logged(endpoint, "success")
+    assert [each.headers["webhook-id"] for each in came] == [message_id, message_id]
+    assert [each.verified for each in came] == [[True], [True]]
+    assert entry["referenceId"] == message_id
+    assert len(scene.log(endpoint)) == 1
+
+
+def test_an_orderly_stop_gives_back_what_is_not_answered_and_the_next_start_sends_it_at_once(scene: Scene) -> None:
+    endpoint, _ = scene.endpoint()
+    scene.receiver.released.clear()
+    scene.receiver.hold.set()
+    message_id = scene.test(endpoint)
+    scene.receiver.until(1)
+
+    scene.server.terminate()
+    assert scene.server.exit_code(within_s=15) in {0, -signal.SIGTERM}
+    scene.server.kill()
+    scene.receiver.hold.clear()
+    scene.receiver.released.set()
+    scene.server.start()
+    scene.server.until_ready()
+
+    # Without a step of the clock.
+    came = scene.receiver.until(2)
+    assert [each.headers["webhook-id"] for each in came] == [message_id, message_id]
+    scene.until_logged(endpoint, "success")

@@ -1,0 +1,325 @@
+"""Sending what waits in the outbox, and sending it again."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+import pytest
+from attrs import frozen
+from standardwebhooks import Webhook
+from tests.usecases.conftest import World
+
+from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer
+from contentsvc_core.errors import SecretUnreadable
+from contentsvc_core.outgoing.endpoints import EndpointFault, WebhookEndpoint
+from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.outgoing.messages import MessageStatus
+from contentsvc_core.outgoing.retries import MAX_ATTEMPTS, Answer, NotSent, Verdict
+from contentsvc_core.timestamps import iso_ms, to_ms
+from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.usecases.replay import Replayed, ReplayFault
+from contentsvc_core.usecases.webhook_endpoints import EndpointChanges, NewSecret
+
+URL = "https://acme.example/hook"
+
+
+class Receiver:
+    """What is at the other end: it notes what comes, and answers what it is told to."""
+
+    def __init__(self) -> None:
+        self.answers: list[Answer | NotSent] = []
+        self.came: list[tuple[str, Mapping[str, str], bytes]] = []
+
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
+        self.came.append((url, headers, body))
+        return self.answers.pop(0) if self.answers else Answer(status=200)
+
+
+@frozen(kw_only=True)
+class Office:
+    world: World
+    receiver: Receiver
+    dispatcher: Dispatcher
+    editor: EndpointEditor
+    replayer: Replayer
+    endpoint: WebhookEndpoint
+    secret: str
+
+    @property
+    def owner(self) -> str:
+        return self.world.organization.id
+
+    async def asked_for(self) -> str:
+        """Have a test message sent; give its id."""
+        message_id = await self.editor.test(self.owner, self.endpoint.id)
+        assert isinstance(message_id, str)
+        return message_id
+
+    async def turn(self, *answers: Answer | NotSent) -> list[Verdict]:
+        self.receiver.answers += answers
+        return [
+            await self.dispatcher.send(taken)
+            for taken in await self.dispatcher.take(limit=9, failing=9, per_endpoint=9)
+        ]
+
+    async def log(self) -> list[LogEntry]:
+        return list(await self.world.stores.journal.entries(self.owner))
+
+    async def standing(self) -> WebhookEndpoint:
+        found = await self.world.stores.endpoints.endpoint(self.owner, self.endpoint.id)
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+async def office(world: World) -> Office:
+    stores, clock, ids = world.stores, world.clock, world.ids
+    receiver = Receiver()
+    editor = EndpointEditor(stores.endpoints, stores.outbox, clock, ids)
+    made = await editor.create(world.organization.id, url=URL)
+    assert isinstance(made, NewSecret)
+    return Office(
+        world=world,
+        receiver=receiver,
+        dispatcher=Dispatcher(stores.outbox, receiver, clock, ids),
+        editor=editor,
+        replayer=Replayer(
+            stores.deliveries, stores.journal, stores.contexts, stores.endpoints, stores.outbox, clock, ids
+        ),
+        endpoint=made.endpoint,
+        secret=made.secret,
+    )
+
+
+async def test_a_message_is_signed_and_sent_and_the_log_says_so(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message_id = await office.asked_for()
+
+    assert await office.turn() == [Verdict.DELIVERED]
+
+    ((url, headers, body),) = office.receiver.came
+    assert url == URL
+    assert headers["webhook-id"] == message_id
+    now = office.world.clock.now()
+    assert headers["webhook-timestamp"] == str(to_ms(now) // 1000)
+    assert headers["webhook-signature"] == Webhook(office.secret).sign(message_id, now, body.decode())
+    (entry,) = await office.log()
+    assert (entry.title, entry.status.value, entry.status_code) == ("Sent endpoint.test webhook", "success", 200)
+    assert (entry.reference_id, entry.integration_id, entry.direction.value) == (
+        message_id,
+        office.endpoint.id,
+        "outgoing",
+    )
+    assert (entry.error_message, entry.reason) == (None, "attempt 1 of 8")
+    assert entry.payload == {
+        "type": "endpoint.test",
+        "timestamp": iso_ms(now),
+        "data": {"message": "This is a test: nothing has happened."},
+    }
+    assert await office.turn() == []
+
+
+async def test_what_fails_is_tried_again_with_the_same_id_and_body_until_it_is_taken(office: Office) -> None:
+    await office.asked_for()
+
+    assert await office.turn(Answer(status=500, excerpt="out of order")) == [Verdict.RETRY]
+    (entry,) = await office.log()
+    assert (entry.status.value, entry.status_code) == ("pending", 500)
+    assert entry.error_message == "the endpoint answered with status 500"
+    assert entry.reason is not None
+    assert entry.reason.startswith("attempt 1 of 8; it said: out of order; tried again at 2026-01-01T00:00:05.")
+    assert (await office.standing()).failures == 1
+    # Not before its time.
+    office.world.clock.advance(timedelta(seconds=4))
+    assert await office.turn() == []
+    office.world.clock.advance(timedelta(seconds=2))
+    assert await office.turn(NotSent(error="the endpoint cannot be reached")) == [Verdict.RETRY]
+    (entry,) = await office.log()
+    assert (entry.status.value, entry.status_code) == ("pending", None)
+    office.world.clock.advance(timedelta(minutes=6))
+    assert await office.turn() == [Verdict.DELIVERED]
+
+    (entry,) = await office.log()
+    assert (entry.status.value, entry.error_message, entry.reason) == ("success", None, "attempt 3 of 8")
+    assert len({headers["webhook-id"] for _, headers, _ in office.receiver.came}) == 1
+    assert len({body for _, _, body in office.receiver.came}) == 1
+    assert len({headers["webhook-timestamp"] for _, headers, _ in office.receiver.came}) == 3
+    assert (await office.standing()).failures == 0
+
+
+async def test_after_the_last_attempt_it_has_failed_more_than_a_day_later(office: Office) -> None:
+    await office.asked_for()
+    began = office.world.clock.now()
+    attempts = 0
+    while await office.turn(Answer(status=500)) or attempts == 0:
+        attempts += 1
+        (entry,) = await office.log()
+        if entry.status.value == "failed":
+            break
+        office.world.clock.advance(timedelta(hours=12, minutes=1))
+
+    assert attempts == MAX_ATTEMPTS
+    (entry,) = await office.log()
+    assert (entry.status_code, entry.reason) == (500, "attempt 8 of 8")
+    assert office.world.clock.now() - began > timedelta(hours=24)
+    office.world.clock.advance(timedelta(days=9))
+    assert await office.turn() == []
+
+
+async def test_who_is_gone_is_told_nothing_more_until_somebody_switches_it_on(office: Office) -> None:
+    await office.asked_for()
+    second = await office.asked_for()
+
+    taken = await office.dispatcher.take(limit=1, failing=1, per_endpoint=1)
+    office.receiver.answers.append(Answer(status=410))
+    assert await office.dispatcher.send(taken[0]) is Verdict.GONE
+
+    standing = await office.standing()
+    assert (standing.enabled, standing.disabled_reason) == (False, "it answered 410 Gone")
+    (entry,) = await office.log()
+    assert (entry.status.value, entry.status_code) == ("failed", 410)
+    assert await office.turn() == []
+    assert await office.editor.test(office.owner, office.endpoint.id) is EndpointFault.DISABLED
+    on = await office.editor.change(office.owner, office.endpoint.id, enabled=True)
+    assert isinstance(on, WebhookEndpoint)
+    assert (on.disabled_reason, on.failures) == (None, 0)
+    # What has waited is sent.
+    assert await office.turn() == [Verdict.DELIVERED]
+    assert office.receiver.came[-1][1]["webhook-id"] == second
+
+
+async def test_during_an_overlap_each_message_carries_both_signatures(office: Office) -> None:
+    rotated = await office.editor.rotate(office.owner, office.endpoint.id, overlap=timedelta(hours=1))
+    assert isinstance(rotated, NewSecret)
+    for hours, secrets in ((0, [rotated.secret, office.secret]), (1, [rotated.secret])):
+        office.world.clock.advance(timedelta(hours=hours))
+        message_id, now = await office.asked_for(), office.world.clock.now()
+        await office.turn()
+        _, headers, body = office.receiver.came[-1]
+        signed = [Webhook(secret).sign(message_id, now, body.decode()) for secret in secrets]
+        assert headers["webhook-signature"] == " ".join(signed)
+
+
+async def test_where_no_secret_can_be_opened_nothing_is_sent_and_the_log_says_why(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await office.asked_for()
+
+    def closed(_self: object, sealed: str) -> str:
+        raise SecretUnreadable(sealed)
+
+    monkeypatch.setattr("contentsvc_adapters.sealing.FernetSealer.open", closed)
+
+    assert await office.turn() == [Verdict.RETRY]
+    assert office.receiver.came == []
+    (entry,) = await office.log()
+    assert entry.error_message is not None
+    assert "secret cannot be opened" in entry.error_message
+
+
+async def test_what_is_given_back_is_sent_at_once_by_somebody_else_as_the_first_attempt(office: Office) -> None:
+    await office.asked_for()
+    (taken,) = await office.dispatcher.take(limit=1, failing=1, per_endpoint=1)
+    await office.dispatcher.give_back(taken)
+
+    assert await office.turn() == [Verdict.DELIVERED]
+    (entry,) = await office.log()
+    assert entry.reason == "attempt 1 of 8"
+
+
+async def test_a_replay_sends_the_message_again_with_the_same_id(office: Office) -> None:
+    message_id = await office.asked_for()
+    await office.turn()
+    (entry,) = await office.log()
+    office.world.clock.advance(timedelta(hours=1))
+
+    assert await office.replayer.replay(office.owner, entry.id) == Replayed(delivery_id=message_id, runs=0)
+    assert await office.turn() == [Verdict.DELIVERED]
+
+    first, second = office.receiver.came
+    assert first[1]["webhook-id"] == second[1]["webhook-id"] == message_id
+    assert first[2] == second[2]
+    newest, oldest = await office.log()
+    assert oldest == entry
+    assert (newest.reference_id, newest.status.value) == (message_id, "success")
+    assert newest.id != entry.id
+
+
+async def test_a_replay_says_why_it_cannot_be(office: Office) -> None:
+    await office.asked_for()
+    await office.turn()
+    (entry,) = await office.log()
+    replay = office.replayer.replay
+
+    assert await replay("org_other", entry.id) is ReplayFault.UNKNOWN
+    await office.editor.change(office.owner, office.endpoint.id, enabled=False)
+    assert await replay(office.owner, entry.id) is ReplayFault.ENDPOINT_DISABLED
+    await office.editor.remove(office.owner, office.endpoint.id)
+    assert await replay(office.owner, entry.id) is ReplayFault.ENDPOINT_GONE
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"url": "http://acme.example/"}, "url must begin with https://"),
+        ({"url": "https://10.0.0.1/"}, "url must be the address of a public site"),
+        ({"description": "x" * 201}, "description must have at most 200 characters"),
+        ({"description": "a\nb"}, "description must be one line"),
+    ],
+)
+async def test_an_endpoint_that_cannot_be_is_refused_with_the_fault_s_name(
+    office: Office, changes: EndpointChanges, reason: str
+) -> None:
+    made = await office.editor.create(
+        office.owner, url=changes.get("url", URL), description=changes.get("description", "")
+    )
+    changed = await office.editor.change(office.owner, office.endpoint.id, **changes)
+
+    for refused in (made, changed):
+        assert isinstance(refused, Refusal)
+        assert reason in refused.reason
+    assert await office.standing() == office.endpoint
+
+
+@pytest.mark.parametrize("endpoint_id", ["whe_unknown", "no id at all", ""])
+async def test_what_is_unknown_is_told_so(office: Office, endpoint_id: str) -> None:
+    editor = office.editor
+
+    assert await editor.change(office.owner, endpoint_id, enabled=False) is EndpointFault.UNKNOWN
+    assert await editor.rotate(office.owner, endpoint_id) is EndpointFault.UNKNOWN
+    assert await editor.test(office.owner, endpoint_id) is EndpointFault.UNKNOWN
+    assert not await editor.remove(office.owner, endpoint_id)
+    # Nor is another one's.
+    assert await editor.test("org_other", office.endpoint.id) is EndpointFault.UNKNOWN
+
+
+async def test_an_overlap_has_its_bounds(office: Office) -> None:
+    for overlap in (timedelta(seconds=-1), timedelta(days=31)):
+        assert isinstance(await office.editor.rotate(office.owner, office.endpoint.id, overlap=overlap), Refusal)
+
+
+async def test_messages_are_swept_with_the_log(office: Office) -> None:
+    from contentsvc_core import Sweeper  # noqa: PLC0415  # only here
+
+    message_id = await office.asked_for()
+    await office.turn()
+    stores = office.world.stores
+    sweeper = Sweeper(
+        stores.journal,
+        stores.directory,
+        stores.rate_limits,
+        stores.hooks,
+        stores.sessions,
+        stores.endpoints,
+        stores.outbox,
+        office.world.clock,
+    )
+    office.world.clock.advance(timedelta(days=29))
+    assert (await sweeper.sweep()).messages == 0
+    found = await stores.outbox.message(office.owner, message_id)
+    assert found is not None
+    assert found.status is MessageStatus.DELIVERED
+    office.world.clock.advance(timedelta(days=2))
+    swept = await sweeper.sweep()
+    assert (swept.messages, swept.log_entries) == (1, 1)
+    assert EventType.POST_CREATED.value == "post.created"
