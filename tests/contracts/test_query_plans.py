@@ -32,6 +32,8 @@ from contentsvc_core.access.sessions import Session
 from contentsvc_core.access.window import hit
 from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.posts import PostStatus
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.insights import LogSearch, Place
@@ -195,6 +197,20 @@ async def _related(shelf: Shelf) -> None:
     await insights.run_of_post(shelf.acme.id, post.id)
 
 
+async def _showing(shelf: Shelf) -> None:
+    changelogs, shown = shelf.stores.changelogs, PublicChangelog.first(shelf.acme.organization, later())
+    assert await changelogs.save(shown)
+    assert await changelogs.of(shelf.acme.id) == await changelogs.named(shown.slug) == shown
+    newest = await changelogs.posts(shown, limit=20)
+    assert len(newest) == 20
+    place = PublishedPlace.of(newest[-1])
+    (month, *_) = await changelogs.months(shown)
+    assert await changelogs.posts(shown, limit=20, month=month, before=place)
+    await changelogs.posts(shown, limit=20, released=True, before=place)
+    assert await changelogs.post(shown, newest[0].id) == newest[0]
+    assert await changelogs.last_change(shown) == newest[0].updated_at
+
+
 def _searching(shelf: Shelf) -> LogSearch:
     return LogSearch(
         integration_ids=[shelf.acme.integration.id], statuses=[LogStatus.SUCCESS], event="push", text="PROCESSED"
@@ -241,6 +257,7 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "runs": _running,
     "change and remove a post": _editing,
     "sessions": _visiting,
+    "public changelog": _showing,
     "newest part of the log": lambda shelf: shelf.stores.insights.log(shelf.acme.id, LogSearch(), limit=50),
     "older part of the log": lambda shelf: shelf.stores.insights.log(
         shelf.acme.id, LogSearch(), limit=50, before=Place(created_at=later(days=9), id="log_1")
