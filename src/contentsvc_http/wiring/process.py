@@ -21,6 +21,7 @@ from contentsvc_http.wiring.code_hosts import open_code_hosts
 from contentsvc_http.wiring.dashboard import open_dashboard
 from contentsvc_http.wiring.engine import open_engine
 from contentsvc_http.wiring.faults import log_fault
+from contentsvc_http.wiring.public_reading import open_public_reading
 from contentsvc_http.wiring.scheduling import scheduling
 from contentsvc_http.wiring.stores import open_stores
 from contentsvc_http.wiring.sweeping import sweeping
@@ -103,6 +104,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             room=settings.max_large_bodies_mib * _MIB,
             api=api,
             dashboard=dashboard,
+            public=open_public_reading(settings, stores),
         )
         yield Services(
             front=front if role.receives else None,
