@@ -10,6 +10,9 @@ _HEADING: Final = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
 _TAG: Final = re.compile(r'<(?:[^">]|"[^"]*")*+>')
 #: Of those that a post may have, the tags that may stand in the middle of a word.
 _INLINE: Final = re.compile(r'</?(?:a|code|del|em|s|strong)(?: (?:[^">]|"[^"]*")*+)?>')
+#: What is referred to in parentheses, as commits and issues are: of use to who can follow the link.
+_REFERENCE: Final = re.compile(r' ?\(<a (?:[^">]|"[^"]*")*+>[^<]*</a>\)')
+_NEXT_ITEM: Final = re.compile(r"(?<![.!?:;\s])\s*</li>\s*<li>")
 _LOWEST: Final = 6
 
 
@@ -36,5 +39,6 @@ def nested(content: str, *, under: int) -> str:
 def excerpt(content: str, limit: int = 200) -> str:
     """Give the beginning of a post's text as one line of at most ``limit`` characters, without its headings."""
     # Of a long text only the beginning is looked at.
-    text = _TAG.sub(" ", _INLINE.sub("", _HEADING.sub(" ", content[: 40 * limit])))
+    text = _REFERENCE.sub("", _HEADING.sub(" ", content[: 40 * limit]))
+    text = _TAG.sub(" ", _INLINE.sub("", _NEXT_ITEM.sub("; ", text)))
     return one_line(unescape(text.partition("<")[0]), limit)
