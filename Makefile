@@ -49,8 +49,8 @@ test-browser: install  ## the dashboard in a real Chromium: each page and action
 	@$(BIN)/python -m tests.browser.chromium
 	$(BIN)/pytest tests/browser -o "python_files=browser_*.py" --numprocesses=2 --dist=loadfile
 
-pictures: test-browser  ## put the pictures of the dashboard that the documentation shows in their place
-	cp build/screens/dashboard-*.png docs/pictures/
+pictures: test-browser  ## put the pictures of the dashboard and of the public changelog that the documentation shows in their place
+	cp build/screens/dashboard-*.png build/screens/public-*.png docs/pictures/
 
 demo: install  ## the main job, end to end, in a temporary folder (KEEP=1 leaves the server up)
 	$(BIN)/contentsvc demo $(if $(filter-out 0 no,$(KEEP)),--keep)

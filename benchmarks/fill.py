@@ -79,11 +79,13 @@ SELECT 'trg_more' || i, organization_id, name, source_type, {true}, repository_i
 {from}, triggers WHERE triggers.organization_id = '{organization}'
 """
 _POSTS: Final = """
-INSERT INTO posts (id, organization_id, title, content, markdown, content_type, status, created_at, updated_at)
+INSERT INTO posts (id, organization_id, title, content, markdown, content_type, status, created_at, updated_at,
+  published_at)
 {numbers}
 SELECT 'post_' || {id}, '{organization}', 'Post ' || i, '<p>The lamp was turned.</p>', 'The lamp was turned.',
   CASE i % 2 WHEN 0 THEN 'changelog' ELSE 'blog_post' END, CASE i % 10 WHEN 0 THEN 'draft' ELSE 'published' END,
-  {oldest} + (i * {span}) / {count}, {oldest} + (i * {span}) / {count} {from}
+  {oldest} + (i * {span}) / {count}, {oldest} + (i * {span}) / {count},
+  CASE i % 10 WHEN 0 THEN NULL ELSE {oldest} + (i * {span}) / {count} END {from}
 """
 
 

@@ -24,6 +24,7 @@ _COMMANDS: Final = {
     "run": "contentsvc_cli.listings:run",
     "context": "contentsvc_cli.context:context",
     "post": "contentsvc_cli.posts:post",
+    "changelog": "contentsvc_cli.changelogs:changelog",
     "history": "contentsvc_cli.history:history",
     "send": "contentsvc_cli.send:send",
     "receive": "contentsvc_cli.receive:receive",

@@ -25,6 +25,7 @@ from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_core.usecases.generate import Generator, JobStarter
 from contentsvc_core.usecases.operate import Operator, Refusal
 from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.usecases.reconcile import Reconciler
@@ -64,6 +65,7 @@ class Desk:
     replayer: Replayer
     planner: Planner
     brand_editor: BrandEditor
+    changelogs: ChangelogEditor
     brand_generator: BrandGenerator
     endpoint_editor: EndpointEditor
 
@@ -109,6 +111,7 @@ async def open_desk(settings: Settings) -> AsyncGenerator[Desk]:
             posts=PostEditor(stores.posts, SafeMarkdown(), clock),
             planner=Planner(stores.schedules, stores.directory, stores.brands, clock, ids),
             brand_editor=BrandEditor(stores.brands, clock, opened=opened),
+            changelogs=ChangelogEditor(stores.changelogs, clock),
             brand_generator=BrandGenerator(JobStarter(stores.jobs, clock, ids), stores.brands, opened=opened),
             replayer=Replayer(
                 stores.deliveries, stores.journal, stores.contexts, stores.endpoints, stores.outbox, clock, ids

@@ -13,6 +13,7 @@ from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body
 from contentsvc_core.content.jobs import Job, JobEvent
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
+from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
 from contentsvc_core.content.writing import Brief, Chapter, Draft
 from contentsvc_core.errors import (
@@ -43,6 +44,7 @@ from contentsvc_core.usecases.limit import RateLimiter
 from contentsvc_core.usecases.operate import Connection, IssuedKey, Operator, Refusal
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.read_site import BrandGenerator, BrandReader
 from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.usecases.reconcile import Reconciler
@@ -93,6 +95,7 @@ __all__ = [
     "Brief",
     "Briefs",
     "Bucket",
+    "ChangelogEditor",
     "Chapter",
     "Claim",
     "ClaimKey",
@@ -149,6 +152,7 @@ __all__ = [
     "PostStatus",
     "Processed",
     "Provider",
+    "PublicChangelog",
     "Push",
     "Rate",
     "RateLimiter",

@@ -11,6 +11,8 @@ from litestar.types import ASGIApp, ControllerRouterHandler, Scope
 
 from contentsvc_core.ports import Aside
 from contentsvc_core.usecases.receive import at_once
+from contentsvc_http.changelog.reading import PublicReading
+from contentsvc_http.changelog.routes import changelog_routes
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import template_config
 from contentsvc_http.dashboard.routes import dashboard_routes
@@ -36,6 +38,8 @@ class Front:
     api: Api
     #: ``None``: there is no dashboard.
     dashboard: Dashboard | None = None
+    #: ``None``: there are no public changelogs.
+    public: PublicReading | None = None
     #: Where the answers to large deliveries are written.
     aside: Aside = at_once
     #: How many bytes of large bodies are held at a time.
@@ -86,6 +90,7 @@ def _front_routes(front: Front, running: str) -> list[ControllerRouterHandler]:
     return [
         *api_routes(front.api),
         *([] if front.dashboard is None else [dashboard_routes(front.dashboard)]),
+        *([] if front.public is None else [changelog_routes(front.public)]),
         status_route(running),
         asset_route(),
     ]

@@ -20,6 +20,7 @@ from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.api import open_api
 from contentsvc_http.wiring.code_hosts import no_hosts
 from contentsvc_http.wiring.dashboard import open_dashboard
+from contentsvc_http.wiring.public_reading import open_public_reading
 
 #: What an operation with a body is called with.
 JSON = {"Content-Type": "application/json"}
@@ -98,7 +99,12 @@ class ApiWorld:
         )
         self.app = create_app(
             Services(
-                front=Front(receiver=self.receiver, api=api, dashboard=dashboard),
+                front=Front(
+                    receiver=self.receiver,
+                    api=api,
+                    dashboard=dashboard,
+                    public=open_public_reading(settings, self.stores),
+                ),
                 why_not_ready=self._ready,
             )
         )

@@ -36,6 +36,7 @@ _PAGES: Final[dict[str, tuple[str, str | None]]] = {
     "record": ("/search?query=fix", r"/dashboard/context/[^/]+$"),
     "brands": ("/brands", None),
     "keys": ("/keys", None),
+    "changelog-settings": ("/changelog", None),
 }
 #: Those that the documentation shows, as they stand in a window: `make pictures` puts them there.
 _SHOWN: Final = {

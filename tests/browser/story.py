@@ -19,6 +19,7 @@ from contentsvc_cli.sample import REPOSITORY, REPOSITORY_ID, other_kinds, sample
 from contentsvc_cli.wiring import accepted, open_desk
 from contentsvc_core import Scope
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_http.settings import Settings
@@ -109,6 +110,13 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
             await create(acme.id, url="https://chat.acme.example/hooks", description="Chat", event_types=run_failed)
         )
         accepted(await create(acme.id, url="https://www.acme.example/changelog/rebuild", enabled=False))
+        shown = {
+            "title": "Acme Lighthouses",
+            "description": "What is new in lamps, towers and everything that keeps ships off the rocks.",
+            "product_url": "https://acme.example/",
+            "is_public": True,
+        }
+        assert isinstance(await desk.changelogs.change(acme, shown), PublicChangelog)
         keys = [
             accepted(await operator.issue_key(acme, name="Mara")).key,
             accepted(await operator.issue_key(acme, name="Status page", scopes=(Scope.READ,))).key,

@@ -13,6 +13,7 @@ from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.ports import (
     ApiKeys,
     BrandIdentities,
+    Changelogs,
     ContextLibrary,
     DeliveryStore,
     Directory,
@@ -54,6 +55,8 @@ class Stores(Protocol):
     def contexts(self) -> ContextLibrary: ...
     @property
     def posts(self) -> PostLibrary: ...
+    @property
+    def changelogs(self) -> Changelogs: ...
     @property
     def journal(self) -> Journal: ...
     @property

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 from contract_values import IDS, RotatingSealer, Tenant, a_post, later, push, release, take, tenant
-from sqlalchemy import Connection, Engine, event, insert, text
+from sqlalchemy import Engine, event, insert, text
 from sqlite_files import file_of
 from tests import postgres
 
@@ -32,6 +32,8 @@ from contentsvc_core.access.sessions import Session
 from contentsvc_core.access.window import hit
 from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.posts import PostStatus
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.queries import InvalidQuery, PostQuery
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.insights import LogSearch, Place
@@ -42,6 +44,7 @@ from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import RunStatus
 
 _NUMBER: Final = 1500
+_TOGETHER: Final = 250
 _GROWING: Final = (
     "claims|context_records|events|log_counts|log_entries|post_counts|posts|rate_windows|run_drafts|run_steps"
     "|search_documents|sessions|told_once|workflow_runs"
@@ -95,11 +98,11 @@ async def _filled(database: Database) -> Shelf:
         for table, row in made.items():
             tables.setdefault(table, []).append(row)
 
-    def fill(connection: Connection) -> None:
-        for table, made in tables.items():
-            connection.execute(insert(table), made)
-
-    await database.write(fill)
+    # In parts: on a slow machine, all of it takes longer than a transaction may.
+    for table, made in tables.items():
+        for first in range(0, _NUMBER, _TOGETHER):
+            some = made[first : first + _TOGETHER]
+            await database.write(lambda connection, table=table, some=some: connection.execute(insert(table), some))
     while await stores.search.catch_up(limit=_NUMBER):
         pass
     await database.write(lambda connection: connection.execute(text("ANALYZE")))
@@ -215,6 +218,20 @@ async def _looking(shelf: Shelf) -> None:
     assert await shelf.stores.search.catch_up(limit=99)
 
 
+async def _showing(shelf: Shelf) -> None:
+    changelogs, shown = shelf.stores.changelogs, PublicChangelog.first(shelf.acme.organization, later())
+    assert await changelogs.save(shown)
+    assert await changelogs.of(shelf.acme.id) == await changelogs.named(shown.slug) == shown
+    newest = await changelogs.posts(shown, limit=20)
+    assert len(newest) == 20
+    place = PublishedPlace.of(newest[-1])
+    (month, *_) = await changelogs.months(shown)
+    assert await changelogs.posts(shown, limit=20, month=month, before=place)
+    await changelogs.posts(shown, limit=20, released=True, before=place)
+    assert await changelogs.post(shown, newest[0].id) == newest[0]
+    assert await changelogs.last_change(shown) == newest[0].updated_at
+
+
 def _searching(shelf: Shelf) -> LogSearch:
     return LogSearch(
         integration_ids=[shelf.acme.integration.id], statuses=[LogStatus.SUCCESS], event="push", text="PROCESSED"
@@ -261,6 +278,7 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "runs": _running,
     "change and remove a post": _editing,
     "sessions": _visiting,
+    "public changelog": _showing,
     "newest part of the log": lambda shelf: shelf.stores.insights.log(shelf.acme.id, LogSearch(), limit=50),
     "older part of the log": lambda shelf: shelf.stores.insights.log(
         shelf.acme.id, LogSearch(), limit=50, before=Place(created_at=later(days=9), id="log_1")

@@ -110,18 +110,24 @@ class MemoryPostLibrary:
             markdown=post.markdown,
             status=post.status,
             updated_at=post.updated_at,
+            published_at=post.published_at,
         )
         self._state.posts[post.id] = changed
         if standing.status is not PostStatus.PUBLISHED and changed.status is PostStatus.PUBLISHED:
             tell(self._state, [post_published(changed)])
         return True
 
-    async def remove(self, organization_id: str, post_id: str, *, seen: datetime | None = None) -> bool:
+    async def remove(
+        self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
+    ) -> bool:
         """Delete a post; what it told once stays told."""
         standing = await self.post(organization_id, post_id)
         if standing is None or seen not in {None, standing.updated_at}:
             return False
         del self._state.posts[post_id]
+        changelog = self._state.changelogs.get(organization_id)
+        if changelog is not None and at is not None:
+            self._state.changelogs[organization_id] = evolve(changelog, updated_at=max(at, changelog.updated_at))
         return True
 
 

@@ -13,6 +13,7 @@ from contentsvc_core.access.window import Window
 from contentsvc_core.content.brand import BrandIdentity, UnknownBrand
 from contentsvc_core.content.jobs import Job
 from contentsvc_core.content.posts import Post
+from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogEntry
@@ -88,6 +89,8 @@ class State:
     jobs: dict[str, Job] = Factory(dict[str, Job])
     #: By id.
     posts: dict[str, Post] = Factory(dict[str, Post])
+    #: By organization.
+    changelogs: dict[str, PublicChangelog] = Factory(dict[str, PublicChangelog])
     #: Organization and key of the posts that there may be one of.
     once: set[tuple[str, str]] = Factory(set[tuple[str, str]])
     #: By id.

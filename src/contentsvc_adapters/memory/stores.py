@@ -5,6 +5,7 @@ from typing import final
 from attrs import frozen
 
 from contentsvc_adapters.memory.brands import MemoryBrandIdentities
+from contentsvc_adapters.memory.changelogs import MemoryChangelogs
 from contentsvc_adapters.memory.deliveries import MemoryDeliveryStore
 from contentsvc_adapters.memory.directory import MemoryApiKeys, MemoryDirectory
 from contentsvc_adapters.memory.executors import MemoryExecutors, MemoryRunMemory
@@ -23,6 +24,7 @@ from contentsvc_adapters.memory.state import State
 from contentsvc_core.ports import (
     ApiKeys,
     BrandIdentities,
+    Changelogs,
     ContextLibrary,
     DeliveryStore,
     Directory,
@@ -56,6 +58,7 @@ class MemoryStores:
     jobs: Jobs
     contexts: ContextLibrary
     posts: PostLibrary
+    changelogs: Changelogs
     journal: Journal
     directory: Directory
     hooks: Hooks
@@ -84,6 +87,7 @@ def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemorySto
         jobs=MemoryJobs(state),
         contexts=MemoryContextLibrary(state),
         posts=MemoryPostLibrary(state),
+        changelogs=MemoryChangelogs(state),
         journal=MemoryJournal(state),
         directory=MemoryDirectory(state, sealer),
         hooks=MemoryHooks(state, sealer),

@@ -8,6 +8,7 @@ from typing import Any, Final, final
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, select, tuple_, update
 
 from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.changelogs import note_change
 from contentsvc_adapters.sql.counts import POSTS
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.outgoing.telling import tell
@@ -166,6 +167,7 @@ class SqlPostLibrary:
             "markdown": post.markdown,
             "status": post.status.value,
             "updated_at": to_ms(post.updated_at),
+            "published_at": None if post.published_at is None else to_ms(post.published_at),
         }
         changing = (
             update(posts)
@@ -193,7 +195,9 @@ class SqlPostLibrary:
 
         return await self._database.write(change)
 
-    async def remove(self, organization_id: str, post_id: str, *, seen: datetime | None = None) -> bool:
+    async def remove(
+        self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
+    ) -> bool:
         """Delete a post; what it told once stays told."""
         removing = delete(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
         if seen is not None:
@@ -207,6 +211,8 @@ class SqlPostLibrary:
             if removed is not None:
                 if removed.once_key is not None:
                     connection.execute(told, {"organization_id": organization_id, "once_key": removed.once_key})
+                if at is not None:
+                    note_change(connection, organization_id, at)
                 done = True
             # True also when it is begun again after an unknown outcome, and was committed the first time.
             return done

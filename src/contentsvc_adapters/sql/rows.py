@@ -215,6 +215,8 @@ def post_row(post: Post, *, run_id: str, once: str | None) -> dict[str, Any]:
         "status": post.status.value,
         "created_at": to_ms(post.created_at),
         "updated_at": to_ms(post.updated_at),
+        "published_at": None if post.published_at is None else to_ms(post.published_at),
+        "release_tag": post.release_tag,
     }
 
 
@@ -236,6 +238,8 @@ def post_of(row: AnyRow) -> Post:
         status=PostStatus(row.status),
         created_at=from_ms(row.created_at),
         updated_at=from_ms(row.updated_at),
+        published_at=None if row.published_at is None else from_ms(row.published_at),
+        release_tag=row.release_tag,
     )
 
 

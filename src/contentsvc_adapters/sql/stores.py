@@ -5,6 +5,7 @@ from typing import Final, final
 from attrs import frozen
 
 from contentsvc_adapters.sql.brands import SqlBrandIdentities
+from contentsvc_adapters.sql.changelogs import SqlChangelogs
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.deliveries import SqlDeliveryStore
 from contentsvc_adapters.sql.directory import SqlDirectory
@@ -27,6 +28,7 @@ from contentsvc_adapters.sql.settling.queue import SettlementQueue
 from contentsvc_core.ports import (
     ApiKeys,
     BrandIdentities,
+    Changelogs,
     ContextLibrary,
     DeliveryStore,
     Directory,
@@ -65,6 +67,7 @@ class SqlStores:
     jobs: Jobs
     contexts: ContextLibrary
     posts: PostLibrary
+    changelogs: Changelogs
     journal: Journal
     directory: Directory
     hooks: Hooks
@@ -97,6 +100,7 @@ def sql_stores(database: Database, sealer: SecretSealer) -> SqlStores:
         jobs=SqlJobs(database),
         contexts=SqlContextLibrary(database),
         posts=SqlPostLibrary(database),
+        changelogs=SqlChangelogs(database),
         journal=SqlJournal(database),
         directory=SqlDirectory(database, sealer),
         hooks=SqlHooks(database, sealer),

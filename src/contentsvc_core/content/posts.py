@@ -45,6 +45,16 @@ class Post:
     status: PostStatus
     created_at: datetime
     updated_at: datetime
+    #: When it was published first: at the time of the change that did it, unless it is named. It stays when the post
+    #: becomes a draft again; ``None``: it never was published.
+    published_at: datetime | None = None
+    #: The tag of the release that it announces; ``None``: it announces none.
+    release_tag: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.status is PostStatus.PUBLISHED and self.published_at is None:
+            # Past the frozen attributes, as attrs' own constructor does it: no change can forget to say when.
+            object.__setattr__(self, "published_at", self.updated_at)
 
 
 def post_body(post: Post) -> dict[str, Any]:

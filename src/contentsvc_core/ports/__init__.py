@@ -7,6 +7,7 @@ of another one.
 """
 
 from contentsvc_core.ports.brands import BrandIdentities, SiteReader
+from contentsvc_core.ports.changelogs import Changelogs
 from contentsvc_core.ports.content import ContentWriter, ContextLibrary, MarkupRenderer, PostLibrary
 from contentsvc_core.ports.deliveries import DeliveryStore, Journal, LogWriter
 from contentsvc_core.ports.directory import ApiKeys, Directory, SecretSealer
@@ -33,6 +34,7 @@ __all__ = [
     "ApiKeys",
     "Aside",
     "BrandIdentities",
+    "Changelogs",
     "Clock",
     "CodeHost",
     "ContentWriter",

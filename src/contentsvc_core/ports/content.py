@@ -68,11 +68,18 @@ class PostLibrary(Protocol):
         since; nothing was written. Of any number of changes of one version, one is written; it is not to be written
         again, since it has itself changed the post. Where a draft is published by it, the organization's webhook
         endpoints are told, in the same transaction.
+        Title, content, Markdown, status, the first publication and the time of the change are written. False: it is
+        gone, or was changed since; nothing was written. Of any number of changes of one version, one is written; it is
+        not to be written again, since it has itself changed the post.
         """
         ...
 
-    async def remove(self, organization_id: str, post_id: str, *, seen: datetime | None = None) -> bool:
+    async def remove(
+        self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
+    ) -> bool:
         """Delete a post, if its last change was at ``seen`` or that does not matter; False: it is not so, or gone.
+
+        ``at`` is when: the organization's public changelog has changed then, if it has one.
 
         Its run stays as it ended, and no other run writes what this post had told once
         (:meth:`~contentsvc_core.ports.RunLedger.complete`).

@@ -73,7 +73,7 @@ class PostEditor:
                 return PostFault.UNKNOWN
             if not if_(seen):
                 return PostFault.CHANGED
-            if await self._library.remove(organization_id, post_id, seen=seen.updated_at):
+            if await self._library.remove(organization_id, post_id, seen=seen.updated_at, at=self._clock.now()):
                 return None
         raise _too_busy()
 

@@ -238,7 +238,7 @@ class Performer:
 
     async def _complete(self, run: WorkflowRun, order: _Order, written: _Written) -> None:
         now = self._clock.now()
-        draft = written.draft
+        draft, release = written.draft, written.gathered.brief.release
         post = Post(
             id=self._ids.mint("post_"),
             organization_id=run.organization_id,
@@ -250,6 +250,7 @@ class Performer:
             status=PostStatus.PUBLISHED if order.publish else PostStatus.DRAFT,
             created_at=now,
             updated_at=now,
+            release_tag=None if release is None else release.tag_name,
         )
         match await self._ledger.complete(run, post, once=order.once):
             case Completion.COMPLETED:

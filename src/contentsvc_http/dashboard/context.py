@@ -17,6 +17,7 @@ from contentsvc_core.ports import (
     RunMemory,
 )
 from contentsvc_core.usecases.operate import Operator
+from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.usecases.sign_in import SignIn
 from contentsvc_http.v1.routes import Api
@@ -39,6 +40,7 @@ class Dashboard:
     runs: RunLedger
     run_memory: RunMemory
     contexts: ContextLibrary
+    changelogs: ChangelogEditor
     #: Called after a run was stored.
     nudge: Callable[[], None]
     renderer: MarkupRenderer

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from litestar import Response
 from litestar.plugins.jinja import JinjaTemplateEngine
 from litestar.response import Redirect, Template
@@ -14,6 +13,7 @@ from markupsafe import Markup
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.visits import ROOT, Visit
+from contentsvc_http.templates import page_environment
 
 #: What is told once after something was done, by the word in the address: no text of anybody's gets onto a page so.
 _TOLD: Final = {
@@ -54,13 +54,7 @@ _DAY: Final = timedelta(days=1)
 
 def template_config() -> TemplateConfig[JinjaTemplateEngine]:
     """Give what Litestar renders the pages with."""
-    environment = Environment(
-        loader=PackageLoader("contentsvc_http.dashboard"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_environment("contentsvc_http.dashboard")
     filters: dict[str, Any] = environment.filters
     filters.update(moment=moment, ago=ago, short=short, thousands=thousands)
     return TemplateConfig(instance=JinjaTemplateEngine.from_environment(environment))

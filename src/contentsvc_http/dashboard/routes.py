@@ -8,6 +8,7 @@ from litestar.response import Redirect
 
 from contentsvc_http.dashboard.assets import asset_route
 from contentsvc_http.dashboard.brands import brand_routes
+from contentsvc_http.dashboard.changelog import changelog_routes
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.endpoints import endpoint_routes
 from contentsvc_http.dashboard.integrations import integration_routes
@@ -50,6 +51,7 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
             *endpoint_routes(dashboard, pages),
             *post_routes(dashboard, pages),
             *brand_routes(dashboard, pages),
+            *changelog_routes(dashboard, pages),
             *key_routes(dashboard, pages),
             *trigger_routes(dashboard, pages),
             *schedule_routes(dashboard, pages),

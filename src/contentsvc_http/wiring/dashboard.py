@@ -7,6 +7,7 @@ from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.ports import Clock, CodeHost, IdSource
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.operate import Operator
+from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.usecases.sign_in import SignIn
 from contentsvc_http.dashboard.context import Dashboard
@@ -45,6 +46,7 @@ def open_dashboard(  # noqa: PLR0913  # its parts are the process's own
         runs=stores.ledger,
         run_memory=stores.run_memory,
         contexts=stores.contexts,
+        changelogs=ChangelogEditor(stores.changelogs, clock),
         nudge=nudge,
         renderer=SafeMarkdown(),
         receiver=receiver,

@@ -22,6 +22,7 @@ from contentsvc_http.wiring.dashboard import open_dashboard
 from contentsvc_http.wiring.dispatching import dispatching
 from contentsvc_http.wiring.engine import open_engine
 from contentsvc_http.wiring.faults import log_fault
+from contentsvc_http.wiring.public_reading import open_public_reading
 from contentsvc_http.wiring.scheduling import scheduling
 from contentsvc_http.wiring.searching import searching
 from contentsvc_http.wiring.stores import open_stores
@@ -107,6 +108,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             room=settings.max_large_bodies_mib * _MIB,
             api=api,
             dashboard=dashboard,
+            public=open_public_reading(settings, stores),
         )
         yield Services(
             front=front if role.receives else None,

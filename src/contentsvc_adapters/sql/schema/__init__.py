@@ -1,7 +1,7 @@
 """The tables. Points in time are milliseconds since the epoch, JSON is text that this package wrote itself."""
 
 from contentsvc_adapters.sql.schema.columns import metadata
-from contentsvc_adapters.sql.schema.content import posts, told_once
+from contentsvc_adapters.sql.schema.content import posts, public_changelogs, told_once
 from contentsvc_adapters.sql.schema.deliveries import claims, context_records, events, log_entries
 from contentsvc_adapters.sql.schema.directory import (
     api_keys,
@@ -36,6 +36,7 @@ __all__ = [
     "organizations",
     "post_counts",
     "posts",
+    "public_changelogs",
     "rate_windows",
     "repositories",
     "run_drafts",

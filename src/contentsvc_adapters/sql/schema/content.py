@@ -4,6 +4,7 @@ from typing import Final
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     ForeignKey,
     Index,
@@ -14,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization
+from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization, partial_index
 
 # What posts that were deleted had told once: it is not told again.
 told_once: Final = Table(
@@ -44,6 +45,40 @@ posts: Final = Table(
     Column("status", KEY, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
+    # When it was published first, if ever, and the tag of the release that it announces.
+    Column("published_at", BigInteger),
+    Column("release_tag", Text),
     UniqueConstraint("organization_id", "once_key"),
     Index(None, "organization_id", "created_at", "id"),
+)
+# What public changelogs are read by: the newest posts of a type, those that announce a release, and the last change.
+partial_index(
+    "ix_posts_published",
+    *(posts.c.organization_id, posts.c.content_type, posts.c.published_at, posts.c.id),
+    where=posts.c.status == "published",
+)
+partial_index(
+    "ix_posts_released",
+    *(posts.c.organization_id, posts.c.content_type, posts.c.published_at, posts.c.id),
+    where=(posts.c.status == "published") & posts.c.release_tag.is_not(None),
+)
+partial_index(
+    "ix_posts_changed",
+    *(posts.c.organization_id, posts.c.updated_at),
+    where=posts.c.published_at.is_not(None),
+)
+
+public_changelogs: Final = Table(
+    "public_changelogs",
+    metadata,
+    Column("organization_id", KEY, ForeignKey("organizations.id"), primary_key=True),
+    Column("slug", KEY, nullable=False, unique=True),
+    Column("title", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("product_url", Text),
+    # A JSON list.
+    Column("content_types", Text, nullable=False),
+    Column("is_public", Boolean, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
 )

@@ -1,0 +1,86 @@
+"""A public changelog as a feed: what both formats say, each in its own words (:mod:`.atom`, :mod:`.json_feed`)."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final, final
+
+from attrs import field, frozen
+
+from contentsvc_core.content.posts import Post
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.html import excerpt
+from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
+
+#: How many posts a feed holds: the newest ones.
+FEED_LENGTH: Final = 20
+
+
+@final
+@frozen(kw_only=True)
+class FeedEntry:
+    """A post in a feed."""
+
+    #: Permanent, whatever becomes of the addresses (RFC 4287, section 4.2.6).
+    id: str
+    url: str
+    #: Plain text.
+    title: str
+    #: One line of plain text.
+    summary: str
+    #: Safe HTML.
+    content: str
+    published_at: datetime
+    updated_at: datetime
+    #: Plain words: the type of content, and the tag of the release.
+    tags: tuple[str, ...] = field(converter=tuple)
+
+
+@final
+@frozen(kw_only=True)
+class Feed:
+    """A changelog's newest posts."""
+
+    #: Permanent, as those of entries.
+    id: str
+    title: str
+    #: Empty: there is none.
+    description: str
+    links: ChangelogLinks
+    #: The last change of anything in it.
+    updated_at: datetime
+    entries: tuple[FeedEntry, ...] = field(converter=tuple)
+
+
+def feed_of(changelog: PublicChangelog, posts: Iterable[Post], *, links: ChangelogLinks, updated_at: datetime) -> Feed:
+    """Give the feed of a changelog.
+
+    Args:
+        changelog: Whose.
+        posts: Its newest posts, newest first; what it does not show is left out.
+        links: Its addresses, with a host.
+        updated_at: Its last change.
+    """
+    entries = [_entry(post, post.published_at, links) for post in posts if post.published_at and changelog.shows(post)]
+    return Feed(
+        id=permanent_id(changelog.organization_id),
+        title=changelog.title,
+        description=changelog.description,
+        links=links,
+        updated_at=max([updated_at, *(entry.updated_at for entry in entries)]),
+        entries=entries,
+    )
+
+
+def _entry(post: Post, published_at: datetime, links: ChangelogLinks) -> FeedEntry:
+    kind = post.content_type.value.replace("_", " ")
+    return FeedEntry(
+        id=permanent_id(post.id),
+        url=links.post(post),
+        title=post.title,
+        summary=excerpt(post.content),
+        content=post.content,
+        published_at=published_at,
+        # A draft that is published later was not updated before that.
+        updated_at=max(post.updated_at, published_at),
+        tags=[kind] if post.release_tag is None else [kind, post.release_tag],
+    )

@@ -1,0 +1,39 @@
+"""JSON Feed, version 1.1 (jsonfeed.org)."""
+
+from typing import Any, Final
+
+import msgspec
+
+from contentsvc_core.content.public.feeds import Feed, FeedEntry
+from contentsvc_core.timestamps import iso_ms
+
+JSON_FEED_TYPE: Final = "application/feed+json"
+_VERSION: Final = "https://jsonfeed.org/version/1.1"
+
+
+def json_feed_document(feed: Feed) -> bytes:
+    """Write a feed as a JSON Feed; the same feed gives the same bytes."""
+    return msgspec.json.encode(
+        {
+            "version": _VERSION,
+            "title": feed.title,
+            "home_page_url": feed.links.home,
+            "feed_url": feed.links.json_feed,
+            **({"description": feed.description} if feed.description else {}),
+            "authors": [{"name": feed.title, "url": feed.links.home}],
+            "items": [_item(entry) for entry in feed.entries],
+        }
+    )
+
+
+def _item(entry: FeedEntry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "url": entry.url,
+        "title": entry.title,
+        "content_html": entry.content,
+        **({"summary": entry.summary} if entry.summary else {}),
+        "date_published": iso_ms(entry.published_at),
+        "date_modified": iso_ms(entry.updated_at),
+        "tags": list(entry.tags),
+    }

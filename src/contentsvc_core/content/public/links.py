@@ -1,0 +1,71 @@
+"""The addresses of a public changelog. They are permanent as long as its slug stays."""
+
+from typing import Final, final
+from urllib.parse import quote
+from uuid import UUID, uuid5
+
+from attrs import frozen
+
+from contentsvc_core.content.posts import Post
+from contentsvc_core.content.public.months import Month
+
+ROOT: Final = "/changelog"
+#: Version 5 UUIDs of our names (RFC 9562, section 5.5); never to be changed: readers know entries by them.
+_NAMESPACE: Final = UUID("194dbe08-77d8-5d96-9eed-58634a91648f")
+
+
+@final
+@frozen(kw_only=True)
+class ChangelogLinks:
+    """The addresses under one slug."""
+
+    #: Scheme and host, without a slash at the end; empty: paths alone.
+    base_url: str = ""
+    slug: str
+
+    @property
+    def home(self) -> str:
+        """Give the page that begins with the newest posts."""
+        return f"{self.base_url}{ROOT}/{self.slug}"
+
+    @property
+    def releases(self) -> str:
+        """Give the page of the releases."""
+        return f"{self.home}/releases"
+
+    @property
+    def atom(self) -> str:
+        """Give the Atom feed."""
+        return f"{self.home}/feed.atom"
+
+    @property
+    def json_feed(self) -> str:
+        """Give the JSON Feed."""
+        return f"{self.home}/feed.json"
+
+    @property
+    def embed(self) -> str:
+        """Give the page that other sites put into a frame."""
+        return f"{self.home}/embed"
+
+    @property
+    def fragment(self) -> str:
+        """Give the same without a page around it."""
+        return f"{self.home}/embed/fragment"
+
+    def month(self, month: Month) -> str:
+        """Give a month's page."""
+        return f"{self.home}/{month.written}"
+
+    def post(self, post: Post) -> str:
+        """Give a post's page."""
+        return f"{self.home}/posts/{quote(post.id, safe='')}"
+
+
+def permanent_id(name: str) -> str:
+    """Give what feeds call something, whatever becomes of its address: a URN of a UUID (RFC 9562, section 4).
+
+    Args:
+        name: Our id of it.
+    """
+    return f"urn:uuid:{uuid5(_NAMESPACE, name)}"

@@ -1,0 +1,35 @@
+"""Releases: posts that announce a tag of a repository."""
+
+from collections.abc import Iterable
+from typing import Any, cast, final
+
+from attrs import field, frozen
+
+from contentsvc_core.content.posts import Post
+
+
+@final
+@frozen(kw_only=True)
+class ReleaseOfPosts:
+    """A release, and the posts that announce it."""
+
+    tag: str
+    #: ``owner/name``; empty where it is not known.
+    repository: str
+    posts: tuple[Post, ...] = field(converter=tuple)
+
+
+def repository_of(post: Post) -> str:
+    """Give the repository that a post is about; empty: it is about none or several, or nobody knows."""
+    given: object = (post.source_metadata or {}).get("repositories")
+    names = cast("list[Any]", given) if isinstance(given, list) else []
+    return names[0] if len(names) == 1 and isinstance(names[0], str) else ""
+
+
+def by_release(posts: Iterable[Post]) -> list[ReleaseOfPosts]:
+    """Put posts together that announce the same tag of the same repository, in the order of the first of each."""
+    found: dict[tuple[str, str], list[Post]] = {}
+    for post in posts:
+        if post.release_tag is not None:
+            found.setdefault((repository_of(post), post.release_tag), []).append(post)
+    return [ReleaseOfPosts(tag=tag, repository=name, posts=each) for (name, tag), each in found.items()]

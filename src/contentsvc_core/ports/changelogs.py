@@ -1,0 +1,73 @@
+"""What everybody may read."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from contentsvc_core.content.posts import Post
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.months import Month
+from contentsvc_core.content.public.places import PublishedPlace
+
+
+class Changelogs(Protocol):
+    """The public changelogs, at most one of each organization, and the posts that they show.
+
+    A changelog says itself whose it is: what is asked by it shows that organization's posts, and those alone that
+    :meth:`~contentsvc_core.content.public.changelogs.PublicChangelog.shows` allows. Whether it is public now is not
+    asked here. What a call reads does not grow with the number of posts.
+    """
+
+    async def of(self, organization_id: str) -> PublicChangelog | None:
+        """Find an organization's changelog; ``None``: it has set up none."""
+        ...
+
+    async def named(self, slug: str) -> PublicChangelog | None:
+        """Find the changelog of a slug, whosever it is, public or not."""
+        ...
+
+    async def save(self, changelog: PublicChangelog) -> bool:
+        """Store an organization's changelog, in place of the one that it has; False: the slug is another one's.
+
+        Of any number of organizations that ask for a slug at once, one gets it.
+
+        Raises:
+            Unstorable: There is no such organization.
+        """
+        ...
+
+    async def posts(
+        self,
+        changelog: PublicChangelog,
+        *,
+        limit: int,
+        month: Month | None = None,
+        released: bool = False,
+        before: PublishedPlace | None = None,
+    ) -> Sequence[Post]:
+        """Give the newest posts that a changelog shows, by publication and then id, newest first, at most ``limit``.
+
+        Args:
+            changelog: Which.
+            limit: How many.
+            month: Only what was published in it.
+            released: Only what announces a release.
+            before: Only what stands behind this place: the next part of a list that ended there.
+        """
+        ...
+
+    async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
+        """Find a post that a changelog shows."""
+        ...
+
+    async def months(self, changelog: PublicChangelog) -> Sequence[Month]:
+        """Give the months in which anything was published that a changelog shows, the newest first."""
+        ...
+
+    async def last_change(self, changelog: PublicChangelog) -> datetime:
+        """Give when anything has changed last of what a changelog shows, and of what it showed.
+
+        It is never earlier than its own last change, and takes in posts of all types of content: what is shown did
+        not change later than that.
+        """
+        ...

@@ -1,0 +1,72 @@
+"""The public changelog in a real browser: for everybody, light and dark, wide and narrow, in print and in a frame."""
+
+import re
+from collections.abc import Generator
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, expect
+from tests.browser.looking import WIDE, Looking, Scheme
+from tests.browser.story import Story
+
+_HOME: Final = "/changelog/acme"
+#: By the name of their picture: where they are, or the link that leads there from the front page.
+_PAGES: Final = {
+    "home": "",
+    "month": r"/changelog/acme/\d{4}-\d\d$",
+    "releases": "/releases",
+    "post": r"/changelog/acme/posts/post_\S+$",
+    "embed": "/embed",
+    "missing": "/posts/post_unknown",
+}
+#: The narrowest that phones are.
+_SIZES: Final = {"wide": WIDE, "narrow": (360, 780)}
+
+
+@pytest.fixture(params=[(scheme, size) for scheme in ("light", "dark") for size in _SIZES], ids="-".join)
+def window(story: Story, browser: Browser, request: pytest.FixtureRequest) -> Generator[tuple[Looking, str]]:
+    scheme: Scheme
+    scheme, size = request.param
+    with Looking.at(story, browser, scheme=scheme, size=_SIZES[size], signed_in=False) as made:
+        yield made, f"{scheme}-{size}"
+
+
+def test_every_page_is_for_everybody(window: tuple[Looking, str]) -> None:
+    looking, name = window
+    for page, where in _PAGES.items():
+        looking.page.goto(_HOME if "\\" in where else f"{_HOME}{where}")
+        if "\\" in where:
+            links = [link.get_attribute("href") or "" for link in looking.page.locator("main a").all()]
+            looking.page.goto(next(link for link in links if re.search(where, link)))
+        expect(looking.page.locator("h1")).to_have_count(1)
+        looking.shot(f"changelog-{page}-{name}")
+        if (page, name) in {("home", "light-wide"), ("home", "dark-wide")}:
+            # Those that the documentation shows, as they stand in a window.
+            looking.shot("public-changelog" if name == "light-wide" else "public-changelog-dark", whole=False)
+        assert looking.barriers() == []
+        assert not looking.overflows()
+        assert looking.page.evaluate("document.cookie") == ""
+
+
+def test_it_can_be_printed_and_read_in_a_frame(story: Story, browser: Browser) -> None:
+    with Looking.at(story, browser, signed_in=False) as looking:
+        looking.page.goto(_HOME)
+        looking.page.emulate_media(media="print")
+        expect(looking.page.locator(".top nav")).to_be_hidden()
+        looking.shot("changelog-home-print")
+        looking.page.emulate_media(media="screen")
+        # In a page of somebody else's, which is on another origin.
+        looking.page.route(
+            "**/frame.html",
+            lambda route: route.fulfill(
+                content_type="text/html",
+                body=f'<iframe src="{story.url}{_HOME}/embed" width=400 height=420></iframe>'
+                f'<iframe src="{story.url}{_HOME}" width=400 height=420></iframe>',
+            ),
+        )
+        looking.page.goto("/frame.html")
+        framed, refused = looking.page.locator("iframe").all()
+        expect(framed.content_frame.locator("li.entry")).to_have_count(5)
+        expect(refused.content_frame.locator("article")).to_have_count(0)
+        # The browser says why.
+        looking.faults[:] = [fault for fault in looking.faults if "frame-ancestors" not in fault]

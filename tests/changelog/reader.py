@@ -1,0 +1,99 @@
+"""Two organizations with posts, Acme's changelog being public, and somebody without a key who reads."""
+
+from datetime import datetime
+from typing import Any, Final, Self, final
+
+import httpx
+from attrs import frozen
+from tests.api.world import SEALER, ApiWorld, Caller
+
+from contentsvc_adapters.markup import SafeMarkdown
+from contentsvc_adapters.memory import memory_stores
+from contentsvc_adapters.memory.state import State
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.usecases.publicize import ChangelogEditor
+from contentsvc_http.settings import Settings
+
+HOME: Final = "/changelog/acme"
+#: Foreign words that would do harm, were they not escaped.
+HOSTILE: Final = '<script>alert("1")</script> & </content>]]>'
+
+
+@final
+@frozen(kw_only=True)
+class Reader:
+    world: ApiWorld
+    acme: Caller
+    other: Caller
+    #: Acme's, newest first.
+    posts: tuple[Post, ...]
+    draft: Post
+    tweet: Post
+    #: Somebody else's, published; their changelog is off.
+    theirs: Post
+
+    @classmethod
+    async def made(cls, settings: Settings | None = None, *, more: int = 0) -> Self:
+        """Make all of it, and as many more posts of Acme's, older ones."""
+        state = State()
+        world = ApiWorld(settings, stores=memory_stores(SEALER, state))
+        acme, other = await world.caller(), await world.caller("Zenith")
+        await publish(acme, title="Acme's lamps", description="What shines & why", product_url="https://acme.example/")
+        for number in range(more):
+            write(state, acme, f"2025-{number % 12 + 1:02}-01T00:00:00")
+        return cls(
+            world=world,
+            acme=acme,
+            other=other,
+            posts=(
+                write(state, acme, "2026-02-03T10:00:00", title=HOSTILE, markdown=f"## Features\n\n{HOSTILE}\n"),
+                write(state, acme, "2026-02-02T10:00:00", kind=ContentType.BLOG_POST, release_tag="v2.0.0"),
+                write(state, acme, "2026-01-31T23:59:59", release_tag="v1.0.0", markdown="It **shines**.\x0b"),
+            ),
+            draft=write(state, acme, "2026-02-04T10:00:00", status=PostStatus.DRAFT, title="Not yet"),
+            tweet=write(state, acme, "2026-02-05T10:00:00", kind=ContentType.TWITTER_POST, title="A tweet"),
+            theirs=write(state, other, "2026-02-06T10:00:00", title="Somebody else's"),
+        )
+
+    async def get(self, path: str = "", *, method: str = "GET", **headers: str) -> httpx.Response:
+        told = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.world.send(method, f"{HOME}{path}", headers=told)
+
+
+async def publish(caller: Caller, **changes: Any) -> PublicChangelog:
+    editor = ChangelogEditor(caller.world.stores.changelogs, caller.world.clock)
+    made = await editor.change(caller.organization, {"is_public": True, **changes})
+    assert isinstance(made, PublicChangelog), made
+    return made
+
+
+def write(
+    state: State,
+    caller: Caller,
+    at: str,
+    *,
+    title: str = "A lamp",
+    markdown: str = "A lamp.",
+    kind: ContentType = ContentType.CHANGELOG,
+    status: PostStatus = PostStatus.PUBLISHED,
+    release_tag: str | None = None,
+) -> Post:
+    """Give an organization a post, written at some time."""
+    moment = datetime.fromisoformat(f"{at}+00:00")
+    post = Post(
+        id=caller.world.ids.mint("post_"),
+        organization_id=caller.organization.id,
+        title=title,
+        content=SafeMarkdown().html(markdown),
+        markdown=markdown,
+        content_type=kind,
+        source_metadata={"repositories": ["acme/lighthouse"]},
+        status=status,
+        created_at=moment,
+        updated_at=moment,
+        release_tag=release_tag,
+    )
+    # As a run would leave it.
+    state.posts[post.id] = post
+    return post

@@ -1,0 +1,158 @@
+"""Both feeds, as readers and validators of others see them."""
+
+import json
+from calendar import timegm
+from pathlib import Path
+from typing import Any
+
+import feedparser
+import jsonfeed
+import jsonschema_rs
+import pytest
+from lxml import etree
+from tests.changelog.reader import HOSTILE, Reader, publish
+
+from contentsvc_core.content.public.links import permanent_id
+
+_BASE = "http://test/changelog/acme"
+_ADDRESS = {"type": "string", "pattern": "^https?://"}
+_TIME = {"type": "string", "format": "date-time"}
+#: JSON Feed 1.1, "Top-level" and "Items": what must be there, what may be, and of which kind it is.
+_JSON_FEED = {
+    "type": "object",
+    "required": ["version", "title", "items"],
+    "additionalProperties": False,
+    "properties": {
+        "version": {"const": "https://jsonfeed.org/version/1.1"},
+        "title": {"type": "string"},
+        "home_page_url": _ADDRESS,
+        "feed_url": _ADDRESS,
+        "description": {"type": "string"},
+        "authors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "minProperties": 1,
+                "additionalProperties": False,
+                "properties": {"name": {"type": "string"}, "url": _ADDRESS, "avatar": _ADDRESS},
+            },
+        },
+        "items": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["id", "content_html"],
+                "additionalProperties": False,
+                "properties": {
+                    "id": {"type": "string", "minLength": 1},
+                    "url": _ADDRESS,
+                    "title": {"type": "string"},
+                    "summary": {"type": "string"},
+                    "content_html": {"type": "string"},
+                    "date_published": _TIME,
+                    "date_modified": _TIME,
+                    "tags": {"type": "array", "items": {"type": "string"}},
+                },
+            },
+        },
+    },
+}
+
+
+def _grammar() -> Any:
+    # Anything: the package has no types.
+    library: Any = etree
+    return library.RelaxNG(library.parse(Path(__file__).with_name("atom.rng")))
+
+
+def _parsed(body: bytes) -> Any:
+    library: Any = etree
+    return library.fromstring(body)
+
+
+async def test_a_feed_reader_reads_the_atom_feed(reader: Reader) -> None:
+    answer = await reader.get("/feed.atom")
+    library: Any = feedparser
+    # With the headers, which say what it is; the library's own sanitizer takes scripts out of what is escaped, too.
+    read = library.parse(answer.content, response_headers=dict(answer.headers), sanitize_html=False)
+
+    assert answer.headers["Content-Type"] == "application/atom+xml; charset=utf-8"
+    assert not read.bozo, read.get("bozo_exception")
+    assert (read.version, read.encoding) == ("atom10", "utf-8")
+    assert (read.feed.title, read.feed.subtitle, read.feed.link) == ("Acme's lamps", "What shines & why", _BASE)
+    assert [entry.link for entry in read.entries] == [f"{_BASE}/posts/{post.id}" for post in reader.posts]
+    assert [entry.id for entry in read.entries] == [permanent_id(post.id) for post in reader.posts]
+    assert [entry.content[0].value for entry in read.entries] == [
+        post.content.strip().replace("\x0b", "\ufffd") for post in reader.posts
+    ]
+    assert [[tag.term for tag in entry.get("tags", [])] for entry in read.entries] == [
+        ["changelog"],
+        ["blog post", "v2.0.0"],
+        ["changelog", "v1.0.0"],
+    ]
+    for entry, post in zip(read.entries, reader.posts, strict=True):
+        assert post.published_at is not None
+        assert timegm(entry.published_parsed) == int(post.published_at.timestamp())
+        assert entry.updated_parsed == entry.published_parsed
+
+
+async def test_the_atom_feed_is_what_its_grammar_says(reader: Reader) -> None:
+    grammar, feed = _grammar(), (await reader.get("/feed.atom")).content
+
+    assert grammar.validate(_parsed(feed)), grammar.error_log
+    # What it is to find, it finds.
+    for good, bad in ((b"<id>urn:", b"<id>/"), (b"<updated>", b"<updated>x"), (b"title>", b"titel>")):
+        assert good in feed
+        assert not grammar.validate(_parsed(feed.replace(good, bad)))
+
+
+async def test_titles_are_text_and_contents_are_html(reader: Reader) -> None:
+    atom = {"atom": "http://www.w3.org/2005/Atom"}
+    root = _parsed((await reader.get("/feed.atom")).content)
+    (first, *_) = root.findall("atom:entry", atom)
+
+    assert first.find("atom:title", atom).text == HOSTILE
+    assert first.find("atom:content", atom).attrib == {"type": "html"}
+    assert "<script" not in first.find("atom:content", atom).text
+
+
+async def test_a_feed_reader_reads_the_json_feed(reader: Reader) -> None:
+    answer = await reader.get("/feed.json")
+    library: Any = jsonfeed
+    read = library.Feed.parse_string(answer.text)
+
+    assert answer.headers["Content-Type"] == "application/feed+json"
+    assert (read.title, read.description) == ("Acme's lamps", "What shines & why")
+    assert (read.home_page_url, read.feed_url) == (_BASE, f"{_BASE}/feed.json")
+    assert [(item.id, item.url, item.title, item.content_html) for item in read.items] == [
+        (permanent_id(post.id), f"{_BASE}/posts/{post.id}", post.title, post.content) for post in reader.posts
+    ]
+    assert read.items[2].date_published == "2026-01-31T23:59:59.000Z"
+    assert read.items[1].tags == ["blog post", "v2.0.0"]
+
+
+async def test_the_json_feed_is_what_its_schema_says(reader: Reader) -> None:
+    validator: Any = jsonschema_rs.Draft202012Validator(_JSON_FEED, validate_formats=True)
+    feed = json.loads((await reader.get("/feed.json")).text)
+
+    assert [error.message for error in validator.iter_errors(feed)] == []
+    assert not validator.is_valid(feed | {"version": "1"})
+    assert not validator.is_valid(feed | {"items": [feed["items"][0] | {"date_published": "yesterday"}]})
+
+
+@pytest.mark.parametrize("name", ["feed.atom", "feed.json"])
+async def test_feeds_may_be_read_by_scripts_of_other_sites(reader: Reader, name: str) -> None:
+    assert (await reader.get(f"/{name}")).headers["Access-Control-Allow-Origin"] == "*"
+
+
+async def test_a_changelog_without_posts_has_feeds_all_the_same() -> None:
+    made = await Reader.made()
+    await publish(made.other, slug="empty")
+    atom = await made.world.send("GET", "/changelog/empty/feed.atom")
+    empty = json.loads((await made.world.send("GET", "/changelog/empty/feed.json")).text)
+
+    assert _grammar().validate(_parsed(atom.content)) is True
+    assert [item["title"] for item in empty["items"]] == ["Somebody else's"]
+    await publish(made.other, content_types=tuple(type(made.tweet.content_type))[2:3])
+    assert json.loads((await made.world.send("GET", "/changelog/empty/feed.json")).text)["items"] == []
+    assert _grammar().validate(_parsed((await made.world.send("GET", "/changelog/empty/feed.atom")).content))

@@ -1,0 +1,224 @@
+"""The pages of public changelogs: what they show, to whom, and how they are kept."""
+
+from datetime import timedelta
+
+import pytest
+from tests.api.world import ApiWorld
+from tests.changelog.reader import HOME, HOSTILE, Reader, publish
+from tests.dashboard.browsing import Seen
+
+from contentsvc_core.content.posts import PostStatus
+from contentsvc_http.changelog.routes import PAGE_LENGTH
+from contentsvc_http.settings import Settings
+
+_PATHS = (
+    *("", "/2026-02", "/releases", "/posts/{post}", "/embed", "/embed/fragment", "/feed.atom", "/feed.json"),
+    "?before=1770000000000_post_1",
+)
+
+
+def path(reader: Reader, pattern: str) -> str:
+    return pattern.format(post=reader.posts[0].id)
+
+
+async def test_the_front_page_shows_the_newest_by_months_with_links_to_all_of_it(reader: Reader) -> None:
+    page = Seen(await reader.get())
+
+    assert (page.status, page.heading) == (200, "Acme's lamps")
+    assert [text for text in ("February 2026", "January 2026", "v2.0.0", "Blog post") if text not in page.text] == []
+    assert page.links[HOSTILE].endswith(f"{HOME}/posts/{reader.posts[0].id}")
+    links = set(page.links.values())
+    base = f"http://test{HOME}"
+    paths = ("", "/releases", "/2026-02", "/2026-01", "/feed.atom", "/feed.json")
+    assert {f"{base}{each}" for each in paths} | {"https://acme.example/"} <= links
+    head = {told.get("rel") or told.get("property") or told.get("name"): told for _, told in page.elements}
+    assert head["canonical"]["href"] == head["og:url"]["content"] == base
+    assert head["og:title"]["content"] == "Acme's lamps"
+    assert head["description"]["content"] == "What shines & why"
+    assert {told["type"] for tag, told in page.elements if told.get("rel") == "alternate" and tag == "link"} == {
+        "application/atom+xml",
+        "application/feed+json",
+    }
+
+
+async def test_a_month_a_post_and_the_releases_have_pages_of_their_own(reader: Reader) -> None:
+    february, january = Seen(await reader.get("/2026-02")), Seen(await reader.get("/2026-01"))
+    post, releases = Seen(await reader.get(f"/posts/{reader.posts[2].id}")), Seen(await reader.get("/releases"))
+
+    assert (february.heading, january.heading) == ("February 2026", "January 2026")
+    assert "It shines" in january.text
+    assert "It shines" not in february.text
+    assert "← January 2026" in february.links
+    assert "February 2026 →" in january.links
+    assert post.heading == "A lamp"
+    assert "31 January 2026" in post.text
+    assert releases.heading == "Releases"
+    assert "v2.0.0" in releases.text
+    assert reader.posts[0].title not in releases.text
+
+
+async def test_other_posts_are_nowhere(reader: Reader) -> None:
+    for pattern in _PATHS:
+        text = (await reader.get(path(reader, pattern))).text
+        assert not [post.title for post in (reader.draft, reader.tweet, reader.theirs) if post.title in text]
+    for hidden in (reader.draft, reader.tweet, reader.theirs):
+        assert (await reader.get(f"/posts/{hidden.id}")).status_code == 404
+
+
+async def test_foreign_words_do_nothing(reader: Reader) -> None:
+    for pattern in _PATHS:
+        if pattern == "/feed.json":
+            # A title is plain text there, as it is.
+            continue
+        answer = await reader.get(path(reader, pattern))
+        assert "<script>alert" not in answer.text
+        policy = answer.headers.get("Content-Security-Policy", "")
+        assert "unsafe" not in policy
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+async def test_only_the_page_for_frames_may_be_put_into_one(reader: Reader) -> None:
+    for pattern in ("", "/2026-02", "/releases", "/posts/{post}", "/embed/fragment", "/nowhere"):
+        policy = (await reader.get(path(reader, pattern))).headers["Content-Security-Policy"]
+        assert "frame-ancestors 'none'" in policy
+        assert "default-src 'none'" in policy
+    framed = await reader.get("/embed")
+    assert "frame-ancestors *" in framed.headers["Content-Security-Policy"]
+    assert {told["target"] for tag, told in Seen(framed).elements if tag == "a"} == {"_blank"}
+
+
+async def test_a_fragment_is_a_part_of_a_page_with_whole_addresses(reader: Reader) -> None:
+    fragment = await reader.get("/embed/fragment")
+
+    assert fragment.text.startswith("<section")
+    assert fragment.headers["Access-Control-Allow-Origin"] == "*"
+    assert all(link.startswith("http://test/") for link in Seen(fragment).links.values())
+
+
+@pytest.mark.parametrize("pattern", _PATHS)
+async def test_what_a_client_has_is_not_sent_again(reader: Reader, pattern: str) -> None:
+    where = path(reader, pattern)
+    first = await reader.get(where)
+    tag, modified = first.headers["ETag"], first.headers["Last-Modified"]
+
+    assert first.status_code == 200
+    assert first.headers["Cache-Control"] == "public, max-age=60"
+    assert (await reader.get(where)).content == first.content
+    for headers in (
+        {"If_None_Match": tag},
+        {"If_None_Match": f'"x", W/{tag}'},
+        {"If_None_Match": "*"},
+        {"If_Modified_Since": modified},
+    ):
+        again = await reader.get(where, **headers)
+        assert (again.status_code, again.content) == (304, b"")
+        assert (again.headers["ETag"], again.headers["Cache-Control"]) == (tag, "public, max-age=60")
+    for headers in (
+        {"If_None_Match": '"x"'},
+        {"If_None_Match": "malformed"},
+        # RFC 9110, section 13.1.3: the tag is what counts.
+        {"If_None_Match": '"x"', "If_Modified_Since": modified},
+        {"If_Modified_Since": "Mon, 01 Jan 2035 00:00:00 GMT"},
+    ):
+        assert (await reader.get(where, **headers)).status_code == 200
+    head = await reader.get(where, method="HEAD")
+    assert (head.status_code, head.headers["ETag"]) == (200, tag)
+    assert head.headers["Content-Type"] == first.headers["Content-Type"]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        *("/2026-13", "/2020-01", "/nowhere", "/posts/post_unknown", "/posts/a%20b", "/a/b/c", "?before=x"),
+        *("/2026-02?before=x", "/releases?before=1_a/b"),
+    ],
+)
+async def test_what_is_not_there_is_said_so_and_kept_by_nobody(reader: Reader, where: str) -> None:
+    answer = await reader.get(where)
+
+    assert (answer.status_code, Seen(answer).heading) == (404, "Not here")
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+async def test_off_and_unknown_look_the_same(reader: Reader) -> None:
+    off = await reader.world.send("GET", "/changelog/zenith")
+    unknown = [await reader.world.send("GET", f"/changelog/{slug}") for slug in ("unknown", "A", "-", "a" * 64, "%00")]
+
+    for answer in unknown:
+        assert (answer.status_code, answer.content) == (404, off.content)
+        headers, expected = dict(answer.headers), dict(off.headers)
+        del headers["x-request-id"], expected["x-request-id"]
+        assert headers == expected
+    assert (await reader.get("", method="POST")).status_code == 405
+
+
+async def test_what_is_switched_on_taken_back_and_deleted_is_seen_at_once() -> None:
+    made = await Reader.made()
+    shown = made.posts[0]
+    first = await made.get()
+
+    async def changed(word: str) -> str:
+        for name, kept in (("If_None_Match", "ETag"), ("If_Modified_Since", "Last-Modified")):
+            answer = await made.get("", **{name: first.headers[kept]})
+            assert (answer.status_code, word in answer.text) == (200, False)
+        return (await made.get()).headers["Last-Modified"]
+
+    made.world.clock.advance(timedelta(days=99))
+    answer = await made.acme("PATCH", f"/v1/posts/{shown.id}", {"status": PostStatus.DRAFT.value})
+    assert answer.status_code == 200
+    taken_back = await changed(shown.id)
+    assert taken_back != first.headers["Last-Modified"]
+    made.world.clock.advance(timedelta(seconds=2))
+    assert (await made.acme("DELETE", f"/v1/posts/{made.posts[1].id}")).status_code < 300
+    assert await changed(made.posts[1].id) not in {taken_back, first.headers["Last-Modified"]}
+    await publish(made.acme, is_public=False)
+    assert (await made.get()).status_code == 404
+    await publish(made.acme, slug="lamps")
+    assert (await made.world.send("GET", "/changelog/lamps")).status_code == 200
+    assert (await made.get()).status_code == 404
+
+
+async def test_a_long_list_goes_on_behind_its_last_post() -> None:
+    made = await Reader.made(more=2 * PAGE_LENGTH + 5)
+    seen: list[str] = []
+    where: str | None = ""
+    pages = 0
+    while where is not None:
+        page = Seen(await made.get(where))
+        links = [told["href"] for tag, told in page.elements if tag == "a"]
+        posts = [link.rpartition("/")[2] for link in links if "/posts/" in link]
+        assert len(posts) <= PAGE_LENGTH
+        seen += posts
+        pages += 1
+        link = page.links.get("Older posts →")
+        where = None if link is None else link.partition(HOME)[2]
+    assert pages == 3
+    assert len(seen) == len(set(seen)) == 2 * PAGE_LENGTH + 5 + len(made.posts)
+
+
+async def test_addresses_begin_with_the_one_that_is_set() -> None:
+    made = await Reader.made(Settings(base_url="https://changes.acme.example/"))
+    page = (await made.get("", Host="evil.example")).text
+
+    assert 'rel="canonical" href="https://changes.acme.example/changelog/acme"' in page
+    assert "evil" not in page
+
+
+async def test_where_none_is_set_the_request_says_it(reader: Reader) -> None:
+    assert 'href="http://acme.example:8000/changelog/acme"' in (await reader.get("", Host="acme.example:8000")).text
+    assert "evil" not in (await reader.get("", Host='evil"><x')).text
+
+
+async def test_the_files_that_pages_load_are_there(reader: Reader) -> None:
+    page = Seen(await reader.get())
+    files = [told["href"] for tag, told in page.elements if tag == "link" and told["href"].startswith("/changelog/-/")]
+
+    assert len(files) == 2
+    for file in files:
+        answer = await reader.world.send("GET", file)
+        assert (answer.status_code, answer.headers["X-Content-Type-Options"]) == (200, "nosniff")
+    assert (await reader.world.send("GET", "/changelog/-/x.css")).status_code == 404
+
+
+async def test_a_service_without_changelogs_set_up_has_none() -> None:
+    assert (await ApiWorld().send("GET", "/changelog/acme")).status_code == 404

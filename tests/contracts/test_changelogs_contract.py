@@ -1,0 +1,179 @@
+"""``Changelogs``: one of each organization, and what it shows of that organization's posts."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+from attrs import evolve
+from contract_values import IDS, Stores, Tenant, a_post, later, tenant
+
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.months import Month
+from contentsvc_core.content.public.places import PublishedPlace
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.testing import START
+from contentsvc_core.workflows.runs import Completion
+
+
+def of(acme: Tenant, **changes: object) -> PublicChangelog:
+    return evolve(PublicChangelog.first(acme.organization, START), **changes)  # pyright: ignore[reportArgumentType]
+
+
+async def written(acme: Tenant, at: datetime = START, **changes: object) -> Post:
+    post = a_post(acme.id, at, **{"status": PostStatus.PUBLISHED, **changes})
+    assert await acme.stores.ledger.complete(await acme.taken(), post, once=None) is Completion.COMPLETED
+    return post
+
+
+async def test_a_changelog_reads_back_as_it_was_and_takes_the_place_of_the_one_before(acme: Tenant) -> None:
+    changelogs = acme.stores.changelogs
+    assert await changelogs.of(acme.id) is None
+    assert await changelogs.named("acme") is None
+    first = of(acme, description="öffnen ⚓", product_url="https://acme.example/", is_public=True)
+    second = of(acme, slug="lamps", title="Lamps", content_types=(ContentType.BLOG_POST,), updated_at=later(hours=1))
+
+    for changelog in (first, first, second):
+        assert await changelogs.save(changelog)
+        assert await changelogs.of(acme.id) == changelog
+        assert await changelogs.named(changelog.slug) == changelog
+
+    # The slug that it had is free.
+    assert await changelogs.named("acme") is None
+    zenith = await tenant(acme.stores, "zenith")
+    assert await changelogs.save(of(zenith, slug="acme"))
+    assert await changelogs.of(acme.id) == second
+
+
+async def test_a_slug_belongs_to_one_organization(stores: Stores) -> None:
+    tenants = [await tenant(stores, f"t-{number}") for number in range(4)]
+    saved = await asyncio.gather(*(stores.changelogs.save(of(each, slug="lamps")) for each in tenants))
+
+    assert sorted(saved) == [False, False, False, True]
+    holder, other = tenants[saved.index(True)], tenants[saved.index(False)]
+    assert await stores.changelogs.named("lamps") == of(holder, slug="lamps")
+    assert await stores.changelogs.of(other.id) is None
+    # Nor can it be taken by who has another one.
+    assert await stores.changelogs.save(of(other))
+    assert not await stores.changelogs.save(of(other, slug="lamps", title="Lamps"))
+    assert await stores.changelogs.of(other.id) == of(other)
+
+
+async def test_what_no_store_can_hold_is_refused(acme: Tenant) -> None:
+    for changelog in (of(acme, title="\ud800"), of(acme, organization_id="org_unknown")):
+        with pytest.raises(Unstorable):
+            await acme.stores.changelogs.save(changelog)
+    assert await acme.stores.changelogs.of(acme.id) is None
+
+
+async def test_only_its_own_published_posts_of_its_types_are_shown(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    shown = await written(acme)
+    draft = await written(acme, status=PostStatus.DRAFT)
+    tweet = await written(acme, content_type=ContentType.TWITTER_POST)
+    theirs = await written(zenith)
+    mine, changelogs = of(acme), acme.stores.changelogs
+
+    assert await changelogs.posts(mine, limit=9) == [shown]
+    assert await changelogs.post(mine, shown.id) == shown
+    for post in (draft, tweet, theirs):
+        assert await changelogs.post(mine, post.id) is None
+    assert await changelogs.post(mine, "post_unknown") is None
+    assert await changelogs.posts(of(zenith), limit=9) == [theirs]
+    # Another choice of types shows others.
+    both = of(acme, content_types=(ContentType.TWITTER_POST, ContentType.CHANGELOG))
+    assert {post.id for post in await changelogs.posts(both, limit=9)} == {shown.id, tweet.id}
+    # What is taken back is not shown, and keeps its place when it is published again.
+    back = evolve(shown, status=PostStatus.DRAFT, updated_at=later(hours=1))
+    assert await acme.stores.posts.change(back, seen=shown.updated_at)
+    assert await changelogs.posts(mine, limit=9) == []
+    again = evolve(back, status=PostStatus.PUBLISHED, updated_at=later(hours=2))
+    assert await acme.stores.posts.change(again, seen=back.updated_at)
+    assert await changelogs.posts(mine, limit=9) == [again]
+    assert again.published_at == START
+    # A draft that is published counts from then on.
+    published = evolve(draft, status=PostStatus.PUBLISHED, updated_at=later(hours=3))
+    assert await acme.stores.posts.change(published, seen=draft.updated_at)
+    assert await changelogs.posts(mine, limit=9) == [published, again]
+    assert published.published_at == later(hours=3)
+
+
+async def test_posts_are_listed_by_publication_and_read_on_from_a_place(acme: Tenant) -> None:
+    # Two at each moment, of two types: the ids decide.
+    posts = [
+        await written(
+            acme,
+            later(hours=number // 2),
+            content_type=(ContentType.CHANGELOG, ContentType.BLOG_POST)[number % 2],
+            release_tag=f"v{number}" if number % 3 == 0 else None,
+        )
+        for number in range(7)
+    ]
+    newest_first = sorted(posts, key=lambda post: (post.published_at, post.id), reverse=True)
+    mine, changelogs = of(acme), acme.stores.changelogs
+
+    assert await changelogs.posts(mine, limit=9) == newest_first
+    assert await changelogs.posts(mine, limit=3) == newest_first[:3]
+    for number, post in enumerate(newest_first):
+        found = await changelogs.posts(mine, limit=2, before=PublishedPlace.of(post))
+        assert found == newest_first[number + 1 : number + 3]
+    released = [post for post in newest_first if post.release_tag is not None]
+    assert await changelogs.posts(mine, limit=9, released=True) == released
+    assert await changelogs.posts(mine, limit=1, released=True, before=PublishedPlace.of(released[0])) == [released[1]]
+
+
+async def test_months_begin_at_midnight_utc(acme: Tenant) -> None:
+    mine, changelogs = of(acme), acme.stores.changelogs
+    assert await changelogs.months(mine) == []
+    last_ms = datetime(2026, 1, 31, 23, 59, 59, 999_000, tzinfo=UTC)
+    january = await written(acme, last_ms)
+    february = await written(acme, datetime(2026, 2, 1, tzinfo=UTC))
+    long_ago = await written(acme, datetime(2024, 12, 5, 12, tzinfo=UTC), content_type=ContentType.BLOG_POST)
+    await written(acme, datetime(2025, 6, 1, tzinfo=UTC), content_type=ContentType.TWITTER_POST)
+    await written(acme, datetime(2025, 7, 1, tzinfo=UTC), status=PostStatus.DRAFT)
+
+    assert await changelogs.months(mine) == [Month(2026, 2), Month(2026, 1), Month(2024, 12)]
+    for month, posts in {
+        Month(2026, 2): [february],
+        Month(2026, 1): [january],
+        Month(2025, 6): [],
+        Month(2024, 12): [long_ago],
+    }.items():
+        assert await changelogs.posts(mine, limit=9, month=month) == posts
+    assert await changelogs.posts(mine, limit=9, month=Month(2026, 1), before=PublishedPlace.of(january)) == []
+    assert await changelogs.months(of(acme, content_types=(ContentType.TWITTER_POST,))) == [Month(2025, 6)]
+
+
+async def test_the_last_change_is_told_whatever_it_was(acme: Tenant) -> None:
+    changelogs, library = acme.stores.changelogs, acme.stores.posts
+    mine = of(acme)
+    assert await changelogs.save(mine)
+    assert await changelogs.last_change(mine) == START
+    # Never published: no reader has seen it.
+    await written(acme, later(days=1), status=PostStatus.DRAFT)
+    zenith = await tenant(acme.stores, "zenith")
+    await written(zenith, later(days=2))
+    assert await changelogs.last_change(mine) == START
+
+    post, other = await written(acme, later(hours=1)), await written(acme, later(hours=2))
+    assert await changelogs.last_change(mine) == later(hours=2)
+    back = evolve(post, status=PostStatus.DRAFT, updated_at=later(hours=3))
+    assert await library.change(back, seen=post.updated_at)
+    assert await changelogs.last_change(mine) == later(hours=3)
+    assert await library.remove(acme.id, other.id, at=later(hours=4))
+    standing = await changelogs.of(acme.id)
+    assert standing == evolve(mine, updated_at=later(hours=4))
+    assert await changelogs.last_change(standing) == later(hours=4)
+    # What is gone cannot change, and time does not go back.
+    assert not await library.remove(acme.id, other.id, at=later(hours=5))
+    assert await library.remove(acme.id, post.id, at=later(hours=3))
+    assert await changelogs.of(acme.id) == standing
+    assert await changelogs.of(zenith.id) is None
+
+
+async def test_a_post_that_was_removed_is_in_no_month(acme: Tenant) -> None:
+    post = await written(acme)
+    assert await acme.stores.posts.remove(acme.id, post.id, at=later(hours=1))
+
+    assert await acme.stores.changelogs.months(of(acme)) == []
+    assert await acme.stores.changelogs.post(of(acme), IDS.mint("post_")) is None

@@ -1,0 +1,99 @@
+"""Revision 0008: what was published before it has a time and a tag afterwards, and so has what older nodes publish."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic import command
+from sqlalchemy import Connection, insert, select, update
+from tests import postgres
+
+from contentsvc_adapters.sql import Database, upgrade
+from contentsvc_adapters.sql.migrations import migrate
+from contentsvc_adapters.sql.schema import events, organizations, posts, workflow_runs
+
+_BASE: dict[str, Any] = {"organization_id": "org_1", "created_at": 1_000}
+_POST: dict[str, Any] = _BASE | {
+    "title": "t",
+    "content": "c",
+    "markdown": "m",
+    "content_type": "changelog",
+    "updated_at": 2_000,
+}
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def older(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
+    """A database at revision 0007."""
+    if request.param == "sqlite":
+        database = Database(f"sqlite+aiosqlite:///{tmp_path / 'older.db'}")
+        await _to_0007(database)
+        yield database
+        await database.dispose()
+        return
+    with postgres.database(migrated=False) as url:
+        database = Database(url)
+        await _to_0007(database)
+        yield database
+        await database.dispose()
+
+
+async def _to_0007(database: Database) -> None:
+    def work(connection: Connection) -> None:
+        config = migrate._config()  # pyright: ignore[reportPrivateUsage]  # as the upgrade itself does, and not so far
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0007")
+
+    await database.write_alone(work)
+
+
+def _fill(connection: Connection) -> None:
+    connection.execute(
+        insert(organizations),
+        {"id": "org_1", "slug": "acme", "name": "Acme", "retention_days": 30, "version": 1, "created_at": 0},
+    )
+    kinds = {"push": "{}", "release": '{"tagName":"v1.2.0"}'}
+    for kind, data in kinds.items():
+        connection.execute(
+            insert(events),
+            _BASE | {"id": f"e-{kind}", "provider": "codehost", "repository_id": 1, "type": kind, "data": data},
+        )
+        connection.execute(
+            insert(workflow_runs),
+            _BASE
+            | {"id": f"r-{kind}", "trigger_id": "t", "event_id": f"e-{kind}", "replayed": False, "status": "completed"}
+            | {"attempts": 1, "kills": 0, "takes": 1, "due_at": 0},
+        )
+    for id_, run, status in (("p", "r-push", "published"), ("r", "r-release", "draft"), ("o", None, "published")):
+        connection.execute(insert(posts), _POST | {"id": id_, "run_id": run, "status": status})
+
+
+async def _kept(database: Database) -> dict[str, tuple[int | None, str | None]]:
+    query = select(posts.c.id, posts.c.published_at, posts.c.release_tag)
+    found = await database.read(lambda connection: connection.execute(query).all())
+    return {row.id: (row.published_at, row.release_tag) for row in found}
+
+
+async def test_what_was_published_has_its_time_and_its_tag(older: Database) -> None:
+    await older.write(_fill)
+    await upgrade(older)
+
+    assert await _kept(older) == {"p": (1_000, None), "r": (None, "v1.2.0"), "o": (1_000, None)}
+    if older.dialect.upgrades_itself:
+        # Nobody else serves a SQLite file meanwhile.
+        return
+
+    def as_nodes_of_the_version_before(connection: Connection) -> None:
+        connection.execute(insert(posts), _POST | {"id": "new", "status": "published"})
+        connection.execute(update(posts).where(posts.c.id == "r").values(status="published", updated_at=3_000))
+        connection.execute(update(posts).where(posts.c.id == "p").values(status="draft", updated_at=3_000))
+        connection.execute(update(posts).where(posts.c.id == "p").values(status="published", updated_at=4_000))
+
+    await older.write(as_nodes_of_the_version_before)
+    assert await _kept(older) == {
+        "p": (1_000, None),
+        "r": (3_000, "v1.2.0"),
+        "o": (1_000, None),
+        "new": (2_000, None),
+    }

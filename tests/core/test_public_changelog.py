@@ -1,0 +1,246 @@
+"""The rules of public changelogs: what may be set, months, releases, places, content among other content."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contentsvc_core.content.editing import PostChange
+from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
+from contentsvc_core.content.public.changelogs import InvalidChangelog, PublicChangelog, changed_changelog
+from contentsvc_core.content.public.html import excerpt, nested
+from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
+from contentsvc_core.content.public.months import Month, by_month, by_year, months_between
+from contentsvc_core.content.public.places import PublishedPlace
+from contentsvc_core.content.public.releases import by_release
+from contentsvc_core.organizations import Organization
+from contentsvc_core.testing import START
+
+ACME = Organization(id="org_1", slug="acme", name="Acme", created_at=START)
+OFF = PublicChangelog.first(ACME, START)
+POST = Post(
+    id="post_1",
+    organization_id="org_1",
+    title="A lamp",
+    content="<p>A lamp.</p>",
+    markdown="A lamp.",
+    content_type=ContentType.CHANGELOG,
+    source_metadata={"repositories": ["acme/lighthouse"]},
+    status=PostStatus.PUBLISHED,
+    created_at=START,
+    updated_at=START,
+)
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def published(id_: str, when: str, **changes: Any) -> Post:
+    return evolve(POST, id=id_, published_at=at(when), **changes)
+
+
+def test_the_first_one_is_named_as_the_organization_is_and_off() -> None:
+    assert (OFF.slug, OFF.title, OFF.is_public) == ("acme", "Acme", False)
+    assert OFF.content_types == (ContentType.CHANGELOG, ContentType.BLOG_POST)
+    assert PublicChangelog.first(evolve(ACME, slug=f"{'a' * 62}-b"), START).slug == "a" * 62
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"),
+    [
+        ("slug", "a"),
+        ("slug", "a" * 63),
+        ("slug", "a-1"),
+        ("title", "ö" * 100),
+        ("description", ""),
+        ("description", "d" * 300),
+        ("product_url", "https://acme.example/"),
+        ("product_url", "http://127.0.0.1:8000/x?y=1#z"),
+        ("content_types", (ContentType.TWITTER_POST,)),
+        ("is_public", True),
+    ],
+)
+def test_what_can_be_set_is(attribute: str, value: object) -> None:
+    later = START + timedelta(seconds=1)
+
+    assert changed_changelog(OFF, {attribute: value}, at=later) == evolve(OFF, **{attribute: value}, updated_at=later)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "reason"),
+    [
+        ("slug", "", "slug must be 1 to 63 of a-z, 0-9 and inner hyphens, which '' is not"),
+        ("slug", "a" * 64, "slug must be"),
+        ("slug", "-a", "slug must be"),
+        ("slug", "A", "slug must be"),
+        ("slug", "a/b", "slug must be"),
+        ("title", " ", "title must have 1 to 100 characters"),
+        ("title", "t" * 101, "title must have 1 to 100 characters"),
+        ("description", "d" * 301, "description must have at most 300 characters"),
+        ("product_url", "javascript:alert(1)", "productUrl must be an http or https address"),
+        ("product_url", "https://", "productUrl"),
+        ("product_url", "https://a b/", "productUrl"),
+        ("product_url", "https://user@acme.example/", "productUrl"),
+        ("product_url", "https://acme.example:x/", "productUrl"),
+        ("product_url", "https://[::1/", "productUrl"),
+        ("product_url", f"https://acme.example/{'x' * 2000}", "productUrl"),
+        ("content_types", (), "contentTypes must name one type of content at least"),
+        ("organization_id", "org_2", "organization_id has a value that it cannot have"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_its_name(attribute: str, value: object, reason: str) -> None:
+    refused = changed_changelog(OFF, {attribute: value}, at=START)
+
+    assert isinstance(refused, InvalidChangelog)
+    assert refused.reason.startswith(reason)
+
+
+def test_lines_are_lines_and_types_have_one_order() -> None:
+    made = changed_changelog(
+        OFF,
+        {
+            "title": " Lamps\nand\x1b towers ",
+            "product_url": " ",
+            "content_types": (ContentType.BLOG_POST, ContentType.CHANGELOG, ContentType.BLOG_POST),
+        },
+        at=START - timedelta(days=1),
+    )
+
+    assert made == evolve(OFF, title="Lamps and towers")
+
+
+def test_what_is_shown() -> None:
+    assert OFF.shows(POST)
+    for hidden in (
+        evolve(POST, organization_id="org_2"),
+        evolve(POST, status=PostStatus.DRAFT),
+        evolve(POST, content_type=ContentType.LINKEDIN_POST),
+    ):
+        assert not OFF.shows(hidden)
+
+
+def test_a_post_is_published_once_whatever_becomes_of_it() -> None:
+    def changed(post: Post, status: PostStatus, hours: int) -> Post:
+        return PostChange(status=status).of(post, content=post.content, at=START + timedelta(hours=hours))
+
+    draft = evolve(POST, status=PostStatus.DRAFT, published_at=None)
+    first = changed(draft, PostStatus.PUBLISHED, 1)
+    back = changed(first, PostStatus.DRAFT, 2)
+    again = changed(back, PostStatus.PUBLISHED, 3)
+
+    assert draft.published_at is None
+    assert [each.published_at for each in (first, back, again)] == [START + timedelta(hours=1)] * 3
+    # A post that is born published.
+    assert POST.published_at == POST.created_at
+    # Clients of `/v1` see nothing of it.
+    assert list(post_body(first)) == list(post_body(draft))
+    assert "publishedAt" not in post_body(first)
+
+
+def test_a_month_is_read_and_written() -> None:
+    month = Month.read("2026-12")
+
+    assert month == Month(2026, 12)
+    assert (month.written, month.name) == ("2026-12", "December 2026")
+    assert (month.since, month.until) == (at("2026-12-01"), at("2027-01-01"))
+    assert [
+        Month.read(text) for text in ("", "2026-00", "2026-13", "2026-1", "26-01", "1969-12", "9999-01", "٢٠٢٦-١٢")
+    ] == [None] * 8
+
+
+@given(st.datetimes(min_value=datetime(1970, 1, 2), max_value=datetime(9998, 12, 30), timezones=st.timezones()))  # noqa: DTZ001  # the time zone is drawn
+def test_every_moment_lies_in_its_month_and_in_no_other(moment: datetime) -> None:
+    month = Month.of(moment)
+
+    assert month.since <= moment < month.until
+    assert Month.read(month.written) == month
+    assert month.next.since == month.until
+    assert month < month.next
+
+
+def test_months_between_two_are_all_of_them_newest_first() -> None:
+    months = months_between(Month(2025, 11), Month(2026, 2))
+
+    assert months == [Month(2026, 2), Month(2026, 1), Month(2025, 12), Month(2025, 11)]
+    assert by_year(months) == [(2026, tuple(months[:2])), (2025, tuple(months[2:]))]
+    assert months_between(Month(2026, 2), Month(2026, 1)) == []
+
+
+def test_posts_are_put_into_their_months() -> None:
+    one, two, three = published("c", "2026-02-01"), published("b", "2026-01-31T23:59:59"), published("a", "2026-01-01")
+    draft = evolve(POST, status=PostStatus.DRAFT, published_at=None)
+
+    assert [(each.month, each.posts) for each in by_month([one, draft, two, three])] == [
+        (Month(2026, 2), (one,)),
+        (Month(2026, 1), (two, three)),
+    ]
+
+
+def test_posts_about_one_release_stand_together() -> None:
+    two = published("c", "2026-02-03", release_tag="v2")
+    blog = published("b", "2026-02-02", release_tag="v1", content_type=ContentType.BLOG_POST)
+    one = published("a", "2026-02-01", release_tag="v1")
+    other = published("d", "2026-01-01", release_tag="v1", source_metadata={"repositories": ["acme/tea"]})
+    unknown = published("e", "2026-01-01", release_tag="v1", source_metadata={"repositories": [1, "x"]})
+
+    found = by_release([two, blog, POST, one, other, unknown])
+
+    assert [(each.tag, each.repository, [post.id for post in each.posts]) for each in found] == [
+        ("v2", "acme/lighthouse", ["c"]),
+        ("v1", "acme/lighthouse", ["b", "a"]),
+        ("v1", "acme/tea", ["d"]),
+        ("v1", "", ["e"]),
+    ]
+
+
+def test_a_place_is_read_as_it_was_written() -> None:
+    place = PublishedPlace.of(POST)
+
+    assert PublishedPlace.read(place.written) == place
+    for text in ("", "_", "1", "x_post_1", "1_", "1_a/b", "999999999999999_post_1", "1_pöst"):
+        assert PublishedPlace.read(text) is None
+    with pytest.raises(ValueError, match="never published"):
+        PublishedPlace.of(evolve(POST, status=PostStatus.DRAFT, published_at=None))
+
+
+def test_addresses() -> None:
+    links = ChangelogLinks(base_url="https://acme.example", slug="acme")
+
+    assert links.home == "https://acme.example/changelog/acme"
+    assert links.month(Month(2026, 2)) == "https://acme.example/changelog/acme/2026-02"
+    assert links.post(POST) == "https://acme.example/changelog/acme/posts/post_1"
+    assert ChangelogLinks(slug="acme").atom == "/changelog/acme/feed.atom"
+
+
+def test_what_feeds_call_a_post_is_never_to_change() -> None:
+    assert permanent_id("post_1") == "urn:uuid:091fd75a-c0a4-5caf-8c94-d5304d777884"
+
+
+@pytest.mark.parametrize(
+    ("content", "under", "expected"),
+    [
+        ("<h1>A</h1><p>x</p><h3>B</h3><h2>C</h2>", 2, "<h3>A</h3><p>x</p><h4>B</h4><h4>C</h4>"),
+        ("<h2>A</h2><h2>B</h2><h1>C</h1><h2>D</h2>", 1, "<h2>A</h2><h2>B</h2><h2>C</h2><h3>D</h3>"),
+        ("<h1>A</h1><h2>B</h2><h3>C</h3>", 5, "<h6>A</h6><h6>B</h6><h6>C</h6>"),
+        ("<p>&lt;h1&gt;no&lt;/h1&gt;</p>", 1, "<p>&lt;h1&gt;no&lt;/h1&gt;</p>"),
+    ],
+)
+def test_headings_continue_those_around_them(content: str, under: int, expected: str) -> None:
+    assert nested(content, under=under) == expected
+
+
+def test_an_excerpt_is_a_line_of_text_without_headings() -> None:
+    lamp = '<a href="x" title="a > b">lamp</a>'
+    html = f"<h2>Features</h2>\n<ul>\n<li><strong>beam</strong>: a &lt;moon&gt; {lamp}.</li><li>More</li></ul>"
+
+    assert excerpt(html) == "beam: a <moon> lamp. More"
+    assert excerpt("<p>" + "word " * 999, 20) == "word word word word…"
+    commits = '(<a href="x">#7</a>) (<a href="y">0a1b2c3</a>)'
+    assert excerpt(f"<ul>\n<li>One {commits}</li>\n<li>Two</li>\n</ul>") == "One; Two"
+    assert excerpt("") == ""
+    # What is cut in the middle of a tag ends before it.
+    assert excerpt(f"<p>{'x' * 30} <a href='{'y' * 100}'>z</a></p>", 3) == "xx…"

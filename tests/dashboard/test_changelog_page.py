@@ -1,0 +1,102 @@
+"""The page of the public changelog."""
+
+import pytest
+from tests.api.world import Caller
+from tests.dashboard.browsing import Browsing
+from tests.dashboard.contents import beside, posted, stranger
+
+from contentsvc_core import Scope
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.public.changelogs import PublicChangelog
+
+PAGE = "/dashboard/changelog"
+EVIL = '"><script>alert(1)</script>'
+
+
+async def standing(acme: Caller) -> PublicChangelog | None:
+    return await acme.world.stores.changelogs.of(acme.organization.id)
+
+
+async def test_it_is_off_until_it_is_switched_on(acme: Caller, browsing: Browsing) -> None:
+    page = await browsing.open(PAGE)
+    assert (page.heading, "See it" in page.links) == ("Public changelog", False)
+    assert await standing(acme) is None
+    assert (await acme.world.send("GET", "/changelog/acme")).status_code == 404
+
+    page = await browsing.send(page.form(f"{PAGE}/switch"))
+
+    assert "Switched on." in page.text
+    assert page.links["See it"] == "/changelog/acme"
+    assert (await acme.world.send("GET", page.links["See it"])).status_code == 200
+    page = await browsing.send(page.form(f"{PAGE}/switch"))
+    assert "Switched off." in page.text
+    assert (await acme.world.send("GET", "/changelog/acme")).status_code == 404
+
+
+async def test_it_is_set_up_with_a_form(acme: Caller, browsing: Browsing) -> None:
+    form = (await browsing.open(PAGE)).form(PAGE)
+    assert form.fields["contentTypes"] == ["changelog", "blog_post"]
+
+    page = await browsing.send(
+        form,
+        title=f"Lamps {EVIL}",
+        slug="lamps",
+        description="What shines",
+        productUrl="https://acme.example/",
+        contentTypes=["changelog"],
+    )
+
+    assert "Saved." in page.text
+    made = await standing(acme)
+    assert made is not None
+    assert (made.title, made.slug, made.description) == (f"Lamps {EVIL}", "lamps", "What shines")
+    assert (made.product_url, made.content_types) == ("https://acme.example/", (ContentType.CHANGELOG,))
+    assert not made.is_public
+    assert 'src="http://127.0.0.1:8000/changelog/lamps/embed"' in page.text
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "fault"),
+    [
+        ("slug", "A b", "The address must be 1 to 63"),
+        ("title", "", "The title must have 1 to 100 characters."),
+        ("description", "x" * 301, "The description must have at most 300 characters."),
+        ("productUrl", "javascript:alert(1)", "The website must be an http or https address"),
+        ("contentTypes", [], "The choice must name one type of content at least."),
+    ],
+)
+async def test_what_cannot_be_is_said_beside_its_field(
+    acme: Caller, browsing: Browsing, field: str, value: str | list[str], fault: str
+) -> None:
+    form = (await browsing.open(PAGE)).form(PAGE)
+
+    page = await browsing.send(form, **{"title": "Kept", field: value})
+
+    assert page.status == 422
+    assert fault in page.text
+    if field != "title":
+        assert page.form(PAGE).fields["title"] == ["Kept"]
+    assert await standing(acme) is None
+
+
+async def test_the_address_of_another_one_is_taken(acme: Caller, browsing: Browsing) -> None:
+    other = await stranger(acme)
+    page = await other.send((await other.open(PAGE)).form(PAGE), slug="acme")
+    assert "Saved." in page.text
+
+    page = await browsing.send((await browsing.open(PAGE)).form(f"{PAGE}/switch"))
+
+    assert page.status == 422
+    assert "The address is taken by another changelog" in page.text
+
+
+async def test_who_may_only_read_changes_nothing(acme: Caller) -> None:
+    reading, _ = await beside(acme, Scope.READ)
+    await posted(acme, "feat: a lamp")
+    page = await reading.open(PAGE)
+
+    assert "http://127.0.0.1:8000/changelog/acme" in page.text
+    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
+    for path in (PAGE, f"{PAGE}/switch"):
+        assert (await reading.post(path, {"to": "on"})).status == 403
+    assert await standing(acme) is None
