@@ -183,6 +183,10 @@ class TestLinkedInPosts:
             f"News from kettle. New: Ring at noon.\n\nRepository: {HOST}\n\n#Kettle\n"
         )
 
+    def test_without_a_known_address_nothing_is_linked(self) -> None:
+        nowhere = push(commit("feat: ring at noon", host="javascript:alert(1)"))
+        assert written(_LINKEDIN, nowhere).markdown == "News from kettle. New: Ring at noon.\n\n#Kettle\n"
+
     def test_two_of_one_kind_are_counted(self) -> None:
         assert written(_LINKEDIN, "feat: ring at noon", "feat: sing at noon").markdown == (
             "News from kettle. New: Ring at noon.\n\nIn figures, 1\u201330 June 2030: 2 features.\n\n"
@@ -259,6 +263,11 @@ class TestTweets:
         start = "kettle v1 is available. New: Boil "
         assert text.startswith(start)
         assert text.endswith(end)
+
+    def test_what_counts_twice_is_cut_sooner(self) -> None:
+        markdown = written(_TWITTER, "feat: " + "水" * 200).markdown
+        # 23 signs of the announcement, 115 that count as two, and two for the dots that stand for the others.
+        assert markdown == f"News from kettle. New: {'水' * 115}…{self._ADDRESS}"
 
     def test_of_several_changes_the_first_that_fits_is_told(self) -> None:
         long = "feat: " + "boil " * 60 + "\n\n" + "x" * 900
