@@ -342,6 +342,32 @@ class TestInvestorUpdates:
         )
 
 
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        (("2030-06-01", "2030-07-01"), "In figures, 1"),
+        (("2030-05-31",), "In figures: "),
+        (("2030-06-01", "2030-07-02"), "In figures: "),
+    ],
+)
+def test_releases_of_the_first_and_the_last_day_are_of_the_window(days: tuple[str, ...], said: str) -> None:
+    releases = [evolve(release(f"v{n}"), published_at=f"{day}T00:00:00Z") for n, day in enumerate(days)]
+    assert said in written(_BLOG, "feat: ring at noon", *releases).markdown
+
+
+@pytest.mark.parametrize(
+    ("end", "title"),
+    [
+        ("teaspoon", "What's new in kettle: B" + ("boil " * 18)[1:] + "teaspoon"),
+        ("teaspoons", "What's new in kettle: Ring at noon"),
+    ],
+)
+def test_a_title_takes_the_most_important_change_when_all_of_it_fits(end: str, title: str) -> None:
+    long = f"feat: {'boil ' * 18}{end}\n\n{'x' * 900}"
+    assert written(_BLOG, long, "feat: ring at noon").title == title
+    assert len(title) in {120, 34}
+
+
 def test_a_fix_with_an_explanation_is_corrected_and_explained() -> None:
     fix = push(commit(f"fix: lid stays open\n\n{_SPRING}", author=GRACE))
     assert f"- Corrected: Lid stays open. {_SPRING}\n" in written(_UPDATE, fix).markdown
