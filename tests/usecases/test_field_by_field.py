@@ -255,6 +255,22 @@ class TestSchedules:
             f"Unknown repository: {REPOSITORY_ID} is not connected"
         )
 
+    async def test_one_that_is_deleted_while_it_is_about_to_fire_starts_nothing(self, world: World) -> None:
+        await planned(world)
+        schedules = world.stores.schedules
+
+        class Gone:
+            def __getattr__(self, name: str) -> Any:
+                return getattr(schedules, name)
+
+            async def schedule(self, *_: object) -> None:
+                return None
+
+        gone: Any = Gone()
+        node = Node(world, schedules=gone)
+        move_to(world, "2026-01-01T09:00")
+        assert (await node.turn(), node.faults) == (0, [])
+
     async def test_a_run_of_a_schedule_says_so_in_its_post(self, world: World) -> None:
         schedule = await planned(world)
         await pushed(world, "d-1", "feat: a lamp")

@@ -8,6 +8,7 @@ from attrs import evolve
 from tests.code_host_server import CodeHostServer
 from tests.usecases.conftest import World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
+from tests.usecases.test_trigger_changes import Between
 
 from contentsvc_core import LogEntry, LogStatus, Refusal
 from contentsvc_core.errors import SecretUnreadable
@@ -310,6 +311,20 @@ async def test_a_secret_is_changed_at_the_hook_that_was_noted(world: World) -> N
     for unknown in ("int_unknown", "no id"):
         nobody = await office(world, host).rotator.rotate(world.organization.id, unknown, overlap=timedelta())
         assert nobody == UNKNOWN
+
+
+async def test_an_integration_that_is_removed_while_its_secret_is_rotated_is_unknown(world: World) -> None:
+    host = ScriptedHost()
+    made = await connected(world, host)
+    owner, stores = world.organization.id, world.stores
+
+    async def beside() -> None:
+        await stores.directory.remove_integration(owner, made.integration.id)
+
+    hooks: Any = Between(stores.hooks, "rotate_secret", beside)
+    rotator = office(world, host, hooks=hooks).rotator
+    assert await rotator.rotate(owner, made.integration.id, overlap=timedelta()) == UNKNOWN
+    assert host.asked == []
 
 
 async def test_a_token_that_cannot_be_read_is_said_to_be_so(world: World) -> None:

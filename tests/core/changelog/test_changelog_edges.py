@@ -5,6 +5,7 @@ from typing import Any, Final
 import pytest
 from changelog_samples import ADA, HOST, announced, commit, draft_of, push, release
 
+from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.changelog.conventional import Footer, Message, parse
 from contentsvc_core.content.changelog.entries import bounded, entry, joined, named, references
 from contentsvc_core.content.changelog.importance import importance, is_deprecation, is_minor, is_news
@@ -461,6 +462,13 @@ class TestTitles:
     )
     def test_a_title_counts_up_to_three_kinds(self, messages: list[str], title: str) -> None:
         assert draft_of(*messages).title == title
+
+    @pytest.mark.parametrize(("number", "named"), [(3, "kettle0, kettle1 and kettle2"), (4, "4 repositories")])
+    def test_three_repositories_are_named_in_front(self, number: int, named: str) -> None:
+        chapters = [Chapter(repository=f"acme/kettle{n}", events=[push(f"feat: ring {n}")]) for n in range(number)]
+        draft = write_changelog(Brief(chapters=chapters))
+        assert draft is not None
+        assert draft.title == f"{named}: Ring 0, plus {number - 1} more features"
 
     def test_a_title_that_has_little_room_counts_all_others_together(self) -> None:
         project = "a-very-long-name-of-a-kettle-for-two-tea"

@@ -183,6 +183,10 @@ class TestLinkedInPosts:
             f"News from kettle. New: Ring at noon.\n\nRepository: {HOST}\n\n#Kettle\n"
         )
 
+    def test_without_a_known_address_nothing_is_linked(self) -> None:
+        nowhere = push(commit("feat: ring at noon", host="javascript:alert(1)"))
+        assert written(_LINKEDIN, nowhere).markdown == "News from kettle. New: Ring at noon.\n\n#Kettle\n"
+
     def test_two_of_one_kind_are_counted(self) -> None:
         assert written(_LINKEDIN, "feat: ring at noon", "feat: sing at noon").markdown == (
             "News from kettle. New: Ring at noon.\n\nIn figures, 1\u201330 June 2030: 2 features.\n\n"
@@ -260,6 +264,11 @@ class TestTweets:
         assert text.startswith(start)
         assert text.endswith(end)
 
+    def test_what_counts_twice_is_cut_sooner(self) -> None:
+        markdown = written(_TWITTER, "feat: " + "水" * 200).markdown
+        # 23 signs of the announcement, 115 that count as two, and two for the dots that stand for the others.
+        assert markdown == f"News from kettle. New: {'水' * 115}…{self._ADDRESS}"
+
     def test_of_several_changes_the_first_that_fits_is_told(self) -> None:
         long = "feat: " + "boil " * 60 + "\n\n" + "x" * 900
         assert written(_TWITTER, long, "feat: ring at noon").markdown == (
@@ -331,6 +340,32 @@ class TestInvestorUpdates:
         assert (
             "## What was completed\n\nThe commits contain maintenance only: 1 documentation change.\n\n##" in markdown
         )
+
+
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        (("2030-06-01", "2030-07-01"), "In figures, 1"),
+        (("2030-05-31",), "In figures: "),
+        (("2030-06-01", "2030-07-02"), "In figures: "),
+    ],
+)
+def test_releases_of_the_first_and_the_last_day_are_of_the_window(days: tuple[str, ...], said: str) -> None:
+    releases = [evolve(release(f"v{n}"), published_at=f"{day}T00:00:00Z") for n, day in enumerate(days)]
+    assert said in written(_BLOG, "feat: ring at noon", *releases).markdown
+
+
+@pytest.mark.parametrize(
+    ("end", "title"),
+    [
+        ("teaspoon", "What's new in kettle: B" + ("boil " * 18)[1:] + "teaspoon"),
+        ("teaspoons", "What's new in kettle: Ring at noon"),
+    ],
+)
+def test_a_title_takes_the_most_important_change_when_all_of_it_fits(end: str, title: str) -> None:
+    long = f"feat: {'boil ' * 18}{end}\n\n{'x' * 900}"
+    assert written(_BLOG, long, "feat: ring at noon").title == title
+    assert len(title) in {120, 34}
 
 
 def test_a_fix_with_an_explanation_is_corrected_and_explained() -> None:

@@ -55,8 +55,5 @@ def _fitting(news: News, room: int) -> str:
 
 
 def _cut(text: str, room: int) -> str:
-    for limit in range(room, 0, -1):
-        cut = inactive(cut_at_word(text, limit))
-        if weight(cut) <= room:
-            return cut
-    return ""
+    cuts = (inactive(cut_at_word(text, limit)) for limit in range(room, 0, -1))
+    return next(cut for cut in cuts if weight(cut) <= room)
