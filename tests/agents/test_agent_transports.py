@@ -128,8 +128,8 @@ def test_what_is_no_message_is_refused_and_logged_without_its_text(at: Place) ->
 
 
 _NO_KEY: Final = (
-    "CONTENTSVC_API_KEY is not set: it has to hold an API key, which 'contentsvc key issue' makes; the agent may do what "
-    "the key may"
+    "CONTENTSVC_API_KEY is not set: it has to hold an API key, which 'contentsvc key issue' makes; the agent may do "
+    "what the key may"
 )
 _WITHOUT: Final = """
 import sys
