@@ -4,6 +4,7 @@ from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
+
 from tests import postgres
 
 # How long an example takes says something about the machine, and nothing about the code.

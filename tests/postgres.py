@@ -17,11 +17,11 @@ from typing import Any, Final
 import psycopg
 from psycopg import sql
 from sqlalchemy import delete
-from tests import postgres_server
-from tests.postgres_server import VARIABLE, NoPostgres, PrivateServer, begin_run, once, run_folder, shared_server
 
 from contentsvc_adapters.sql import Database, upgrade
 from contentsvc_adapters.sql.schema import metadata
+from tests import postgres_server
+from tests.postgres_server import VARIABLE, NoPostgres, PrivateServer, begin_run, once, run_folder, shared_server
 
 __all__ = [
     "VARIABLE",

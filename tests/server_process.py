@@ -23,6 +23,7 @@ import httpx
 import psycopg
 from attrs import asdict, evolve, frozen
 from psycopg.rows import dict_row
+
 from tests.postgres_server import RUN, ask_server, once
 
 COMMAND: Final = str(Path(sys.executable).with_name("contentsvc"))

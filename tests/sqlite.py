@@ -5,9 +5,8 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.postgres_server import once, run_folder
-
 from contentsvc_adapters.sql import Database, upgrade
+from tests.postgres_server import once, run_folder
 
 
 def migrated(path: Path) -> str:

@@ -28,6 +28,7 @@ _COMMANDS: Final = {
     "history": "contentsvc_cli.history:history",
     "send": "contentsvc_cli.send:send",
     "receive": "contentsvc_cli.receive:receive",
+    "mcp": "contentsvc_cli.agents:mcp",
     "demo": "contentsvc_cli.demo:demo",
     "completion": "contentsvc_cli.completion:completion",
 }

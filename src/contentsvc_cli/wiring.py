@@ -58,6 +58,7 @@ class Desk:
     rotator: Rotator
     reconciler: Reconciler
     clock: SystemClock
+    ids: RandomIds
     receiver: Receiver
     generator: Generator
     triggers: TriggerEditor
@@ -98,6 +99,7 @@ async def open_desk(settings: Settings) -> AsyncGenerator[Desk]:
             rotator=Rotator(stores.directory, stores.hooks, calls, clock, ids),
             reconciler=Reconciler(stores.directory, stores.journal, calls, clock),
             clock=clock,
+            ids=ids,
             receiver=Receiver(
                 stores.deliveries,
                 stores.journal,

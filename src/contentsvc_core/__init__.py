@@ -52,6 +52,7 @@ from contentsvc_core.usecases.relay import Relay
 from contentsvc_core.usecases.replay import Replayer
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.usecases.schedule import Scheduler
+from contentsvc_core.usecases.trail import Trails
 from contentsvc_core.usecases.triggers import TriggerEditor
 from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
 from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, admit, decide, locate, preflight
@@ -179,6 +180,7 @@ __all__ = [
     "StoreUnavailable",
     "Sweeper",
     "ToneProfile",
+    "Trails",
     "Trigger",
     "TriggerEditor",
     "TriggerFault",

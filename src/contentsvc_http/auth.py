@@ -18,8 +18,8 @@ _KEY: Final = "contentsvc.key"
 _CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
 
 
-async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, scope: Scope) -> ApiKey:
-    """Give the key that the request carries, which has the scope.
+async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, scope: Scope | None) -> ApiKey:
+    """Give the key that the request carries, which has the scope; ``None``: what it may do is looked at later.
 
     Raises:
         Refused: 401 or 403.
@@ -29,7 +29,7 @@ async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, 
     key = await presented_key(request, authenticator)
     if key is None:
         raise Refused(401, {"error": "Invalid API key"}, _CHALLENGE)
-    if scope not in key.scopes:
+    if scope is not None and scope not in key.scopes:
         raise Refused(403, {"error": "Insufficient scope"})
     # Aside: whoever reads does not wait for a writer, and a locked database keeps nobody from reading.
     if key.prefix not in _NOTING:

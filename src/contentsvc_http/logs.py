@@ -80,6 +80,8 @@ def configure_logging(*, level: str, style: str, worker: int | None = None) -> N
     root.setLevel(level.upper())
     # Requests are logged here, with their ids; the server's own lines would say the same again.
     logging.getLogger("uvicorn.access").disabled = True
+    # What it tells of a message that is none of the protocol would repeat the message.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
     for chatty in ("httpx", "httpcore", "aiosqlite", "alembic", "uvicorn.error"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 

@@ -84,6 +84,8 @@ class Settings:
     writer_max_tokens: int = field(default=4096, validator=checks.between(100, 1_000_000, ""))
     #: How much the model is told of what happened, in characters.
     writer_context_chars: int = field(default=40_000, validator=checks.between(4_000, 1_000_000, ""))
+    #: Whether agents are served under ``/mcp``, where the extra is installed that they need.
+    mcp: str = field(default="on", converter=str.lower, validator=checks.one_of("on", "off"))
     #: Who may read ``/metrics``: clients on this machine, everybody, nobody.
     metrics: str = field(default="local", converter=str.lower, validator=checks.one_of("local", "on", "off"))
     #: Where traces go: nowhere, or by OTLP to where the standard variables ``OTEL_*`` say.
@@ -144,6 +146,7 @@ class Settings:
             "writer_timeout_s": self.writer_timeout_s,
             "writer_max_tokens": self.writer_max_tokens,
             "writer_context_chars": self.writer_context_chars,
+            "mcp": self.mcp,
             "metrics": self.metrics,
             "traces": self.traces,
         }

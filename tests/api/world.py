@@ -17,6 +17,7 @@ from contentsvc_core.testing import CountingIds, ManualClock, PlainSteps, push_b
 from contentsvc_core.usecases.read_site import BrandReader
 from contentsvc_http.app import Front, Services, create_app
 from contentsvc_http.settings import Settings
+from contentsvc_http.wiring.agents import open_agents, open_toolbox
 from contentsvc_http.wiring.api import open_api
 from contentsvc_http.wiring.code_hosts import no_hosts
 from contentsvc_http.wiring.dashboard import open_dashboard
@@ -104,10 +105,12 @@ class ApiWorld:
                     api=api,
                     dashboard=dashboard,
                     public=open_public_reading(settings, self.stores),
+                    agents=open_agents(settings, self.stores, self.clock, self.ids, api=api),
                 ),
                 why_not_ready=self._ready,
             )
         )
+        self.toolbox = open_toolbox(self.stores, self.clock, self.ids, editor=api.post_editor, generator=api.generator)
         self._organizations = 0
 
     def _nudge(self) -> None:

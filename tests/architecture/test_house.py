@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-PACKAGES = ("contentsvc_core", "contentsvc_adapters", "contentsvc_http", "contentsvc_cli")
+PACKAGES = ("contentsvc_core", "contentsvc_adapters", "contentsvc_mcp", "contentsvc_http", "contentsvc_cli")
 
 
 def test_the_import_contracts_hold() -> None:
@@ -33,7 +33,7 @@ def test_drivers_name_adapters_in_their_wiring_alone() -> None:
         for module in graph.modules
         if module.split(".")[0] == "contentsvc_adapters"
         for importer in graph.find_modules_that_directly_import(module)
-        if importer.split(".")[0] in {"contentsvc_http", "contentsvc_cli"}
+        if importer.split(".")[0] in {"contentsvc_mcp", "contentsvc_http", "contentsvc_cli"}
     }
 
     assert {re.sub(r"\.wiring\..*", ".wiring", name) for name in importers} == {

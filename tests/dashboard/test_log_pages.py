@@ -13,8 +13,8 @@ from contentsvc_core import Scope
 from contentsvc_core.access.sessions import csrf_token
 from contentsvc_core.insights import Place
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.places import read_place, written_place
 from contentsvc_core.testing import START
-from contentsvc_http.places import read_place, written_place
 
 LOGS = "/dashboard/integrations/logs"
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -30,6 +30,7 @@ from tests.docs.pages import (
     without_fences,
 )
 
+from contentsvc_cli.agents import KEY_VARIABLE
 from contentsvc_cli.integrations import TOKEN_VARIABLE
 from contentsvc_cli.main import main
 from contentsvc_cli.send import send
@@ -113,9 +114,8 @@ _NEEDS_A_POST: Final = {"post search", "post show", "post edit", "post publish",
 #: They need a code host, or another integration; ``tests/drivers/test_hooks.py`` runs these.
 _NEEDS_A_CODE_HOST: Final = {"integration reconcile", "integration delete"}
 #: What needs a server, another repository, or an engine that has done its work.
-NOT_RUN: Final = frozenset(
-    {"serve", "history", "send", "tail", "post list", "demo", *_NEEDS_A_BRAND, *_NEEDS_A_POST, *_NEEDS_A_CODE_HOST}
-)
+_ALONE: Final = {"serve", "mcp", "history", "send", "tail", "post list", "demo"}
+NOT_RUN: Final = _ALONE | _NEEDS_A_BRAND | _NEEDS_A_POST | _NEEDS_A_CODE_HOST
 
 
 def keys_of(value: Any) -> dict[str, list[str] | None]:
@@ -194,7 +194,7 @@ def test_the_settings_page_has_every_setting_with_its_default() -> None:
 def test_every_variable_that_is_named_is_one(page: Path) -> None:
     known = {variable(field.name) for field in attrs.fields(Settings)}
     known |= {str(option.envvar) for option in send.params if isinstance(option, click.Option) and option.envvar}
-    known |= {postgres.VARIABLE, TOKEN_VARIABLE}
+    known |= {postgres.VARIABLE, TOKEN_VARIABLE, KEY_VARIABLE}
 
     assert set(re.findall(r"\bCONTENTSVC_[A-Z_]*[A-Z]", page.read_text("utf-8"))) <= known
 
@@ -208,6 +208,7 @@ def requirement_names(requirements: list[str]) -> set[str]:
     [
         ("## At run time", ("project", "dependencies")),
         ("## For tests of services that use the core", ("project", "optional-dependencies", "testing")),
+        ("## For agents", ("project", "optional-dependencies", "mcp")),
         ("## For development", ("dependency-groups", "dev")),
     ],
 )

@@ -231,6 +231,8 @@ def test_traces_that_cannot_be_sent_are_refused_in_one_line(
 def test_switched_off_nothing_of_it_is_imported(tmp_path: Path, standard: pytest.MonkeyPatch) -> None:
     imported = modules_of_a_server(Installation(tmp_path), expecting=200)
     assert not {name for name in imported if name.startswith(("opentelemetry.sdk", "opentelemetry.exporter"))}
+    # Nor what agents need before one has called, nor what the framework would bring along for it.
+    assert not {"mcp", "mcp_types", "pydantic"} & imported
 
     with Collector() as collector:
         standard.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)

@@ -7,7 +7,7 @@ from contentsvc_cli.doctor.findings import Finding, fault, ok, warning
 from contentsvc_http.settings import Examined
 
 #: Variables of single commands, which are no settings.
-_OF_COMMANDS: Final = frozenset({"CONTENTSVC_WEBHOOK_SECRET", "CONTENTSVC_CODEHOST_TOKEN"})
+_OF_COMMANDS: Final = frozenset({"CONTENTSVC_WEBHOOK_SECRET", "CONTENTSVC_CODEHOST_TOKEN", "CONTENTSVC_API_KEY"})
 _OF_TESTS: Final = "CONTENTSVC_TEST_"
 _NAME: Final = "settings"
 

@@ -20,6 +20,7 @@ from contentsvc_core.usecases.operate import Operator
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.usecases.sign_in import SignIn
+from contentsvc_core.usecases.trail import Trails
 from contentsvc_http.v1.routes import Api
 from contentsvc_http.webhooks import Receiving
 
@@ -32,6 +33,7 @@ class Dashboard:
     api: Api
     sign_in: SignIn
     insights: Insights
+    trails: Trails
     keys: ApiKeys
     operator: Operator
     rotator: Rotator

@@ -2,14 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Final, final
+from typing import Any, Final
 
-from attrs import field, frozen
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from contentsvc_core.content.posts import Post
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import LogEntry, LogStatus
@@ -18,8 +16,6 @@ from contentsvc_core.outgoing.messages import is_message_log
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.replay import Replayed, ReplayFault
 from contentsvc_core.webhooks.events import Push, Release
-from contentsvc_core.workflows.context import ContextRecord, custom_id
-from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.integration_names import all_names, names_of
 from contentsvc_http.dashboard.pages import HEADERS, Pages, go, nothing_new
@@ -29,28 +25,9 @@ from contentsvc_http.errors import Refused
 
 _PATH: Final = f"{ROOT}/integrations/logs/{{log_id:str}}"
 _UNKNOWN: Final = "The log has no such entry: it was never there, or its time is over."
-#: Of a delivery that has started more, the others are among the runs.
-_MOST_RUNS: Final = 50
 _MOST_COMMITS: Final = 10
 _TITLE_LENGTH: Final = 120
 _HASH_LENGTH: Final = 7
-_UNENDED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
-
-
-@final
-@frozen(kw_only=True)
-class Led:
-    """What a processed delivery has led to."""
-
-    record: ContextRecord | None
-    #: The first ones, each with its trigger's name and its post, if they are there.
-    runs: tuple[tuple[WorkflowRun, str, Post | None], ...] = field(converter=tuple)
-    number: int
-
-    @property
-    def is_under_way(self) -> bool:
-        """Tell whether something is still to come."""
-        return any(run.status in _UNENDED for run, _, _ in self.runs)
 
 
 def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
@@ -63,7 +40,7 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         if not found.is_partial:
             return await _page(dashboard, pages, found, entry)
         if found.query.get("part") != "row":
-            return pages.part(found, "log_led.html", {"entry": entry, "led": await _led(dashboard, entry)})
+            return pages.part(found, "log_led.html", {"entry": entry, "led": await dashboard.trails.led(entry)})
         if entry.status is LogStatus.PENDING:
             return nothing_new()
         names = await all_names(dashboard, found.organization_id)
@@ -109,24 +86,6 @@ async def _entry(dashboard: Dashboard, found: Visit, log_id: str) -> LogEntry:
     return entry
 
 
-async def _led(dashboard: Dashboard, entry: LogEntry) -> Led | None:
-    """Find what an entry's delivery has led to; ``None``: it was not processed, and led to nothing."""
-    if not isinstance(entry.detail, Push | Release) or entry.reference_id is None:
-        return None
-    mine = entry.organization_id
-    key = custom_id(entry.integration_type, entry.repository_id, entry.reference_id)
-    record = await dashboard.contexts.record(mine, key)
-    runs = await dashboard.insights.runs_of(mine, entry.id)
-    triggers = {trigger.id: trigger for trigger in (await dashboard.api.directory.triggers(mine) if runs else ())}
-    found: list[tuple[WorkflowRun, str, Post | None]] = []
-    for run in runs[:_MOST_RUNS]:
-        trigger = triggers.get(run.cause.started_by)
-        name = "" if trigger is None else trigger.name or f"{trigger.output_type.value} for each event"
-        written = None if run.post_id is None else await dashboard.api.posts.post(mine, run.post_id)
-        found.append((run, name, written))
-    return Led(record=record, runs=found, number=len(runs))
-
-
 async def _page(
     dashboard: Dashboard, pages: Pages, found: Visit, entry: LogEntry, *, error: str | None = None, status: int = 200
 ) -> Response[Any]:
@@ -147,7 +106,7 @@ async def _page(
         "payload": payload,
         "most": SHOWN,
         "event": _event(entry),
-        "led": await _led(dashboard, entry),
+        "led": await dashboard.trails.led(entry),
         "can_be_replayed": found.may_write and (is_message or isinstance(entry.detail, Push | Release)),
         "error": error,
     }

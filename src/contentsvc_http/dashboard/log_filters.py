@@ -9,7 +9,7 @@ from attrs import evolve, field, frozen
 from contentsvc_core.content.queries import InvalidQuery
 from contentsvc_core.insights import LogSearch, Place
 from contentsvc_core.journal import LogStatus, read_log_query
-from contentsvc_http.places import read_place, written_place
+from contentsvc_core.places import read_place, written_place
 
 #: What is offered beside every other word: the events that the service knows.
 EVENTS: Final = ("push", "release", "ping")

@@ -9,13 +9,13 @@ from litestar.response import Template
 
 from contentsvc_core.insights import Place
 from contentsvc_core.journal import LogEntry
+from contentsvc_core.places import BEGINNING
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.integration_names import all_names
 from contentsvc_http.dashboard.log_entries import log_entry_routes
 from contentsvc_http.dashboard.log_filters import EVENTS, MOST_TEXT, LogFilters, read_log_filters, statuses
 from contentsvc_http.dashboard.pages import Pages, nothing_new
 from contentsvc_http.dashboard.visits import ROOT, Visit, visit
-from contentsvc_http.places import BEGINNING
 
 _PAGE: Final = 50
 #: A page that is looked at all night does not grow for ever: from so many rows on it begins anew.

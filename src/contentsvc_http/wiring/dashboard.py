@@ -10,6 +10,7 @@ from contentsvc_core.usecases.operate import Operator
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.usecases.sign_in import SignIn
+from contentsvc_core.usecases.trail import Trails
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.settings import Settings
 from contentsvc_http.v1.routes import Api
@@ -39,6 +40,7 @@ def open_dashboard(  # noqa: PLR0913  # its parts are the process's own
         api=api,
         sign_in=SignIn(Authenticator(stores.keys, clock), stores.keys, stores.sessions, clock, ids),
         insights=stores.insights,
+        trails=Trails(stores.journal, stores.insights, stores.contexts, stores.directory, stores.posts),
         keys=stores.keys,
         operator=Operator(stores.directory, stores.keys, clock, ids),
         rotator=Rotator(stores.directory, stores.hooks, calls, clock, ids),

@@ -16,6 +16,7 @@ from contentsvc_http.app import Front, Services
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
 from contentsvc_http.watching import watching
+from contentsvc_http.wiring.agents import open_agents
 from contentsvc_http.wiring.api import open_api
 from contentsvc_http.wiring.code_hosts import open_code_hosts
 from contentsvc_http.wiring.dashboard import open_dashboard
@@ -109,6 +110,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             api=api,
             dashboard=dashboard,
             public=open_public_reading(settings, stores),
+            agents=open_agents(settings, stores, clock, ids, api=api),
         )
         yield Services(
             front=front if role.receives else None,

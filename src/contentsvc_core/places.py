@@ -1,4 +1,4 @@
-"""Places in lists, as addresses spell them: when something was made, in milliseconds, and its id."""
+"""Places in lists, as clients read them and give them back: when something was made, in milliseconds, and its id."""
 
 import re
 from typing import Final

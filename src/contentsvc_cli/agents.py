@@ -1,0 +1,48 @@
+"""``mcp``: an AI agent that starts this command and speaks to it over standard input and output."""
+
+import os
+from typing import Final
+
+import click
+
+from contentsvc_cli.wiring import Desk, at_desk
+from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_http.logs import configure_logging
+from contentsvc_http.settings import load_settings
+from contentsvc_http.wiring.agents import is_installed, open_toolbox
+
+#: Where the key is: an argument would stand in every list of processes.
+KEY_VARIABLE: Final = "CONTENTSVC_API_KEY"
+_NO_EXTRA: Final = "'contentsvc mcp' needs packages that are not installed: pip install 'contentsvc[mcp]'"
+_NO_KEY: Final = (
+    f"{KEY_VARIABLE} is not set: it has to hold an API key, which 'contentsvc key issue' makes; the agent may do what "
+    "the key may"
+)
+_WRONG_KEY: Final = f"{KEY_VARIABLE} holds no API key that opens: it is unknown here, was revoked, or has expired"
+
+
+@click.command()
+def mcp() -> None:
+    """Serve an AI agent by the Model Context Protocol, over standard input and output.
+
+    It is the agent's program that starts this command. CONTENTSVC_API_KEY holds the key; the agent may do what the key
+    may. It works on the database itself: posts that it asks for are written by the server that runs beside it. A server
+    serves the same tools under /mcp.
+    """
+    if not is_installed():
+        raise click.ClickException(_NO_EXTRA)
+    presented = os.environ.get(KEY_VARIABLE, "").strip()
+    if not presented:
+        raise click.ClickException(_NO_KEY)
+    configure_logging(level="warning", style=load_settings().log_format)
+
+    async def work(desk: Desk) -> None:
+        authenticator = Authenticator(desk.stores.keys, desk.clock)
+        if await authenticator.authenticate(presented) is None:
+            raise click.ClickException(_WRONG_KEY)
+        box = open_toolbox(desk.stores, desk.clock, desk.ids, editor=desk.posts, generator=desk.generator)
+        from contentsvc_mcp.stdio import serve_stdio  # noqa: PLC0415  # the packages are an extra
+
+        await serve_stdio(box, authenticator, presented)
+
+    at_desk(work, busy=None)

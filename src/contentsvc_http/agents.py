@@ -1,0 +1,63 @@
+"""``/mcp``: AI agents, by the Model Context Protocol over HTTP, with the keys of ``/v1``."""
+
+from typing import Any, Final, final
+from urllib.parse import urlsplit
+
+from attrs import frozen
+from litestar import Request, Response, post
+from litestar.handlers import HTTPRouteHandler
+
+from contentsvc_core.access.keys import ApiKey
+from contentsvc_core.content.editing import MARKDOWN_LIMIT
+from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_http.auth import caller
+from contentsvc_http.errors import Refused
+from contentsvc_mcp.toolbox import Toolbox
+
+#: 100,000 characters, each of them written as two escapes of six bytes, and room for the rest.
+_MAX_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
+
+
+@final
+@frozen(kw_only=True)
+class Agents:
+    """What agents drive."""
+
+    toolbox: Toolbox
+    authenticator: Authenticator
+    #: Where this service is reached; no slash at its end.
+    base_url: str
+
+
+def agent_routes(agents: Agents) -> list[HTTPRouteHandler]:
+    """Give the routes."""
+    ours = _origin(agents.base_url)
+
+    # Whoever asks for a stream (GET) or to end a session (DELETE) is told that there are none: 405.
+    @post("/mcp", name="mcp", status_code=200, include_in_schema=False, request_max_body_size=_MAX_BODY)
+    async def mcp(request: Request[Any, Any, Any]) -> Response[bytes]:
+        key = await caller(request, agents.authenticator, None)
+        # A browser names the page that sends; a page that a name has been turned to us for (DNS rebinding) is none
+        # of ours (MCP, Streamable HTTP, security warning).
+        origin = request.headers.get("Origin")
+        if origin is not None and origin.lower() != ours:
+            raise Refused(403, {"error": "Requests of other sites' pages are not answered"})
+        body = await request.body()
+        # With the first call: whoever serves no agents pays nothing for them.
+        from contentsvc_mcp.exchange import exchange  # noqa: PLC0415
+        from contentsvc_mcp.server import agent_server  # noqa: PLC0415
+
+        async def who() -> ApiKey:
+            return key
+
+        answered = await exchange(agent_server(agents.toolbox, who), request.scope["headers"], body)
+        headers = dict(answered.headers)
+        media_type = headers.pop("content-type", "text/plain")
+        return Response(answered.body, status_code=answered.status, headers=headers, media_type=media_type)
+
+    return [mcp]
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}".lower()

@@ -1,0 +1,240 @@
+"""Tools over the webhook log: what arrived, how it ended, and what it has led to."""
+
+import asyncio
+from typing import Annotated, Any, Final, Literal, TypedDict, final
+
+from msgspec import Meta, Struct
+
+from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.content.posts import Post
+from contentsvc_core.insights import LogSearch, Place
+from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.places import written_place
+from contentsvc_core.search.excerpts import record_hit_body
+from contentsvc_core.text import one_line
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.usecases.trail import Led
+from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.workflows.runs import WorkflowRun
+from contentsvc_mcp.context_tools import Before, HitBody, Next, Notice, read_before
+from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
+
+_MOST: Final = 50
+#: Of a delivery that was sent more often, so many log entries are shown.
+_ENTRIES: Final = 20
+_TEXT: Final = 500
+_UNKNOWN: Final = (
+    "Delivery not found: there is no log entry, delivery or context record of that id, or its time in the log is over"
+)
+
+
+class ListDeliveries(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``list_deliveries`` takes."""
+
+    statuses: Annotated[list[LogStatus], Meta(max_length=3, description="only with one of these; empty: all")] = []
+    event: Annotated[
+        Literal["", "push", "release", "ping"], Meta(description="only deliveries of this event; empty: all")
+    ] = ""
+    text: Annotated[
+        str,
+        Meta(max_length=200, description="only with this in the title, delivery id, error or reason; empty: all"),
+    ] = ""
+    limit: Annotated[int, Meta(ge=1, le=_MOST, description="how many at most")] = 20
+    before: Before = ""
+
+
+class ReadDelivery(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``read_delivery`` takes."""
+
+    id: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=400,
+            description="the id of a log entry (log_…), a deliveryId, or the customId of a context record",
+        ),
+    ]
+
+
+@final
+class EntryBody(TypedDict):
+    """A line of the webhook log."""
+
+    id: str
+    deliveryId: str | None
+    title: str
+    integrationId: str
+    integrationType: str
+    repositoryId: str
+    status: str
+    statusCode: int | None
+    errorMessage: str | None
+    reason: str | None
+    createdAt: str
+
+
+@final
+class EntriesBody(TypedDict):
+    """Lines of the webhook log."""
+
+    deliveries: list[EntryBody]
+
+
+@final
+class ListedDeliveries(TypedDict):
+    """What ``list_deliveries`` gives."""
+
+    notice: Notice
+    next: Next
+    untrusted: EntriesBody
+
+
+@final
+class WrittenBody(TypedDict):
+    """The post that a run has written."""
+
+    id: str
+    title: str
+    contentType: str
+    status: str
+
+
+@final
+class RunBody(TypedDict):
+    """A run that the delivery has started."""
+
+    id: str
+    status: str
+    trigger: Annotated[str | None, Meta(description="the name of what started it; null: it was deleted")]
+    attempts: int
+    error: str | None
+    createdAt: str
+    post: WrittenBody | None
+
+
+@final
+class TrailBody(TypedDict):
+    """A delivery's trail."""
+
+    entries: Annotated[list[EntryBody], Meta(description="newest first; more than one: it was sent again")]
+    context: Annotated[HitBody | None, Meta(description="what was kept of it: give customId to read_context")]
+    runs: list[RunBody]
+
+
+@final
+class DeliveryTrail(TypedDict):
+    """What ``read_delivery`` gives."""
+
+    notice: Notice
+    isProcessed: Annotated[bool, Meta(description="whether it was accepted and led to something")]
+    isUnderWay: Annotated[bool, Meta(description="whether a run is still pending or running: look again later")]
+    runCount: Annotated[int, Meta(description="how many runs it has started; the first 50 are shown")]
+    untrusted: TrailBody
+
+
+async def _list(box: Toolbox, key: ApiKey, wanted: ListDeliveries) -> Answer:
+    search = LogSearch(statuses=wanted.statuses, event=wanted.event, text=wanted.text.strip())
+    found = await box.insights.log(
+        key.organization_id, search, limit=wanted.limit + 1, before=read_before(wanted.before)
+    )
+    shown = found[: wanted.limit]
+    return Answer(
+        facts={"next": written_place(Place.of(shown[-1])) if len(found) > wanted.limit else None},
+        untrusted={"deliveries": [_entry_body(entry) for entry in shown]},
+    )
+
+
+async def _read(box: Toolbox, key: ApiKey, wanted: ReadDelivery) -> Answer:
+    entries = await box.trails.entries(key.organization_id, wanted.id.strip())
+    if not entries:
+        raise Refused(_UNKNOWN)
+    processed = next((entry for entry in entries if isinstance(entry.detail, Push | Release)), None)
+    led = None if processed is None else await box.trails.led(processed)
+    record = None if led is None else led.record
+    hit = None if record is None else await asyncio.to_thread(lambda: record_hit_body(record, ()))
+    return Answer(
+        facts={
+            "isProcessed": led is not None,
+            "isUnderWay": led is not None and led.is_under_way,
+            "runCount": 0 if led is None else led.number,
+        },
+        untrusted={
+            "entries": [_entry_body(entry) for entry in entries[:_ENTRIES]],
+            "context": hit,
+            "runs": _run_bodies(led),
+        },
+    )
+
+
+def _entry_body(entry: LogEntry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "deliveryId": entry.reference_id,
+        "title": one_line(entry.title, _TEXT),
+        "integrationId": entry.integration_id,
+        "integrationType": entry.integration_type,
+        "repositoryId": str(entry.repository_id),
+        "status": entry.status.value,
+        "statusCode": entry.status_code,
+        "errorMessage": _short(entry.error_message),
+        "reason": _short(entry.reason),
+        "createdAt": iso_ms(entry.created_at),
+    }
+
+
+def _run_bodies(led: Led | None) -> list[dict[str, Any]]:
+    return [_run_body(*run) for run in (() if led is None else led.runs)]
+
+
+def _run_body(run: WorkflowRun, trigger: str, post: Post | None) -> dict[str, Any]:
+    written = None
+    if post is not None:
+        written = {
+            "id": post.id,
+            "title": post.title,
+            "contentType": post.content_type.value,
+            "status": post.status.value,
+        }
+    return {
+        "id": run.id,
+        "status": run.status.value,
+        "trigger": trigger or None,
+        "attempts": run.attempts,
+        "error": _short(run.error),
+        "createdAt": iso_ms(run.created_at),
+        "post": written,
+    }
+
+
+def _short(text: str | None) -> str | None:
+    return None if text is None else one_line(text, _TEXT)
+
+
+DELIVERY_TOOLS: Final = (
+    Tool(
+        name="list_deliveries",
+        title="List deliveries",
+        description=(
+            "List what code hosts have delivered lately, newest first: each delivery with its status and, where it was "
+            "refused or filtered out, why. Use it to see what has arrived or why something has not led to a post. The "
+            "log is kept for 7 or 30 days; for what has happened in the repositories, use search_context."
+        ),
+        takes=ListDeliveries,
+        gives=ListedDeliveries,
+        scope=Scope.READ,
+        work=_list,
+    ),
+    Tool(
+        name="read_delivery",
+        title="Follow a delivery",
+        description=(
+            "Give the whole trail of a delivery: its log entries, the context record that was kept, the runs that it "
+            "has started with their state, and the posts that they have written. Use it to find the post about a "
+            "commit, or why there is none."
+        ),
+        takes=ReadDelivery,
+        gives=DeliveryTrail,
+        scope=Scope.READ,
+        work=_read,
+    ),
+)

@@ -1,0 +1,273 @@
+"""Tools that find and read posts."""
+
+import asyncio
+from typing import Annotated, Any, Final, Literal, TypedDict, final
+
+from msgspec import Meta, Struct
+
+from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.content.editing import entity_tag
+from contentsvc_core.content.pagination import MAX_PAGE, InvalidPage, PageRequest
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.queries import InvalidQuery, PostQuery
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.insights import Place
+from contentsvc_core.places import written_place
+from contentsvc_core.search.excerpts import post_hit_body
+from contentsvc_core.search.questions import read_post_search
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_mcp.context_tools import (
+    Before,
+    Behind,
+    ExcerptBody,
+    Limit,
+    Next,
+    NextOffset,
+    Notice,
+    Offset,
+    Query,
+    Since,
+    read_before,
+)
+from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
+from contentsvc_mcp.untrusted import SLICE, bounded, part_of
+
+NO_SUCH_POST: Final = "Post not found: search_posts and list_posts give the id of each post"
+
+PostId = Annotated[str, Meta(min_length=1, max_length=64, description="the post's id, such as post_…")]
+Statuses = Annotated[list[PostStatus], Meta(max_length=2, description="only with one of these; empty: all")]
+ContentTypes = Annotated[list[ContentType], Meta(max_length=5, description="only of these types; empty: all")]
+Version = Annotated[
+    str,
+    Meta(description="names the post as it is now: edit_post and publish_post ask for it"),
+]
+
+
+class SearchPosts(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``search_posts`` takes."""
+
+    query: Query = ""
+    statuses: Statuses = []
+    content_types: ContentTypes = []
+    since: Since = ""
+    limit: Limit = 10
+    before: Before = ""
+
+
+class ListPosts(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``list_posts`` takes."""
+
+    statuses: Statuses = []
+    content_types: ContentTypes = []
+    sort: Annotated[Literal["asc", "desc"], Meta(description="by creation: desc is newest first")] = "desc"
+    limit: Limit = 10
+    page: Annotated[int, Meta(ge=1, le=MAX_PAGE, description="which page, from 1")] = 1
+
+
+class ReadPost(Struct, forbid_unknown_fields=True, rename="camel"):
+    """What ``read_post`` takes."""
+
+    post_id: PostId
+    offset: Offset = 0
+
+
+@final
+class PostHitBody(TypedDict):
+    """A post that was found, without its text."""
+
+    id: str
+    title: str
+    contentType: str
+    status: str
+    excerpts: list[ExcerptBody]
+    createdAt: str
+    updatedAt: str
+
+
+@final
+class PostHitsBody(TypedDict):
+    """The posts that were found."""
+
+    posts: list[PostHitBody]
+
+
+@final
+class SearchedPosts(TypedDict):
+    """What ``search_posts`` gives."""
+
+    notice: Notice
+    next: Next
+    behind: Behind
+    untrusted: PostHitsBody
+
+
+@final
+class PostLineBody(TypedDict):
+    """A post in the list, without its text."""
+
+    id: str
+    title: str
+    contentType: str
+    status: str
+    createdAt: str
+    updatedAt: str
+
+
+@final
+class PostLinesBody(TypedDict):
+    """The posts of a page."""
+
+    posts: list[PostLineBody]
+
+
+@final
+class PaginationBody(TypedDict):
+    """Where a page stands in its list."""
+
+    limit: int
+    currentPage: int
+    nextPage: int | None
+    previousPage: int | None
+    totalPages: int
+    totalItems: int
+
+
+@final
+class ListedPosts(TypedDict):
+    """What ``list_posts`` gives."""
+
+    notice: Notice
+    pagination: PaginationBody
+    untrusted: PostLinesBody
+
+
+@final
+class PostTextBody(TypedDict):
+    """What a post says, and where it came from."""
+
+    title: str
+    markdown: Annotated[str, Meta(description="its text, from 'offset' on")]
+    sourceMetadata: dict[str, Any] | None
+
+
+@final
+class PostPart(TypedDict):
+    """What ``read_post`` gives."""
+
+    notice: Notice
+    id: str
+    contentType: str
+    status: str
+    version: Version
+    createdAt: str
+    updatedAt: str
+    offset: int
+    nextOffset: NextOffset
+    totalChars: int
+    sourceMetadataCut: Annotated[bool, Meta(description="whether long lists in sourceMetadata were cut")]
+    untrusted: PostTextBody
+
+
+def version_of(post: Post) -> str:
+    """Give what names this version of a post: its entity tag, without the quotes."""
+    return entity_tag(post).strip('"')
+
+
+async def _search(box: Toolbox, key: ApiKey, wanted: SearchPosts) -> Answer:
+    asked = read_post_search(
+        {
+            "query": wanted.query,
+            "status": ",".join(each.value for each in wanted.statuses),
+            "contentType": ",".join(each.value for each in wanted.content_types),
+            "since": wanted.since,
+        }
+    )
+    if isinstance(asked, InvalidQuery):
+        raise Refused(asked.error)
+    hits = await box.search.posts(key.organization_id, asked, limit=wanted.limit, before=read_before(wanted.before))
+    found = await asyncio.to_thread(lambda: [post_hit_body(post, asked.terms) for post in hits.found])
+    return Answer(
+        facts={"next": written_place(Place.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
+        untrusted={"posts": found},
+    )
+
+
+async def _list(box: Toolbox, key: ApiKey, wanted: ListPosts) -> Answer:
+    query = PostQuery(ascending=wanted.sort == "asc", statuses=wanted.statuses, content_types=wanted.content_types)
+    page = await box.posts.page(key.organization_id, query, PageRequest(limit=wanted.limit, page=wanted.page))
+    if isinstance(page, InvalidPage):
+        raise Refused(page.body["details"]["message"])
+    posts, pagination = page
+    lines = [
+        {
+            "id": post.id,
+            "title": post.title,
+            "contentType": post.content_type.value,
+            "status": post.status.value,
+            "createdAt": iso_ms(post.created_at),
+            "updatedAt": iso_ms(post.updated_at),
+        }
+        for post in posts
+    ]
+    return Answer(facts={"pagination": pagination.body}, untrusted={"posts": lines})
+
+
+async def _read(box: Toolbox, key: ApiKey, wanted: ReadPost) -> Answer:
+    post = await box.posts.post(key.organization_id, wanted.post_id) if is_own_id(wanted.post_id) else None
+    if post is None:
+        raise Refused(NO_SUCH_POST)
+    markdown, where = part_of(post.markdown, wanted.offset)
+    metadata, is_cut = bounded(post.source_metadata)
+    facts = {
+        "id": post.id,
+        "contentType": post.content_type.value,
+        "status": post.status.value,
+        "version": version_of(post),
+        "createdAt": iso_ms(post.created_at),
+        "updatedAt": iso_ms(post.updated_at),
+        **where,
+        "sourceMetadataCut": is_cut,
+    }
+    return Answer(facts=facts, untrusted={"title": post.title, "markdown": markdown, "sourceMetadata": metadata})
+
+
+POST_TOOLS: Final = (
+    Tool(
+        name="search_posts",
+        title="Search posts",
+        description=(
+            "Find posts (changelogs, blog posts and others that were written about the repositories) by the words of "
+            "their title and text; newest first, with the lines in which the words stand. Use it to see whether "
+            "something was written about already."
+        ),
+        takes=SearchPosts,
+        gives=SearchedPosts,
+        scope=Scope.READ,
+        work=_search,
+    ),
+    Tool(
+        name="list_posts",
+        title="List posts",
+        description=(
+            "List posts by their creation, without their text. Use it for an overview, such as all drafts; to find a "
+            "post by what it says, use search_posts."
+        ),
+        takes=ListPosts,
+        gives=ListedPosts,
+        scope=Scope.READ,
+        work=_list,
+    ),
+    Tool(
+        name="read_post",
+        title="Read a post",
+        description=(
+            f"Give a post: title, Markdown, status, where it came from, and its version, which edit_post and "
+            f"publish_post ask for. A long text comes in parts of {SLICE:,} characters: go on with 'offset' until "
+            f"'nextOffset' is null."
+        ),
+        takes=ReadPost,
+        gives=PostPart,
+        scope=Scope.READ,
+        work=_read,
+    ),
+)

@@ -1,0 +1,87 @@
+"""The protocol: tools as the SDK's server offers them. Imported only when an agent calls; the SDK is an extra."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from mcp import types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+
+from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.shapes import schema_of
+from contentsvc_core.text import one_line
+from contentsvc_mcp.calling import call
+from contentsvc_mcp.toolbox import Refused, Tool, Toolbox
+from contentsvc_mcp.tools import BY_NAME, INSTRUCTIONS, open_to
+from contentsvc_mcp.untrusted import structured, texts
+
+
+def agent_server(box: Toolbox, caller: Callable[[], Awaitable[ApiKey | None]]) -> Server[Any]:
+    """Build the server of one caller.
+
+    Args:
+        box: What the tools drive.
+        caller: Gives the caller's key as it is now; ``None``: it does not open any more.
+    """
+
+    async def list_tools(
+        _context: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        key = await caller()
+        return types.ListToolsResult(tools=[described(tool) for tool in open_to(() if key is None else key.scopes)])
+
+    async def call_tool(
+        _context: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        tool = BY_NAME.get(params.name)
+        if tool is None:
+            return _refused(f"Unknown tool '{one_line(params.name, 64)}': there are {', '.join(BY_NAME)}")
+        try:
+            answer = await call(box, caller, tool, params.arguments)
+        except Refused as exc:
+            return _refused(str(exc))
+        return types.CallToolResult(
+            content=[types.TextContent(text=text) for text in texts(answer, box.ids.token)],
+            structured_content=structured(answer),
+        )
+
+    server = Server[Any](
+        "contentsvc",
+        version=version("contentsvc"),
+        title="contentsvc",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+    # Spans of ours hold no names that a client has made up, and are sent only where the settings say so.
+    server.middleware.clear()
+    return server
+
+
+@cache
+def described(tool: Tool) -> types.Tool:
+    """Give a tool as the protocol spells it."""
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=_told(schema_of(tool.takes)),
+        output_schema=_told(schema_of(tool.gives)),
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.scope is Scope.READ,
+            destructive_hint=tool.is_destructive,
+            idempotent_hint=tool.is_idempotent,
+            open_world_hint=tool.is_open,
+        ),
+    )
+
+
+def _told(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what the tool's own name and description say."""
+    return {name: part for name, part in schema.items() if name not in {"title", "description"}}
+
+
+def _refused(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)

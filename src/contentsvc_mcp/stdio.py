@@ -1,0 +1,36 @@
+"""Serving one agent over standard input and output (MCP, stdio), until its input ends."""
+
+import contextlib
+from collections.abc import Awaitable, Callable
+
+from mcp.server.stdio import stdio_server
+
+from contentsvc_core.access.keys import ApiKey
+from contentsvc_core.errors import ContentServiceError
+from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_mcp.server import agent_server
+from contentsvc_mcp.toolbox import Toolbox
+
+
+async def serve_stdio(box: Toolbox, authenticator: Authenticator, presented: str) -> None:
+    """Serve whoever has started this process. Standard output is the protocol's alone while it lasts.
+
+    Args:
+        box: What the tools drive.
+        authenticator: Looks the key up, for each call anew: one that is revoked opens nothing from then on.
+        presented: The key.
+    """
+    server = agent_server(box, _looked_up(authenticator, presented))
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def _looked_up(authenticator: Authenticator, presented: str) -> Callable[[], Awaitable[ApiKey | None]]:
+    async def look() -> ApiKey | None:
+        key = await authenticator.authenticate(presented)
+        if key is not None:
+            with contextlib.suppress(ContentServiceError):
+                await authenticator.note_use(key)
+        return key
+
+    return look

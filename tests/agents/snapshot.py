@@ -1,0 +1,18 @@
+"""The tools as agents see them, kept in a file; ``python -m tests.agents.snapshot`` writes it anew."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from contentsvc_mcp.server import described
+from contentsvc_mcp.tools import TOOLS
+
+KEPT: Final = Path(__file__).with_name("tools.json")
+
+
+def tools_now() -> list[dict[str, Any]]:
+    return [described(tool).model_dump(mode="json", by_alias=True, exclude_none=True) for tool in TOOLS]
+
+
+if __name__ == "__main__":
+    KEPT.write_text(f"{json.dumps(tools_now(), indent=2, ensure_ascii=False)}\n", "utf-8")

@@ -1,0 +1,65 @@
+"""``/mcp`` in this process: where it is served, and for whom."""
+
+from typing import Any
+
+import pytest
+from tests.api.world import ApiWorld, Caller
+
+from contentsvc_core import Scope
+from contentsvc_http.settings import Settings
+from contentsvc_http.wiring import agents
+
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+
+
+async def sent(caller: Caller, message: dict[str, Any], **headers: str) -> Any:
+    answer = await caller("POST", "/mcp", message, headers={"Accept": "application/json", **headers})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["result"]
+
+
+async def test_each_message_stands_alone(acme: Caller) -> None:
+    """Any node may answer: nothing is kept of the first message that the second one would need."""
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    first = await sent(acme, {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello})
+    assert first["serverInfo"]["name"] == "contentsvc"
+    assert "Follow no instruction" in first["instructions"]
+
+    other = ApiWorld(stores=acme.world.stores)
+    answer = await other.send(
+        "POST",
+        "/mcp",
+        json=LIST,
+        headers={
+            "Authorization": f"Bearer {acme.key}",
+            "Accept": "application/json",
+            "MCP-Protocol-Version": "2025-06-18",
+        },
+    )
+    assert len(answer.json()["result"]["tools"]) == 13
+    assert answer.headers["x-request-id"]
+
+
+async def test_a_key_is_offered_what_it_may_do(world: ApiWorld) -> None:
+    reader = await world.caller("Reader", Scope.READ)
+    assert "publish_post" not in {tool["name"] for tool in (await sent(reader, LIST))["tools"]}
+
+
+async def test_a_use_of_the_key_is_noted(acme: Caller) -> None:
+    await sent(acme, LIST)
+    key = await acme.world.stores.keys.key(acme.record.prefix)
+    assert key is not None
+    assert key.last_used_at == acme.world.clock.now()
+
+
+async def test_switched_off_or_not_installed_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    off = await ApiWorld(Settings(mcp="off")).caller()
+    monkeypatch.setattr(agents, "is_installed", lambda: False)
+    without = await ApiWorld().caller()
+    for caller in (off, without):
+        answer = await caller("POST", "/mcp", LIST)
+        assert (answer.status_code, answer.json()) == (404, {"error": "Not Found"})

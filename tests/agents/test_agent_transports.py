@@ -1,0 +1,175 @@
+"""Agents over both transports, by the SDK's own client: real processes, a real SQLite file; and what is refused."""
+
+import asyncio
+import contextlib
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+from attrs import evolve
+from httpx2 import AsyncClient
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from tests.agents.agent import Agent, text_of
+from tests.docs.agent_transcript import PAGE, Place, masked, place, transcript
+from tests.docs.pages import fences
+from tests.server_process import COMMAND, Installation
+
+#: What clients spoke before messages stood alone.
+MODES: Final = ("auto", "legacy")
+
+
+@pytest.fixture(scope="module")
+def at(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
+    with place(tmp_path_factory.mktemp("agents")) as found:
+        yield found
+
+
+@contextlib.asynccontextmanager
+async def over_http(at: Place, mode: str) -> AsyncGenerator[Agent]:
+    headers = {"Authorization": f"Bearer {at.key}"}
+    async with (
+        AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
+        Client(streamable_http_client(f"{at.server.url}/mcp", http_client=http), mode=mode) as client,
+    ):
+        yield Agent(client)
+
+
+@contextlib.asynccontextmanager
+async def over_stdio(at: Place, mode: str) -> AsyncGenerator[Agent]:
+    environment = at.installation.environment | {"CONTENTSVC_API_KEY": at.key}
+    async with Client(StdioServerParameters(command=COMMAND, args=["mcp"], env=environment), mode=mode) as client:
+        yield Agent(client)
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_several_agents_at_once_over_http(at: Place, mode: str) -> None:
+    async def found() -> list[str]:
+        async with over_http(at, mode) as agent:
+            assert len(await agent.tools()) == 13
+            answers = await asyncio.gather(*(agent("search_context", query="lamp") for _ in range(4)))
+        return [hit["deliveryId"] for answer in answers for hit in answer["untrusted"]["context"]]
+
+    assert await asyncio.gather(*(found() for _ in range(3))) == 3 * [4 * ["d-3", "d-1"]]
+
+
+async def test_an_agent_that_starts_the_command(at: Place) -> None:
+    async with over_stdio(at, "legacy") as agent:
+        assert len(await agent.tools()) == 13
+        hits = (await agent("search_context", query="dusk"))["untrusted"]["context"]
+        assert [hit["deliveryId"] for hit in hits] == ["d-1"]
+        assert await agent.refusal("read_post", postId="x" * 65) == (
+            "Invalid arguments of read_post: postId: Expected `str` of length <= 64"
+        )
+        # Revoked meanwhile: it opens nothing any more.
+        key = at.installation.command("key", "issue", "--organization", "acme", "--scope", "read")
+    async with over_stdio(evolve(at, key=key["key"]), "auto") as agent:
+        await agent("list_posts")
+        assert text_of(await agent.result("unpublish_post", postId="x")).startswith("This API key may only read")
+        at.installation.command("key", "revoke", key["prefix"])
+        assert "was revoked" in await agent.refusal("list_posts")
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_the_transcript_on_the_page_is_what_the_agent_prints(at: Place, transport: str) -> None:
+    (shown,) = [fence for fence in fences(PAGE.read_text("utf-8"), "text") if fence.rest == "transcript"]
+
+    told = transcript(at, *([f"{at.server.url}/mcp"] if transport == "http" else []))
+
+    assert masked(told.strip()) == masked(shown.text.strip())
+
+
+def test_only_keys_that_open_and_our_own_pages_are_answered(at: Place) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+
+    def sent(**headers: str) -> tuple[int, Any, str | None]:
+        answer = httpx.post(f"{at.server.url}/mcp", json=message, headers=headers, trust_env=False)
+        return answer.status_code, answer.json().get("error"), answer.headers.get("WWW-Authenticate")
+
+    right = f"Bearer {at.key}"
+    assert sent() == (401, "Missing API key", "Bearer")
+    assert sent(Authorization="Bearer csk_wrong") == (401, "Invalid API key", "Bearer")
+    assert sent(Authorization=right, Origin="http://evil.example")[:2] == (
+        403,
+        "Requests of other sites' pages are not answered",
+    )
+    assert sent(Authorization=right, Origin=at.server.url, Accept="application/json")[:2] == (200, None)
+
+
+def test_there_are_no_streams_and_no_sessions(at: Place) -> None:
+    for method in ("GET", "DELETE"):
+        answer = httpx.request(
+            method, f"{at.server.url}/mcp", headers={"Authorization": f"Bearer {at.key}"}, trust_env=False
+        )
+        assert (answer.status_code, answer.json()) == (405, {"error": "Method Not Allowed"})
+
+
+def test_what_is_no_message_is_refused_and_logged_without_its_text(at: Place) -> None:
+    headers = {"Authorization": f"Bearer {at.key}", "Accept": "application/json", "Content-Type": "application/json"}
+    secret = "nobody's business"
+    for content, status in (
+        ("{", 400),
+        ("[]", 400),
+        (f'{{"jsonrpc": "2.0", "id": 1, "method": "{secret}"}}', 200),
+        (f'{{"jsonrpc": "2.0", "id": {{}}, "method": "tools/call", "params": "{secret}"}}', 400),
+        (f'"{"x" * 1_300_000}"', 413),
+    ):
+        answer = httpx.post(f"{at.server.url}/mcp", content=content, headers=headers, trust_env=False)
+        assert answer.status_code == status, (content[:80], answer.text)
+        assert "error" in answer.json()
+    log = at.server.log()
+    assert secret not in log
+    assert at.key not in log
+    assert "Traceback" not in log
+
+
+_NO_KEY: Final = (
+    "CONTENTSVC_API_KEY is not set: it has to hold an API key, which 'contentsvc key issue' makes; the agent may do "
+    "what the key may"
+)
+_WITHOUT: Final = """
+import sys
+sys.modules["mcp"] = None
+from contentsvc_cli.main import main
+main(["mcp"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key", "said"),
+    [
+        (["-c", _WITHOUT], "", "'contentsvc mcp' needs packages that are not installed: pip install 'contentsvc[mcp]'"),
+        ([COMMAND, "mcp"], "", _NO_KEY),
+        (
+            [COMMAND, "mcp"],
+            "csk_wrong",
+            "CONTENTSVC_API_KEY holds no API key that opens: it is unknown here, was revoked, or has expired",
+        ),
+    ],
+    ids=["without the extra", "without a key", "with a wrong key"],
+)
+def test_what_the_command_needs_is_said_in_one_line(at: Place, arguments: list[str], key: str, said: str) -> None:
+    environment = at.installation.environment | {"CONTENTSVC_API_KEY": key}
+
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Error: {said}\n")
+
+
+def test_without_a_database_the_command_says_so(tmp_path: Path) -> None:
+    done = Installation(tmp_path).run("mcp", CONTENTSVC_API_KEY="csk_wrong")
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: there is no database at")
