@@ -50,8 +50,10 @@ def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401  # whatever msgspec
 
     def whole(value: object) -> Any:  # noqa: ANN401  # JSON
         match value:
-            case {"$ref": str(name), **beside}:
-                return {**whole(parts[name]), **beside}
+            case {"$ref": str(name)}:
+                # What stands beside it is said of this very place.
+                beside = cast("dict[str, object]", value)
+                return {**whole(parts[name]), **{key: beside[key] for key in beside if key != "$ref"}}
             case dict():
                 return {key: whole(part) for key, part in cast("dict[str, object]", value).items()}
             case list():

@@ -1,6 +1,6 @@
 """``/mcp`` in this process: where it is served, and for whom."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from tests.api.world import ApiWorld, Caller
@@ -9,7 +9,7 @@ from contentsvc_core import Scope
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring import agents
 
-LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+LIST: Final[dict[str, Any]] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
 
 async def sent(caller: Caller, message: dict[str, Any], **headers: str) -> Any:

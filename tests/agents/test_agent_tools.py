@@ -139,16 +139,16 @@ async def test_a_list_goes_on_where_it_ended(busy: Caller) -> None:
 async def test_a_record_is_read_whole_in_parts(acme: Caller) -> None:
     await acme.push("d-1", *(f"feat: step {number} {'x' * 900}" for number in range(40)))
     async with agent_of(acme) as agent:
-        read, offset = "", 0
+        read, offset, total = "", 0, 0
         while offset is not None:
             part = await agent("read_context", customId=f"codehost:{acme.repository_id}:d-1", offset=offset)
             assert len(part["untrusted"]["content"]) <= SLICE
             read += part["untrusted"]["content"]
-            offset = part["nextOffset"]
+            offset, total = part["nextOffset"], part["totalChars"]
     record = await acme.world.stores.contexts.record(acme.organization.id, f"codehost:{acme.repository_id}:d-1")
     assert record is not None
     assert read == record.content
-    assert part["totalChars"] == len(read)
+    assert total == len(read)
 
 
 async def test_deliveries_are_listed_and_found_by_how_they_ended(busy: Caller) -> None:

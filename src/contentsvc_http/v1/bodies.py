@@ -1,7 +1,7 @@
 """Request bodies of ``/v1``: one JSON object, read strictly, and refused with the fault's name."""
 
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar, cast
 
 import msgspec
 from litestar import Request
@@ -37,7 +37,7 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
     if not isinstance(value, dict):
         _refuse("the body must be a JSON object")
     try:
-        return read_shape(value, shape)
+        return read_shape(cast("object", value), shape)
     except NotOfShape as exc:
         _refuse(str(exc))
 
