@@ -163,6 +163,7 @@ async def test_the_last_change_is_told_whatever_it_was(acme: Tenant) -> None:
     assert await library.remove(acme.id, other.id, at=later(hours=4))
     standing = await changelogs.of(acme.id)
     assert standing == evolve(mine, updated_at=later(hours=4))
+    assert standing is not None
     assert await changelogs.last_change(standing) == later(hours=4)
     # What is gone cannot change, and time does not go back.
     assert not await library.remove(acme.id, other.id, at=later(hours=5))

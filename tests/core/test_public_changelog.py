@@ -145,6 +145,7 @@ def test_a_month_is_read_and_written() -> None:
     month = Month.read("2026-12")
 
     assert month == Month(2026, 12)
+    assert month is not None
     assert (month.written, month.name) == ("2026-12", "December 2026")
     assert (month.since, month.until) == (at("2026-12-01"), at("2027-01-01"))
     assert [

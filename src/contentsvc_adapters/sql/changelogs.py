@@ -14,6 +14,7 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
+    Integer,
     Select,
     and_,
     column,
@@ -91,7 +92,7 @@ class SqlChangelogs:
             conditions.append(posts.c.release_tag.is_not(None))
         if before is not None:
             conditions.append(tuple_(*_PLACE) < tuple_(to_ms(before.published_at), before.id))
-        newest = literal_column(str(limit))
+        newest = literal_column(str(limit), Integer)
         of_each = [
             select(*_PLACE)
             .where(_shown(changelog, kind), *conditions)
@@ -128,7 +129,7 @@ class SqlChangelogs:
             if not known:
                 return []
             asked = months_between(Month.of(min(known)), Month.of(max(known)))
-            having = set(connection.scalars(_having(changelog, asked)))
+            having = {row.since for row in connection.execute(_having(changelog, asked))}
             return [month for month in asked if to_ms(month.since) in having]
 
         return await self._database.read(read)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, Self, final
+from typing import Any, Final, Self, cast, final
 from urllib.parse import urlsplit
 
 from attrs import evolve, field, frozen
@@ -111,8 +111,10 @@ def _read(attribute: str, value: object) -> object | InvalidChangelog:
             return _line("description", value, 0, DESCRIPTION_LIMIT)
         case "product_url", None | str():
             return _address(value or "")
+        case "content_types", ():
+            return InvalidChangelog(reason="contentTypes must name one type of content at least")
         case "content_types", tuple():
-            return value or InvalidChangelog(reason="contentTypes must name one type of content at least")
+            return cast("tuple[ContentType, ...]", value)
         case "is_public", bool():
             return value
         case _:
