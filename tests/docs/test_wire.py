@@ -25,6 +25,6 @@ def _calls(command: str, method: str, path: str) -> bool:
     named = re.search(r"-X (\w+)", command)
     sent = named[1] if named else "POST" if re.search(r"--json|--data-binary", command) else "GET"
     where = re.escape(path)
-    where = re.sub(r"\\\{[^}]+\\\}", r"[\\w$-]+", where)
+    where = re.sub(r"\\\{[^}]+\\\}", r"[\\w$:-]+", where)
     url = command.replace("$HOOK ", "$BASE/api/webhooks/codehost/org/int/4242 ")
     return sent == method and re.search(rf"\$BASE{where}(?=[ '?\"]|$)", url) is not None
