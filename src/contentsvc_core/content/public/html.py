@@ -12,7 +12,7 @@ _TAG: Final = re.compile(r'<(?:[^">]|"[^"]*")*+>')
 _INLINE: Final = re.compile(r'</?(?:a|code|del|em|s|strong)(?: (?:[^">]|"[^"]*")*+)?>')
 #: What is referred to in parentheses, as commits and issues are: of use to who can follow the link.
 _REFERENCE: Final = re.compile(r' ?\(<a (?:[^">]|"[^"]*")*+>[^<]*</a>\)')
-_NEXT_ITEM: Final = re.compile(r"(?<![.!?:;\s])\s*</li>\s*<li>")
+_NEXT_ITEM: Final = re.compile(r"(?<![.!?:;\s])\s*</li>(?:\s|</?[ou]l>)*<li>")
 _LOWEST: Final = 6
 
 
