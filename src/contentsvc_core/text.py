@@ -9,6 +9,8 @@ _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 #: Controls and line separators would break a log line or a title; bidirectional controls would reorder one (Unicode
 #: Technical Report 36, section 3.5).
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
+#: Nobody sees it, and it hides a word from whoever looks for it.
+_SOFT_HYPHEN: Final = "\u00ad"
 _SPACES: Final = re.compile(r"\s+")
 
 
@@ -48,5 +50,5 @@ def one_line(text: str, limit: int) -> str:
         # Nearly all of them: neither a character that any of the patterns matches, nor a space too many.
         return text
     # Cut before the patterns run: a line of 25 MB costs nothing that way, and runs of spaces have room.
-    line = _SPACES.sub(" ", _CONTROLS.sub(" ", storable(text[: 8 * limit]))).strip()
+    line = _SPACES.sub(" ", _CONTROLS.sub(" ", storable(text[: 8 * limit].replace(_SOFT_HYPHEN, "")))).strip()
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"

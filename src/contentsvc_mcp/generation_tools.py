@@ -27,6 +27,8 @@ _NAMED: Final = 10
 #: How long an answer may wait for the end of a job, in seconds, and how often it looks meanwhile.
 _PATIENCE_S: Final = 20
 _LOOK_S: Final = 0.25
+#: How often it is looked once more at a job that has ended: it notes its last events a moment later.
+_FOR_ITS_LAST_WORDS: Final = 5
 _ENDED: Final = frozenset({"completed", "failed", "skipped"})
 
 
@@ -177,12 +179,17 @@ def _named(names: Sequence[str], connected: Sequence[Source]) -> list[tuple[str,
 
 async def _read(box: Toolbox, key: ApiKey, wanted: ReadJob) -> Answer:
     job = await _job(box, key, wanted.job_id)
-    looks = int(wanted.wait_seconds / _LOOK_S)
-    while looks and generation_job_body(job)["status"] not in _ENDED:
+    looks, more_looks = int(wanted.wait_seconds / _LOOK_S), _FOR_ITS_LAST_WORDS
+    while looks and more_looks and not _has_told_its_end(job):
         looks -= 1
+        more_looks -= generation_job_body(job)["status"] in _ENDED
         await asyncio.sleep(_LOOK_S)
         job = await _job(box, key, wanted.job_id)
     return _answer(job)
+
+
+def _has_told_its_end(job: Job) -> bool:
+    return generation_job_body(job)["status"] in _ENDED and job_events(job) == job.events
 
 
 async def _job(box: Toolbox, key: ApiKey, job_id: str) -> Job:

@@ -195,12 +195,18 @@ async def test_a_sweep_leaves_no_counts_of_what_is_no_more(counted: Counted) -> 
     assert await _number(counted.database, LOG.counts) == 4
 
 
+def _without_later_columns(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in {"published_at", "release_tag"}}
+
+
 async def test_what_stood_before_the_counts_is_counted(empty: Database) -> None:
     await empty.write_alone(lambda connection: _migrate(connection, "0003"))
     organization = {"id": "org_1", "slug": "a", "name": "A", "retention_days": 30, "version": 1, "created_at": 0}
     entries = [rows.log_row(_entry("org_1", hours)) for hours in (0, 0, 1, 26, 2000)]
     stood = [
-        rows.post_row(a_post("org_1", later(days=days), source_metadata=metadata), run_id="", once=None)
+        _without_later_columns(
+            rows.post_row(a_post("org_1", later(days=days), source_metadata=metadata), run_id="", once=None)
+        )
         | {"run_id": None}
         for days in (0, 1, 31)
         for metadata in (None, {"brandIdentityId": "brand_1"})

@@ -271,6 +271,8 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
         *("/v1/event-triggers", "/v1/event-triggers/{triggerId}"),
         *("/v1/webhook-logs", "/v1/webhook-logs/{logId}/replay"),
         *("/v1/context", "/v1/context/{customId}"),
+        *("/v1/webhook-endpoints", "/v1/webhook-endpoints/{endpointId}"),
+        *(f"/v1/webhook-endpoints/{{endpointId}}/{action}" for action in ("rotate-secret", "test")),
         *("/v1/status", "/health/live", "/health/ready"),
     }
     receiver = document["paths"]["/api/webhooks/{provider}/{organizationId}/{integrationId}/{repositoryId}"]["post"]

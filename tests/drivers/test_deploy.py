@@ -175,8 +175,8 @@ def test_the_image_is_built_of_what_is_there() -> None:
         if "--from=" not in copied:
             assert all((ROOT / source).exists() for source in sources), copied
     assert "--requirement requirements.lock" in CONTAINERFILE
-    (extra,) = re.findall(r'"contentsvc\[(\w+)\]"', CONTAINERFILE)
-    assert extra in project["optional-dependencies"]
+    (extras,) = re.findall(r'"contentsvc\[([\w,]+)\]"', CONTAINERFILE)
+    assert set(extras.split(",")) <= set(project["optional-dependencies"])
     for line in instructions("RUN"):
         for name, options in re.findall(r"-m pip (\w+) ([^&]+)", line):
             shown = subprocess.run(

@@ -176,7 +176,7 @@ def test_a_delivery_is_replayed() -> None:
     assert replayed == {"logId": entry["id"], "deliveryId": newest["referenceId"], "runs": 1}
     assert newest["reason"] == f"1 workflow run started; replay of {entry['id']}"
     assert len(command("run", "list", "--organization", "acme")) == 2
-    assert error("log", "replay", "log_x") == "there is no log entry 'log_x' of a processed delivery"
+    assert error("log", "replay", "log_x") == "there is no log entry 'log_x'"
     (integration,) = command("integration", "list", "--organization", "acme")
     command("integration", "disable", integration["id"])
     assert error("log", "replay", entry["id"]) == "Integration is disabled"
