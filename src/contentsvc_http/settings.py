@@ -4,14 +4,14 @@ import os
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Final, cast, final
+from typing import Any, Final, cast, final
 
 import attrs
 import typed_settings as ts
 from attrs import field, frozen
 from cattrs import Converter
 from sqlalchemy.engine import make_url
-from typed_settings.converters import register_attrs_hook_factory, register_strlist_hook
+from typed_settings.converters import register_attrs_hook_factory
 from typed_settings.exceptions import TsError
 from typed_settings.loaders import DictLoader
 
@@ -212,14 +212,15 @@ def examine_settings() -> Examined:
 def _read(*, without: Collection[str]) -> Settings:
     names = {each.name: variable(each.name) for each in attrs.fields(Settings)}
     given = {name: os.environ[it] for name, it in names.items() if it in os.environ and it not in without}
-    return ts.load_settings(Settings, [DictLoader(given)], converter=_converter())
+    # The library and cattrs name a parameter of theirs otherwise.
+    converter = cast("Any", _converter())
+    return ts.load_settings(Settings, [DictLoader(given)], converter=converter)
 
 
 def _converter() -> Converter:
-    """Make what reads numbers and lists; the library's own would import pydantic with every start, where it is."""
+    """Make what reads numbers; the library's own would import pydantic with every start, where it is."""
     converter = Converter(use_alias=True)
     register_attrs_hook_factory(converter)
-    register_strlist_hook(converter, ":")
     return converter
 
 
