@@ -1,7 +1,7 @@
 """Tools over the context records: searching what has happened, and a record whole."""
 
 import asyncio
-from typing import Annotated, Any, Final, Literal, NotRequired, TypedDict, final
+from typing import Annotated, Any, Final, Literal, TypedDict, final
 
 from msgspec import Meta, Struct
 
@@ -9,7 +9,7 @@ from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.content.queries import InvalidQuery
 from contentsvc_core.insights import Place
 from contentsvc_core.places import read_place, written_place
-from contentsvc_core.search.excerpts import record_hit_body
+from contentsvc_core.search.excerpts import HitBody, MetadataBody, record_hit_body
 from contentsvc_core.search.questions import read_context_search
 from contentsvc_core.search.terms import QUERY_LIMIT
 from contentsvc_core.timestamps import iso_ms
@@ -61,36 +61,6 @@ class ReadContext(Struct, forbid_unknown_fields=True, rename="camel"):
         str, Meta(min_length=1, max_length=400, description="the record's customId, as search_context gives it")
     ]
     offset: Offset = 0
-
-
-@final
-class MetadataBody(TypedDict):
-    """What a record is about."""
-
-    source: str
-    eventType: str
-    repository: str
-
-
-@final
-class ExcerptBody(TypedDict):
-    """Where the words stand: a commit with its hash and page, or a line of a release."""
-
-    text: str
-    ref: NotRequired[str]
-    url: NotRequired[str]
-
-
-@final
-class HitBody(TypedDict):
-    """A record that was found."""
-
-    customId: str
-    metadata: MetadataBody
-    action: str
-    deliveryId: str
-    excerpts: list[ExcerptBody]
-    createdAt: str
 
 
 @final

@@ -13,13 +13,12 @@ from contentsvc_core.content.queries import InvalidQuery, PostQuery
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.insights import Place
 from contentsvc_core.places import written_place
-from contentsvc_core.search.excerpts import post_hit_body
+from contentsvc_core.search.excerpts import ExcerptBody, post_hit_body
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_mcp.context_tools import (
     Before,
     Behind,
-    ExcerptBody,
     Limit,
     Next,
     NextOffset,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, assert_never, final
+from typing import Any, Final, NotRequired, TypedDict, assert_never, final
 
 from attrs import frozen
 
@@ -23,6 +23,36 @@ _LINES: Final = 2_000
 _LINK: Final = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)")
 _BEGIN: Final = re.compile(r"^[ \t]*(?:#{1,6}|[-*+]|>)[ \t]+", re.MULTILINE)
 _EMPHASIS: Final = re.compile(r"\*\*|__|`")
+
+
+@final
+class MetadataBody(TypedDict):
+    """What a context record is about (specification 2.5)."""
+
+    source: str
+    eventType: str
+    repository: str
+
+
+@final
+class ExcerptBody(TypedDict):
+    """A part of what was found: a commit with its hash and page, or a line of a release."""
+
+    text: str
+    ref: NotRequired[str]
+    url: NotRequired[str]
+
+
+@final
+class HitBody(TypedDict):
+    """A context record that was found."""
+
+    customId: str
+    metadata: MetadataBody
+    action: str
+    deliveryId: str
+    excerpts: list[ExcerptBody]
+    createdAt: str
 
 
 @final

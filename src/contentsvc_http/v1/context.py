@@ -1,7 +1,7 @@
 """``/v1/context``: what happened, for AI agents: searched by its words, and each record whole (specification 2.5)."""
 
 import asyncio
-from typing import Annotated, Any, Final, NotRequired, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict, final
 
 import msgspec
 from litestar import Request, Response, get
@@ -13,7 +13,7 @@ from contentsvc_core.content.queries import InvalidQuery
 from contentsvc_core.insights import Place
 from contentsvc_core.places import read_place, written_place
 from contentsvc_core.ports import ContextLibrary, Search
-from contentsvc_core.search.excerpts import record_hit_body
+from contentsvc_core.search.excerpts import HitBody, MetadataBody, record_hit_body
 from contentsvc_core.search.questions import HITS_DEFAULT, HITS_LIMIT, read_context_search, read_limit
 from contentsvc_core.workflows.context import context_body, is_custom_id
 from contentsvc_http.errors import Refused
@@ -30,36 +30,6 @@ _PARAMETERS: Final = {
     "limit": f"how many records, 1 to {HITS_LIMIT}; {HITS_DEFAULT} unless told",
     "before": "where the part before this one ended: its next",
 }
-
-
-@final
-class MetadataBody(TypedDict):
-    """What a context record is about (specification 2.5)."""
-
-    source: str
-    eventType: str
-    repository: str
-
-
-@final
-class ExcerptBody(TypedDict):
-    """A part of what was found: a commit with its hash and page, or a line of a release."""
-
-    text: str
-    ref: NotRequired[str]
-    url: NotRequired[str]
-
-
-@final
-class HitBody(TypedDict):
-    """A context record that was found."""
-
-    customId: str
-    metadata: MetadataBody
-    action: str
-    deliveryId: str
-    excerpts: list[ExcerptBody]
-    createdAt: str
 
 
 @final
