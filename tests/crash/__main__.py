@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Final
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from tests.crash.campaign import run_campaign
 from tests.crash.store_level import run_store_campaign
+from tests.progress import progress
 
 _SHOWN: Final = 20
 
@@ -35,16 +34,14 @@ def crash(count: int, seed: int, rows: int, *, keep: bool, store: bool) -> None:
     """
     click.echo(f"crash: count={count} seed={seed}")
     folder = Path(tempfile.mkdtemp(prefix="contentsvc-crash-"))
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("kill -9", total=count)
+    if rows:
+        click.echo(f"writing {rows:,} log entries first", err=True)
+    with progress("kill -9", count) as advance:
         if store:
-            stored = run_store_campaign(folder, count=count, seed=seed, on_cycle=lambda: progress.advance(task))
+            stored = run_store_campaign(folder, count=count, seed=seed, on_cycle=advance)
             faults, line = stored.faults, stored.line
         else:
-            if rows:
-                progress.console.print(f"writing {rows:,} log entries first")
-            served = run_campaign(folder, count=count, seed=seed, rows=rows, on_cycle=lambda: progress.advance(task))
+            served = run_campaign(folder, count=count, seed=seed, rows=rows, on_cycle=advance)
             faults, line = served.verdict.faults, served.line
     for fault in faults[:_SHOWN]:
         click.echo(fault, err=True)

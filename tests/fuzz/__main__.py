@@ -10,10 +10,9 @@ from time import monotonic
 from typing import Final
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from tests.fuzz.operations import EXAMPLES, fuzz_operations, operations
 from tests.fuzz.receiving import Found, fuzz_receiving
+from tests.progress import progress
 
 #: How many a process makes at a time.
 _EACH: Final = 5_000
@@ -32,8 +31,6 @@ def fuzz(count: int, requests: int, seed: int) -> None:
     """
     click.echo(f"fuzz: count={count} requests={requests} seed={seed}")
     faults = [*_bodies(count, seed), *(_operations(requests, seed) if requests else ())]
-    for fault in faults[:_SHOWN]:
-        click.echo(fault, err=True)
     sys.exit(1 if faults else 0)
 
 
@@ -58,19 +55,18 @@ def _operations(requests: int, seed: int) -> list[str]:
 
 
 def _told(turns: list[Callable[[], Found]], what: str, unit: str, each: int) -> list[str]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     outcomes = Counter[str]()
     faults: list[str] = []
     began = monotonic()
-    with (
-        ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool,
-        Progress(*columns, console=Console(stderr=True)) as progress,
-    ):
-        task = progress.add_task(what, total=len(turns) * each)
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool, progress(what, len(turns) * each) as advance:
         for found in pool.map(_turn, turns):
             outcomes += found.outcomes
-            faults += found.faults
-            progress.advance(task, each)
+            for fault in found.faults:
+                faults.append(fault)
+                if len(faults) <= _SHOWN:
+                    # At once: whoever ends a long campaign has seen what it found.
+                    click.echo(fault, err=True)
+            advance(each)
     told = ", ".join(f"{name} {number}" for name, number in outcomes.most_common())
     click.echo(f"fuzz: {outcomes.total()} {unit} in {monotonic() - began:.0f} s: {told}; faults {len(faults)}")
     return faults

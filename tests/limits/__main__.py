@@ -12,9 +12,8 @@ from typing import Final
 import click
 import httpx
 from attrs import frozen
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from tests.limits.installed import LIMIT, Limited, clients, install
+from tests.progress import Advance, progress
 from tests.server_process import serving
 
 #: When how many requests are sent, in seconds after the first one, and how many of them must pass.
@@ -40,12 +39,10 @@ def limits(*, keep: bool) -> None:
     Takes a little over two minutes. Exit code 0 when exactly those requests pass that must.
     """
     folder = Path(tempfile.mkdtemp(prefix="contentsvc-limits-"))
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f}"))
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        waiting = progress.add_task("seconds", total=120)
+    with progress("seconds", 120) as advance:
         limited = asyncio.run(install(folder, f"sqlite+aiosqlite:///{folder / 'contentsvc.db'}"))
         with serving(limited.installation) as server:
-            told, faults = asyncio.run(_play(limited, server.url, _clock(progress, waiting)))
+            told, faults = asyncio.run(_play(limited, server.url, _clock(advance)))
     for fault in faults:
         click.echo(fault)
     click.echo(f"limits: {told}; {'as it must be' if not faults else f'faults {len(faults)}, see {folder}'}")
@@ -54,15 +51,16 @@ def limits(*, keep: bool) -> None:
     sys.exit(1 if faults else 0)
 
 
-def _clock(progress: Progress, task: TaskID) -> Callable[[float], Awaitable[None]]:
+def _clock(advance: Advance) -> Callable[[float], Awaitable[None]]:
     """Give what waits until a time, and shows how it passes."""
 
     async def until(moment: float) -> None:
-        began = monotonic()
-        done = progress.tasks[task].completed
+        before = monotonic()
         while (left := moment - monotonic()) > 0:
             await asyncio.sleep(min(left, _TURN_S))
-            progress.update(task, completed=done + monotonic() - began)
+            now = monotonic()
+            advance(now - before)
+            before = now
 
     return until
 

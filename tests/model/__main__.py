@@ -8,11 +8,10 @@ from typing import Final
 import click
 from hypothesis import HealthCheck, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from tests import postgres
 from tests.model.bench import FAMILIES, Bench
 from tests.model.machine import machine_on
+from tests.progress import progress
 
 _TOLD: Final = ("processed", "duplicate", "filtered", "ignored", "pinged", "refused", "failed", "runs taken", "races")
 
@@ -35,15 +34,10 @@ def model(count: int, number: int, steps: int) -> None:
         print_blob=True,
         suppress_health_check=[HealthCheck.too_slow],
     )
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     began = monotonic()
     run = postgres.begin_run()
     try:
-        with (
-            Progress(*columns, console=Console(stderr=True)) as progress,
-            Bench(on_script=lambda: progress.advance(task)) as bench,
-        ):
-            task = progress.add_task("scripts", total=count)
+        with progress("scripts", count) as advance, Bench(on_script=advance) as bench:
             agreed = _agree(bench, scripts, number)
     finally:
         postgres.end_run(run)

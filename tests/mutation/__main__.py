@@ -8,12 +8,11 @@ from time import monotonic
 from typing import Final
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from tests.mutation import afresh, trials
 from tests.mutation.mutants import ROOT, Mutant, modules, mutants_of
 from tests.mutation.rooms import ROOMS, TESTS, explained, room_of
 from tests.mutation.trials import Campaign, End, Trial
+from tests.progress import progress
 
 #: In percent: of all mutants, those apart that are explained.
 GOAL: Final = 90.0
@@ -73,22 +72,14 @@ def _is_tried(mutant: Mutant) -> bool:
 
 
 def _tried(mutants: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[Trial]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     found: list[Trial] = []
-    # No thread draws it: a process that is forked beside one may find a lock that nobody opens.
     _TRIALS.parent.mkdir(exist_ok=True)
-    with (
-        _TRIALS.open("w", encoding="utf-8", buffering=1) as kept,
-        Progress(*columns, console=Console(stderr=True), auto_refresh=False) as progress,
-    ):
-        task = progress.add_task("mutants", total=len(mutants))
-        progress.refresh()
+    with _TRIALS.open("w", encoding="utf-8", buffering=1) as kept, progress("mutants", len(mutants)) as advance:
 
         def told(trial: Trial) -> None:
             found.append(trial)
             kept.write(f"{_line(trial)}\n")
-            progress.advance(task)
-            progress.refresh()
+            advance()
 
         imported = [mutant for mutant in mutants if mutant.function is None]
         if imported:

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Final
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from tests import postgres
 from tests.nodes.cuts import run_cuts
 from tests.nodes.kills import run_kills
@@ -17,6 +15,7 @@ from tests.nodes.load import PER_S
 from tests.nodes.outage import run_outage
 from tests.nodes.reckoning import Report
 from tests.nodes.upgrade import run_upgrade
+from tests.progress import progress
 
 _SHOWN: Final = 20
 _PARTS: Final = ("kills", "outage", "cuts", "upgrade")
@@ -56,16 +55,14 @@ def nodes(
 
     parts = (("kills", kills, count), ("outage", outage, 2), ("cuts", cutting, 2 * cuts), ("upgrade", upgrade, 2))
     reports: list[Report] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     run = postgres.begin_run()
     try:
-        with Progress(*columns, console=Console(stderr=True)) as progress:
-            for name, part, total in parts:
-                if name in only:
-                    task = progress.add_task(name, total=total)
-                    place = folder / name
-                    place.mkdir()
-                    reports.append(part(place, lambda task=task: progress.advance(task)))
+        for name, part, total in parts:
+            if name in only:
+                place = folder / name
+                place.mkdir()
+                with progress(name, total) as advance:
+                    reports.append(part(place, advance))
     finally:
         postgres.end_run(run)
     faults = [f"{report.name}: {fault}" for report in reports for fault in report.verdict.faults]

@@ -9,8 +9,7 @@ from time import monotonic
 from typing import Final
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from tests.progress import progress
 from tests.simulate.episode import Report, run_episode
 
 #: How many deliveries an episode has.
@@ -33,21 +32,21 @@ def simulate(count: int, seed: int, episode: int | None) -> None:
     """
     click.echo(f"simulate: count={count} seed={seed}")
     numbers = range(-(-count // _EACH)) if episode is None else range(episode, episode + 1)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     figures = Counter[str]()
     faults: list[str] = []
     began = monotonic()
     with (
         ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool,
-        Progress(*columns, console=Console(stderr=True)) as progress,
+        progress("deliveries", len(numbers) * _EACH) as advance,
     ):
-        task = progress.add_task("deliveries", total=len(numbers) * _EACH)
         for number, report in zip(numbers, pool.map(partial(_run, seed), numbers, chunksize=4), strict=True):
             figures += report.figures
-            faults += [f"episode {number}: {fault}" for fault in report.faults]
-            progress.advance(task, _EACH)
-    for fault in faults[:_SHOWN]:
-        click.echo(fault, err=True)
+            for fault in report.faults:
+                faults.append(f"episode {number}: {fault}")
+                if len(faults) <= _SHOWN:
+                    # At once: whoever ends a long campaign has seen what it found.
+                    click.echo(faults[-1], err=True)
+            advance(_EACH)
     told = ", ".join(f"{name} {figures[name]}" for name in _TOLD)
     click.echo(
         f"simulate: {figures['deliveries']} deliveries in {figures['episodes']} episodes, "

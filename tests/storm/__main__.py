@@ -4,14 +4,12 @@ import asyncio
 import shutil
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from tests import postgres
+from tests.progress import progress
 from tests.server_process import Prepared, prepare, serving
 from tests.storm.races import COPIES, STORES, race
 from tests.storm.slow import summary
@@ -30,24 +28,25 @@ _KEYS: Final = 12
 
 @click.command()
 @click.option("--count", default=1000, show_default=True, type=click.IntRange(min=1), help="How many races a store.")
+@click.option("--seed", default=1, show_default=True, help="Decides what is sent, and in which order.")
 @click.option("--only", type=click.Choice(["races", "bodies", "sockets"]), help="This storm alone.")
-def storm(count: int, only: str | None) -> None:
+def storm(count: int, seed: int, only: str | None) -> None:
     """Send what is meant to hurt: copies that race, large bodies without a signature, and clients that hold on.
 
     Exit code 0 when each delivery is processed once, and all others are served meanwhile.
     """
-    click.echo(f"storm: count={count}")
+    click.echo(f"storm: count={count} seed={seed}")
     faults: list[str] = []
     run = postgres.begin_run()
     folder = Path(tempfile.mkdtemp(prefix="contentsvc-storm-"))
     try:
         if only in {None, "races"}:
-            faults += _race(count)
+            faults += _race(count, seed)
         prepared = prepare(folder) if only != "races" else None
         if prepared is not None and only in {None, "bodies"}:
-            faults += _flood(prepared)
+            faults += _flood(prepared, seed)
         if prepared is not None and only in {None, "sockets"}:
-            faults += _sit(prepared)
+            faults += _sit(prepared, seed)
     finally:
         postgres.end_run(run)
     for fault in faults:
@@ -58,22 +57,20 @@ def storm(count: int, only: str | None) -> None:
     sys.exit(1 if faults else 0)
 
 
-def _race(count: int) -> list[str]:
+def _race(count: int, seed: int) -> list[str]:
     faults: list[str] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        for name, opening in STORES.items():
-            task = progress.add_task(f"races, {name}", total=count)
-            found = asyncio.run(race(opening, rounds=count, on_round=partial(progress.advance, task)))
-            click.echo(f"races: {count} rounds of {COPIES} copies on {name}: not one processed {len(found)}")
-            faults += [f"{name}: {fault}" for fault in found]
+    for name, opening in STORES.items():
+        with progress(f"races, {name}", count) as advance:
+            found = asyncio.run(race(opening, rounds=count, seed=seed, on_round=advance))
+        click.echo(f"races: {count} rounds of {COPIES} copies on {name}: not one processed {len(found)}")
+        faults += [f"{name}: {fault}" for fault in found]
     return faults
 
 
-def _flood(prepared: Prepared) -> list[str]:
+def _flood(prepared: Prepared, seed: int) -> list[str]:
     keys = [_key(prepared) for _ in range(_KEYS)]
     with serving(prepared.installation) as server:
-        seen = asyncio.run(flood(prepared, server, bodies=_BODIES, size=LARGE, keys=keys, at_least_s=20.0))
+        seen = asyncio.run(flood(prepared, server, bodies=_BODIES, size=LARGE, keys=keys, at_least_s=20.0, seed=seed))
     probed = seen.probed
     answers = ", ".join(f"{answer} {number}" for answer, number in sorted(seen.answers.items()))
     click.echo(
@@ -87,9 +84,9 @@ def _flood(prepared: Prepared) -> list[str]:
     ]
 
 
-def _sit(prepared: Prepared) -> list[str]:
+def _sit(prepared: Prepared, seed: int) -> list[str]:
     with serving(prepared.installation) as server:
-        held, probed = asyncio.run(sit(prepared, server, sockets=_SOCKETS, for_s=_MINUTE_S))
+        held, probed = asyncio.run(sit(prepared, server, sockets=_SOCKETS, for_s=_MINUTE_S, seed=seed))
     click.echo(
         f"sockets: {_SOCKETS} at once for {_MINUTE_S:.0f} s: {summary(held)}; good deliveries p99 "
         f"{probed.p99_s * 1000:.0f} ms of {len(probed.took_s)}, memory {probed.memory_mb:.0f} MB"

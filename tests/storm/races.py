@@ -1,7 +1,9 @@
 """Many copies of one delivery at once: one of them is processed, and the others are duplicates."""
 
 import asyncio
+import random
 import tempfile
+import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -19,8 +21,11 @@ from contentsvc_adapters.sql import Database, sql_stores, upgrade
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.outcomes import Outcome
 
 COPIES: Final = 64
+#: Over how long the copies of a round come in, in seconds: all at once, or while the first is being settled.
+_SPREADS_S: Final = (0.0, 0.0, 0.002, 0.01)
 _EXPECTED: Final = Counter({"Processed": 1, "Duplicate": COPIES - 1})
 
 #: Opens the stores of the processes that share a database; what has to be closed goes onto the stack.
@@ -52,17 +57,21 @@ async def _opened(stack: AsyncExitStack, url: str, *, processes: int) -> Sequenc
 STORES: Final[dict[str, Opening]] = {"memory": _memory, "SQLite": _sqlite, "PostgreSQL": _postgresql}
 
 
-async def race(opening: Opening, *, rounds: int, on_round: Callable[[], object] = lambda: None) -> list[str]:
+async def race(
+    opening: Opening, *, rounds: int, seed: int = 1, on_round: Callable[[], object] = lambda: None
+) -> list[str]:
     """Let copies race, round after round; give what is not as it has to be."""
+    chance = random.Random(seed)  # noqa: S311  # no secret
     faults: list[str] = []
     async with AsyncExitStack() as stack:
         processes = await opening(stack)
         acme = await tenant(processes[0])
         receivers = [Receiver(stores.deliveries, stores.journal, SystemClock(), RandomIds()) for stores in processes]
         for number in range(rounds):
-            delivery = _delivery(acme.address, number)
+            delivery = _delivery(acme.address, chance)
+            spread_s = chance.choice(_SPREADS_S)
             outcomes = await asyncio.gather(
-                *(receivers[copy % len(receivers)].receive(evolve(delivery)) for copy in range(COPIES))
+                *(_arrive(chance.choice(receivers), delivery, chance.uniform(0, spread_s)) for _ in range(COPIES))
             )
             counted = Counter(type(outcome).__name__ for outcome in outcomes)
             if counted != _EXPECTED:
@@ -76,6 +85,13 @@ async def race(opening: Opening, *, rounds: int, on_round: Callable[[], object] 
     return faults
 
 
-def _delivery(at: Address, number: int) -> Delivery:
-    body = push_body(f"feat: lamp {number}", repository_id=at.repository_id)
-    return signed(body, at=at, secret=SECRET, delivery_id=f"race-{number}")
+async def _arrive(receiver: Receiver, delivery: Delivery, after_s: float) -> Outcome:
+    if after_s:
+        await asyncio.sleep(after_s)
+    return await receiver.receive(evolve(delivery))
+
+
+def _delivery(at: Address, chance: random.Random) -> Delivery:
+    delivery_id = str(uuid.UUID(int=chance.getrandbits(128), version=4))
+    titles = [f"feat: lamp {delivery_id[:8]} {number}" for number in range(chance.randint(1, 20))]
+    return signed(push_body(*titles, repository_id=at.repository_id), at=at, secret=SECRET, delivery_id=delivery_id)

@@ -1,6 +1,7 @@
 """The storms that a server has to stand: large bodies that nobody signed, and clients that hold connections."""
 
 import asyncio
+import random
 from collections import Counter
 from typing import Final, final
 
@@ -26,9 +27,17 @@ class Flood:
 
 
 async def flood(
-    prepared: Prepared, server: ServerProcess, *, bodies: int, size: int, keys: list[str], at_least_s: float
+    prepared: Prepared,
+    server: ServerProcess,
+    *,
+    bodies: int,
+    size: int,
+    keys: list[str],
+    at_least_s: float,
+    seed: int = 1,
 ) -> Flood:
     """Send large bodies without a right signature, all at once, again and again, while somebody reads posts."""
+    chance = random.Random(seed)  # noqa: S311  # no secret
     async with a_client() as client:
         read = reading(client, server.url, keys)
         async with probing(read, pid=server.process.pid, every_s=0.1) as probed:
@@ -37,7 +46,7 @@ async def flood(
             while True:
                 answers += Counter(
                     await asyncio.gather(
-                        *(_send_unsigned(server.port, prepared.hook.path, size) for _ in range(bodies))
+                        *(_send_unsigned(server.port, prepared.hook.path, size, chance) for _ in range(bodies))
                     )
                 )
                 if asyncio.get_running_loop().time() >= until:
@@ -45,7 +54,7 @@ async def flood(
     return Flood(answers=answers, probed=probed)
 
 
-async def _send_unsigned(port: int, path: str, size: int) -> str:
+async def _send_unsigned(port: int, path: str, size: int, chance: random.Random) -> str:
     """Send a body in pieces until it is all sent, or the server says something; give the status."""
     reader, writer = await asyncio.open_connection(LOOPBACK, port)
     answer = asyncio.create_task(reader.readline())
@@ -53,10 +62,11 @@ async def _send_unsigned(port: int, path: str, size: int) -> str:
         async with asyncio.timeout(_WAIT_S):
             head = (
                 f"POST {path} HTTP/1.1\r\nHost: {LOOPBACK}\r\nContent-Type: application/json\r\nX-Host-Event: push\r\n"
-                f"X-Host-Delivery: storm\r\nX-Hub-Signature-256: sha256={'0' * 64}\r\nContent-Length: {size}\r\n\r\n"
+                f"X-Host-Delivery: storm\r\nX-Hub-Signature-256: sha256={chance.randbytes(32).hex()}\r\n"
+                f"Content-Length: {size}\r\n\r\n"
             )
             writer.write(head.encode())
-            piece = b"x" * _PIECE
+            piece = chance.randbytes(_PIECE)
             for begin in range(0, size, _PIECE):
                 if answer.done():
                     break
@@ -75,15 +85,18 @@ async def _send_unsigned(port: int, path: str, size: int) -> str:
         writer.transport.abort()
 
 
-async def sit(prepared: Prepared, server: ServerProcess, *, sockets: int, for_s: float) -> tuple[list[Held], Probed]:
+async def sit(
+    prepared: Prepared, server: ServerProcess, *, sockets: int, for_s: float, seed: int = 1
+) -> tuple[list[Held], Probed]:
     """Hold connections in every manner, while good deliveries come in; everybody who is sent away comes again."""
     async with a_client() as client:
         deliver = delivering(client, server.url, prepared.hook)
         async with probing(deliver, pid=server.process.pid, every_s=0.05) as probed:
-            manners = [*Manner]
-            held = await asyncio.gather(
-                *(_sit(prepared, server, manners[number % len(manners)], for_s=for_s) for number in range(sockets))
-            )
+            every = [*Manner]
+            # Of each so many; who comes first is chance.
+            manners = [every[number % len(every)] for number in range(sockets)]
+            random.Random(seed).shuffle(manners)  # noqa: S311  # no secret
+            held = await asyncio.gather(*(_sit(prepared, server, manner, for_s=for_s) for manner in manners))
     return [each for some in held for each in some], probed
 
 

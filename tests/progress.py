@@ -1,0 +1,66 @@
+"""How far a campaign is: a bar on a terminal; where nobody draws one, a line now and then."""
+
+import contextlib
+import sys
+from collections.abc import Generator
+from time import monotonic
+from typing import Final, Protocol, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+#: How far apart the lines are, in seconds.
+EVERY_S: Final = 60.0
+
+
+class Advance(Protocol):
+    """Tells that so much more is done."""
+
+    def __call__(self, by: float = 1, /) -> None: ...
+
+
+@contextlib.contextmanager
+def progress(what: str, total: float, *, stream: TextIO | None = None, every_s: float = EVERY_S) -> Generator[Advance]:
+    """Show how far something is, until it is left.
+
+    Args:
+        what: Its name, or what is counted.
+        total: How many there are.
+        stream: Where to; stderr if not given.
+        every_s: How far apart lines are where there is no terminal, in seconds.
+    """
+    console = Console(file=stream or sys.stderr)
+    with _bar(console, what, total) if console.is_terminal else _lines(console, what, total, every_s) as advance:
+        yield advance
+
+
+@contextlib.contextmanager
+def _bar(console: Console, what: str, total: float) -> Generator[Advance]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    # No thread draws it: a process that is forked beside one may find a lock that nobody opens.
+    with Progress(*columns, console=console, auto_refresh=False) as shown:
+        task = shown.add_task(what, total=total)
+        shown.refresh()
+
+        def advance(by: float = 1, /) -> None:
+            shown.advance(task, by)
+            shown.refresh()
+
+        yield advance
+
+
+@contextlib.contextmanager
+def _lines(console: Console, what: str, total: float, every_s: float) -> Generator[Advance]:
+    began = told = monotonic()
+    done = 0.0
+
+    def advance(by: float = 1, /) -> None:
+        nonlocal told, done
+        done += by
+        if (now := monotonic()) - told >= every_s:
+            told = now
+            # Past the console, which would fold and colour it.
+            console.file.write(f"{what}: {done:,.0f} of {total:,.0f} after {now - began:.0f} s\n")
+            console.file.flush()
+
+    yield advance
