@@ -9,7 +9,7 @@ import msgspec
 from contentsvc_core.text import storable
 
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
-_NO_CHOICE: Final = re.compile(r"Invalid enum value ('.*')", re.DOTALL)
+_NO_CHOICE: Final = re.compile(r"""Invalid enum value ('.*'|".*")""", re.DOTALL)
 #: How the decoder names a place: `` - at `$.a.b[0]` ``.
 _PLACE: Final = re.compile(r"(.*?)(?: - at `(?:key in )?\$\.?(.*)`)?", re.DOTALL)
 

@@ -12,13 +12,13 @@ from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, P
 from contentsvc_core.workflows.context import ContextRecord
 
 
-def _terms(text: str) -> tuple[Term, ...]:
+def terms_of(text: str) -> tuple[Term, ...]:
     terms = read_terms(text)
     assert not isinstance(terms, InvalidQuery)
     return terms
 
 
-def _record(event: Event) -> ContextRecord:
+def record_of(event: Event) -> ContextRecord:
     return ContextRecord(
         id="ctx_1",
         organization_id="org_1",
@@ -31,7 +31,7 @@ def _record(event: Event) -> ContextRecord:
     )
 
 
-def _push(*messages: str, username: str | None = "ada") -> Push:
+def push_of(*messages: str, username: str | None = "ada") -> Push:
     commits = tuple(
         Commit(
             id=f"{number}",
@@ -57,7 +57,7 @@ RELEASE = Release(
 )
 
 
-def _post(markdown: str) -> Post:
+def post_of(markdown: str) -> Post:
     return Post(
         id="post_1",
         organization_id="org_1",
@@ -73,7 +73,7 @@ def _post(markdown: str) -> Post:
 
 
 def test_a_commit_is_told_with_its_author_hash_and_page() -> None:
-    (excerpt,) = record_excerpts(_record(_push("feat: a lamp\n\nIt lights.")), _terms("lamp"))
+    (excerpt,) = record_excerpts(record_of(push_of("feat: a lamp\n\nIt lights.")), terms_of("lamp"))
 
     assert excerpt == Excerpt(text="feat: a lamp It lights. (ada)", ref="0", url="https://codehost.example/0")
     assert excerpt.body == {
@@ -81,7 +81,7 @@ def test_a_commit_is_told_with_its_author_hash_and_page() -> None:
         "ref": "0",
         "url": "https://codehost.example/0",
     }
-    (unknown,) = record_excerpts(_record(_push("feat: a lamp", username=None)), ())
+    (unknown,) = record_excerpts(record_of(push_of("feat: a lamp", username=None)), ())
     assert unknown.text == "feat: a lamp (Ada Lamp)"
 
 
@@ -97,36 +97,48 @@ def test_a_commit_is_told_with_its_author_hash_and_page() -> None:
     ],
 )
 def test_those_commits_are_shown_that_have_the_words(query: str, refs: list[str]) -> None:
-    push = _push(
+    push = push_of(
         "chore: a", "feat: a lamp", "chore: b", "fix: the door", "fix: the lamp at the door", "chore: c", "chore: d"
     )
-    assert [excerpt.ref for excerpt in record_excerpts(_record(push), _terms(query))] == refs
+    assert [excerpt.ref for excerpt in record_excerpts(record_of(push), terms_of(query))] == refs
 
 
 def test_of_many_commits_those_that_have_most_of_the_words_are_shown_in_their_order() -> None:
-    push = _push(*(f"feat: lamp {number}{' door' if number in {6, 8} else ''}" for number in range(10)))
+    push = push_of(*(f"feat: lamp {number}{' door' if number in {6, 8} else ''}" for number in range(10)))
 
-    refs = [excerpt.ref for excerpt in record_excerpts(_record(push), _terms("lamp door"))]
+    refs = [excerpt.ref for excerpt in record_excerpts(record_of(push), terms_of("lamp door"))]
 
     assert refs == ["0", "1", "2", "6", "8"]
 
 
 def test_a_release_is_told_by_its_name_and_the_lines_of_its_notes() -> None:
-    excerpts = record_excerpts(_record(RELEASE), _terms("lamp"))
+    excerpts = record_excerpts(record_of(RELEASE), terms_of("lamp"))
 
     assert [excerpt.text for excerpt in excerpts] == ["The lamp", "- a lamp"]
     assert {(excerpt.ref, excerpt.url) for excerpt in excerpts} == {("v1.2.3", "https://codehost.example/v1.2.3")}
-    (unnamed,) = record_excerpts(_record(evolve(RELEASE, name=None, body=None)), ())
+    (unnamed,) = record_excerpts(record_of(evolve(RELEASE, name=None, body=None)), ())
     assert unnamed.text == "v1.2.3"
 
 
 def test_a_post_is_told_by_lines_without_the_signs_of_markdown() -> None:
-    post = _post("## Lamps\n\n- **api:** A [lamp](https://x.example/1) `lit` ([#1](https://x.example))\n\n> a door\n")
+    post = post_of("## Lamps\n\n- **api:** A [lamp](https://x.example/1) `lit` ([#1](https://x.example))\n\n> a door\n")
 
     assert [each.text for each in post_excerpts(post, ())] == ["Lamps", "api: A lamp lit (#1)", "a door"]
-    assert [each.body for each in post_excerpts(post, _terms("lamp"))] == [{"text": "api: A lamp lit (#1)"}]
+    assert [each.body for each in post_excerpts(post, terms_of("lamp"))] == [{"text": "api: A lamp lit (#1)"}]
 
 
 def test_a_long_line_is_cut() -> None:
-    (excerpt,) = post_excerpts(_post("x" * 1000), ())
+    (excerpt,) = post_excerpts(post_of("x" * 1000), ())
     assert excerpt.text == "x" * 279 + "…"
+
+
+def test_a_text_is_looked_at_up_to_its_two_thousandth_line() -> None:
+    lines = "\n".join(f"line {number}" for number in range(2_002))
+
+    assert [each.text for each in post_excerpts(post_of(lines), terms_of("1999"))] == ["line 1999"]
+    assert [each.text for each in post_excerpts(post_of(lines), terms_of("2000"))] == [
+        f"line {number}" for number in range(5)
+    ]
+    # And of long ones no further than as many lines of full length have.
+    long = f"{'x' * (2_000 * 280)} lamp"
+    assert "lamp" not in " ".join(each.text for each in post_excerpts(post_of(f"a\n{long}\nlamp"), terms_of("lamp")))

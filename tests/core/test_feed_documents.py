@@ -1,0 +1,210 @@
+"""Both feeds of a public changelog, whole: readers have kept these entries, and know them by their ids."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.public.atom import ATOM_TYPE, atom_document
+from contentsvc_core.content.public.changelogs import PublicChangelog, changelog_body
+from contentsvc_core.content.public.feeds import Feed, FeedEntry, feed_of
+from contentsvc_core.content.public.json_feed import JSON_FEED_TYPE, json_feed_document
+from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.organizations import Organization
+from contentsvc_core.testing import START
+
+LINKS = ChangelogLinks(base_url="https://acme.example", slug="acme")
+CHANGELOG = evolve(
+    PublicChangelog.first(Organization(id="org_1", slug="acme", name="Acme", created_at=START), START),
+    description="What is new",
+    product_url="https://acme.example/",
+    is_public=True,
+)
+LAMP = Post(
+    id="post_2",
+    organization_id="org_1",
+    title="A lamp & a door",
+    content="<h2>New</h2>\n<p>A <strong>lamp</strong>.</p>",
+    markdown="## New\n\nA **lamp**.",
+    content_type=ContentType.BLOG_POST,
+    source_metadata=None,
+    status=PostStatus.PUBLISHED,
+    published_at=START + timedelta(hours=2),
+    release_tag="v1.2.0",
+    created_at=START,
+    updated_at=START + timedelta(hours=3),
+)
+EARLY = evolve(
+    LAMP,
+    id="post_1",
+    title="Early",
+    content="<h2>Nothing but a heading</h2>",
+    content_type=ContentType.CHANGELOG,
+    published_at=START + timedelta(hours=1),
+    release_tag=None,
+    updated_at=START,
+)
+
+ATOM = """\
+<?xml version='1.0' encoding='utf-8'?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+  <id>urn:uuid:92176819-065c-598d-8eb2-0c78ab7448c6</id>
+  <title>Acme</title>
+  <subtitle>What is new</subtitle>
+  <updated>2026-01-01T03:00:00.000Z</updated>
+  <link rel="self" type="application/atom+xml" href="https://acme.example/changelog/acme/feed.atom" />
+  <link rel="alternate" type="text/html" href="https://acme.example/changelog/acme" />
+  <author>
+    <name>Acme</name>
+  </author>
+  <generator>contentsvc</generator>
+  <entry>
+    <id>urn:uuid:9d7ab39c-4631-5ac1-be90-4846197a294c</id>
+    <title>A lamp &amp; a door</title>
+    <link rel="alternate" type="text/html" href="https://acme.example/changelog/acme/posts/post_2" />
+    <published>2026-01-01T02:00:00.000Z</published>
+    <updated>2026-01-01T03:00:00.000Z</updated>
+    <category term="blog post" />
+    <category term="v1.2.0" />
+    <summary>A lamp.</summary>
+    <content type="html">&lt;h2&gt;New&lt;/h2&gt;
+&lt;p&gt;A &lt;strong&gt;lamp&lt;/strong&gt;.&lt;/p&gt;</content>
+  </entry>
+  <entry>
+    <id>urn:uuid:091fd75a-c0a4-5caf-8c94-d5304d777884</id>
+    <title>Early</title>
+    <link rel="alternate" type="text/html" href="https://acme.example/changelog/acme/posts/post_1" />
+    <published>2026-01-01T01:00:00.000Z</published>
+    <updated>2026-01-01T01:00:00.000Z</updated>
+    <category term="changelog" />
+    <content type="html">&lt;h2&gt;Nothing but a heading&lt;/h2&gt;</content>
+  </entry>
+</feed>
+"""
+
+
+def feed(*posts: Post, **changes: Any) -> Feed:
+    return feed_of(
+        evolve(CHANGELOG, **changes), posts or (LAMP, EARLY), links=LINKS, updated_at=START + timedelta(minutes=1)
+    )
+
+
+def test_a_feed_is_made_of_what_its_changelog_shows() -> None:
+    hidden = evolve(LAMP, content_type=ContentType.LINKEDIN_POST)
+    draft = evolve(LAMP, status=PostStatus.DRAFT, published_at=None)
+    withdrawn = evolve(LAMP, status=PostStatus.DRAFT)
+
+    made = feed(LAMP, hidden, draft, withdrawn, EARLY)
+
+    assert made == Feed(
+        id="urn:uuid:92176819-065c-598d-8eb2-0c78ab7448c6",
+        title="Acme",
+        description="What is new",
+        links=LINKS,
+        updated_at=START + timedelta(hours=3),
+        entries=[
+            FeedEntry(
+                id="urn:uuid:9d7ab39c-4631-5ac1-be90-4846197a294c",
+                url="https://acme.example/changelog/acme/posts/post_2",
+                title="A lamp & a door",
+                summary="A lamp.",
+                content="<h2>New</h2>\n<p>A <strong>lamp</strong>.</p>",
+                published_at=START + timedelta(hours=2),
+                updated_at=START + timedelta(hours=3),
+                tags=["blog post", "v1.2.0"],
+            ),
+            FeedEntry(
+                id="urn:uuid:091fd75a-c0a4-5caf-8c94-d5304d777884",
+                url="https://acme.example/changelog/acme/posts/post_1",
+                title="Early",
+                summary="",
+                content="<h2>Nothing but a heading</h2>",
+                published_at=START + timedelta(hours=1),
+                # It was a draft when it was last written: readers have something new since it was published.
+                updated_at=START + timedelta(hours=1),
+                tags=["changelog"],
+            ),
+        ],
+    )
+
+
+def test_a_feed_without_posts_is_as_old_as_its_changelog() -> None:
+    empty = feed_of(CHANGELOG, (), links=LINKS, updated_at=START)
+    assert (empty.entries, empty.updated_at) == ((), START)
+
+
+def test_the_atom_document() -> None:
+    assert ATOM_TYPE == "application/atom+xml"
+    assert atom_document(feed()).decode("utf-8") == ATOM
+
+
+def test_an_atom_document_has_no_empty_subtitle_and_nothing_that_xml_cannot_hold() -> None:
+    told = atom_document(feed(evolve(LAMP, title="a\x00b\ufffe", release_tag="v\x1b"), description="")).decode("utf-8")
+
+    assert "subtitle" not in told
+    assert "<title>a\ufffdb\ufffd</title>" in told
+    assert '<category term="v\ufffd" />' in told
+
+
+def test_the_json_feed() -> None:
+    assert JSON_FEED_TYPE == "application/feed+json"
+    assert json.loads(json_feed_document(feed())) == {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": "Acme",
+        "home_page_url": "https://acme.example/changelog/acme",
+        "feed_url": "https://acme.example/changelog/acme/feed.json",
+        "description": "What is new",
+        "authors": [{"name": "Acme", "url": "https://acme.example/changelog/acme"}],
+        "items": [
+            {
+                "id": "urn:uuid:9d7ab39c-4631-5ac1-be90-4846197a294c",
+                "url": "https://acme.example/changelog/acme/posts/post_2",
+                "title": "A lamp & a door",
+                "content_html": "<h2>New</h2>\n<p>A <strong>lamp</strong>.</p>",
+                "summary": "A lamp.",
+                "date_published": "2026-01-01T02:00:00.000Z",
+                "date_modified": "2026-01-01T03:00:00.000Z",
+                "tags": ["blog post", "v1.2.0"],
+            },
+            {
+                "id": "urn:uuid:091fd75a-c0a4-5caf-8c94-d5304d777884",
+                "url": "https://acme.example/changelog/acme/posts/post_1",
+                "title": "Early",
+                "content_html": "<h2>Nothing but a heading</h2>",
+                "date_published": "2026-01-01T01:00:00.000Z",
+                "date_modified": "2026-01-01T01:00:00.000Z",
+                "tags": ["changelog"],
+            },
+        ],
+    }
+    assert "description" not in json.loads(json_feed_document(feed(description="")))
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("home", ""),
+        ("releases", "/releases"),
+        ("atom", "/feed.atom"),
+        ("json_feed", "/feed.json"),
+        ("embed", "/embed"),
+        ("fragment", "/embed/fragment"),
+    ],
+)
+def test_every_address_stays_where_it_is(name: str, path: str) -> None:
+    assert getattr(LINKS, name) == f"https://acme.example/changelog/acme{path}"
+    assert getattr(ChangelogLinks(slug="tea"), name) == f"/changelog/tea{path}"
+
+
+def test_what_programs_are_told_of_a_changelog() -> None:
+    assert changelog_body(CHANGELOG) == {
+        "slug": "acme",
+        "title": "Acme",
+        "description": "What is new",
+        "productUrl": "https://acme.example/",
+        "contentTypes": ["changelog", "blog_post"],
+        "isPublic": True,
+    }

@@ -1,0 +1,207 @@
+"""What webhook endpoints are told, field by field: receivers of others read it."""
+
+import json
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.outgoing.events import EventType, Occurrence, post_published, post_written, run_failed
+from contentsvc_core.outgoing.messages import (
+    DueMessage,
+    Message,
+    MessageStatus,
+    Taken,
+    begun_log,
+    is_message_log,
+    message_for,
+    message_for_test,
+    payload,
+    payload_bytes,
+)
+from contentsvc_core.outgoing.signing import signature, signed_headers
+from contentsvc_core.testing import START
+
+LATER = START + timedelta(minutes=5)
+POST = Post(
+    id="post_1",
+    organization_id="org_1",
+    title="A lamp",
+    content="<p>A lamp.</p>",
+    markdown="A lamp.",
+    content_type=ContentType.CHANGELOG,
+    source_metadata={"repositories": ["acme/lighthouse"]},
+    status=PostStatus.DRAFT,
+    created_at=START,
+    updated_at=LATER,
+)
+TOLD_OF_POST: dict[str, Any] = {
+    "id": "post_1",
+    "title": "A lamp",
+    "contentType": "changelog",
+    "status": "draft",
+    "sourceMetadata": {"repositories": ["acme/lighthouse"]},
+    "createdAt": "2026-01-01T00:00:00.000Z",
+    "updatedAt": "2026-01-01T00:05:00.000Z",
+    "links": {"self": "/v1/posts/post_1"},
+}
+CREATED = Occurrence(
+    organization_id="org_1",
+    type=EventType.POST_CREATED,
+    key="post_1/2026-01-01T00:05:00.000Z",
+    data=TOLD_OF_POST,
+    at=LATER,
+    since=LATER,
+)
+MESSAGE = Message(
+    id="msg_3cfcb77ad4460d4d5bd72e66b9ba8055",
+    organization_id="org_1",
+    endpoint_id="whe_1",
+    type="post.created",
+    data=TOLD_OF_POST,
+    occurred_at=LATER,
+    created_at=LATER,
+    due_at=LATER,
+)
+
+
+def test_a_draft_that_was_written_is_created_and_not_published() -> None:
+    assert post_written(POST) == [CREATED]
+
+
+def test_a_post_that_is_born_published_is_told_twice() -> None:
+    shown = evolve(POST, status=PostStatus.PUBLISHED, source_metadata=None)
+    data = TOLD_OF_POST | {"status": "published", "sourceMetadata": None}
+
+    created, published = post_written(shown)
+
+    assert created == evolve(CREATED, data=data)
+    assert published == evolve(CREATED, data=data, type=EventType.POST_PUBLISHED)
+    assert post_published(shown) == published
+
+
+def test_a_failed_run_is_told_without_a_moment_of_its_own() -> None:
+    assert run_failed(
+        organization_id="org_1",
+        run_id="run_1",
+        started_by="trg_1",
+        takes=8,
+        reason="the writer is away",
+        created_at=START,
+        due_at=LATER,
+    ) == Occurrence(
+        organization_id="org_1",
+        type=EventType.RUN_FAILED,
+        key="run_1/8",
+        data={
+            "id": "run_1",
+            "triggerId": "trg_1",
+            "scheduleId": None,
+            "jobId": None,
+            "reason": "the writer is away",
+            "createdAt": "2026-01-01T00:00:00.000Z",
+        },
+        at=None,
+        since=LATER,
+    )
+
+
+def test_what_an_endpoint_is_told_has_an_id_that_is_derived_from_what_has_happened() -> None:
+    assert message_for("whe_1", CREATED) == MESSAGE
+
+    others = [
+        message_for("whe_2", CREATED),
+        message_for("whe_1", evolve(CREATED, type=EventType.POST_PUBLISHED)),
+        message_for("whe_1", evolve(CREATED, key="post_2")),
+    ]
+    assert len({MESSAGE.id, *(each.id for each in others)}) == 4
+
+
+def test_a_message_begins_untried() -> None:
+    assert (MESSAGE.status, MESSAGE.attempts, MESSAGE.takes) == (MessageStatus.PENDING, 0, 0)
+    assert (MESSAGE.log_id, MESSAGE.logged_at) == (None, None)
+    assert [status.value for status in MessageStatus] == ["pending", "delivered", "failed"]
+    assert not taken().is_failing
+    assert DueMessage(id="msg_1", endpoint_id="whe_1", is_failing=False) != DueMessage(
+        id="msg_1", endpoint_id="whe_1", is_failing=True
+    )
+    # Whoever prints it tells no secret.
+    assert "whsec" not in repr(taken())
+
+
+def test_a_test_says_that_it_is_one() -> None:
+    assert message_for_test("whe_1", "org_1", "msg_9", START) == Message(
+        id="msg_9",
+        organization_id="org_1",
+        endpoint_id="whe_1",
+        type="endpoint.test",
+        data={"message": "This is a test: nothing has happened."},
+        occurred_at=START,
+        created_at=START,
+        due_at=START,
+    )
+
+
+@pytest.mark.parametrize(
+    ("occurred_at", "timestamp"), [(LATER, "2026-01-01T00:05:00.000Z"), (None, "2026-01-01T00:00:00.000Z")]
+)
+def test_what_is_sent(occurred_at: datetime | None, timestamp: str) -> None:
+    message = evolve(MESSAGE, occurred_at=occurred_at, created_at=START)
+    expected = {"type": "post.created", "timestamp": timestamp, "data": TOLD_OF_POST}
+
+    assert payload(message) == expected
+    assert json.loads(payload_bytes(message)) == expected
+
+
+def taken(**changes: Any) -> Taken:
+    return Taken(message=evolve(MESSAGE, **changes), url="https://acme.example/hook", secrets=["whsec_MDEyMw=="])
+
+
+def test_a_message_has_one_log_entry_however_often_it_is_tried() -> None:
+    first = LogEntry(
+        id="log_1",
+        organization_id="org_1",
+        integration_id="whe_1",
+        repository_id=0,
+        reference_id=MESSAGE.id,
+        title="Sent post.created webhook",
+        integration_type="webhook",
+        direction=Direction.OUTGOING,
+        status=LogStatus.PENDING,
+        status_code=None,
+        detail=payload(MESSAGE),
+        created_at=START,
+    )
+
+    assert begun_log(taken(), log_id="log_1", at=START) == first
+    assert begun_log(taken(log_id="log_1", logged_at=START), log_id="log_2", at=LATER) == first
+
+    assert is_message_log(first)
+    assert not is_message_log(evolve(first, direction=Direction.INCOMING))
+    assert not is_message_log(evolve(first, integration_type="codehost"))
+
+
+@pytest.mark.parametrize(
+    ("secret", "reason"),
+    [
+        ("MDEyMw==", "^a webhook secret begins with whsec_$"),
+        ("whsec_MDEy*", "^behind whsec_, a webhook secret is Base64$"),
+        ("whsec_MDE", "^behind whsec_, a webhook secret is Base64$"),
+    ],
+)
+def test_what_is_no_secret_signs_nothing(secret: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        signature(secret, message_id="msg_1", timestamp_s=1, body=b"{}")
+
+
+def test_nothing_is_sent_unsigned() -> None:
+    with pytest.raises(ValueError, match=r"^nothing is sent unsigned$"):
+        signed_headers([], message_id="msg_1", at=START, body=b"{}")
+    assert list(signed_headers(taken().secrets, message_id="msg_1", at=START, body=b"{}")) == [
+        "webhook-id",
+        "webhook-timestamp",
+        "webhook-signature",
+    ]

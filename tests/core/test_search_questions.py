@@ -1,0 +1,166 @@
+"""What can be asked of context records and posts, what of them is searched, and how a hit is told."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from tests.core.test_search_excerpts import RELEASE, post_of, push_of, record_of, terms_of
+
+from contentsvc_core.content.posts import ContentType, PostStatus
+from contentsvc_core.content.queries import InvalidQuery
+from contentsvc_core.search.documents import DocumentKind, post_words, record_words
+from contentsvc_core.search.excerpts import post_hit_body, record_hit_body
+from contentsvc_core.search.questions import (
+    ContextSearch,
+    PostSearch,
+    read_context_search,
+    read_limit,
+    read_post_search,
+    read_since,
+)
+
+NO_DATE = "is no date and no time, such as 2026-11-22 or 2026-11-22T08:30:00Z"
+
+
+def test_a_question_about_context_is_read_whole() -> None:
+    parameters = {
+        "query": "lamp",
+        "repository": " Acme/Tea ",
+        "eventType": "push,release",
+        "since": "2026-11-22",
+    }
+
+    assert read_context_search(parameters) == ContextSearch(
+        terms=terms_of("lamp"),
+        repository="acme/tea",
+        event_types=["push", "release"],
+        since=datetime(2026, 11, 22, tzinfo=UTC),
+    )
+    assert read_context_search({}) == ContextSearch()
+    assert read_context_search(dict.fromkeys(parameters, "")) == ContextSearch()
+
+
+def test_a_question_about_posts_is_read_whole() -> None:
+    parameters = {
+        "query": "lamp",
+        "status": "published,draft",
+        "contentType": "blog_post,changelog",
+        "since": "2026-11-22",
+    }
+
+    assert read_post_search(parameters) == PostSearch(
+        terms=terms_of("lamp"),
+        statuses=[PostStatus.PUBLISHED, PostStatus.DRAFT],
+        content_types=[ContentType.BLOG_POST, ContentType.CHANGELOG],
+        since=datetime(2026, 11, 22, tzinfo=UTC),
+    )
+    assert read_post_search({}) == PostSearch()
+    assert read_post_search(dict.fromkeys(parameters, "")) == PostSearch()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"query": "!"}, "Invalid query: it has no word, only signs"),
+        ({"eventType": "push,ping"}, "Invalid eventType: 'ping' is not one of push, release"),
+        ({"since": "soon"}, f"Invalid since: 'soon' {NO_DATE}"),
+    ],
+)
+def test_a_question_about_context_that_cannot_be_is_refused(parameters: dict[str, str], error: str) -> None:
+    assert read_context_search(parameters) == InvalidQuery(error=error)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"query": "!"}, "Invalid query: it has no word, only signs"),
+        ({"status": "open"}, "Invalid status: 'open'"),
+        ({"contentType": "poem"}, "Invalid contentType: 'poem'"),
+        ({"since": "soon"}, f"Invalid since: 'soon' {NO_DATE}"),
+    ],
+)
+def test_a_question_about_posts_that_cannot_be_is_refused(parameters: dict[str, str], error: str) -> None:
+    refused = read_post_search(parameters)
+
+    assert isinstance(refused, InvalidQuery)
+    assert refused.error.startswith(error)
+
+
+@pytest.mark.parametrize(("text", "limit"), [("", 20), ("1", 1), ("007", 7), ("100", 100)])
+def test_a_limit_is_read(text: str, limit: int) -> None:
+    assert read_limit(text) == limit
+
+
+@pytest.mark.parametrize("text", ["0", "101", "-1", "1.5", "x", "٣", "9" * 18, "0" * 18 + "1"])
+def test_a_limit_that_cannot_be_is_refused(text: str) -> None:
+    assert read_limit(text) == InvalidQuery(error=f"Invalid limit: '{text}' is not a number from 1 to 100")
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("", None),
+        (" ", None),
+        ("2026-11-22", datetime(2026, 11, 22, tzinfo=UTC)),
+        ("2026-11-22T08:30:00", datetime(2026, 11, 22, 8, 30, tzinfo=UTC)),
+        ("2026-11-22t08:30:00.1239Z", datetime(2026, 11, 22, 8, 30, 0, 123_000, tzinfo=UTC)),
+        ("2026-11-22T08:30:00+01:00", datetime(2026, 11, 22, 7, 30, tzinfo=UTC)),
+        # A plus sign that nobody has escaped.
+        ("2026-11-22T08:30:00 01:00", datetime(2026, 11, 22, 7, 30, tzinfo=UTC)),
+        ("2026-11-22T08:30 0100", datetime(2026, 11, 22, 8, 30, tzinfo=timezone(timedelta(hours=1)))),
+    ],
+)
+def test_a_point_in_time_is_read(text: str, at: datetime | None) -> None:
+    assert read_since(text) == at
+
+
+@pytest.mark.parametrize("text", ["22.11.2026", "2026-11", "2026-13-01", "20261122", "2026-W47-7", "9" * 70])
+def test_what_is_no_point_in_time_is_refused(text: str) -> None:
+    shown = text if len(text) <= 64 else f"{'9' * 63}…"
+    assert read_since(text) == InvalidQuery(error=f"Invalid since: '{shown}' {NO_DATE}")
+
+
+def test_what_of_a_push_is_searched() -> None:
+    push = push_of("feat: a lamp", "fix: the door", username="ada-l")
+
+    assert record_words(record_of(push)) == (
+        *("acme", "lighthouse", "push", "pushed", "main"),
+        *("feat", "a", "lamp", "0", "ada", "l", "fix", "the", "door", "1"),
+    )
+    assert "ada" in record_words(record_of(push_of("fix: it", username=None)))
+    # Whoever searches for people finds them by name.
+    assert not {"example", "com"} & set(record_words(record_of(push)))
+
+
+def test_what_of_a_release_is_searched() -> None:
+    assert record_words(record_of(RELEASE)) == (
+        *("acme", "lighthouse", "release", "published"),
+        *("1\ue0012\ue0013", "v1", "2", "3", "the", "lamp", "news", "a", "door"),
+    )
+
+
+def test_what_of_a_post_is_searched() -> None:
+    assert post_words(post_of("## Lamps\n\nA door.")) == ("news", "lamps", "a", "door")
+    assert [kind.value for kind in DocumentKind] == ["context", "post"]
+
+
+def test_how_a_record_that_was_found_is_told() -> None:
+    assert record_hit_body(record_of(push_of("feat: a lamp")), terms_of("lamp")) == {
+        "customId": "codehost:1:d-1",
+        "metadata": {"source": "codehost_webhook", "eventType": "push", "repository": "acme/lighthouse"},
+        "action": "pushed",
+        "deliveryId": "d-1",
+        "excerpts": [{"text": "feat: a lamp (ada)", "ref": "0", "url": "https://codehost.example/0"}],
+        "createdAt": "2026-01-01T00:00:00.000Z",
+    }
+
+
+def test_how_a_post_that_was_found_is_told() -> None:
+    assert post_hit_body(post_of("A lamp."), terms_of("lamp")) == {
+        "id": "post_1",
+        "title": "News",
+        "contentType": "changelog",
+        "status": "draft",
+        "excerpts": [{"text": "A lamp."}],
+        "createdAt": "2026-01-01T00:00:00.000Z",
+        "updatedAt": "2026-01-01T00:00:00.000Z",
+    }

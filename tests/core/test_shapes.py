@@ -1,0 +1,93 @@
+"""Shapes: what is sent is read strictly, what is wrong is told with its place, and a schema says it before."""
+
+from enum import Enum
+from typing import Annotated
+
+import msgspec
+import pytest
+
+from contentsvc_core.shapes import NotOfShape, read_shape, schema_of, storable_json
+
+
+class Colour(Enum):
+    RED = "red"
+    GREEN = "green"
+
+
+class Bulb(msgspec.Struct, forbid_unknown_fields=True):
+    colour: Annotated[Colour, msgspec.Meta(description="How it shines.")]
+    watts: Annotated[int, msgspec.Meta(ge=1)] = 5
+
+
+class Lamp(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    bulbs: list[Bulb] = []
+    spare: Annotated[Bulb | None, msgspec.Meta(description="In the drawer.")] = None
+    tags: dict[str, str] = {}
+
+
+def test_what_is_of_the_shape_is_read() -> None:
+    assert read_shape({"name": "low", "bulbs": [{"colour": "red"}]}, Lamp) == Lamp("low", [Bulb(Colour.RED, 5)])
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("low", "Expected `object`, got `str`"),
+        ({}, "Object missing required field `name`"),
+        ({"name": 1}, "name: Expected `str`, got `int`"),
+        ({"name": "low", "bulbs": [{"colour": "red", "watts": 0}]}, "bulbs[0].watts: Expected `int` >= 1"),
+        (
+            {"name": "low", "bulbs": [{"colour": "red"}, {"colour": "blue"}]},
+            "bulbs[1].colour: 'blue' is not one of green, red",
+        ),
+        ({"name": "low", "spare": {"colour": "it's"}}, 'spare.colour: "it\'s" is not one of green, red'),
+        ({"name": "low", "tags": {"a": 1}}, "tags[...]: Expected `str`, got `int`"),
+        ({"name": "low", "more": 1}, "Object contains unknown field `more`"),
+    ],
+)
+def test_what_is_not_is_told_with_its_place_and_what_there_is_to_choose_from(value: object, said: str) -> None:
+    with pytest.raises(NotOfShape) as refused:
+        read_shape(value, Lamp)
+
+    assert str(refused.value) == said
+
+
+def test_a_choice_that_no_field_has_is_told_as_it_is() -> None:
+    class Chosen(msgspec.Struct):
+        colours: dict[str, Colour]
+
+    with pytest.raises(NotOfShape) as refused:
+        read_shape({"colours": {"a": "blue"}}, Chosen)
+
+    assert str(refused.value) == "colours[...]: Invalid enum value 'blue'"
+
+
+def test_a_schema_refers_to_nothing() -> None:
+    bulb = {
+        "title": "Bulb",
+        "type": "object",
+        "properties": {
+            "colour": {"title": "Colour", "enum": ["green", "red"], "description": "How it shines."},
+            "watts": {"type": "integer", "minimum": 1, "default": 5},
+        },
+        "required": ["colour"],
+        "additionalProperties": False,
+    }
+
+    assert schema_of(Lamp) == {
+        "title": "Lamp",
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "bulbs": {"type": "array", "items": bulb, "default": []},
+            "spare": {"anyOf": [bulb, {"type": "null"}], "description": "In the drawer.", "default": None},
+            "tags": {"type": "object", "additionalProperties": {"type": "string"}, "default": {}},
+        },
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+
+
+def test_what_no_store_can_hold_is_replaced_wherever_it_stands() -> None:
+    assert storable_json({"a\x00": ["\ud800b", 1, None, {"c": True}]}) == {"a\ufffd": ["\ufffdb", 1, None, {"c": True}]}

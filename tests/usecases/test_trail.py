@@ -1,0 +1,101 @@
+"""Following a delivery: from whatever names it to what it has led to."""
+
+import pytest
+from attrs import evolve
+from tests.golden import REPOSITORY_ID
+from tests.usecases.conftest import World
+from tests.usecases.test_perform import perform_all, pushed
+
+from contentsvc_core import LogEntry, RunStatus, Trigger
+from contentsvc_core.testing import signed
+from contentsvc_core.usecases.trail import Trails
+
+
+@pytest.fixture
+def trails(world: World) -> Trails:
+    stores = world.stores
+    return Trails(stores.journal, stores.insights, stores.contexts, stores.directory, stores.posts)
+
+
+async def entries(world: World, trails: Trails, named: str) -> list[str]:
+    return [f"{each.reference_id} {each.title}" for each in await trails.entries(world.organization.id, named)]
+
+
+async def test_a_delivery_is_found_by_its_id_its_record_and_each_of_its_entries(world: World, trails: Trails) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    await pushed(world, "d-10", "feat: a door")
+    await world.receiver.receive(signed({}, at=world.at, secret=world.secret, delivery_id="d-1"))
+    newest, _, oldest = await world.stores.journal.entries(world.organization.id)
+
+    both = ["d-1 Duplicate push delivery", "d-1 Processed push event"]
+    assert await entries(world, trails, "d-1") == both
+    assert await entries(world, trails, f"codehost:{REPOSITORY_ID}:d-1") == both
+    assert await trails.entries(world.organization.id, oldest.id) == (oldest,)
+    assert await trails.entries(world.organization.id, newest.id) == (newest,)
+    # A part of an id, another repository, another provider, somebody else's.
+    for other in ("d-", f"codehost:{REPOSITORY_ID + 1}:d-1", f"github:{REPOSITORY_ID}:d-1", "log_nothing"):
+        assert await entries(world, trails, other) == []
+    assert await trails.entries("org_2", "d-1") == ()
+    assert await trails.entries("org_2", oldest.id) == ()
+
+
+async def test_a_delivery_that_looks_like_an_entry_of_the_log_is_found_too(world: World, trails: Trails) -> None:
+    await pushed(world, "log_1", "feat: a lamp")
+
+    assert await entries(world, trails, "log_1") == ["log_1 Processed push event"]
+
+
+async def processed(world: World, delivery_id: str) -> LogEntry:
+    return next(
+        each for each in await world.stores.journal.entries(world.organization.id) if each.reference_id == delivery_id
+    )
+
+
+async def test_what_a_delivery_has_led_to(world: World, trails: Trails) -> None:
+    named = await world.triggers.create(
+        world.organization.id, name="Pushes", repository_ids=[REPOSITORY_ID], event_types=["push"]
+    )
+    assert isinstance(named, Trigger)
+    await pushed(world, "d-1", "feat: a lamp")
+    entry = await processed(world, "d-1")
+
+    before = await trails.led(entry)
+    runs = await perform_all(world)
+    after = await trails.led(entry)
+
+    (record,) = await world.stores.contexts.records(world.organization.id)
+    assert before is not None
+    assert after is not None
+    assert (before.record, before.number, before.is_under_way) == (record, 2, True)
+    assert (after.record, after.number, after.is_under_way) == (record, 2, False)
+    assert [(run.status, post) for run, _, post in before.runs] == [(RunStatus.PENDING, None)] * 2
+    posts = {post.id: post for post in await world.stores.posts.posts(world.organization.id)}
+    assert {run.id: (name, post) for run, name, post in after.runs} == {
+        run.id: (
+            "Pushes" if run.cause.started_by == named.id else "changelog for each event",
+            posts[run.post_id or ""],
+        )
+        for run in runs
+    }
+
+
+async def test_of_a_run_whose_trigger_is_gone_the_rest_is_told(world: World, trails: Trails) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    await perform_all(world)
+    await world.stores.directory.remove_trigger(world.organization.id, world.trigger.id)
+
+    led = await trails.led(await processed(world, "d-1"))
+
+    assert led is not None
+    ((_, name, post),) = led.runs
+    assert name == ""
+    assert post is not None
+
+
+async def test_what_was_not_processed_has_led_to_nothing(world: World, trails: Trails) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    await world.receiver.receive(signed({}, at=world.at, secret="wrong", delivery_id="d-2"))
+    refused = await processed(world, "d-2")
+
+    assert await trails.led(refused) is None
+    assert await trails.led(evolve(await processed(world, "d-1"), reference_id=None)) is None
