@@ -47,6 +47,7 @@ def test_the_first_one_is_named_as_the_organization_is_and_off() -> None:
     assert (OFF.slug, OFF.title, OFF.is_public) == ("acme", "Acme", False)
     assert OFF.content_types == (ContentType.CHANGELOG, ContentType.BLOG_POST)
     assert PublicChangelog.first(evolve(ACME, slug=f"{'a' * 62}-b"), START).slug == "a" * 62
+    assert PublicChangelog.first(evolve(ACME, slug=f"{'X' * 62}-b"), START).slug == "X" * 62
 
 
 @pytest.mark.parametrize(
@@ -61,6 +62,8 @@ def test_the_first_one_is_named_as_the_organization_is_and_off() -> None:
         ("product_url", "https://acme.example/"),
         ("product_url", "http://127.0.0.1:8000/x?y=1#z"),
         ("content_types", (ContentType.TWITTER_POST,)),
+        ("product_url", None),
+        ("product_url", f"https://acme.example/{'x' * 1979}"),
         ("is_public", True),
     ],
 )
@@ -84,7 +87,12 @@ def test_what_can_be_set_is(attribute: str, value: object) -> None:
         ("product_url", "javascript:alert(1)", "productUrl must be an http or https address"),
         ("product_url", "https://", "productUrl"),
         ("product_url", "https://a b/", "productUrl"),
+        ("product_url", "https://acme.example/a b", "productUrl"),
+        ("product_url", "https://acme.example/a\\b", "productUrl"),
+        ("product_url", "https://acme.example/\x7f", "productUrl"),
         ("product_url", "https://user@acme.example/", "productUrl"),
+        ("product_url", "https://-acme.example/", "productUrl"),
+        ("product_url", f"https://acme.example/{'x' * 1980}", "productUrl"),
         ("product_url", "https://acme.example:x/", "productUrl"),
         ("product_url", "https://[::1/", "productUrl"),
         ("product_url", f"https://acme.example/{'x' * 2000}", "productUrl"),
@@ -116,6 +124,7 @@ def test_lines_are_lines_and_types_have_one_order() -> None:
 def test_what_is_shown() -> None:
     assert OFF.shows(POST)
     for hidden in (
+        evolve(POST, published_at=None, status=PostStatus.DRAFT),
         evolve(POST, organization_id="org_2"),
         evolve(POST, status=PostStatus.DRAFT),
         evolve(POST, content_type=ContentType.LINKEDIN_POST),
@@ -147,6 +156,7 @@ def test_a_month_is_read_and_written() -> None:
     assert month == Month(2026, 12)
     assert month is not None
     assert (month.written, month.name) == ("2026-12", "December 2026")
+    assert (Month.read("1970-01"), Month.read("9998-12")) == (Month(1970, 1), Month(9998, 12))
     assert (month.since, month.until) == (at("2026-12-01"), at("2027-01-01"))
     assert [
         Month.read(text) for text in ("", "2026-00", "2026-13", "2026-1", "26-01", "1969-12", "9999-01", "٢٠٢٦-١٢")
@@ -186,15 +196,24 @@ def test_posts_about_one_release_stand_together() -> None:
     blog = published("b", "2026-02-02", release_tag="v1", content_type=ContentType.BLOG_POST)
     one = published("a", "2026-02-01", release_tag="v1")
     other = published("d", "2026-01-01", release_tag="v1", source_metadata={"repositories": ["acme/tea"]})
-    unknown = published("e", "2026-01-01", release_tag="v1", source_metadata={"repositories": [1, "x"]})
+    unknown = [
+        published("e", "2026-01-01", release_tag="v1", source_metadata=metadata)
+        for metadata in (
+            {"repositories": [1]},
+            {"repositories": ["acme/tea", "acme/lighthouse"]},
+            {"repositories": "acme/tea"},
+            {},
+            None,
+        )
+    ]
 
-    found = by_release([two, blog, POST, one, other, unknown])
+    found = by_release([two, blog, POST, one, other, *unknown])
 
     assert [(each.tag, each.repository, [post.id for post in each.posts]) for each in found] == [
         ("v2", "acme/lighthouse", ["c"]),
         ("v1", "acme/lighthouse", ["b", "a"]),
         ("v1", "acme/tea", ["d"]),
-        ("v1", "", ["e"]),
+        ("v1", "", ["e"] * 5),
     ]
 
 
@@ -204,7 +223,7 @@ def test_a_place_is_read_as_it_was_written() -> None:
     assert PublishedPlace.read(place.written) == place
     for text in ("", "_", "1", "x_post_1", "1_", "1_a/b", "999999999999999_post_1", "1_pöst"):
         assert PublishedPlace.read(text) is None
-    with pytest.raises(ValueError, match="never published"):
+    with pytest.raises(ValueError, match=r"^post_1 was never published$"):
         PublishedPlace.of(evolve(POST, status=PostStatus.DRAFT, published_at=None))
 
 
@@ -214,6 +233,7 @@ def test_addresses() -> None:
     assert links.home == "https://acme.example/changelog/acme"
     assert links.month(Month(2026, 2)) == "https://acme.example/changelog/acme/2026-02"
     assert links.post(POST) == "https://acme.example/changelog/acme/posts/post_1"
+    assert links.post(evolve(POST, id="a/b~é")) == "https://acme.example/changelog/acme/posts/a%2Fb~%C3%A9"
     assert ChangelogLinks(slug="acme").atom == "/changelog/acme/feed.atom"
 
 
@@ -246,3 +266,10 @@ def test_an_excerpt_is_a_line_of_text_without_headings() -> None:
     assert excerpt("") == ""
     # What is cut in the middle of a tag ends before it.
     assert excerpt(f"<p>{'x' * 30} <a href='{'y' * 100}'>z</a></p>", 3) == "xx…"
+
+
+def test_an_excerpt_looks_at_the_beginning_of_a_long_text_alone() -> None:
+    heading = f"<h2>{'x' * 180}</h2>"
+
+    assert excerpt(f"{heading}<p>A lamp</p>", 5) == "A la…"
+    assert excerpt(f"{'<h2>x</h2>' * 20}<p>A lamp</p>", 5) == ""

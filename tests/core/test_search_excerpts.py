@@ -142,3 +142,10 @@ def test_a_text_is_looked_at_up_to_its_two_thousandth_line() -> None:
     # And of long ones no further than as many lines of full length have.
     long = f"{'x' * (2_000 * 280)} lamp"
     assert "lamp" not in " ".join(each.text for each in post_excerpts(post_of(f"a\n{long}\nlamp"), terms_of("lamp")))
+
+
+def test_of_a_long_text_that_has_none_of_the_words_the_beginning_is_shown() -> None:
+    post = post_of("\n\n".join(f"line {number}" for number in range(9)))
+
+    assert [each.text for each in post_excerpts(post, terms_of("wall"))] == [f"line {number}" for number in range(5)]
+    assert [each.text for each in post_excerpts(post, ())] == [f"line {number}" for number in range(5)]

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from attrs import evolve
 from tests.core.test_search_excerpts import RELEASE, post_of, push_of, record_of, terms_of
 
 from contentsvc_core.content.posts import ContentType, PostStatus
@@ -62,6 +63,7 @@ def test_a_question_about_posts_is_read_whole() -> None:
     [
         ({"query": "!"}, "Invalid query: it has no word, only signs"),
         ({"eventType": "push,ping"}, "Invalid eventType: 'ping' is not one of push, release"),
+        ({"eventType": "x" * 99}, f"Invalid eventType: '{'x' * 63}…' is not one of push, release"),
         ({"since": "soon"}, f"Invalid since: 'soon' {NO_DATE}"),
     ],
 )
@@ -95,6 +97,11 @@ def test_a_limit_that_cannot_be_is_refused(text: str) -> None:
     assert read_limit(text) == InvalidQuery(error=f"Invalid limit: '{text}' is not a number from 1 to 100")
 
 
+def test_a_limit_that_is_no_number_is_told_by_its_beginning() -> None:
+    assert read_limit("x" * 99) == InvalidQuery(error=f"Invalid limit: '{'x' * 63}…' is not a number from 1 to 100")
+    assert read_limit("0" * 17 + "7") == 7
+
+
 @pytest.mark.parametrize(
     ("text", "at"),
     [
@@ -126,7 +133,10 @@ def test_what_of_a_push_is_searched() -> None:
         *("acme", "lighthouse", "push", "pushed", "main"),
         *("feat", "a", "lamp", "0", "ada", "l", "fix", "the", "door", "1"),
     )
-    assert "ada" in record_words(record_of(push_of("fix: it", username=None)))
+    assert record_words(record_of(push_of("fix: it", username=None))) == (
+        *("acme", "lighthouse", "push", "pushed", "main"),
+        *("fix", "it", "0", "ada", "lamp"),
+    )
     # Whoever searches for people finds them by name.
     assert not {"example", "com"} & set(record_words(record_of(push)))
 
@@ -135,6 +145,10 @@ def test_what_of_a_release_is_searched() -> None:
     assert record_words(record_of(RELEASE)) == (
         *("acme", "lighthouse", "release", "published"),
         *("1\ue0012\ue0013", "v1", "2", "3", "the", "lamp", "news", "a", "door"),
+    )
+    assert record_words(record_of(evolve(RELEASE, name=None, body=None))) == (
+        *("acme", "lighthouse", "release", "published"),
+        *("1\ue0012\ue0013", "v1", "2", "3"),
     )
 
 

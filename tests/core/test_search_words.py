@@ -27,6 +27,10 @@ from contentsvc_core.search.words import ROOM, TEXT_LIMIT, WORD_LIMIT, asked_wor
         ("ランプv2追加", ["ラ", "ン", "プ", "v2", "追", "加"]),
         ("불이 켜졌다", ["불이", "켜졌다"]),
         ("a" * (WORD_LIMIT + 9), ["a" * WORD_LIMIT]),
+        (f"x{'A' * (WORD_LIMIT + 9)}", [f"x{'a' * (WORD_LIMIT - 1)}", "a" * WORD_LIMIT]),
+        ("ß" * 40, ["s" * WORD_LIMIT]),
+        ("lamp2 LAMP2 2026", ["lamp2", "2026"]),
+        (".".join(["123456789"] * 8), ["\ue001".join(["123456789"] * 8)[:WORD_LIMIT], "123456789"]),
         ("v1.2.3", ["1\ue0012\ue0013", "v1", "2", "3"]),
         (
             "release-2026.11, 1.2.3-rc.1.",
@@ -50,6 +54,9 @@ def test_a_large_document_has_the_words_of_its_beginning() -> None:
     words = words_of([" ".join(f"{number:08}" for number in range(60_000))])
 
     assert words == tuple(f"{number:08}" for number in range(ROOM // 9))
+    # To the last byte, of which each word takes one more than it has.
+    exact = [f"{number:063}" for number in range(ROOM // 64)]
+    assert words_of([" ".join([*exact, "a"])]) == tuple(exact)
     # Bytes are counted, and not characters.
     foreign = words_of([" ".join(f"ä{number:06}" for number in range(60_000))])
     assert len(foreign) == ROOM // 9
@@ -85,6 +92,10 @@ def test_a_document_is_found_by_each_of_its_own_parts(parts: list[str]) -> None:
         ('"the lamp"', (Term(words=["the"]), Term(words=["lamp"]))),
         ("rate_limit*", (Term(words=["rate", "limit"], is_prefix=True),)),
         ("v1.2.3", (Term(words=["1\ue0012\ue0013"]),)),
+        ("v0123456789" * 9, (Term(words=[("v0123456789" * 9)[:64]]),)),
+        (".".join(["123456789"] * 8), (Term(words=["\ue001".join(["123456789"] * 8)[:64]]),)),
+        ("ß" * 40, (Term(words=["s" * 64]),)),
+        ("'lamp'", (Term(words=["lamp"]),)),
         ("1.2*", (Term(words=["1\ue0012"], is_prefix=True),)),
         ("lamp - * !", (Term(words=["lamp"]),)),
         ("DeliveryStore", (Term(words=["deliverystore"]),)),

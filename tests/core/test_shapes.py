@@ -26,7 +26,7 @@ class Lamp(msgspec.Struct, forbid_unknown_fields=True):
     tags: dict[str, str] = {}
 
 
-def test_what_is_of_the_shape_is_read() -> None:
+def test_what_is_of_the_shape_is_read_and_nothing_is_converted() -> None:
     assert read_shape({"name": "low", "bulbs": [{"colour": "red"}]}, Lamp) == Lamp("low", [Bulb(Colour.RED, 5)])
 
 
@@ -36,6 +36,7 @@ def test_what_is_of_the_shape_is_read() -> None:
         ("low", "Expected `object`, got `str`"),
         ({}, "Object missing required field `name`"),
         ({"name": 1}, "name: Expected `str`, got `int`"),
+        ({"name": "low", "bulbs": [{"colour": "red", "watts": "1"}]}, "bulbs[0].watts: Expected `int`, got `str`"),
         ({"name": "low", "bulbs": [{"colour": "red", "watts": 0}]}, "bulbs[0].watts: Expected `int` >= 1"),
         (
             {"name": "low", "bulbs": [{"colour": "red"}, {"colour": "blue"}]},

@@ -1,6 +1,9 @@
 """Endpoints' addresses, and what is told of what."""
 
+from datetime import timedelta
+
 import pytest
+from attrs import evolve
 
 from contentsvc_core.content.site_addresses import BadAddress, read_site_hosts
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint, endpoint_body, read_endpoint_url
@@ -70,6 +73,36 @@ def test_without_event_types_everything_is_told_and_while_it_is_off_nothing() ->
     # In one order, each once.
     both = endpoint(EventType.RUN_FAILED, EventType.POST_CREATED, EventType.RUN_FAILED)
     assert endpoint_body(both)["eventTypes"] == ["post.created", "run.failed"]
+
+
+def test_what_clients_are_told_of_an_endpoint() -> None:
+    endpoint = WebhookEndpoint(
+        id="whe_1",
+        organization_id="org_1",
+        url="https://acme.example/hook",
+        description="The chat",
+        event_types=(EventType.POST_CREATED,),
+        enabled=False,
+        disabled_reason="it is gone",
+        failures=3,
+        previous_secret_until=START + timedelta(hours=1),
+        created_at=START,
+    )
+
+    told = endpoint_body(endpoint)
+
+    assert told == {
+        "id": "whe_1",
+        "url": "https://acme.example/hook",
+        "description": "The chat",
+        "eventTypes": ["post.created"],
+        "enabled": False,
+        "disabledReason": "it is gone",
+        "consecutiveFailures": 3,
+        "previousSecretUntil": "2026-01-01T01:00:00.000Z",
+        "createdAt": "2026-01-01T00:00:00.000Z",
+    }
+    assert endpoint_body(evolve(endpoint, previous_secret_until=None)) == told | {"previousSecretUntil": None}
 
 
 @pytest.mark.parametrize(

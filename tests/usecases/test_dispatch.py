@@ -95,7 +95,7 @@ async def test_a_message_is_signed_and_sent_and_the_log_says_so(
 ) -> None:
     message_id = await office.asked_for()
 
-    assert await office.turn() == [Verdict.DELIVERED]
+    assert await office.turn(Answer(status=200, excerpt="thank you")) == [Verdict.DELIVERED]
 
     ((url, headers, body),) = office.receiver.came
     assert url == URL
@@ -126,6 +126,7 @@ async def test_what_fails_is_tried_again_with_the_same_id_and_body_until_it_is_t
     (entry,) = await office.log()
     assert (entry.status.value, entry.status_code) == ("pending", 500)
     assert entry.error_message == "the endpoint answered with status 500"
+    assert entry.id.startswith("log_")
     assert entry.reason is not None
     assert entry.reason.startswith("attempt 1 of 8; it said: out of order; tried again at 2026-01-01T00:00:05.")
     assert (await office.standing()).failures == 1
@@ -161,6 +162,7 @@ async def test_after_the_last_attempt_it_has_failed_more_than_a_day_later(office
     assert attempts == MAX_ATTEMPTS
     (entry,) = await office.log()
     assert (entry.status_code, entry.reason) == (500, "attempt 8 of 8")
+    assert entry.error_message == "the endpoint answered with status 500"
     assert office.world.clock.now() - began > timedelta(hours=24)
     office.world.clock.advance(timedelta(days=9))
     assert await office.turn() == []
@@ -178,6 +180,7 @@ async def test_who_is_gone_is_told_nothing_more_until_somebody_switches_it_on(of
     assert (standing.enabled, standing.disabled_reason) == (False, "it answered 410 Gone")
     (entry,) = await office.log()
     assert (entry.status.value, entry.status_code) == ("failed", 410)
+    assert entry.error_message == "the endpoint answered with status 410: it is gone, and was switched off"
     assert await office.turn() == []
     assert await office.editor.test(office.owner, office.endpoint.id) is EndpointFault.DISABLED
     on = await office.editor.change(office.owner, office.endpoint.id, enabled=True)
@@ -220,7 +223,12 @@ async def test_where_no_secret_can_be_opened_nothing_is_sent_and_the_log_says_wh
 async def test_what_is_given_back_is_sent_at_once_by_somebody_else_as_the_first_attempt(office: Office) -> None:
     await office.asked_for()
     (taken,) = await office.dispatcher.take(limit=1, failing=1, per_endpoint=1)
+    # While one has it, nobody else takes it.
+    assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1) == ()
     await office.dispatcher.give_back(taken)
+    # And not for an endpoint that is left out.
+    without = [office.endpoint.id]
+    assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, without=without) == ()
 
     assert await office.turn() == [Verdict.DELIVERED]
     (entry,) = await office.log()
