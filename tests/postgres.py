@@ -10,7 +10,7 @@ import contextlib
 import functools
 import os
 import uuid
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -45,7 +45,7 @@ _EMPTY: Final = ";".join(str(delete(table)) for table in reversed(metadata.sorte
 
 def end_run(alive: int) -> None:
     """Drop what the run's databases were copied from, and stop and remove the run's servers."""
-    _drop_template()
+    _drop_templates()
     postgres_server.end_run(alive)
 
 
@@ -55,10 +55,15 @@ def end_process() -> None:
 
 
 @contextlib.contextmanager
-def database(*, migrated: bool = True) -> Generator[str]:
-    """Give the URL of a database of one's own; it is dropped in the end, whoever is still connected."""
+def database(*, migrated: bool = True, also: Callable[[str], object] | None = None) -> Generator[str]:
+    """Give the URL of a database of one's own; it is dropped in the end, whoever is still connected.
+
+    Args:
+        migrated: Whether it has the service's schema.
+        also: What is done to it beside, once for the run, with its URL as PostgreSQL's own clients know it.
+    """
     name = f"contentsvc_test_{uuid.uuid4().hex}"
-    template = _template() if migrated else "template0"
+    template = _template(also) if migrated else "template0"
     with _server() as server:
         server.execute(_statement("CREATE DATABASE {} TEMPLATE {} STRATEGY wal_log", name, template))
     try:
@@ -117,18 +122,25 @@ def _named(address: str, name: str) -> str:
 
 
 @functools.cache
-def _template() -> str:
+def _template(also: Callable[[str], object] | None = None) -> str:
     """Give a database with the schema, made once for the run: copying it is faster than migrating each."""
     folder = run_folder()
-    name = f"contentsvc_template_{folder.name.replace('-', '_')}"
-    with once(folder, "template") as first:
+    what = "template" if also is None else f"template_{also.__name__}"
+    name = _template_name(what)
+    with once(folder, what) as first:
         if first:
             with _server() as server:
                 server.execute(_statement("CREATE DATABASE {} TEMPLATE template0", name))
             # In a thread of its own: who asks may be inside a running loop.
             with ThreadPoolExecutor(1) as thread:
                 thread.submit(asyncio.run, _migrate(_named(_address(), name))).result()
+                if also is not None:
+                    thread.submit(also, _named(_address(), name).replace("+asyncpg", "", 1)).result()
     return name
+
+
+def _template_name(what: str) -> str:
+    return f"contentsvc_{what}_{run_folder().name.replace('-', '_')}"
 
 
 async def _migrate(url: str) -> None:
@@ -137,7 +149,10 @@ async def _migrate(url: str) -> None:
     await made.dispose()
 
 
-def _drop_template() -> None:
-    if os.environ.get(VARIABLE) and (run_folder() / "template").exists():
-        with _server() as server:
-            server.execute(_statement("DROP DATABASE {} WITH (FORCE)", _template()))
+def _drop_templates() -> None:
+    if os.environ.get(VARIABLE):
+        # Not those of files.
+        made = [each.stem for each in run_folder().glob("template*.lock") if "." not in each.stem]
+        for what in made:
+            with _server() as server:
+                server.execute(_statement("DROP DATABASE IF EXISTS {} WITH (FORCE)", _template_name(what)))

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -80,13 +80,17 @@ async def _dbos_on_sqlite(folder: Path) -> AsyncGenerator[Engine]:
 
 @asynccontextmanager
 async def _dbos_on_postgresql(_folder: Path) -> AsyncGenerator[Engine]:
-    with postgres.database() as url, postgres.database(migrated=False) as empty:
-        urls = [each.replace("postgresql+asyncpg", "postgresql") for each in (url, empty)]
-        for each in urls:
-            await asyncio.to_thread(migrate_engine, each)
-        makers = [_dbos(each, migrates=False) for each in urls]
+    with ExitStack() as forgotten, postgres.database(also=migrate_engine) as url:
+
+        def makers(of: str) -> Callable[[RunLedger, RunMemory], Execution]:
+            return _dbos(of.replace("postgresql+asyncpg", "postgresql"), migrates=False)
+
+        def amnesiac(ledger: RunLedger, memory: RunMemory) -> Execution:
+            # Few ask for it, and a database takes its time.
+            return makers(forgotten.enter_context(postgres.database(also=migrate_engine)))(ledger, memory)
+
         stores = sql_stores(Database(url), RotatingSealer())
-        yield Engine(stores=stores, next=makers[0], amnesiac=makers[1])
+        yield Engine(stores=stores, next=makers(url), amnesiac=amnesiac)
         await stores.close()
 
 

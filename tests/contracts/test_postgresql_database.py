@@ -9,9 +9,11 @@ import pytest
 from attrs import evolve
 from contract_values import RotatingSealer, tenant
 from sqlalchemy import Connection, text
+from sqlalchemy.util import await_only
 from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql.dialects import postgresql as postgresql_dialect
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable, Unstorable
 
 _ORGANIZATION = "INSERT INTO organizations VALUES (%s, %s, 'Beside', 30, 1, 0)"
@@ -62,11 +64,11 @@ async def test_every_connection_is_durable_and_limited_whatever_the_database_is_
             connection.execute(text(f"SHOW {setting}")).scalar()
             for setting in (
                 *("transaction_isolation", "transaction_read_only", "synchronous_commit", "statement_timeout"),
-                *("lock_timeout", "idle_in_transaction_session_timeout"),
+                *("lock_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"),
             )
         ]
 
-    limits = ["on", "4s", "3s", "10s"]
+    limits = ["on", "4s", "3s", "10s", "10s"]
     for _ in range(2):
         assert await postgresql.write(settings) == ["read committed", "off", *limits]
         assert await postgresql.read(settings) == ["repeatable read", "on", *limits]
@@ -105,6 +107,40 @@ async def test_a_statement_that_takes_too_long_is_ended_and_so_is_waiting_for_a_
     await holding
     await beside.dispose()
     assert postgres.rows(postgres_url, "SELECT name FROM organizations") == [("held",)]
+
+
+async def test_who_stands_still_with_a_statement_just_prepared_holds_no_lock_for_long(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other limits do not count then: the server has something to do, and waits for what."""
+    monkeypatch.setattr(postgresql_dialect, "_TRANSACTION", "SET transaction_timeout = 700")
+    _add_beside(postgres_url, "one")
+    beside, database = Database(postgres_url), Database(postgres_url)
+    held, ended = asyncio.Event(), asyncio.Event()
+
+    def hold(connection: Connection) -> None:
+        connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 300"))
+        connection.execute(text("SET LOCAL statement_timeout = 300"))
+        connection.execute(text("UPDATE organizations SET name = 'held'"))
+        # As the driver does it before each statement that is new to a connection; and then nothing comes any more.
+        await_only(connection.connection.driver_connection.prepare("SELECT 1"))  # pyright: ignore[reportOptionalMemberAccess]
+        held.set()
+        await_only(ended.wait())
+        connection.execute(text("SELECT 1"))
+
+    holding = asyncio.create_task(beside.write(hold))
+    await held.wait()
+    try:
+        await database.write(lambda connection: connection.execute(text("UPDATE organizations SET name = 'mine'")))
+        assert postgres.rows(postgres_url, "SELECT name FROM organizations") == [("mine",)]
+    finally:
+        ended.set()
+
+    # It has lost its connection before its end, and begins again on another one.
+    await holding
+    assert postgres.rows(postgres_url, "SELECT name FROM organizations") == [("held",)]
+    await beside.dispose()
+    await database.dispose()
 
 
 async def test_when_every_connection_is_busy_nobody_waits_for_long(postgres_url: str) -> None:

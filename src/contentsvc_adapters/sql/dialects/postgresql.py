@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar, Final, Self, cast, final
+from typing import Any, ClassVar, Final, Protocol, Self, cast, final
 
 import asyncpg
 from attrs import field, frozen
@@ -39,6 +39,10 @@ _LIMITS: Final = {
     # A process that stopped in the middle, as a laptop's lid does it, holds no lock for longer.
     "idle_in_transaction_session_timeout": "10000",
 }
+#: The same for a process that stopped just after it had a statement prepared in a transaction: to the server it is not
+#: idle then, and no other limit counts. Only from this version on there is one that does.
+_TRANSACTION: Final = "SET transaction_timeout = 10000"
+_KNOWS_TRANSACTION_TIMEOUT: Final = (17,)
 #: What a connection insists on, whatever the server, the database or the role are set to.
 _SESSION: Final = {
     **_LIMITS,
@@ -67,8 +71,17 @@ _OPTIONS: Final = {"host": "host", "port": "port", "ssl": "ssl", "sslmode": "ssl
 _KNOWN: Final = ", ".join(_OPTIONS)
 _EXAMPLE: Final = "postgresql+asyncpg://USER:PASSWORD@HOST/DATABASE"
 
+
+class _OpenedConnection(DriverConnection, Protocol):
+    """What is needed of a connection that was just opened, beside."""
+
+    def get_server_version(self) -> tuple[int, ...]: ...
+
+    async def execute(self, query: str, *, timeout: float) -> str: ...  # noqa: ASYNC109  # the driver's own
+
+
 #: The driver has no complete types.
-_CONNECT: Final = cast("Callable[..., Awaitable[DriverConnection]]", asyncpg.connect)  # pyright: ignore[reportUnknownMemberType]
+_CONNECT: Final = cast("Callable[..., Awaitable[_OpenedConnection]]", asyncpg.connect)  # pyright: ignore[reportUnknownMemberType]
 
 _CONFLICTS: Final = {
     "40001",  # serialization_failure
@@ -79,6 +92,7 @@ _LOST: Final = {
     "57P02",  # crash_shutdown
     "57P05",  # idle_session_timeout
     "25P03",  # idle_in_transaction_session_timeout
+    "25P04",  # transaction_timeout
     # A migration has changed what this connection has prepared (feature_not_supported); a new one prepares it anew.
     "0A000",
 }
@@ -165,9 +179,16 @@ class Postgresql:
 
     async def _connect(self, session: Mapping[str, str]) -> DriverConnection:
         try:
-            return await _CONNECT(**self.arguments, timeout=_CONNECT_S, server_settings=dict(session))
+            connection = await _CONNECT(**self.arguments, timeout=_CONNECT_S, server_settings=dict(session))
+            if connection.get_server_version() >= _KNOWS_TRANSACTION_TIMEOUT:
+                try:
+                    await connection.execute(_TRANSACTION, timeout=_CONNECT_S)
+                except BaseException:
+                    connection.terminate()
+                    raise
         except OSError as exc:
             raise _Unreachable from exc
+        return connection
 
     def insert(self, table: Table) -> Insert:
         """Begin an ``INSERT`` that may say what to do on a conflict."""
@@ -194,8 +215,11 @@ class Postgresql:
 
     def alone(self, connection: Connection) -> None:
         """Take the advisory lock; it is freed with the transaction, however that ends."""
-        for limit in _LIMITS:
-            connection.execute(text(f"SET LOCAL {limit} = 0"))
+        # A setting that an older server does not know has no row there.
+        connection.execute(
+            text("SELECT set_config(name, '0', true) FROM pg_settings WHERE name = ANY (:limits)"),
+            {"limits": [*_LIMITS, "transaction_timeout"]},
+        )
         connection.execute(text(f"SELECT pg_advisory_xact_lock({_PLACE})"))
 
     def hold(self, connection: Connection, name: str) -> None:
