@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from time import monotonic
 from typing import Final
 
@@ -58,8 +59,11 @@ def _told(turns: list[Callable[[], Found]], what: str, unit: str, each: int) -> 
     outcomes = Counter[str]()
     faults: list[str] = []
     began = monotonic()
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool, progress(what, len(turns) * each) as advance:
-        for found in pool.map(_turn, turns):
+    # Started anew and not forked: whoever has read the document has threads, whose locks nobody would open.
+    processes = ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn"))
+    with processes as pool, progress(what, len(turns) * each) as advance:
+        for turn in [pool.submit(turn) for turn in turns]:
+            found = turn.result()
             outcomes += found.outcomes
             for fault in found.faults:
                 faults.append(fault)
@@ -70,10 +74,6 @@ def _told(turns: list[Callable[[], Found]], what: str, unit: str, each: int) -> 
     told = ", ".join(f"{name} {number}" for name, number in outcomes.most_common())
     click.echo(f"fuzz: {outcomes.total()} {unit} in {monotonic() - began:.0f} s: {told}; faults {len(faults)}")
     return faults
-
-
-def _turn(turn: Callable[[], Found]) -> Found:
-    return turn()
 
 
 if __name__ == "__main__":
