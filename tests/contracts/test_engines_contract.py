@@ -552,8 +552,10 @@ async def test_a_run_that_takes_too_long_has_failed_this_time(
     assert script.done == ["one", "two", "three"]
 
 
-async def test_a_hundred_runs_are_all_done_once(acme: Tenant, script: Script, launch: Launch) -> None:
-    ids = await started(acme, 100)
+async def test_of_more_runs_than_it_performs_at_once_each_is_done_once(
+    acme: Tenant, script: Script, launch: Launch
+) -> None:
+    ids = await started(acme, 40)
     process = await launch(script)
 
     async def done() -> bool:
