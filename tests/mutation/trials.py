@@ -103,6 +103,8 @@ class Campaign:
         forget_what_is_remembered()
         items = session.items
         watched = watch(items, self._run_apart)
+        # What was frozen already is told to nobody who asks what there is.
+        gc.unfreeze()
         held = _functions()
         # What is there already is copied by no process that only looks at it.
         gc.freeze()
@@ -153,9 +155,13 @@ class Campaign:
     def _forked(
         self, mutant: Mutant, chosen: Sequence[tuple[pytest.Item, float]], held: Mapping[_Key, list[FunctionType]]
     ) -> int:
+        # Here and not in the process that tries it: what fails there has noticed the fault.
+        code, functions = _placed(mutant, held)
+
         def run() -> None:
             self._judge = die
-            replace_code(mutant, held)
+            for function in functions:
+                function.__code__ = code
             for (item, seconds), (_, following) in zip(
                 chosen, with_following([item for item, _ in chosen]), strict=True
             ):
@@ -213,17 +219,16 @@ def limit(seconds: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, _WAITING_S + seconds)
 
 
-def replace_code(mutant: Mutant, held: Mapping[_Key, list[FunctionType]]) -> None:
-    """Put a mutant's code into every function that has the code without the fault."""
+def _placed(mutant: Mutant, held: Mapping[_Key, list[FunctionType]]) -> tuple[CodeType, list[FunctionType]]:
+    """Give a mutant's code, and every function that has the code without the fault."""
     assert mutant.function is not None
     name, line = mutant.function
     found = [code for code in _codes(mutant.code()) if (code.co_qualname, code.co_firstlineno) == (name, line)]
     functions = held.get((str(mutant.path), name, line), [])
     if not found or not functions:
         message = f"there is no function to put it into: {mutant.name}"
-        raise LookupError(message)
-    for function in functions:
-        function.__code__ = found[0]
+        raise TestsFail(message)
+    return found[0], functions
 
 
 def die(_test: str = "") -> NoReturn:

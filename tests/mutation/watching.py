@@ -32,7 +32,7 @@ class Watched:
 
 
 class TestsFail(Exception):
-    """A test fails without any fault: nothing can be tried."""
+    """A test fails without any fault, or there is nowhere to put one: nothing can be tried."""
 
     # Nor is it one of pytest's.
     __test__ = False
