@@ -65,6 +65,9 @@ def test_a_choice_that_no_field_has_is_told_as_it_is() -> None:
 
 
 def test_a_schema_refers_to_nothing() -> None:
+    class Shown(Lamp):
+        """Of its own: a schema that is known is not made again."""
+
     bulb = {
         "title": "Bulb",
         "type": "object",
@@ -76,8 +79,9 @@ def test_a_schema_refers_to_nothing() -> None:
         "additionalProperties": False,
     }
 
-    assert schema_of(Lamp) == {
-        "title": "Lamp",
+    assert schema_of(Shown) == {
+        "title": "Shown",
+        "description": "Of its own: a schema that is known is not made again.",
         "type": "object",
         "properties": {
             "name": {"type": "string"},
