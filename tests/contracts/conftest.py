@@ -1,11 +1,12 @@
 """Every adapter of the stores, one after the other: a store is added by a line in ``FAMILIES``."""
 
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
 from contract_values import RotatingSealer, Stores, Tenant, tenant
+from sqlalchemy import Engine, event
 from tests import postgres, sqlite
 
 from contentsvc_adapters.memory import memory_stores
@@ -24,11 +25,27 @@ async def _sqlite(folder: Path) -> AsyncGenerator[Stores]:
 
 @asynccontextmanager
 async def _postgresql(_folder: Path) -> AsyncGenerator[Stores]:
-    with postgres.emptied() as url:
+    with postgres.emptied() as url, _no_batches():
         stores = sql_stores(Database(url), RotatingSealer())
         yield stores
         # Before the database is dropped; to close twice is no harm.
         await stores.close()
+
+
+@contextmanager
+def _no_batches() -> Generator[None]:
+    """Have nothing sent as a batch: when time is up, the driver waits for ever for the rest of it (asyncpg 0.32)."""
+    batches: list[str] = []
+
+    def hear(_cursor: object, statement: str, _parameters: object, _context: object) -> None:
+        batches.append(statement)
+
+    event.listen(Engine, "do_executemany", hear)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "do_executemany", hear)
+    assert batches == []
 
 
 FAMILIES: dict[str, Callable[[Path], AbstractAsyncContextManager[Stores]]] = {

@@ -1,10 +1,10 @@
 """How runs end with their posts: many in one transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
 from attrs import frozen
-from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy import Connection, Update, bindparam, case, delete, select, update
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.dialects import Dialect
@@ -21,11 +21,6 @@ _HELD: Final = (
     # In one order for all, so that no two wait for each other.
     .order_by(workflow_runs.c.id)
     .with_for_update()
-)
-_COMPLETED: Final = (
-    update(workflow_runs)
-    .where(workflow_runs.c.id == bindparam("run"))
-    .values(status=RunStatus.COMPLETED.value, error=None, post_id=bindparam("post"))
 )
 _SKIPPED: Final = (
     update(workflow_runs)
@@ -62,7 +57,7 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]
             ours.setdefault(run.id, ending)
     if not ours:
         return [Completion.GONE] * len(endings)
-    connection.execute(_COMPLETED, [{"run": id_, "post": ending.post.id} for id_, ending in ours.items()])
+    connection.execute(_completed({id_: ending.post.id for id_, ending in ours.items()}))
     forget(connection, list(ours))
     written = _write(connection, dialect, list(ours.values()))
     unwritten = [id_ for id_, ending in ours.items() if ending.post.id not in written]
@@ -71,6 +66,16 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]
     posts_written = [ending.post for ending in ours.values() if ending.post.id in written]
     tell(connection, dialect, [each for post in posts_written for each in post_written(post)])
     return [_completion(ending, ours, written) for ending in endings]
+
+
+def _completed(post_ids: Mapping[str, str]) -> Update:
+    """Build what completes runs, each with its post."""
+    # One statement and not one for each: PostgreSQL's driver sends those as a batch that cannot be called off.
+    return (
+        update(workflow_runs)
+        .where(workflow_runs.c.id.in_(list(post_ids)))
+        .values(status=RunStatus.COMPLETED.value, error=None, post_id=case(dict(post_ids), value=workflow_runs.c.id))
+    )
 
 
 def _completion(ending: Ending, ours: dict[str, Ending], written: set[str]) -> Completion:

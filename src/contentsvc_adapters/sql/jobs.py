@@ -66,7 +66,8 @@ class SqlJobs:
 
     def _noted(self, connection: Connection, events: Sequence[JobEvent]) -> None:
         if events:
-            connection.execute(self._note, [_row(event) for event in events])
+            # One statement, which can be called off (see completion.py).
+            connection.execute(self._note.values([_row(event) for event in events]))
 
 
 def _row(event: JobEvent) -> dict[str, Any]:

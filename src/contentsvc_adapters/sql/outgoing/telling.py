@@ -13,6 +13,8 @@ from contentsvc_core.outgoing.messages import message_for
 from contentsvc_core.timestamps import from_ms
 from contentsvc_core.workflows.runs import RunStatus
 
+#: How many messages one statement writes: databases take some 32,000 parameters.
+_AT_ONCE: Final = 500
 _ENDPOINTS: Final[Select[*tuple[Any, ...]]] = select(
     webhook_endpoints.c.id, webhook_endpoints.c.organization_id, webhook_endpoints.c.event_types
 ).where(
@@ -36,7 +38,9 @@ def tell(connection: Connection, dialect: Dialect, occurrences: Iterable[Occurre
         # In one order for all, so that no two wait for each other.
         values.sort(key=lambda row: row["id"])
         adding = dialect.insert(webhook_messages).on_conflict_do_nothing(index_elements=["id"])
-        connection.execute(adding, values)
+        for begin in range(0, len(values), _AT_ONCE):
+            # One statement for many, which can be called off (see completion.py).
+            connection.execute(adding.values(values[begin : begin + _AT_ONCE]))
 
 
 def fail_runs(connection: Connection, dialect: Dialect, failing: Update, reason: str | None) -> Sequence[str]:
