@@ -62,8 +62,8 @@ async def filled(acme: Tenant, number: int) -> list[LogEntry]:
     taken = [{"key": _key(each).digest, "claimed_at": to_ms(each.created_at), "log_id": each.id} for each in entries]
 
     def write(connection: Any) -> None:
-        connection.execute(insert(log_entries), [rows.log_row(each) for each in entries])
-        connection.execute(insert(claims), taken)
+        connection.execute(insert(log_entries).values([rows.log_row(each) for each in entries]))
+        connection.execute(insert(claims).values(taken))
 
     await acme.stores.database.write(write)
     return entries
