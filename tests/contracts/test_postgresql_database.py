@@ -13,7 +13,7 @@ from sqlalchemy.util import await_only
 from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores
-from contentsvc_adapters.sql.dialects import postgresql as postgresql_dialect
+from contentsvc_adapters.sql.dialects import postgresql_session
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable, Unstorable
 
 _ORGANIZATION = "INSERT INTO organizations VALUES (%s, %s, 'Beside', 30, 1, 0)"
@@ -113,7 +113,7 @@ async def test_who_stands_still_with_a_statement_just_prepared_holds_no_lock_for
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other limits do not count then: the server has something to do, and waits for what."""
-    monkeypatch.setattr(postgresql_dialect, "_TRANSACTION", "SET transaction_timeout = 700")
+    monkeypatch.setattr(postgresql_session, "_TRANSACTION", "SET transaction_timeout = 700")
     _add_beside(postgres_url, "one")
     beside, database = Database(postgres_url), Database(postgres_url)
     held, ended = asyncio.Event(), asyncio.Event()
@@ -141,6 +141,18 @@ async def test_who_stands_still_with_a_statement_just_prepared_holds_no_lock_for
     assert postgres.rows(postgres_url, "SELECT name FROM organizations") == [("held",)]
     await beside.dispose()
     await database.dispose()
+
+
+async def test_an_older_server_is_not_asked_for_what_it_does_not_know(
+    postgresql: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgresql_session, "_KNOWS_TRANSACTION_TIMEOUT", (99,))
+
+    def limits(connection: Connection) -> tuple[object, object]:
+        shown = connection.execute(text("SHOW transaction_timeout")).scalar()
+        return shown, connection.execute(text("SHOW statement_timeout")).scalar()
+
+    assert await postgresql.write(limits) == ("0", "4s")
 
 
 async def test_when_every_connection_is_busy_nobody_waits_for_long(postgres_url: str) -> None:

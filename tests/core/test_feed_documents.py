@@ -6,35 +6,26 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from tests.core.test_public_changelog import OFF, POST
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.atom import ATOM_TYPE, atom_document
-from contentsvc_core.content.public.changelogs import PublicChangelog, changelog_body
+from contentsvc_core.content.public.changelogs import changelog_body
 from contentsvc_core.content.public.feeds import Feed, FeedEntry, feed_of
 from contentsvc_core.content.public.json_feed import JSON_FEED_TYPE, json_feed_document
 from contentsvc_core.content.public.links import ChangelogLinks
-from contentsvc_core.organizations import Organization
 from contentsvc_core.testing import START
 
 LINKS = ChangelogLinks(base_url="https://acme.example", slug="acme")
-CHANGELOG = evolve(
-    PublicChangelog.first(Organization(id="org_1", slug="acme", name="Acme", created_at=START), START),
-    description="What is new",
-    product_url="https://acme.example/",
-    is_public=True,
-)
-LAMP = Post(
+CHANGELOG = evolve(OFF, description="What is new", product_url="https://acme.example/", is_public=True)
+LAMP = evolve(
+    POST,
     id="post_2",
-    organization_id="org_1",
     title="A lamp & a door",
     content="<h2>New</h2>\n<p>A <strong>lamp</strong>.</p>",
-    markdown="## New\n\nA **lamp**.",
     content_type=ContentType.BLOG_POST,
-    source_metadata=None,
-    status=PostStatus.PUBLISHED,
     published_at=START + timedelta(hours=2),
     release_tag="v1.2.0",
-    created_at=START,
     updated_at=START + timedelta(hours=3),
 )
 EARLY = evolve(

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from tests.core.test_public_changelog import POST as SHOWN
 
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.posts import PostStatus
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
 from contentsvc_core.outgoing.events import EventType, Occurrence, post_published, post_written, run_failed
 from contentsvc_core.outgoing.messages import (
@@ -26,18 +27,7 @@ from contentsvc_core.outgoing.signing import signature, signed_headers
 from contentsvc_core.testing import START
 
 LATER = START + timedelta(minutes=5)
-POST = Post(
-    id="post_1",
-    organization_id="org_1",
-    title="A lamp",
-    content="<p>A lamp.</p>",
-    markdown="A lamp.",
-    content_type=ContentType.CHANGELOG,
-    source_metadata={"repositories": ["acme/lighthouse"]},
-    status=PostStatus.DRAFT,
-    created_at=START,
-    updated_at=LATER,
-)
+POST = evolve(SHOWN, status=PostStatus.DRAFT, updated_at=LATER)
 TOLD_OF_POST: dict[str, Any] = {
     "id": "post_1",
     "title": "A lamp",

@@ -1,8 +1,8 @@
 """PostgreSQL: many connections, all of which may write."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar, Final, Protocol, Self, cast, final
+from typing import Any, ClassVar, Final, Self, final
 
 import asyncpg
 from attrs import field, frozen
@@ -27,41 +27,10 @@ from sqlalchemy.exc import DBAPIError, EmulatedDBAPIException
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from contentsvc_adapters.sql.dialects.dialect import Fault, Question
+from contentsvc_adapters.sql.dialects.postgresql_session import CONNECT_S, LIMITS, SESSION, SETTLING, opened
 from contentsvc_adapters.sql.dialects.statements import DriverConnection, Statements
 from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled
 
-#: How long it may take to open a connection, and to wait for one that is free, in seconds.
-_CONNECT_S: Final = 3.0
-#: The server ends what takes longer, in milliseconds.
-_LIMITS: Final = {
-    "statement_timeout": "4000",
-    "lock_timeout": "3000",
-    # A process that stopped in the middle, as a laptop's lid does it, holds no lock for longer.
-    "idle_in_transaction_session_timeout": "10000",
-}
-#: The same for a process that stopped just after it had a statement prepared in a transaction: to the server it is not
-#: idle then, and no other limit counts. Only from this version on there is one that does.
-_TRANSACTION: Final = "SET transaction_timeout = 10000"
-_KNOWS_TRANSACTION_TIMEOUT: Final = (17,)
-#: What a connection insists on, whatever the server, the database or the role are set to.
-_SESSION: Final = {
-    **_LIMITS,
-    "application_name": "contentsvc",
-    # An answer is given when it is durable.
-    "synchronous_commit": "on",
-    # Statements are short and many: none is worth compiling.
-    "jit": "off",
-}
-#: What a connection of a lane insists on, too.
-_SETTLING: Final = {
-    **_SESSION,
-    # No statement of a lane begins a transaction that says so.
-    "default_transaction_isolation": "read committed",
-    "default_transaction_read_only": "off",
-    # Planned once, for arrays of any length; and were the tables empty then, they are not for long.
-    "plan_cache_mode": "force_generic_plan",
-    "enable_seqscan": "off",
-}
 #: "contents" in ASCII: an advisory lock is a number that all who use the database have to agree on.
 _PLACE: Final = 0x636F6E74656E7473
 #: "name" in ASCII, for locks of names.
@@ -70,18 +39,6 @@ _NAMES: Final = 0x6E616D65
 _OPTIONS: Final = {"host": "host", "port": "port", "ssl": "ssl", "sslmode": "ssl"}
 _KNOWN: Final = ", ".join(_OPTIONS)
 _EXAMPLE: Final = "postgresql+asyncpg://USER:PASSWORD@HOST/DATABASE"
-
-
-class _OpenedConnection(DriverConnection, Protocol):
-    """What is needed of a connection that was just opened, beside."""
-
-    def get_server_version(self) -> tuple[int, ...]: ...
-
-    async def execute(self, query: str, *, timeout: float) -> str: ...  # noqa: ASYNC109  # the driver's own
-
-
-#: The driver has no complete types.
-_CONNECT: Final = cast("Callable[..., Awaitable[_OpenedConnection]]", asyncpg.connect)  # pyright: ignore[reportUnknownMemberType]
 
 _CONFLICTS: Final = {
     "40001",  # serialization_failure
@@ -154,10 +111,10 @@ class Postgresql:
 
     def connections(self) -> Connections:
         """Make the engines; whoever reads uses the writers' connections."""
-        writer = self._engine(self.pool_size, "READ COMMITTED", _SESSION)
+        writer = self._engine(self.pool_size, "READ COMMITTED", SESSION)
         reader = writer.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         # On connections of their own: no list that somebody reads keeps them waiting. Each statement is a transaction.
-        settler = Statements(partial(self._connect, _SETTLING), most=self.lanes, is_lost=_hide)
+        settler = Statements(partial(self._connect, SETTLING), most=self.lanes, is_lost=_hide)
         return Connections(writing=Pooled(writer), reading=Pooled(reader), settling=settler)
 
     def _engine(self, size: int, isolation_level: str, session: Mapping[str, str]) -> AsyncEngine:
@@ -166,7 +123,7 @@ class Postgresql:
             isolation_level=isolation_level,
             pool_size=size,
             max_overflow=0,
-            pool_timeout=_CONNECT_S,
+            pool_timeout=CONNECT_S,
             # No pre-ping: it is three turns to the server before each transaction, and tells nothing of the moment
             # after. What is found dead is dropped with all of its age, and the transaction runs again on a new one.
             pool_pre_ping=False,
@@ -179,16 +136,9 @@ class Postgresql:
 
     async def _connect(self, session: Mapping[str, str]) -> DriverConnection:
         try:
-            connection = await _CONNECT(**self.arguments, timeout=_CONNECT_S, server_settings=dict(session))
-            if connection.get_server_version() >= _KNOWS_TRANSACTION_TIMEOUT:
-                try:
-                    await connection.execute(_TRANSACTION, timeout=_CONNECT_S)
-                except BaseException:
-                    connection.terminate()
-                    raise
+            return await opened(self.arguments, session)
         except OSError as exc:
             raise _Unreachable from exc
-        return connection
 
     def insert(self, table: Table) -> Insert:
         """Begin an ``INSERT`` that may say what to do on a conflict."""
@@ -218,7 +168,7 @@ class Postgresql:
         # A setting that an older server does not know has no row there.
         connection.execute(
             text("SELECT set_config(name, '0', true) FROM pg_settings WHERE name = ANY (:limits)"),
-            {"limits": [*_LIMITS, "transaction_timeout"]},
+            {"limits": [*LIMITS]},
         )
         connection.execute(text(f"SELECT pg_advisory_xact_lock({_PLACE})"))
 
