@@ -47,7 +47,9 @@ def begin_run() -> int:
 
 def end_run(alive: int) -> None:
     """Stop whatever servers this run has started, and remove everything that they had."""
-    _clear(Path(os.environ.pop(RUN)))
+    # Known by its variable to who stops them: it goes last.
+    _clear(run_folder())
+    del os.environ[RUN]
     os.close(alive)
 
 
