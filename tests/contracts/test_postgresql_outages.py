@@ -17,8 +17,7 @@ from test_schedules_contract import a_schedule
 from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
-from contentsvc_adapters.sql.dialects import Transactions
-from contentsvc_adapters.sql.dialects import postgresql as postgresql_dialect
+from contentsvc_adapters.sql.dialects import Transactions, postgresql_session
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import BrandFault
 from contentsvc_core.errors import StoreUnavailable
@@ -106,7 +105,7 @@ async def test_a_connection_that_is_cut_in_a_transaction_is_replaced(postgresql:
 async def test_a_connection_that_is_cut_before_it_is_ever_used_is_replaced(
     postgresql: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connect: Any = postgresql_dialect._CONNECT  # pyright: ignore[reportPrivateUsage]  # the driver's
+    connect: Any = postgresql_session._CONNECT  # pyright: ignore[reportPrivateUsage]  # the driver's
     turns = count(1)
 
     async def cut(**arguments: object) -> object:
@@ -115,7 +114,7 @@ async def test_a_connection_that_is_cut_before_it_is_ever_used_is_replaced(
             connection.terminate()
         return connection
 
-    monkeypatch.setattr(postgresql_dialect, "_CONNECT", cut)
+    monkeypatch.setattr(postgresql_session, "_CONNECT", cut)
     for transaction in (postgresql.read, postgresql.write):
         assert await transaction(lambda connection: connection.scalar(text("SELECT 1"))) == 1
     (row,) = await postgresql.execute(lambda fetch: fetch("SELECT 1 AS one", ()))
