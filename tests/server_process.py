@@ -24,7 +24,9 @@ import psycopg
 from attrs import asdict, evolve, frozen
 from psycopg.rows import dict_row
 
+from tests import preloaded
 from tests.postgres_server import RUN, ask_server, once
+from tests.stepped_clock import SteppedClock
 
 COMMAND: Final = str(Path(sys.executable).with_name("contentsvc"))
 #: The command as the next version will have it, with a migration more.
@@ -46,6 +48,11 @@ def until(holds: Callable[[], bool], what: str, *, within_s: float = PATIENCE_S)
     while not holds():
         assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
         time.sleep(_POLL_S)
+
+
+def _is_preloaded() -> bool:
+    """Tell whether this is a run of the tests, which starts hundreds of processes; a campaign's are all its own."""
+    return RUN in os.environ
 
 
 def signature(body: bytes, secret: str) -> str:
@@ -101,9 +108,12 @@ class Installation:
         self, *arguments: str, program: Sequence[str] = (COMMAND,), **environment: str
     ) -> "subprocess.CompletedProcess[str]":
         """Run a command to its end, whatever that is."""
+        own = self.environment | environment
+        if program == (COMMAND,) and _is_preloaded():
+            return preloaded.run(arguments, environment=own, timeout_s=PATIENCE_S)
         return subprocess.run(
             [*program, *arguments],
-            env=self.environment | environment,
+            env=own,
             capture_output=True,
             text=True,
             check=False,
@@ -271,6 +281,7 @@ class ServerProcess:
         name: str = "serve",
         program: Sequence[str] = (COMMAND,),
         environment: Mapping[str, str] | None = None,
+        fresh: bool = False,
     ) -> None:
         """Take what is served.
 
@@ -280,12 +291,14 @@ class ServerProcess:
             name: The log's; nodes of one installation need names that tell them apart.
             program: What is run: the command, or one that is the command but for what a test has changed in it.
             environment: What such a program has to be told beside the settings.
+            fresh: Whether its start is what is looked at: it imports all that it needs then, as it does elsewhere.
         """
         self._installation = installation
         self._arguments = arguments
         self._program = program
         self._environment = environment or {}
-        self._process: subprocess.Popen[bytes] | None = None
+        self._fresh = fresh
+        self._process: subprocess.Popen[bytes] | preloaded.Forked | None = None
         self.stderr = installation.folder / f"{name}.log"
         # Bound and never listening: the server's own socket may share the port, and nobody else is given it.
         self._reservation = socket.socket()
@@ -302,16 +315,23 @@ class ServerProcess:
         self._reservation.close()
 
     @property
-    def process(self) -> "subprocess.Popen[bytes]":
+    def process(self) -> "subprocess.Popen[bytes] | preloaded.Forked":
         assert self._process is not None
         return self._process
 
     def start(self) -> None:
         assert self._process is None
+        arguments = ("serve", "--host", LOOPBACK, "--port", str(self.port), *self._arguments)
+        own = {**self._installation.environment, **self._environment, "CONTENTSVC_BASE_URL": self.url}
+        modules = {(COMMAND,): None, tuple(SteppedClock.program): SteppedClock.program[-1]}
         with self.stderr.open("ab") as log:
+            if not self._fresh and tuple(self._program) in modules and _is_preloaded():
+                module = modules[tuple(self._program)]
+                self._process = preloaded.start(arguments, program=module, environment=own, stdout=log, stderr=log)
+                return
             self._process = subprocess.Popen(
-                [*self._program, "serve", "--host", LOOPBACK, "--port", str(self.port), *self._arguments],
-                env={**self._installation.environment, **self._environment, "CONTENTSVC_BASE_URL": self.url},
+                [*self._program, *arguments],
+                env=own,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -364,8 +384,11 @@ def serving(
     name: str = "serve",
     program: Sequence[str] = (COMMAND,),
     environment: Mapping[str, str] | None = None,
+    fresh: bool = False,
 ) -> Generator[ServerProcess]:
     """Serve an installation, and end it without leaving anything running."""
-    with ServerProcess(installation, *arguments, name=name, program=program, environment=environment) as server:
+    with ServerProcess(
+        installation, *arguments, name=name, program=program, environment=environment, fresh=fresh
+    ) as server:
         server.start()
         yield server.until_ready()

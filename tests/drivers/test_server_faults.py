@@ -53,9 +53,12 @@ def deliver(prepared: Prepared, server: ServerProcess, message: str) -> httpx.Re
     return httpx.post(url, content=body, headers=headers, trust_env=False, timeout=PATIENCE_S)
 
 
-@pytest.mark.parametrize("after_s", [0.3, 0.4, 0.5, 0.55, 0.6, 0.7, 0.9])
-def test_a_signal_while_the_server_starts_ends_it(prepared: Prepared, after_s: float) -> None:
-    with ServerProcess(prepared.installation) as server:
+@pytest.mark.parametrize(
+    ("after_s", "fresh"),
+    [*((after_s, False) for after_s in (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6)), (0.3, True), (0.9, True)],
+)
+def test_a_signal_while_the_server_starts_ends_it(prepared: Prepared, after_s: float, fresh: bool) -> None:
+    with ServerProcess(prepared.installation, fresh=fresh) as server:
         server.start()
         # The moment is the case: before, while and after the server takes signals over.
         time.sleep(after_s)

@@ -937,7 +937,7 @@ async def test_a_terminated_server_ends_in_order_and_has_stored_what_it_answered
                 assert answer.status_code == 200, answer.text
                 stored.append(delivery)
 
-    with serving(prepared.installation) as server, contextlib.ExitStack() as stack:
+    with serving(prepared.installation, fresh=True) as server, contextlib.ExitStack() as stack:
         world = World(prepared=prepared, server=server, client=stack.enter_context(_client(server)))
         if unfinished:
             never = stack.enter_context(Wire(server))

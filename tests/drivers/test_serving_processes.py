@@ -188,13 +188,13 @@ def test_what_a_receiver_took_a_worker_performs(prepared: Prepared, monkeypatch:
     # With the default engine.
     url = prepared.installation.environment["CONTENTSVC_DATABASE_URL"]
     installation = Installation(prepared.installation.folder, database_url=url)
-    with serving(installation, "--role", "receiver", name="receiver") as receiver:
+    with serving(installation, "--role", "receiver", name="receiver", fresh=True) as receiver:
         delivery = str(uuid.uuid4())
         assert deliver(prepared, receiver, delivery).status_code == 200
         assert get(receiver, "/health/live").status_code == 200
         assert runs_of(installation, delivery) == ["pending", "pending"]
 
-        with serving(installation, "--role", "worker", name="worker") as worker:
+        with serving(installation, "--role", "worker", name="worker", fresh=True) as worker:
             until(lambda: runs_of(installation, delivery) == ["completed", "completed"], "both runs are performed")
             assert get(worker, "/health/live").json() == {"status": "live"}
             refused = deliver(prepared, worker, delivery)

@@ -1,0 +1,144 @@
+"""Processes of `contentsvc` for tests that need many: forked from one that has imported what the command imports.
+
+Each is a process of its own, with its own arguments, environment, folder, files, signals and end. It has only not
+spent the second or two of the processor that it takes to import a web server, the database's library and an engine.
+Those who test how a process starts have it started as anybody does: ``fresh=True`` of :mod:`tests.server_process`.
+"""
+
+import atexit
+import contextlib
+import functools
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Final, final
+
+_PATIENCE_S: Final = 60.0
+_ROOT: Final = Path(__file__).parents[2]
+#: Several threads of a test may start processes at once.
+_ONE: Final = threading.Lock()
+
+
+@final
+class Forked:
+    """A process that another one has forked: what tests do with a :class:`subprocess.Popen`."""
+
+    def __init__(self, pid: int, control: socket.socket) -> None:
+        """Take a process, and the connection on which its end will be told."""
+        self.pid: Final = pid
+        self._control = control
+        self._returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Give its exit code, or minus the signal that has ended it; `None` while it is there."""
+        return self._within(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; :class:`subprocess.TimeoutExpired` when it does not come."""
+        code = self._within(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired([str(self.pid)], timeout or 0)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Send it SIGKILL, unless it has ended."""
+        self.send_signal(signal.SIGKILL)
+
+    def _within(self, timeout: float | None) -> int | None:
+        with contextlib.ExitStack() as stack:
+            if self._returncode is None:
+                selector = stack.enter_context(selectors.DefaultSelector())
+                selector.register(self._control, selectors.EVENT_READ)
+                if selector.select(timeout):
+                    told = self._control.recv(64)
+                    assert told, "the process that forks others has ended"
+                    self._returncode = int(told)
+                    self._control.close()
+        return self._returncode
+
+
+def start(
+    arguments: Sequence[str],
+    *,
+    program: str | None = None,
+    environment: Mapping[str, str],
+    stdout: IO[bytes],
+    stderr: IO[bytes],
+) -> Forked:
+    """Start the command in a group of its own and without an input, as :class:`subprocess.Popen` does.
+
+    Args:
+        arguments: The command's, without its name.
+        program: A module that is run in the command's place, as by ``python -m``.
+        environment: The process's, whole.
+        stdout: Where its standard output goes.
+        stderr: Where its errors go.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    order = {
+        "arguments": list(arguments),
+        "program": program,
+        "environment": dict(environment),
+        "folder": str(Path.cwd()),
+    }
+    with theirs, Path(os.devnull).open("rb") as stdin, _ONE:
+        files = [file.fileno() for file in (theirs, stdin, stdout, stderr)]
+        socket.send_fds(_origin(), [json.dumps(order).encode()], files)
+    ours.settimeout(_PATIENCE_S)
+    pid = int(ours.recv(64))
+    ours.settimeout(None)
+    return Forked(pid, ours)
+
+
+def run(
+    arguments: Sequence[str], *, environment: Mapping[str, str], timeout_s: float
+) -> "subprocess.CompletedProcess[str]":
+    """Run the command to its end, without an input, as :func:`subprocess.run` does with ``capture_output``."""
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        started = start(arguments, environment=environment, stdout=stdout, stderr=stderr)
+        try:
+            code = started.wait(timeout_s)
+        finally:
+            started.kill()
+        for file in (stdout, stderr):
+            file.seek(0)
+        return subprocess.CompletedProcess(list(arguments), code, stdout.read().decode(), stderr.read().decode())
+
+
+@functools.cache
+def _origin() -> socket.socket:
+    """Start the process that forks others, for as long as this process is there."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.preloaded", str(theirs.fileno())],
+            cwd=_ROOT,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            # An interrupt from a terminal is for those who started it; it ends with them.
+            process_group=0,
+            # What a test sets for a while is none of its own.
+            env={name: value for name, value in os.environ.items() if not name.startswith(("CONTENTSVC_", "OTEL_"))},
+        )
+
+    def end() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(end)
+    return ours

@@ -1,0 +1,128 @@
+"""`python -m tests.preloaded FD`: import what `contentsvc` imports, and fork a process for each order that comes in.
+
+An order is one message on the socket FD, with four files: where the process's end is told, and its standard three.
+The other end's end is this process's; those that it has forked go on.
+"""
+
+import gc
+import importlib
+import json
+import os
+import runpy
+import selectors
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+from typing import Final, final
+
+from attrs import frozen
+
+from contentsvc_cli import main
+
+_LONGEST: Final = 1024 * 1024
+#: Imported late by the commands, when it is needed.
+_ON_DEMAND: Final = (
+    *("contentsvc_http.server", "contentsvc_http.watching", "contentsvc_http.metrics", "contentsvc_http.scrape"),
+    *("contentsvc_adapters.sql.dialects.postgresql", "contentsvc_adapters.engine.dbos", "contentsvc_core.wire"),
+    *("alembic.command", "alembic.config", "alembic.script", "cattrs", "cattrs.gen", "markdown_it", "httptools"),
+)
+
+
+@final
+@frozen(kw_only=True)
+class _Order:
+    """What is asked for."""
+
+    arguments: list[str]
+    program: str | None
+    environment: dict[str, str]
+    folder: str
+
+
+def _orders(asked: socket.socket) -> tuple[_Order, list[int]]:
+    """Fork for each order; come back in the processes that were forked, each with its own."""
+    woken, waking = socket.socketpair()
+    for end in (woken, waking):
+        end.setblocking(False)
+    signal.set_wakeup_fd(waking.fileno())
+    signal.signal(signal.SIGCHLD, _woken)
+    controls: dict[int, socket.socket] = {}
+    selector = selectors.DefaultSelector()
+    selector.register(asked, selectors.EVENT_READ)
+    selector.register(woken, selectors.EVENT_READ)
+    while True:
+        ready = {key.fileobj for key, _ in selector.select()}
+        if woken in ready:
+            woken.recv(4096)
+            _tell_of_ends(controls)
+        if asked not in ready:
+            continue
+        message, files, _, _ = socket.recv_fds(asked, _LONGEST, 4)
+        if not message:
+            # Nobody is there any more who would start processes.
+            os._exit(0)
+        control = socket.socket(fileno=files[0])
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            selector.close()
+            for each in (asked, woken, waking, control, *controls.values()):
+                each.close()
+            return _Order(**json.loads(message)), files[1:]
+        # Here as there, since nobody knows who is first.
+        os.setpgid(pid, pid)
+        control.send(str(pid).encode())
+        controls[pid] = control
+        for file in files[1:]:
+            os.close(file)
+
+
+def _woken(_number: int, _frame: object) -> None:
+    """Do nothing: that there is a handler has the loop woken."""
+
+
+def _tell_of_ends(controls: dict[int, socket.socket]) -> None:
+    for pid, control in list(controls.items()):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            del controls[pid]
+            with control:
+                try:
+                    control.send(str(os.waitstatus_to_exitcode(status)).encode())
+                except OSError:
+                    # Whoever started it does not ask.
+                    continue
+
+
+def _become(order: _Order, files: list[int]) -> None:
+    """Take what a process of one's own has: group, folder, environment, files."""
+    os.setpgid(0, 0)
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    os.chdir(order.folder)
+    os.environ.clear()
+    os.environ.update(order.environment)
+    time.tzset()
+    # Where temporary files go was looked up by the other one.
+    tempfile.tempdir = None
+    sys.argv = ["contentsvc", *order.arguments]
+
+
+if __name__ == "__main__":
+    for module in (*(target.partition(":")[0] for target in main._COMMANDS.values()), *_ON_DEMAND):  # pyright: ignore[reportPrivateUsage]  # all that there are
+        importlib.import_module(module)
+    # A fork has one thread: what the others held would be held for ever.
+    assert threading.active_count() == 1, threading.enumerate()
+    gc.collect()
+    gc.freeze()
+    order, files = _orders(socket.socket(fileno=int(sys.argv[1])))
+    _become(order, files)
+    if order.program is None:
+        main.main(prog_name="contentsvc")
+    else:
+        runpy.run_module(order.program, run_name="__main__", alter_sys=True)
