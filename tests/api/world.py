@@ -5,6 +5,8 @@ from datetime import timedelta
 from typing import Any, cast, final
 
 import httpx
+from attrs import evolve
+from litestar.types import ASGIApp
 from tests.performing import performer_over
 
 from contentsvc_adapters.memory import MemoryStores, memory_stores
@@ -98,20 +100,36 @@ class ApiWorld:
             nudge=self._nudge,
             hosts=hosts,
         )
-        self.app = create_app(
-            Services(
-                front=Front(
-                    receiver=self.receiver,
-                    api=api,
-                    dashboard=dashboard,
-                    public=open_public_reading(settings, self.stores),
-                    agents=open_agents(settings, self.stores, self.clock, self.ids, api=api),
-                ),
-                why_not_ready=self._ready,
-            )
+        self._front = Front(
+            receiver=self.receiver,
+            api=api,
+            dashboard=dashboard,
+            public=open_public_reading(settings, self.stores),
+            agents=open_agents(settings, self.stores, self.clock, self.ids, api=api),
         )
+        self._apps: dict[str, ASGIApp] = {}
         self.toolbox = open_toolbox(self.stores, self.clock, self.ids, editor=api.post_editor, generator=api.generator)
         self._organizations = 0
+
+    @property
+    def app(self) -> ASGIApp:
+        """The whole application."""
+        return self._app_for("/")
+
+    def _app_for(self, path: str) -> ASGIApp:
+        """Give the application with what a path can lead to.
+
+        To have the framework take in every route takes longer than most of what is tested.
+        """
+        part = next((part for part in ("/v1/", "/dashboard") if path.startswith(part)), "/")
+        if part not in self._apps:
+            front = self._front
+            if part != "/":
+                front = evolve(front, public=None, agents=None)
+            if part == "/v1/":
+                front = evolve(front, dashboard=None)
+            self._apps[part] = create_app(Services(front=front, why_not_ready=self._ready))
+        return self._apps[part]
 
     def _nudge(self) -> None:
         self.nudged += 1
@@ -138,7 +156,7 @@ class ApiWorld:
 
     async def send(self, method: str, path: str, **request: Any) -> httpx.Response:
         # The transport would raise what the server answers; the real one does not.
-        transport = httpx.ASGITransport(cast("Any", self.app), raise_app_exceptions=False)
+        transport = httpx.ASGITransport(cast("Any", self._app_for(path)), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
             return await client.request(method, path, **request)
 

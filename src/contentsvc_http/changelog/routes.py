@@ -19,6 +19,7 @@ from contentsvc_http.changelog.assets import asset_route
 from contentsvc_http.changelog.pages import HTML, missing, next_part, own_address, render
 from contentsvc_http.changelog.reading import PublicReading, Shown, not_here, shown
 from contentsvc_http.errors import refusal
+from contentsvc_http.routing import OwnRouter
 
 #: How many posts a page shows, whole; how many releases a list of them names; how many posts are in a frame.
 PAGE_LENGTH: Final = 20
@@ -40,7 +41,7 @@ def changelog_routes(reading: PublicReading) -> Router:
     async def unknown() -> Response[Any]:
         raise not_here()
 
-    return Router(
+    return OwnRouter(
         "/",
         route_handlers=[
             asset_route(),

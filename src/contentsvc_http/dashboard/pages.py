@@ -1,5 +1,6 @@
 """Pages: templates, and what each of them is told beside its own."""
 
+import functools
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, final
@@ -52,8 +53,9 @@ _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 
 
+@functools.cache
 def template_config() -> TemplateConfig[JinjaTemplateEngine]:
-    """Give what Litestar renders the pages with."""
+    """Give what Litestar renders the pages with: once, so that each template is compiled once."""
     environment = page_environment("contentsvc_http.dashboard")
     filters: dict[str, Any] = environment.filters
     filters.update(moment=moment, ago=ago, short=short, thousands=thousands)

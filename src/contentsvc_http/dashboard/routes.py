@@ -24,6 +24,7 @@ from contentsvc_http.dashboard.sign_in import sign_in_routes
 from contentsvc_http.dashboard.triggers import trigger_routes
 from contentsvc_http.dashboard.visits import ROOT, SIGN_IN, Forbidden, NotSignedIn
 from contentsvc_http.errors import Refused, refusal
+from contentsvc_http.routing import OwnRouter
 
 _FORBIDDEN: Final = 403
 _TITLES: Final = {400: "That cannot be", 403: "Not allowed", 404: "Not here", 405: "Not like this", 413: "Too large"}
@@ -40,7 +41,7 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
         del rest
         raise Refused(404, {"error": "There is no such page."})
 
-    return Router(
+    return OwnRouter(
         "/",
         route_handlers=[
             asset_route(),
