@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.agents.agent import Agent, text_of
 from tests.docs.agent_transcript import PAGE, Place, masked, place, transcript
 from tests.docs.pages import fences
-from tests.server_process import COMMAND, Installation
+from tests.server_process import COMMAND, PLAIN, Installation
 
 #: What clients spoke before messages stood alone.
 MODES: Final = ("auto", "legacy")
@@ -33,7 +33,7 @@ def at(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
 async def over_http(at: Place, mode: str) -> AsyncGenerator[Agent]:
     headers = {"Authorization": f"Bearer {at.key}"}
     async with (
-        AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
+        AsyncClient(headers=headers, timeout=60, trust_env=False, verify=PLAIN) as http,
         Client(streamable_http_client(f"{at.server.url}/mcp", http_client=http), mode=mode) as client,
     ):
         yield Agent(client)
@@ -87,7 +87,7 @@ def test_only_keys_that_open_and_our_own_pages_are_answered(at: Place) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
     def sent(**headers: str) -> tuple[int, Any, str | None]:
-        answer = httpx.post(f"{at.server.url}/mcp", json=message, headers=headers, trust_env=False)
+        answer = httpx.post(f"{at.server.url}/mcp", json=message, headers=headers, trust_env=False, verify=PLAIN)
         return answer.status_code, answer.json().get("error"), answer.headers.get("WWW-Authenticate")
 
     right = f"Bearer {at.key}"
@@ -103,7 +103,7 @@ def test_only_keys_that_open_and_our_own_pages_are_answered(at: Place) -> None:
 def test_there_are_no_streams_and_no_sessions(at: Place) -> None:
     for method in ("GET", "DELETE"):
         answer = httpx.request(
-            method, f"{at.server.url}/mcp", headers={"Authorization": f"Bearer {at.key}"}, trust_env=False
+            method, f"{at.server.url}/mcp", headers={"Authorization": f"Bearer {at.key}"}, trust_env=False, verify=PLAIN
         )
         assert (answer.status_code, answer.json()) == (405, {"error": "Method Not Allowed"})
 
@@ -118,7 +118,7 @@ def test_what_is_no_message_is_refused_and_logged_without_its_text(at: Place) ->
         (f'{{"jsonrpc": "2.0", "id": {{}}, "method": "tools/call", "params": "{secret}"}}', 400),
         (f'"{"x" * 1_300_000}"', 413),
     ):
-        answer = httpx.post(f"{at.server.url}/mcp", content=content, headers=headers, trust_env=False)
+        answer = httpx.post(f"{at.server.url}/mcp", content=content, headers=headers, trust_env=False, verify=PLAIN)
         assert answer.status_code == status, (content[:80], answer.text)
         assert "error" in answer.json()
     log = at.server.log()

@@ -8,7 +8,7 @@ import sys
 from typing import Final
 
 import httpx
-from tests.server_process import COMMAND, LOOPBACK, PATIENCE_S, Installation, until
+from tests.server_process import COMMAND, LOOPBACK, PATIENCE_S, PLAIN, Installation, until
 
 _IMPORTED: Final = re.compile(r"^import time: +\d+ \| +\d+ \| +([\w.]+)$", re.MULTILINE)
 
@@ -33,7 +33,9 @@ def modules_of_a_server(installation: Installation, *, expecting: int) -> set[st
             def answers() -> bool:
                 assert server.poll() is None, log.read_text("utf-8")[-2000:]
                 try:
-                    page = httpx.get(f"http://{LOOPBACK}:{port}/metrics", trust_env=False, timeout=PATIENCE_S)
+                    page = httpx.get(
+                        f"http://{LOOPBACK}:{port}/metrics", trust_env=False, verify=PLAIN, timeout=PATIENCE_S
+                    )
                 except httpx.TransportError:
                     return False
                 answered.append(page.status_code)

@@ -17,7 +17,7 @@ import pytest
 import yaml
 from tests import postgres
 from tests.docs.pages import ROOT, command_at, fences, shell_lines
-from tests.server_process import Installation, prepare, serving
+from tests.server_process import PLAIN, Installation, prepare, serving
 
 from contentsvc_core.testing import push_body
 from contentsvc_http.settings import Settings, load_settings, variable
@@ -230,13 +230,21 @@ def test_the_sequence_of_the_compose_file_works_outside_of_containers(tmp_path: 
             assert health_check(first.port) == 0
             told = [
                 httpx.post(
-                    f"{node.url}{prepared.hook.path}", content=body, headers=headers, trust_env=False, timeout=30
+                    f"{node.url}{prepared.hook.path}",
+                    content=body,
+                    headers=headers,
+                    trust_env=False,
+                    verify=PLAIN,
+                    timeout=30,
                 ).json()["message"]
                 for node in (first, second)
             ]
             assert told == ["Processed push event (pushed)", "Webhook already processed (duplicate delivery)"]
             installation.until_runs_ended()
-            pages = [httpx.get(f"{node.url}/metrics", trust_env=False, timeout=30).text for node in (first, second)]
+            pages = [
+                httpx.get(f"{node.url}/metrics", trust_env=False, verify=PLAIN, timeout=30).text
+                for node in (first, second)
+            ]
             assert all("contentsvc_store_up 1.0" in page for page in pages)
             assert all('contentsvc_runs{status="pending"} 0.0' in page for page in pages)
             for node in (first, second):

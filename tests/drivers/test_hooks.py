@@ -9,7 +9,7 @@ import httpx
 import pytest
 from click.testing import CliRunner, Result
 from tests.code_host_server import REPOSITORY, REPOSITORY_ID, TOKEN, CodeHostServer, Fault
-from tests.server_process import Installation, serving, signature
+from tests.server_process import PLAIN, Installation, serving, signature
 
 from contentsvc_cli.main import main
 from contentsvc_core.testing import push_body
@@ -61,6 +61,7 @@ def test_a_hook_that_is_made_through_the_api_delivers_through_a_rotation_and_an_
             json={"owner": "acme", "repo": "lighthouse", "token": TOKEN},
             headers={"Authorization": f"Bearer {key}"},
             trust_env=False,
+            verify=PLAIN,
         )
         assert made.status_code == 201
         assert server.hook.url == made.json()["webhook"]["url"]
@@ -76,7 +77,9 @@ def test_a_hook_that_is_made_through_the_api_delivers_through_a_rotation_and_an_
         assert server.deliver("push", BODY, "d-new") == 200
         raw = json.dumps(BODY).encode()
         headers = {"X-GitHub-Event": "push", "X-GitHub-Delivery": "d-old", "X-Hub-Signature-256": signature(raw, old)}
-        assert httpx.post(server.hook.url, content=raw, headers=headers, trust_env=False).status_code == 200
+        assert (
+            httpx.post(server.hook.url, content=raw, headers=headers, trust_env=False, verify=PLAIN).status_code == 200
+        )
 
         assert server.deliver("push", BODY, "d-lost", reach=False) == 0
         (row,) = command("integration", "reconcile", id_)

@@ -10,7 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 import httpx
 import pytest
 from tests.golden import GOLDEN, REPOSITORY, REPOSITORY_ID, Golden
-from tests.server_process import Installation, prepare, serving
+from tests.server_process import PLAIN, Installation, prepare, serving
 
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.memory import memory_stores
@@ -84,7 +84,7 @@ async def through_http(folder: Path) -> Told:
     prepared = prepare(folder)
     hook = prepared.hook
     with serving(prepared.installation) as server:
-        async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=server.url, trust_env=False, verify=PLAIN) as client:
             answers: list[tuple[int, Any]] = []
             for golden in (*RECORDED, *RECORDED):
                 headers = hook.headers(golden.body, delivery_id(golden), golden.event)

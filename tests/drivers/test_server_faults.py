@@ -16,6 +16,7 @@ import pytest
 from tests.server_process import (
     NEXT_VERSION,
     PATIENCE_S,
+    PLAIN,
     REPOSITORY_ID,
     Prepared,
     ServerProcess,
@@ -50,7 +51,7 @@ def deliver(prepared: Prepared, server: ServerProcess, message: str) -> httpx.Re
     body = msgspec.json.encode(push_body(message, repository_id=REPOSITORY_ID))
     headers = prepared.hook.headers(body, str(uuid.uuid4()))
     url = f"{server.url}{prepared.hook.path}"
-    return httpx.post(url, content=body, headers=headers, trust_env=False, timeout=PATIENCE_S)
+    return httpx.post(url, content=body, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_a_stop_with_a_delivery_behind_a_lock_ends_in_time_and_asks_the_sender_t
         with server.connect() as connection:
             connection.sendall("\r\n".join([*lines, "", ""]).encode() + body)
             # Answered after it, on a connection of its own: by now the delivery has been read, too.
-            httpx.get(f"{server.url}/health/live", trust_env=False).raise_for_status()
+            httpx.get(f"{server.url}/health/live", trust_env=False, verify=PLAIN).raise_for_status()
             server.terminate()
             answered = connection.recv(65_536)
         assert server.exit_code(within_s=PATIENCE_S) == 0
@@ -120,7 +121,7 @@ async def test_of_50_deliveries_under_way_when_it_is_terminated_twice_each_is_an
     with serving(prepared.installation) as server, contextlib.ExitStack() as lock:
         lock.enter_context(locked(prepared))
         async with (
-            httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=PATIENCE_S) as client,
+            httpx.AsyncClient(base_url=server.url, trust_env=False, verify=PLAIN, timeout=PATIENCE_S) as client,
             asyncio.TaskGroup() as senders,
         ):
             for number in range(50):
@@ -149,7 +150,7 @@ async def test_of_50_deliveries_under_way_when_it_is_terminated_twice_each_is_an
 
 def settling(server: ServerProcess) -> int:
     """Tell how many deliveries wait to be written."""
-    metrics = httpx.get(f"{server.url}/metrics", trust_env=False, timeout=PATIENCE_S).text
+    metrics = httpx.get(f"{server.url}/metrics", trust_env=False, verify=PLAIN, timeout=PATIENCE_S).text
     found = re.search(r"^contentsvc_settles_in_progress (\S+)$", metrics, re.MULTILINE)
     return int(float(found[1])) if found else 0
 
@@ -166,7 +167,7 @@ def test_a_locked_database_keeps_nobody_from_reading(prepared: Prepared) -> None
     with serving(prepared.installation) as server, locked(prepared):
         headers = {"Authorization": f"Bearer {prepared.key}"}
         # Less than the lock is waited for: noting that the key was used must not hold the answer up.
-        answered = httpx.get(f"{server.url}/v1/posts", headers=headers, trust_env=False, timeout=4)
+        answered = httpx.get(f"{server.url}/v1/posts", headers=headers, trust_env=False, verify=PLAIN, timeout=4)
 
         assert answered.status_code == 200
 
@@ -182,7 +183,7 @@ def test_while_the_disk_is_full_senders_are_asked_to_come_again_and_nothing_is_l
         limits = resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
         meanwhile = [deliver(prepared, server, f"feat: meanwhile {number}") for number in range(3)]
         headers = {"Authorization": f"Bearer {prepared.key}"}
-        read = httpx.get(f"{server.url}/v1/posts", headers=headers, trust_env=False, timeout=PATIENCE_S)
+        read = httpx.get(f"{server.url}/v1/posts", headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
         resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
 
         after = [deliver(prepared, server, f"feat: after {number}") for number in range(3)]
@@ -246,9 +247,9 @@ def test_a_server_goes_on_with_a_newer_schema_and_not_with_an_older_one(prepared
         contextlib.closing(sqlite3.connect(prepared.installation.database, isolation_level=None)) as file,
     ):
         file.execute("UPDATE alembic_version SET version_num = '9999'")
-        newer = httpx.get(f"{server.url}/health/ready", trust_env=False)
+        newer = httpx.get(f"{server.url}/health/ready", trust_env=False, verify=PLAIN)
         file.execute("UPDATE alembic_version SET version_num = '0001'")
-        older = httpx.get(f"{server.url}/health/ready", trust_env=False)
+        older = httpx.get(f"{server.url}/health/ready", trust_env=False, verify=PLAIN)
 
     assert newer.json() == {"status": "ready"}
     assert older.status_code == 503
@@ -303,7 +304,7 @@ def test_what_is_refused_before_there_is_a_request_is_refused_in_our_form(
                 while part := connection.recv(65_536):
                     answered += part
         # Many small requests on one connection, and a large body, are no large head.
-        with httpx.Client(base_url=server.url, trust_env=False) as client:
+        with httpx.Client(base_url=server.url, trust_env=False, verify=PLAIN) as client:
             for _ in range(200):
                 assert client.get("/health/live", headers={"X-Padding": "x" * 1000}).status_code == 200
             assert client.post("/v1/posts", content=b"x" * 500_000).status_code == 405

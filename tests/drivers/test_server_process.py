@@ -21,6 +21,7 @@ from tests.server_process import (
     DUPLICATE,
     LOOPBACK,
     PATIENCE_S,
+    PLAIN,
     REPOSITORY_ID,
     Prepared,
     ServerProcess,
@@ -82,12 +83,12 @@ def wire(world: World) -> Generator["Wire"]:
 
 
 def _client(server: ServerProcess) -> httpx.Client:
-    return httpx.Client(base_url=server.url, trust_env=False, timeout=PATIENCE_S)
+    return httpx.Client(base_url=server.url, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
 
 
 def _clients(server: ServerProcess, connections: int) -> httpx.AsyncClient:
     limits = httpx.Limits(max_connections=connections)
-    return httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=PATIENCE_S, limits=limits)
+    return httpx.AsyncClient(base_url=server.url, trust_env=False, verify=PLAIN, timeout=PATIENCE_S, limits=limits)
 
 
 def _new_id() -> str:

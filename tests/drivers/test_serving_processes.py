@@ -17,6 +17,7 @@ from tests.postgres import database, rows
 from tests.server_process import (
     LOOPBACK,
     PATIENCE_S,
+    PLAIN,
     REPOSITORY_ID,
     Installation,
     Prepared,
@@ -93,14 +94,14 @@ def is_running(pid: int) -> bool:
 
 def get(server: ServerProcess, path: str, **headers: str) -> httpx.Response:
     """Ask on a connection of its own."""
-    return httpx.get(f"{server.url}{path}", headers=headers, trust_env=False, timeout=PATIENCE_S)
+    return httpx.get(f"{server.url}{path}", headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
 
 
 def deliver(prepared: Prepared, server: ServerProcess, delivery: str) -> httpx.Response:
     body = json.dumps(push_body("feat: add a lamp", repository_id=REPOSITORY_ID)).encode()
     headers = prepared.hook.headers(body, delivery)
     url = f"{server.url}{prepared.hook.path}"
-    return httpx.post(url, content=body, headers=headers, trust_env=False, timeout=PATIENCE_S)
+    return httpx.post(url, content=body, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
 
 
 def runs_of(installation: Installation, delivery: str) -> list[str]:
@@ -137,7 +138,7 @@ class Load:
 
     async def _send_on(self) -> None:
         body = json.dumps(push_body("feat: add a lamp", repository_id=REPOSITORY_ID)).encode()
-        async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_S) as client:
+        async with httpx.AsyncClient(trust_env=False, verify=PLAIN, timeout=PATIENCE_S) as client:
             while True:
                 delivery = str(uuid.uuid4())
                 with contextlib.suppress(httpx.TransportError):

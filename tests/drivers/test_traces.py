@@ -15,7 +15,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from tests.drivers.importing import modules_of_a_server
-from tests.server_process import Installation, Prepared, ServerProcess, prepare, serving, until
+from tests.server_process import PLAIN, Installation, Prepared, ServerProcess, prepare, serving, until
 
 from contentsvc_core.testing import push_body
 
@@ -92,7 +92,7 @@ def deliver(server: ServerProcess, prepared: Prepared, delivery: str, **headers:
     body = json.dumps(push_body(f"feat: {IN_BODY}", repository_id=prepared.hook.repository_id)).encode()
     sent = prepared.hook.headers(body, delivery) | headers
     return httpx.post(
-        f"{server.url}{prepared.hook.path}", content=body, headers=sent, trust_env=False, timeout=30
+        f"{server.url}{prepared.hook.path}", content=body, headers=sent, trust_env=False, verify=PLAIN, timeout=30
     ).status_code
 
 
@@ -228,12 +228,14 @@ def test_traces_that_cannot_be_sent_are_refused_in_one_line(
     assert done.stderr.count("\n") == 1
 
 
-def test_switched_off_nothing_of_it_is_imported(tmp_path: Path, standard: pytest.MonkeyPatch) -> None:
-    imported = modules_of_a_server(Installation(tmp_path), expecting=200)
+def test_what_is_switched_off_is_not_imported(tmp_path: Path, standard: pytest.MonkeyPatch) -> None:
+    imported = modules_of_a_server(Installation(tmp_path, metrics="off"), expecting=404)
+    assert "litestar" in imported
     assert not {name for name in imported if name.startswith(("opentelemetry.sdk", "opentelemetry.exporter"))}
-    # Nor what agents need before one has called, nor what the framework would bring along for it.
-    assert not {"mcp", "mcp_types", "pydantic"} & imported
+    # Nor what counts, nor what agents need before one has called, nor what the framework would bring along for it.
+    assert not {"prometheus_client", "mcp", "mcp_types", "pydantic"} & imported
 
     with Collector() as collector:
         standard.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
-        assert "opentelemetry.sdk" in modules_of_a_server(Installation(tmp_path, traces="otlp"), expecting=200)
+        on = modules_of_a_server(Installation(tmp_path, traces="otlp"), expecting=200)
+        assert {"opentelemetry.sdk", "prometheus_client"} <= on

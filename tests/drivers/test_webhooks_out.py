@@ -16,7 +16,7 @@ import pytest
 import standardwebhooks.webhooks
 from attrs import field, frozen
 from standardwebhooks import Webhook, WebhookVerificationError
-from tests.server_process import PATIENCE_S, REPOSITORY_ID, Prepared, ServerProcess, prepare, serving, until
+from tests.server_process import PATIENCE_S, PLAIN, REPOSITORY_ID, Prepared, ServerProcess, prepare, serving, until
 from tests.stepped_clock import SteppedClock
 
 from contentsvc_core.testing import push_body
@@ -111,7 +111,7 @@ class Scene:
         sent: dict[str, Any] = {} if body is None else {"json": body}
         headers = {"Authorization": f"Bearer {self.prepared.key}"}
         url = f"{self.server.url}{path}"
-        answer = httpx.request(method, url, headers=headers, trust_env=False, timeout=PATIENCE_S, **sent)
+        answer = httpx.request(method, url, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S, **sent)
         assert answer.is_success, answer.text
         return answer.json()
 
@@ -141,7 +141,9 @@ class Scene:
         body = json.dumps(push_body("feat: add a lamp", repository_id=REPOSITORY_ID)).encode()
         headers = self.prepared.hook.headers(body, delivery)
         url = f"{self.server.url}{self.prepared.hook.path}"
-        assert httpx.post(url, content=body, headers=headers, trust_env=False, timeout=PATIENCE_S).is_success
+        assert httpx.post(
+            url, content=body, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S
+        ).is_success
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +216,7 @@ def test_a_published_post_arrives_after_two_failures_once_verified_and_logged(sc
     assert replayed == {"deliveryId": came[0].headers["webhook-id"]}
     assert (again.headers["webhook-id"], again.body, again.verified) == (replayed["deliveryId"], came[0].body, [True])
     scene.until_logged(endpoint, "success", 2)
-    counted = httpx.get(f"{scene.server.url}/metrics", trust_env=False).text
+    counted = httpx.get(f"{scene.server.url}/metrics", trust_env=False, verify=PLAIN).text
     assert 'contentsvc_webhook_attempts_total{outcome="delivered"} 2.0' in counted
     assert 'contentsvc_webhook_attempts_total{outcome="retry"} 2.0' in counted
 
@@ -254,7 +256,11 @@ def test_what_leads_into_this_network_is_refused_and_the_log_says_so(scene: Scen
     ):
         headers = {"Authorization": f"Bearer {scene.prepared.key}"}
         refused = httpx.post(
-            f"{scene.server.url}/v1/webhook-endpoints", headers=headers, json={"url": url}, trust_env=False
+            f"{scene.server.url}/v1/webhook-endpoints",
+            headers=headers,
+            json={"url": url},
+            trust_env=False,
+            verify=PLAIN,
         )
         assert refused.status_code == 400, url
         assert "url must" in refused.json()["error"]
