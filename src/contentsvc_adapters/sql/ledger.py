@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, final
 
 from sqlalchemy import (
@@ -55,8 +55,12 @@ class SqlRunLedger:
     def __init__(self, database: Database) -> None:
         """Take the database."""
         self._database = database
-        self._pending = _questions(database.dialect)
         self._completing: Joint[Ending, Completion] = Joint(self._complete)
+
+    @cached_property
+    def _pending(self) -> Sequence[Select[*tuple[Any, ...]]]:
+        """What is asked for what is pending: built by who asks, which processes that only receive never do."""
+        return _questions(self._database.dialect)
 
     async def pending(
         self, now: datetime, *, limit: int, per_organization: int, without: Collection[str] = ()
