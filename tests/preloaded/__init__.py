@@ -99,9 +99,10 @@ def start(
         files = [file.fileno() for file in (theirs, stdin, stdout, stderr)]
         socket.send_fds(_origin(), [json.dumps(order).encode()], files)
     ours.settimeout(_PATIENCE_S)
-    pid = int(ours.recv(64))
+    pid = ours.recv(64)
+    assert pid, "nothing was forked: what imports and forks has ended, and said why on standard error"
     ours.settimeout(None)
-    return Forked(pid, ours)
+    return Forked(int(pid), ours)
 
 
 def run(
