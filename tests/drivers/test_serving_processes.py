@@ -48,15 +48,19 @@ def temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def workers() -> int:
-    """How many processes serve: each takes a second of the processor to start."""
-    return 2
+def node(prepared: Prepared, request: pytest.FixtureRequest) -> Generator[ServerProcess]:
+    """Give two processes that serve together, with a log of their own."""
+    with ServerProcess(prepared.installation, "--workers", "2", name=request.node.name) as server:
+        server.start()
+        until_all_ready(server)
+        yield server
 
 
-@pytest.fixture
-def node(prepared: Prepared, request: pytest.FixtureRequest, workers: int) -> Generator[ServerProcess]:
-    """Give processes that serve together, with a log of their own."""
-    with ServerProcess(prepared.installation, "--workers", f"{workers}", name=request.node.name) as server:
+@pytest.fixture(scope="module")
+def lasting(prepared: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
+    """Give three that go on: for tests that leave them serving. Each start takes a second of the processor."""
+    left = {"TMPDIR": str(tmp_path_factory.mktemp("left"))}
+    with ServerProcess(prepared.installation, "--workers", "3", "--json", name="lasting", environment=left) as server:
         server.start()
         until_all_ready(server)
         yield server
@@ -214,58 +218,55 @@ def test_what_a_receiver_took_a_worker_performs(prepared: Prepared, monkeypatch:
 # Several processes.
 
 
-@pytest.mark.parametrize("workers", [3])
-def test_several_processes_answer_on_one_port_and_each_gets_its_part(node: ServerProcess) -> None:
-    before = [line for line in lines(node) if line["event"] in {"ready", "worker ready"}]
-    assert [line["event"] for line in before] == [*["worker ready"] * 3, "ready"]
-    assert {line["worker"] for line in before[:-1]} == {1, 2, 3}
-    assert before[-1]["url"] == node.url
+def test_several_processes_answer_on_one_port_and_each_gets_its_part(lasting: ServerProcess) -> None:
+    ready = [line for line in lines(lasting) if line["event"] in {"ready", "worker ready"}][:4]
+    assert [line["event"] for line in ready] == [*["worker ready"] * 3, "ready"]
+    assert {line["worker"] for line in ready[:-1]} == {1, 2, 3}
+    assert ready[-1]["url"] == lasting.url
 
     named = uuid.uuid4().hex
     for number in range(200):
-        assert get(node, "/health/ready", **{"X-Request-Id": f"{named}-{number}"}).json() == {"status": "ready"}
+        assert get(lasting, "/health/ready", **{"X-Request-Id": f"{named}-{number}"}).json() == {"status": "ready"}
 
     def counted() -> "Counter[int]":
-        return Counter(line["worker"] for line in lines(node) if named in line.get("request_id", ""))
+        return Counter(line["worker"] for line in lines(lasting) if named in line.get("request_id", ""))
 
     until(lambda: counted().total() == 200, "every request is logged")
     assert set(counted()) == {1, 2, 3}
 
 
-def test_the_address_is_printed_once(prepared: Prepared) -> None:
-    with ServerProcess(prepared.installation, "--workers", "2", "--json", name="json") as server:
-        server.start()
-        until_all_ready(server)
-        server.terminate()
-        assert server.exit_code(within_s=PATIENCE_S) == 0
-        assert server.log().count('"url": ') == 2
-        printed = "".join(line for line in server.log().splitlines() if not line.startswith('{"'))
-        assert json.loads(printed) == {"url": server.url}
+def test_the_address_is_printed_once(lasting: ServerProcess) -> None:
+    assert lasting.log().count('"url": ') == 2
+    printed = "".join(line for line in lasting.log().splitlines() if not line.startswith('{"'))
+    assert json.loads(printed) == {"url": lasting.url}
 
 
-def test_a_taken_port_is_refused(prepared: Prepared, node: ServerProcess) -> None:
+def test_a_taken_port_is_refused(prepared: Prepared, lasting: ServerProcess) -> None:
     for workers in ("1", "2"):
-        done = prepared.installation.run("serve", "--port", str(node.port), "--workers", workers)
+        done = prepared.installation.run("serve", "--port", str(lasting.port), "--workers", workers)
         assert done.returncode == 1
-        assert done.stderr == f"Error: cannot listen on {LOOPBACK} port {node.port}: Address already in use\n"
+        assert done.stderr == f"Error: cannot listen on {LOOPBACK} port {lasting.port}: Address already in use\n"
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -9), (signal.SIGTERM, 0)])
+@pytest.mark.parametrize(("worker", "number", "code"), [(2, signal.SIGKILL, -9), (3, signal.SIGTERM, 0)])
 def test_when_one_ends_the_others_answer_and_it_comes_back(
-    prepared: Prepared, node: ServerProcess, number: signal.Signals, code: int
+    prepared: Prepared, lasting: ServerProcess, worker: int, number: signal.Signals, code: int
 ) -> None:
-    first = pids(node)
-    os.kill(first[2], number)
-    until(lambda: "worker ended" in events(node), "its end is noticed")
-    for _ in range(30):
-        assert get(node, "/health/ready").status_code == 200
-    until(lambda: pids(node)[2] != first[2], "it is started again")
+    first = pids(lasting)
 
-    assert {**pids(node), 2: first[2]} == first
-    assert deliver(prepared, node, str(uuid.uuid4())).status_code == 200
-    assert events(node).count("ready") == 1
-    ended = next(line for line in lines(node) if line["event"] == "worker ended")
-    assert (ended["worker"], ended["pid"], ended["exit"]) == (2, first[2], code)
+    def ends() -> list[dict[str, Any]]:
+        return [line for line in lines(lasting) if line["event"] == "worker ended" and line["pid"] == first[worker]]
+
+    os.kill(first[worker], number)
+    until(lambda: bool(ends()), "its end is noticed")
+    for _ in range(30):
+        assert get(lasting, "/health/ready").status_code == 200
+    until(lambda: pids(lasting)[worker] != first[worker], "it is started again")
+
+    assert {**pids(lasting), worker: first[worker]} == first
+    assert deliver(prepared, lasting, str(uuid.uuid4())).status_code == 200
+    assert events(lasting).count("ready") == 1
+    assert [(line["worker"], line["exit"]) for line in ends()] == [(worker, code)]
 
 
 async def test_when_all_are_terminated_under_load_what_was_acknowledged_is_there(
