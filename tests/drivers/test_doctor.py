@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from attrs import evolve
 from click.testing import CliRunner, Result
 from tests import postgres
 from tests.code_host_server import CodeHostServer
@@ -27,6 +28,7 @@ from contentsvc_cli.main import main
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import push_body
 from contentsvc_http.settings import Settings
+from contentsvc_http.wiring.looking import LookedAt, Server
 
 VERSION = version("contentsvc")
 
@@ -493,6 +495,34 @@ async def test_what_is_done_aside_gives_its_result_or_raises() -> None:
         await aside(lambda: (_ for _ in ()).throw(OSError("x")))
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(aside(lambda: time.sleep(1)), 0.01)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "state", "told_beside"),
+    [
+        ((14, 12), "warning", None),
+        ((15, 0), "ok", "from 17 on, nothing stays locked by a process that stands still"),
+        ((16, 9), "ok", "from 17 on, nothing stays locked by a process that stands still"),
+        ((17, 0), "ok", None),
+    ],
+)
+def test_what_an_older_postgresql_lacks_is_said(
+    monkeypatch: pytest.MonkeyPatch, numbers: tuple[int, ...], state: str, told_beside: str | None
+) -> None:
+    asked = LookedAt.server
+
+    async def older(database: LookedAt) -> Server:
+        return evolve(await asked(database), version=".".join(map(str, numbers)), numbers=numbers)
+
+    monkeypatch.setattr(LookedAt, "server", older)
+    with postgres.emptied() as url:
+        monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
+        found = told()
+
+    told_state, said = found.one("database")
+    assert told_state == state
+    assert said.startswith(f"PostgreSQL {numbers[0]}.{numbers[1]}, ")
+    assert said.partition("synchronous_commit is on")[2] == (f"; {told_beside}" if told_beside else "")
 
 
 def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

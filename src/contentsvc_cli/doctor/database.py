@@ -15,6 +15,8 @@ from contentsvc_http.wiring.looking import HEAD, Keys, LookedAt, Server, file_of
 
 #: What is supported (docs/operations.md).
 _OLDEST_POSTGRESQL: Final = (15,)
+#: The first version that ends whatever a process that stands still has locked (docs/operations.md).
+_ENDS_WHAT_STANDS: Final = (17,)
 #: A log of this size has waited for readers; the service moves a larger one in at once (`checkpoints.py`).
 _LARGE_LOG: Final = 64 * 1024 * 1024
 _LITTLE_SPACE: Final = 1024**3
@@ -39,6 +41,9 @@ async def reach(settings: Settings, database: LookedAt) -> tuple[Findings, str |
     said = f"{server.kind} {server.version}, {where}, answered in {ms:.0f} ms; {_durable(server)}"
     if server.kind == "PostgreSQL" and server.numbers < _OLDEST_POSTGRESQL:
         return [warning(name, said, "use PostgreSQL 15 or newer: nothing older is tried")], None
+    if server.kind == "PostgreSQL" and server.numbers < _ENDS_WHAT_STANDS:
+        # No warning: it is supported, and who reads the same warning every day reads none.
+        said = f"{said}; from 17 on, nothing stays locked by a process that stands still"
     return [ok(name, said)], None
 
 
