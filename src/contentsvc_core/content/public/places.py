@@ -1,17 +1,13 @@
 """Places in a public changelog: lists are read on from where they ended, and nothing is counted over."""
 
-import re
 from datetime import datetime
-from typing import Final, Self, final
+from typing import Self, final
 
 from attrs import frozen
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.timestamps import from_ms, to_ms
-
-#: Fourteen digits end before the last year that a calendar of four digits holds.
-_WRITTEN: Final = re.compile(r"([0-9]{1,14})_(.+)", re.ASCII)
+from contentsvc_core.insights import Place
+from contentsvc_core.places import read_place, written_place
 
 
 @final
@@ -37,12 +33,10 @@ class PublishedPlace:
     @classmethod
     def read(cls, text: str) -> Self | None:
         """Read a place from an address; ``None``: it is none."""
-        found = _WRITTEN.fullmatch(text)
-        if found is None or not is_own_id(found[2]):
-            return None
-        return cls(published_at=from_ms(int(found[1])), id=found[2])
+        found = read_place(text)
+        return None if found is None else cls(published_at=found.created_at, id=found.id)
 
     @property
     def written(self) -> str:
         """Give it as addresses spell it: milliseconds since the epoch, and the id."""
-        return f"{to_ms(self.published_at)}_{self.id}"
+        return written_place(Place(created_at=self.published_at, id=self.id))
