@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import preloaded
-from tests.server_process import LOOPBACK, Installation, until
+from tests.server_process import LOOPBACK, Installation, ServerProcess, until
 
 
 def _serve(installation: Installation, log: Path) -> preloaded.Forked:
@@ -55,3 +55,12 @@ def test_it_hears_signals_and_its_end_is_waited_for(tmp_path: Path) -> None:
     assert started.poll() == 0
     # Nobody else is sent anything, whoever has its number now.
     started.kill()
+
+
+def test_what_is_no_run_of_the_tests_starts_the_command_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for version, kind in ((os.environ["PYTEST_VERSION"], preloaded.Forked), (None, subprocess.Popen)):
+        if version is None:
+            monkeypatch.delenv("PYTEST_VERSION")
+        with ServerProcess(Installation(tmp_path)) as server:
+            server.start()
+            assert isinstance(server.process, kind)
