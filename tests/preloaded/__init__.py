@@ -59,16 +59,17 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
     def _within(self, timeout: float | None) -> int | None:
-        with contextlib.ExitStack() as stack:
-            if self._returncode is None:
-                selector = stack.enter_context(selectors.DefaultSelector())
-                selector.register(self._control, selectors.EVENT_READ)
-                if selector.select(timeout):
-                    told = self._control.recv(64)
-                    assert told, "the process that forks others has ended"
-                    self._returncode = int(told)
-                    self._control.close()
+        if self._returncode is None and self._is_told(timeout):
+            told = self._control.recv(64)
+            assert told, "the process that forks others has ended"
+            self._returncode = int(told)
+            self._control.close()
         return self._returncode
+
+    def _is_told(self, timeout: float | None) -> bool:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._control, selectors.EVENT_READ)
+            return bool(selector.select(timeout))
 
 
 def start(
@@ -139,6 +140,7 @@ def _origin() -> socket.socket:
 
     def end() -> None:
         ours.close()
+        process.terminate()
         process.wait()
 
     atexit.register(end)
