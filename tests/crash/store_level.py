@@ -126,6 +126,7 @@ async def _made(file: Path) -> tuple[Tenant, Endpoint]:
 
 def _cycle(place: _Place, seed: int, after_s: float) -> None:
     """Fork, let it settle, and kill it."""
+    _drop_torn_line(place.ledger)
     unacknowledged = _unacknowledged(read_ledger(place.ledger))
     ready, begun = os.pipe()
     with warnings.catch_warnings():
@@ -199,6 +200,15 @@ def _settlement(place: _Place, delivery: str, ids: RandomIds) -> Settlement:
 def _note(book: int, line: Line) -> None:
     os.write(book, msgspec.json.encode(line) + b"\n")
     os.fdatasync(book)
+
+
+def _drop_torn_line(ledger: Path) -> None:
+    """Forget a last line that was not written to its end: a kill may come between two pages of the file.
+
+    It says nothing: before a settlement nothing was done yet, and after it nobody was answered.
+    """
+    text = ledger.read_bytes()
+    os.truncate(ledger, text.rfind(b"\n") + 1)
 
 
 def read_ledger(ledger: Path) -> list[Line]:

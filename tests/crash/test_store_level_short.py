@@ -26,6 +26,22 @@ def test_whenever_it_is_killed_each_delivery_is_there_whole_and_once(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_line_of_the_ledger_that_a_kill_has_torn_is_none(tmp_path: Path) -> None:
+    torn = 0
+
+    def tear() -> None:
+        nonlocal torn
+        ledger = tmp_path / "ledger-0"
+        # Where a page of the file ends: of a line that crosses it, a kill may leave the beginning alone.
+        ledger.write_bytes(ledger.read_bytes() + b'{"delivery":"d-0123456789abcdef","log')
+        torn += 1
+
+    report = run_store_campaign(tmp_path, count=4, seed=1, on_cycle=tear)
+
+    assert report.faults == []
+    assert (report.cycles, torn) == (4, 4)
+
+
 def test_a_claim_in_a_transaction_of_its_own_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def write(left: Any, cursor: sqlite3.Cursor) -> None:
         claims, left.claims = left.claims, []
