@@ -511,6 +511,8 @@ class TestTexts:
 
     def test_a_slug_is_cut_and_has_no_hyphen_at_its_ends(self) -> None:
         assert slugify(f"--{'a' * 63}-b") == "a" * 63
+        # What is cut off at both ends takes up no room.
+        assert slugify(f"--{'a' * 70}") == "a" * 64
         assert slugify("A!?B") == "a-b"
 
     def test_an_id_tells_when_it_was_minted(self) -> None:

@@ -10,7 +10,7 @@ from tests.usecases.conftest import World
 
 from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer
 from contentsvc_core.errors import SecretUnreadable
-from contentsvc_core.outgoing.endpoints import EndpointFault, WebhookEndpoint
+from contentsvc_core.outgoing.endpoints import MAX_OVERLAP, EndpointFault, WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.retries import MAX_ATTEMPTS, Answer, NotSent, Verdict
@@ -331,3 +331,41 @@ async def test_messages_are_swept_with_the_log(office: Office) -> None:
     swept = await sweeper.sweep()
     assert (swept.messages, swept.log_entries) == (1, 1)
     assert EventType.POST_CREATED.value == "post.created"
+
+
+async def test_an_endpoint_at_another_address_begins_anew_and_another_description_forgives_nothing(
+    office: Office,
+) -> None:
+    await office.asked_for()
+    assert await office.turn(Answer(status=500)) == [Verdict.RETRY]
+    assert (await office.standing()).failures == 1
+
+    described = await office.editor.change(office.owner, office.endpoint.id, description="the lamp's")
+    assert isinstance(described, WebhookEndpoint)
+    assert (described.failures, described.description) == (1, "the lamp's")
+    moved = await office.editor.change(office.owner, office.endpoint.id, url=f"{URL}/elsewhere")
+    assert isinstance(moved, WebhookEndpoint)
+    assert (moved.failures, moved.description) == (0, "the lamp's")
+
+
+async def test_an_endpoint_may_be_made_switched_off(office: Office) -> None:
+    made = await office.editor.create(office.owner, url=URL, enabled=False)
+
+    assert isinstance(made, NewSecret)
+    assert not made.endpoint.enabled
+    assert await office.editor.test(office.owner, made.endpoint.id) is EndpointFault.DISABLED
+
+
+@pytest.mark.parametrize(
+    ("overlap", "taken"),
+    [
+        (timedelta(milliseconds=-1), False),
+        (timedelta(), True),
+        (MAX_OVERLAP, True),
+        (MAX_OVERLAP + timedelta(milliseconds=1), False),
+    ],
+)
+async def test_secrets_overlap_for_a_bounded_time(office: Office, overlap: timedelta, taken: bool) -> None:
+    rotated = await office.editor.rotate(office.owner, office.endpoint.id, overlap=overlap)
+
+    assert isinstance(rotated, NewSecret if taken else Refusal)

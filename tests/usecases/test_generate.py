@@ -115,6 +115,16 @@ async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) ->
     assert post.status.value == "draft"
 
 
+async def test_whoever_performs_runs_is_nudged_when_one_is_asked_for(world: World) -> None:
+    nudged: list[str] = []
+    stores = world.stores
+    starter = JobStarter(stores.jobs, world.clock, world.ids, nudge=lambda: nudged.append("now"))
+    asked = Generator(starter, stores.directory, stores.brands, world.clock)
+
+    assert isinstance(await asked.request(world.organization.id, CHANGELOG), Job)
+    assert nudged == ["now"]
+
+
 async def test_a_window_that_holds_nothing_ends_as_skipped(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await only_the_request(world)

@@ -1,4 +1,5 @@
 import asyncio
+from collections import Counter
 from datetime import datetime, timedelta
 
 import pytest
@@ -8,10 +9,12 @@ from tests.usecases.conftest import World
 
 from contentsvc_core import (
     Address,
+    Connection,
     Delivery,
     Duplicate,
     Endpoint,
     LogEntry,
+    Organization,
     Processed,
     Receiver,
     ReceivingFailed,
@@ -23,6 +26,7 @@ from contentsvc_core import (
 )
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing import push_body, signed
+from contentsvc_core.usecases.receive import LARGE_BODY
 
 
 def push(world: World, message: str = "feat: x", delivery_id: str = "d-1", secret: str | None = None) -> Delivery:
@@ -101,6 +105,35 @@ async def test_a_flood_to_invented_repositories_shares_one_budget(world: World) 
         assert (await world.receiver.receive(delivery)).status == 401
 
     assert len(await entries(world)) == 3
+
+
+async def test_a_flood_takes_no_rows_from_other_repositories(world: World) -> None:
+    other = await world.operator.create_organization("Other")
+    assert isinstance(other, Organization)
+    made = await world.operator.connect(
+        other, full_name="other/lamp", repository_id=REPOSITORY_ID, provider="codehost", branch=None
+    )
+    assert isinstance(made, Connection)
+    theirs = evolve(world.at, organization_id=other.id, integration_id=made.integration.id)
+    invented = evolve(world.at, repository_id=REPOSITORY_ID + 1)
+
+    for at in (invented, world.at, theirs):
+        for number in range(5):
+            body = push_body("x", repository_id=at.repository_id)
+            refused = await world.receiver.receive(signed(body, at=at, secret="wrong", delivery_id=f"bad-{number}"))
+            assert refused.status == 401
+
+    rows = Counter(entry.repository_id for entry in await entries(world))
+    assert rows == {REPOSITORY_ID + 1: 3, REPOSITORY_ID: 3}
+    assert len(await world.stores.journal.entries(other.id)) == 3
+
+
+async def test_a_large_body_is_decided_as_a_small_one_is(world: World) -> None:
+    large = "feat: x\n\n" + "x" * LARGE_BODY
+
+    assert (await world.receiver.receive(push(world, large, secret="wrong"))).status == 401
+    assert isinstance(await world.receiver.receive(push(world, large)), Processed)
+    assert isinstance(await world.receiver.receive(push(world, large)), Duplicate)
 
 
 class ChangingStore:
@@ -267,3 +300,62 @@ async def test_a_refusal_that_is_decided_twice_is_counted_once(world: World) -> 
     assert (await entries(world))[0].reason == (
         "1 workflow run started; 2 earlier failures were not logged, over the limit per minute"
     )
+
+
+class ForgetfulStore(ChangingStore):
+    """Remembers that there is nothing, whatever there is; whoever asks for what there is waits a minute."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world.stores.deliveries, times=0)
+        self.world = world
+        self.asked: list[bool] = []
+        self.there = True
+
+    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+        self.asked.append(recall)
+        if recall:
+            return None
+        self.world.clock.advance(timedelta(minutes=1))
+        return await self.store.endpoint(address, now) if self.there else None
+
+
+async def test_before_the_body_is_read_nobody_is_refused_for_what_was_remembered_alone(world: World) -> None:
+    store = ForgetfulStore(world)
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
+
+    assert await receiver.preflight(push(world)) is None
+    assert store.asked == [True, False]
+
+    store.there = False
+    refused = await receiver.preflight(push(world))
+    assert refused is not None
+    assert refused.status == 404
+
+
+class SlowStore(StubbornStore):
+    """By the time that it has remembered something, the next minute has begun."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world.stores.deliveries)
+        self.world = world
+        self.slow = False
+
+    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+        if recall and self.slow:
+            self.world.clock.advance(timedelta(minutes=1))
+        return await super().endpoint(address, now, recall=recall)
+
+
+async def test_a_refusal_that_is_written_in_the_end_is_not_among_those_that_were_left_out(world: World) -> None:
+    store = SlowStore(world)
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids, failed_rows_per_minute=1)
+
+    assert (await receiver.receive(push(world, delivery_id="bad-1", secret="wrong"))).status == 401
+    store.slow = True
+    assert (await receiver.receive(push(world, delivery_id="bad-2", secret="wrong"))).status == 401
+
+    # Too many in its minute, and decided anew in the next one.
+    assert store.asked == [True, True, False]
+    assert [entry.reason for entry in await entries(world)] == ["Invalid webhook signature"] * 2
+    await receiver.receive(push(world))
+    assert (await entries(world))[0].reason == "1 workflow run started"

@@ -45,6 +45,16 @@ async def test_a_delivery_that_looks_like_an_entry_of_the_log_is_found_too(world
     assert await entries(world, trails, "log_1") == ["log_1 Processed push event"]
 
 
+async def test_a_delivery_is_found_under_any_number_of_newer_ones(world: World, trails: Trails) -> None:
+    await pushed(world, "d-first", "feat: a lamp")
+    for number in range(60):
+        await world.receiver.receive(
+            signed({}, at=world.at, secret=world.secret, event="ping", delivery_id=f"p{number}")
+        )
+
+    assert await entries(world, trails, "d-first") == ["d-first Processed push event"]
+
+
 async def processed(world: World, delivery_id: str) -> LogEntry:
     return next(
         each for each in await world.stores.journal.entries(world.organization.id) if each.reference_id == delivery_id

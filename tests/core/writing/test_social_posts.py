@@ -117,3 +117,27 @@ def test_a_tweet_counts_the_other_changes_when_there_is_room() -> None:
     markdown = written(_TWITTER, f"feat: {wide}", *(f"fix: {wide} {n}" for n in range(9))).markdown
     assert "plus" not in markdown
     assert "boil.\n" in markdown
+
+
+@pytest.mark.parametrize(
+    ("sign", "weighs"),
+    [
+        (0x0000, 1),
+        (0x10FF, 1),
+        (0x1100, 2),
+        (0x1FFF, 2),
+        (0x2000, 1),
+        (0x200D, 1),
+        (0x200E, 2),
+        (0x200F, 2),
+        (0x2010, 1),
+        (0x201F, 1),
+        (0x2020, 2),
+        (0x2031, 2),
+        (0x2032, 1),
+        (0x2037, 1),
+        (0x2038, 2),
+    ],
+)
+def test_a_sign_weighs_one_or_two_and_each_range_has_its_ends(sign: int, weighs: int) -> None:
+    assert weight(chr(sign)) == weighs
