@@ -303,24 +303,20 @@ async def test_a_refusal_that_is_decided_twice_is_counted_once(world: World) -> 
 
 
 class ForgetfulStore(ChangingStore):
-    """Remembers that there is nothing, whatever there is; whoever asks for what there is waits a minute."""
+    """Remembers that there is nothing, whatever there is."""
 
-    def __init__(self, world: World) -> None:
-        super().__init__(world.stores.deliveries, times=0)
-        self.world = world
+    def __init__(self, store: DeliveryStore) -> None:
+        super().__init__(store, times=0)
         self.asked: list[bool] = []
         self.there = True
 
     async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
         self.asked.append(recall)
-        if recall:
-            return None
-        self.world.clock.advance(timedelta(minutes=1))
-        return await self.store.endpoint(address, now) if self.there else None
+        return None if recall or not self.there else await self.store.endpoint(address, now)
 
 
 async def test_before_the_body_is_read_nobody_is_refused_for_what_was_remembered_alone(world: World) -> None:
-    store = ForgetfulStore(world)
+    store = ForgetfulStore(world.stores.deliveries)
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
 
     assert await receiver.preflight(push(world)) is None
