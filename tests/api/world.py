@@ -1,11 +1,13 @@
 """The whole of ``/v1``, and the dashboard, in this process, over memory stores, with a clock that is set by hand."""
 
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from datetime import timedelta
-from typing import Any, cast, final
+from functools import cache
+from typing import Any, Final, cast, final
 
 import httpx
-from attrs import evolve
+from attrs import evolve, fields
 from litestar.types import ASGIApp
 from tests.performing import performer_over
 
@@ -28,6 +30,77 @@ from contentsvc_http.wiring.public_reading import open_public_reading
 #: What an operation with a body is called with.
 JSON = {"Content-Type": "application/json"}
 SEALER = FernetSealer("a secret of at least 32 characters")
+
+
+#: No id comes twice in a process: what a use case remembers of one world says nothing of the next one.
+_IDS: Final = CountingIds()
+#: The world whose request is being answered.
+_ANSWERING: Final = ContextVar["ApiWorld"]("answering")
+
+
+@final
+class _Forward:
+    """Stands for a part of the world whose request is being answered."""
+
+    def __init__(self, *path: str) -> None:
+        self._path = path
+
+    def __getattr__(self, name: str) -> Any:
+        part: Any = _ANSWERING.get()
+        for step in self._path:
+            part = getattr(part, step)
+        return getattr(part, name)
+
+
+@cache
+def _shared_app(part: str) -> ASGIApp:
+    """Return the application with the default settings that all worlds on memory stores share.
+
+    Its ports are those of the world whose request is being answered. The framework takes longer to register the
+    routes than most tests take.
+    """
+    ports: dict[str, Any] = {port.name: _Forward("stores", port.name) for port in fields(MemoryStores)}
+    stores = MemoryStores(**ports)
+    clock, ids, receiver = (cast("Any", _Forward(name)) for name in ("clock", "ids", "receiver"))
+    front = _open_front(Settings(), stores, clock, ids, receiver, lambda: _ANSWERING.get().nudge(), no_hosts)
+    return _app_of(front, part)
+
+
+def _open_front(  # noqa: PLR0917  # each is a part of a world
+    settings: Settings,
+    stores: MemoryStores | SqlStores,
+    clock: ManualClock,
+    ids: CountingIds,
+    receiver: Receiver,
+    nudge: Callable[[], None],
+    hosts: Callable[[str], Awaitable[CodeHost | None]],
+) -> Front:
+    api = open_api(settings, stores, clock, ids, nudge=nudge, hosts=hosts)
+    dashboard = open_dashboard(settings, stores, clock, ids, api=api, receiver=receiver, nudge=nudge, hosts=hosts)
+    return Front(
+        receiver=receiver,
+        api=api,
+        dashboard=dashboard,
+        public=open_public_reading(settings, stores),
+        agents=open_agents(settings, stores, clock, ids, api=api),
+    )
+
+
+def _part_of(path: str) -> str:
+    """Return the part of the application that a path can lead to."""
+    return next((part for part in ("/v1/", "/dashboard") if path.startswith(part)), "/")
+
+
+def _app_of(front: Front, part: str) -> ASGIApp:
+    if part != "/":
+        front = evolve(front, public=None, agents=None)
+    if part == "/v1/":
+        front = evolve(front, dashboard=None)
+    return create_app(Services(front=front, why_not_ready=_ready))
+
+
+async def _ready() -> str | None:
+    return None
 
 
 @final
@@ -84,30 +157,16 @@ class ApiWorld:
     ) -> None:
         self.stores = stores or memory_stores(SEALER)
         self.clock = ManualClock()
-        self.ids = CountingIds()
+        self.ids = _IDS
         self.operator = Operator(self.stores.directory, self.stores.keys, self.clock, self.ids)
         self.receiver = Receiver(self.stores.deliveries, self.stores.journal, self.clock, self.ids)
         self.nudged = 0
-        settings = settings or Settings()
-        api = open_api(settings, self.stores, self.clock, self.ids, nudge=self._nudge, hosts=hosts)
-        dashboard = open_dashboard(
-            settings,
-            self.stores,
-            self.clock,
-            self.ids,
-            api=api,
-            receiver=self.receiver,
-            nudge=self._nudge,
-            hosts=hosts,
-        )
-        self._front = Front(
-            receiver=self.receiver,
-            api=api,
-            dashboard=dashboard,
-            public=open_public_reading(settings, self.stores),
-            agents=open_agents(settings, self.stores, self.clock, self.ids, api=api),
+        self._shared = settings is None and stores is None and hosts is no_hosts
+        self._front = _open_front(
+            settings or Settings(), self.stores, self.clock, self.ids, self.receiver, self.nudge, hosts
         )
         self._apps: dict[str, ASGIApp] = {}
+        api = self._front.api
         self.toolbox = open_toolbox(self.stores, self.clock, self.ids, editor=api.post_editor, generator=api.generator)
         self._organizations = 0
 
@@ -117,25 +176,15 @@ class ApiWorld:
         return self._app_for("/")
 
     def _app_for(self, path: str) -> ASGIApp:
-        """Give the application with what a path can lead to.
-
-        To have the framework take in every route takes longer than most of what is tested.
-        """
-        part = next((part for part in ("/v1/", "/dashboard") if path.startswith(part)), "/")
+        part = _part_of(path)
+        if self._shared and part != "/":
+            return _shared_app(part)
         if part not in self._apps:
-            front = self._front
-            if part != "/":
-                front = evolve(front, public=None, agents=None)
-            if part == "/v1/":
-                front = evolve(front, dashboard=None)
-            self._apps[part] = create_app(Services(front=front, why_not_ready=self._ready))
+            self._apps[part] = _app_of(self._front, part)
         return self._apps[part]
 
-    def _nudge(self) -> None:
+    def nudge(self) -> None:
         self.nudged += 1
-
-    async def _ready(self) -> str | None:
-        return None
 
     async def caller(self, name: str = "Acme", *scopes: Scope) -> Caller:
         """Make an organization with a connected repository, and a key with the scopes, or with all."""
@@ -155,6 +204,7 @@ class ApiWorld:
         return Caller(self, organization, connection, issued)
 
     async def send(self, method: str, path: str, **request: Any) -> httpx.Response:
+        _ANSWERING.set(self)
         # The transport would raise what the server answers; the real one does not.
         transport = httpx.ASGITransport(cast("Any", self._app_for(path)), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
