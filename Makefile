@@ -1,10 +1,11 @@
-# Everything runs from a virtual environment in .venv, made from requirements.lock by `make install`.
+# Everything runs from a virtual environment, made from requirements.lock by `make install`.
 PYTHON ?= python3
+VENV ?= .venv
 UV_VERSION := 0.13.8
-BIN := .venv/bin
+BIN := $(VENV)/bin
 # uv lives in a folder of its own: `uv pip sync` removes from the environment whatever the lock does not name.
-UV := VIRTUAL_ENV=.venv .venv/uv/bin/uv
-STAMP := .venv/.installed
+UV := VIRTUAL_ENV=$(VENV) $(VENV)/uv/bin/uv
+STAMP := $(VENV)/.installed
 # What makes the site of the documentation; nothing else needs it.
 SITE := docs/site/.venv
 SITE_STAMP := $(SITE)/.installed
@@ -12,7 +13,7 @@ SITE_STAMP := $(SITE)/.installed
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock check format test test-browser pictures demo serve crash crash-store model nodes simulate fuzz storm limits mutate advisories bench bench-short docs clean
+.PHONY: help install lock check format test test-all test-python test-browser pictures demo serve crash crash-store model nodes simulate fuzz storm limits mutate advisories bench bench-short docs clean
 
 help:  ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,8 +21,8 @@ help:  ## list these targets
 install: $(STAMP)  ## make .venv with the pinned, hashed dependencies and this project
 
 $(STAMP): requirements.lock pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@test -x .venv/uv/bin/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv/uv "uv==$(UV_VERSION)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(VENV)/uv/bin/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $(VENV)/uv "uv==$(UV_VERSION)"
 	@$(UV) pip sync --quiet --require-hashes requirements.lock
 	@$(UV) pip install --quiet --no-deps --editable .
 	@touch $@
@@ -42,8 +43,14 @@ format: install  ## let ruff rewrite the layout
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-test: install  ## every test: core, contracts, use cases, drivers, architecture, short campaigns
-	$(BIN)/pytest
+test: install  ## the first tier: rules, contracts on all stores, use cases, drivers, pages, documentation
+	$(BIN)/pytest -m "not slow"
+
+test-all: install  ## the second tier: short campaigns, several processes, servers by the dozen
+	$(BIN)/pytest -m slow --dist=loadfile
+
+test-python:  ## the first tier on another interpreter, in an environment of its own: PYTHON=python3.13
+	$(MAKE) test PYTHON=$(PYTHON) VENV=.venv-$(notdir $(PYTHON))
 
 test-browser: install  ## the dashboard in a real Chromium: each page and action; pictures in build/screens
 	@$(BIN)/python -m tests.browser.chromium
@@ -99,8 +106,8 @@ docs: install $(SITE_STAMP)  ## make the documentation's site in build/site, and
 
 $(SITE_STAMP): docs/site/requirements.lock | $(STAMP)
 	@test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)
-	@VIRTUAL_ENV=$(SITE) .venv/uv/bin/uv pip sync --quiet --require-hashes docs/site/requirements.lock
+	@VIRTUAL_ENV=$(SITE) $(VENV)/uv/bin/uv pip sync --quiet --require-hashes docs/site/requirements.lock
 	@touch $@
 
 clean:  ## remove what the targets made
-	rm -rf .venv $(SITE) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache
+	rm -rf .venv .venv-* $(SITE) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache

@@ -19,6 +19,8 @@ from tests.docs.agent_transcript import PAGE, Place, masked, place, transcript
 from tests.docs.pages import fences
 from tests.server_process import COMMAND, PLAIN, Installation
 
+pytestmark = pytest.mark.slow("starts agents over standard input, and servers")
+
 #: What clients spoke before messages stood alone.
 MODES: Final = ("auto", "legacy")
 

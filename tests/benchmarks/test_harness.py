@@ -17,6 +17,8 @@ from benchmarks.sides import Reckoning
 
 from benchmarks import ours
 
+pytestmark = pytest.mark.slow("measures real servers")
+
 
 def test_a_ratio_of_two_sides_comes_with_rows_that_were_counted(tmp_path: Path) -> None:
     notes: list[str] = []

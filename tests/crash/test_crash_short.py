@@ -15,6 +15,8 @@ from tests.crash.stored import Stored, read_file
 from tests.crash.traffic import Attempt, Kind, Sending, read_ledger, unacknowledged
 from tests.crash.verdict import Verdict, judge
 
+pytestmark = pytest.mark.slow("kills a server again and again")
+
 _CLEAN: Final = {"lost": 0, "doubled": 0, "partial": 0, "invented": 0, "unexpected": 0}
 _ROWS: Final = 1000
 _RUN_COLUMNS: Final = (

@@ -13,7 +13,11 @@ from contentsvc_cli.main import main
 ROOT: Final = Path(__file__).parents[2]
 #: Every Markdown file of the project, and none of the packages that make its site.
 PAGES: Final = tuple(
-    sorted(page for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")) if ".venv" not in page.parts)
+    sorted(
+        page
+        for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))
+        if not any(part.startswith(".venv") for part in page.parts)
+    )
 )
 
 _FENCE: Final = re.compile(r"^```(?P<language>[a-z]*) ?(?P<rest>.*)\n(?P<text>(?:.*\n)*?)```$", re.MULTILINE)

@@ -10,7 +10,10 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import pytest
 from tests.docs.pages import fences, read
+
+pytestmark = pytest.mark.slow("starts the command for each step of a guide")
 
 #: The page needs little of curl, and not every machine that runs the tests has it.
 CURL: Final = """\

@@ -13,6 +13,8 @@ from tests.server_process import Installation, serving, until
 from contentsvc_cli.main import main
 from contentsvc_core.testing import push_body
 
+pytestmark = pytest.mark.slow("starts the command for each step of a guide")
+
 
 def invoke(words: list[str], given: str | None = None) -> str:
     done = CliRunner().invoke(main, words, input=given)

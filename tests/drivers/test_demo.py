@@ -9,7 +9,10 @@ import sysconfig
 from pathlib import Path
 
 import httpx
+import pytest
 from tests.server_process import COMMAND, PATIENCE_S, until
+
+pytestmark = pytest.mark.slow("runs the demo")
 
 
 def demo(command: list[str], folder: Path, **environment: str) -> str:

@@ -464,6 +464,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow("starts servers")
 def test_several_processes_are_added_up(tmp_path: Path) -> None:
     counters = tmp_path / "counters"
     counters.mkdir()
@@ -495,6 +496,7 @@ def test_several_processes_are_added_up(tmp_path: Path) -> None:
     assert all("pid" not in sample.labels for sample in numbers.samples)
 
 
+@pytest.mark.slow("starts servers")
 def test_a_server_counts_from_the_delivery_to_the_post(tmp_path: Path) -> None:
     prepared = prepare(tmp_path)
     body = json.dumps(push_body("feat: turn the beam", repository_id=prepared.hook.repository_id)).encode()
@@ -531,6 +533,7 @@ def test_a_server_counts_from_the_delivery_to_the_post(tmp_path: Path) -> None:
         assert hidden not in found.page
 
 
+@pytest.mark.slow("starts servers")
 def test_the_processes_of_a_node_are_added_up_whichever_answers(tmp_path: Path) -> None:
     with postgres.database(migrated=False) as url:
         prepared = prepare(tmp_path, database_url=url)

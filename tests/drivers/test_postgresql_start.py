@@ -7,6 +7,8 @@ import pytest
 from tests import postgres
 from tests.server_process import Installation, serving, until
 
+pytestmark = pytest.mark.slow("starts servers on a PostgreSQL of their own")
+
 
 @pytest.fixture
 def empty_url() -> Generator[str]:

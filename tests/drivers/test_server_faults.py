@@ -27,6 +27,8 @@ from tests.server_process import (
 
 from contentsvc_core.testing import push_body
 
+pytestmark = pytest.mark.slow("starts servers by the dozen")
+
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Prepared:

@@ -33,6 +33,8 @@ from tests.server_process import (
 
 from contentsvc_core.testing import push_body
 
+pytestmark = pytest.mark.slow("starts servers by the dozen")
+
 MAX_BODY: Final = 25 * 1024 * 1024
 PROCESSED: Final = "Processed push event (pushed)"
 _DRAIN_S: Final = 10.0

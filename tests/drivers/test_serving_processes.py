@@ -29,6 +29,8 @@ from tests.server_process import (
 
 from contentsvc_core.testing import push_body
 
+pytestmark = pytest.mark.slow("starts servers of several processes")
+
 #: A database that is never asked: it is no file, so that several processes may try.
 NOWHERE: Final = f"postgresql+asyncpg://nobody@{LOOPBACK}:1/nothing"
 _SENDERS: Final = 8

@@ -19,6 +19,8 @@ from tests.server_process import PLAIN, Installation, Prepared, ServerProcess, p
 
 from contentsvc_core.testing import push_body
 
+pytestmark = pytest.mark.slow("starts servers that export to a collector")
+
 TRACE: Final = "0af7651916cd43dd8448eb211c80319c"
 TRACEPARENT: Final = f"00-{TRACE}-b7ad6b7169203331-01"
 IN_BODY: Final = "nobody's business"

@@ -3,9 +3,12 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 from tests.limits.installed import LIMIT, clients, install
 from tests.postgres import database
 from tests.server_process import ServerProcess
+
+pytestmark = pytest.mark.slow("starts two nodes")
 
 
 async def test_of_100_parallel_requests_to_two_nodes_exactly_the_limit_is_admitted_and_executed(

@@ -19,6 +19,8 @@ from tests.model.broken import BUGS, Bug, broken
 from tests.model.machine import machine_on
 from tests.model.sides import Disagreement
 
+pytestmark = pytest.mark.slow("a short campaign over all stores")
+
 _SCRIPTS = settings(max_examples=12, stateful_step_count=30)
 #: The same ones each time, and the first failure will do.
 _UNTIL_CAUGHT = settings(

@@ -9,6 +9,8 @@ import pytest
 from tests.mutation.mutants import ROOT, modules, mutants_of
 from tests.mutation.rooms import ROOMS, explained
 
+pytestmark = pytest.mark.slow("runs tests in processes of their own")
+
 #: Runs in a process of its own, which forks one for each mutant.
 _SCRIPT = """
 import json, sys

@@ -17,6 +17,8 @@ from tests.nodes.outage import BACK_S, LINE_BYTES, LOG_BYTES, SLOWEST_S, Outage,
 from tests.nodes.reckoning import Report, stored_in
 from tests.nodes.upgrade import run_upgrade
 
+pytestmark = pytest.mark.slow("kills nodes on one PostgreSQL")
+
 #: What is done to what a campaign has left, and what the checker has to find then.
 _CORRUPTIONS: Final = (
     ("DELETE FROM claims WHERE log_id = %s", {"lost", "partial"}),

@@ -11,6 +11,8 @@ from tests.nodes.proxy import Conversation, Cut, Proxy, Trap
 from tests.postgres import PrivateServer
 from tests.server_process import LOOPBACK
 
+pytestmark = pytest.mark.slow("cuts connections of real servers")
+
 _TRAPPED = "INSERT INTO kept"
 
 

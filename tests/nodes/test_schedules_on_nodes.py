@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+import pytest
 from tests import postgres
 from tests.nodes.cluster import unreadable
 from tests.server_process import REPOSITORY, REPOSITORY_ID, SECRET_KEY, Installation, ServerProcess, until
@@ -18,6 +19,8 @@ from contentsvc_core import Address, Connection, ContentType, Operator, Organiza
 from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import Cron, Frequency, latest_slot
+
+pytestmark = pytest.mark.slow("starts several nodes")
 
 #: Long enough that each daily schedule has missed some slots.
 _AGO: Final = timedelta(days=5)

@@ -14,6 +14,8 @@ from tests.simulate.episode import Build, run_episode
 from tests.simulate.faults import Fault
 from tests.simulate.loop import Stuck, VirtualLoop
 
+pytestmark = pytest.mark.slow("a short campaign")
+
 _EPISODES = 6
 _DELIVERIES = 100
 _FEW = 40

@@ -12,6 +12,8 @@ from tests.storm.weather import LARGE, flood
 from contentsvc_adapters.sql.settling import sqlite as sqlite_lane
 from contentsvc_core.errors import StoreUnavailable
 
+pytestmark = pytest.mark.slow("a short campaign")
+
 
 @pytest.mark.parametrize("name", STORES)
 def test_of_many_copies_one_is_processed(name: str) -> None:
