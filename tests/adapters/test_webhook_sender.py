@@ -142,12 +142,15 @@ async def test_a_certificate_of_somebody_else_is_none(internet: Internet, tmp_pa
 async def test_who_says_nothing_is_not_waited_for(
     internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:
+    over = asyncio.Event()
+
     async def silent(_request: bytes, _writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(5)
+        await over.wait()
 
     server, client = tls
     async with internet.serving(silent, port=443, tls=server):
         found = await internet.sender(tls=client, total_s=0.3).send(URL, HEADERS, BODY)
+        over.set()
 
     not_sent(found, "did not answer within 0.3 s")
 

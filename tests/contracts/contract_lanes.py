@@ -1,7 +1,10 @@
 """What happens between a lane and PostgreSQL."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, final
+
+from tests import postgres
 
 from contentsvc_adapters.sql import Database
 from contentsvc_adapters.sql.dialects import Statements
@@ -37,3 +40,11 @@ class _Watched:
 
     async def fetch(self, query: str, *arguments: object) -> Sequence[Any]:
         return await self._around(lambda: self._fetch(query, *arguments), query)
+
+
+async def until_they_wait(writing: "Sequence[asyncio.Task[Any]]", url: str) -> None:
+    """Wait until each task waits for a lock of another transaction."""
+    query = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    while len(postgres.rows(url, query)) < len(writing):
+        assert not any(each.done() for each in writing)
+        await asyncio.sleep(0.01)

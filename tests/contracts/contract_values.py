@@ -1,6 +1,7 @@
 """What the contract suite settles, stores and asks for."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Protocol, final
@@ -40,8 +41,18 @@ from contentsvc_core.webhooks.settlement import Settlement, settlement
 from contentsvc_core.workflows.runs import WorkflowRun
 from contentsvc_core.workflows.triggers import Trigger, source_type
 
+#: How many rows a fixture writes at once: fewer than any store has connections.
+_BATCH = 5
 SECRET = "whsec_hush-hush-hush"
 IDS = CountingIds()
+
+
+async def in_batches(writes: Iterable[Awaitable[object]]) -> None:
+    """Await writes, a batch after the other: a fixture's rows must not compete for connections."""
+    waiting = list(writes)
+    while waiting:
+        batch, waiting = waiting[:_BATCH], waiting[_BATCH:]
+        await asyncio.gather(*batch)
 
 
 class Stores(Protocol):

@@ -1,6 +1,7 @@
 """Processes with an engine, each on the same stores; and what the death of one looks like to the others."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from itertools import count
@@ -27,12 +28,18 @@ class Cut:
     def __init__(self, port: object) -> None:
         self._port = port
         self.dead = False
+        #: How often each method was called.
+        self.calls = Counter[str]()
+        #: How many calls came while the process was dead.
+        self.refused = 0
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._port, name)
 
         async def call(*arguments: object, **named: object) -> Any:
+            self.calls[name] += 1
             if self.dead:
+                self.refused += 1
                 message = "this process is dead"
                 raise StoreUnavailable(message)
             return await method(*arguments, **named)
@@ -66,6 +73,8 @@ class Script:
         #: What a step waits for, once it has begun.
         self.gates: dict[str, asyncio.Event] = {}
         self.reached: dict[str, asyncio.Event] = {name: asyncio.Event() for name in names}
+        #: How many runs have begun each step: the results of the steps before are kept.
+        self.entered = Counter[str]()
 
     async def perform(self, run: WorkflowRun, steps: Steps) -> None:
         self.begun += 1
@@ -75,6 +84,7 @@ class Script:
     def _step(self, name: str) -> Callable[[], Awaitable[str]]:
         async def step() -> str:
             self.reached[name].set()
+            self.entered[name] += 1
             if (gate := self.gates.get(name)) is not None:
                 await gate.wait()
             self.done.append(name)
@@ -133,6 +143,24 @@ class Process:
         """Have the stores be away for this process, or be back."""
         for port in self._ports:
             port.dead = away
+
+    async def looks(self, times: int = 3) -> None:
+        """Wait until the worker has asked for pending runs so often."""
+        ledger = self._ports[0]
+        before = ledger.calls["pending"]
+
+        async def looked() -> bool:
+            return ledger.calls["pending"] >= before + times
+
+        await until(looked, f"the worker has asked {times} times for pending runs")
+
+    async def is_refused(self, calls: int) -> None:
+        """Wait until so many calls met stores that are away."""
+
+        async def refused() -> bool:
+            return sum(port.refused for port in self._ports) >= calls
+
+        await until(refused, f"{calls} calls were refused")
 
     async def kill(self) -> None:
         """Die as by `kill -9`: nothing is given back, nobody is told."""

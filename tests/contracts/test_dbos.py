@@ -20,6 +20,8 @@ from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
+pytestmark = pytest.mark.slow("stops the engine's database")
+
 
 async def test_while_the_engines_database_is_away_runs_wait_and_a_stop_is_no_longer() -> None:
     """The ledger is there, the engine's tables are not: the worst of both."""
@@ -55,7 +57,7 @@ async def test_while_the_engines_database_is_away_runs_wait_and_a_stop_is_no_lon
         async def ended() -> bool:
             # The first attempts may still find connections that are dead.
             clock.advance(timedelta(seconds=5))
-            await asyncio.sleep(0.2)
+            await process.looks(1)
             return (await run_of(acme, id_)).status is RunStatus.SKIPPED
 
         await until(ended, f"it ends: {script.failures}")

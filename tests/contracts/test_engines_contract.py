@@ -94,7 +94,14 @@ async def _dbos_on_postgresql(_folder: Path) -> AsyncGenerator[Engine]:
         await stores.close()
 
 
-@pytest.fixture(params=[*(f"inline on {family}" for family in FAMILIES), "dbos on sqlite", "dbos on postgresql"])
+_SLOW = pytest.mark.slow("launches an engine with threads and a database of its own for each test")
+_ENGINES = (
+    *(f"inline on {family}" for family in FAMILIES),
+    *(pytest.param(f"dbos on {family}", marks=_SLOW) for family in ("sqlite", "postgresql")),
+)
+
+
+@pytest.fixture(params=_ENGINES)
 async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Engine]:
     match request.param.split(" on "):
         case ["inline", family]:
@@ -318,7 +325,7 @@ async def test_a_stop_waits_for_what_is_being_done(acme: Tenant, script: Script,
     await asyncio.wait_for(script.reached["two"].wait(), 30)
 
     closing = asyncio.create_task(process.close(within_s=30))
-    await asyncio.sleep(0.05)
+    await until(lambda: _is(not process.worker.is_running), "the worker takes no more runs")
     script.gates["two"].set()
     await closing
 
@@ -507,7 +514,7 @@ async def test_one_organizations_slow_runs_leave_room_for_another(
     script.gates["one"] = asyncio.Event()
     process = await launch(script, concurrency=6, per_organization=4)
     await until(lambda: _is(process.worker.at_work == 4), "as many as one organization may have")
-    await asyncio.sleep(0.2)
+    await process.looks()
     assert process.worker.at_work == 4
 
     (quick,) = await started(other)
@@ -528,7 +535,7 @@ async def test_suspects_are_performed_one_at_a_time(acme: Tenant, script: Script
     script.gates["one"] = asyncio.Event()
     process = await launch(script)
     await asyncio.wait_for(script.reached["one"].wait(), 30)
-    await asyncio.sleep(0.2)
+    await process.looks()
     assert process.worker.at_work == 1
     script.gates["one"].set()
 
@@ -573,16 +580,16 @@ async def test_a_store_that_is_away_for_a_while_costs_no_run_anything(
     ids = await started(acme, 5)
     script.gates["two"] = asyncio.Event()
     process = await launch(script)
-    await until(lambda: _is(script.begun == 5), "all have begun")
+    await until(lambda: _is(script.entered["two"] == 5), "all have kept the first step's result")
     process.cut_off(away=True)
     script.gates["two"].set()
-    await asyncio.sleep(0.3)
+    await process.is_refused(5)
     process.cut_off(away=False)
 
     async def ended() -> bool:
-        # Whatever was cut off waits for its next attempt.
+        # Runs that were cut off wait for their next attempt.
         clock.advance(timedelta(seconds=5))
-        await asyncio.sleep(0.1)
+        await process.looks(1)
         return all([(await run_of(acme, id_)).status is RunStatus.SKIPPED for id_ in ids])
 
     await until(ended, f"all have ended: {script.failures}")

@@ -1,6 +1,5 @@
 """Pages of long lists, on every store: the same as cutting the whole list, wherever it was changed and swept."""
 
-import asyncio
 import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -8,7 +7,7 @@ from typing import Any, Final, Protocol
 
 import pytest
 from attrs import evolve, frozen
-from contract_values import IDS, Tenant, a_post, later, take, tenant
+from contract_values import IDS, Tenant, a_post, in_batches, later, take, tenant
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -85,11 +84,10 @@ async def _log(acme: Tenant, chance: random.Random) -> list[LogEntry]:
     ]
     journal = acme.stores.journal
     theirs = [evolve(entry, organization_id=zenith.id) for entry in entries[:9]]
-    # At once: where several may write, they do.
-    await asyncio.gather(*map(journal.append, [*entries, *theirs]))
+    await in_batches(map(journal.append, [*entries, *theirs]))
     for place in range(0, _NUMBER, 7):
         entries[place] = evolve(entries[place], status=chance.choice(list(LogStatus)))
-    await asyncio.gather(*(journal.finish(entries[place]) for place in range(0, _NUMBER, 7)))
+    await in_batches(journal.finish(entries[place]) for place in range(0, _NUMBER, 7))
     swept = later(hours=1)
     while await journal.sweep(acme.id, before=swept, limit=20):
         pass
@@ -98,7 +96,7 @@ async def _log(acme: Tenant, chance: random.Random) -> list[LogEntry]:
 
 async def _posts(acme: Tenant, chance: random.Random) -> list[Post]:
     settling = [await acme.processed(IDS.mint("d-")) for _ in range(_NUMBER // 2)]
-    await asyncio.gather(*map(acme.stores.deliveries.settle, settling))
+    await in_batches(map(acme.stores.deliveries.settle, settling))
     runs = await take(acme.stores, [run.id for each in settling for run in each.runs])
     posts = [
         a_post(
@@ -110,9 +108,7 @@ async def _posts(acme: Tenant, chance: random.Random) -> list[Post]:
         )
         for at in _times(chance)
     ]
-    await asyncio.gather(
-        *(acme.stores.ledger.complete(run, post, once=None) for run, post in zip(runs, posts, strict=True))
-    )
+    await in_batches(acme.stores.ledger.complete(run, post, once=None) for run, post in zip(runs, posts, strict=True))
     for place in range(0, _NUMBER, 9):
         seen = posts[place]
         other = next(status for status in PostStatus if status is not seen.status)

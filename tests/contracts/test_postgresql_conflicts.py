@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from contract_lanes import until_they_wait
 from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, a_trigger, an_integration, ending, later, tenant
 from sqlalchemy import Connection, event, text
 from sqlalchemy.util import await_only
@@ -83,7 +84,7 @@ async def test_one_settlement_sent_many_times_at_once_is_written_once(
 
 
 async def test_of_one_settlement_sent_twice_the_first_answer_stands(
-    acme: Tenant, beside: Tenant, postgresql: Database
+    acme: Tenant, beside: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
     checking = await acme.decided(CHECKING[0])
     reached, go_on = asyncio.Event(), asyncio.Event()
@@ -92,7 +93,7 @@ async def test_of_one_settlement_sent_twice_the_first_answer_stands(
     # Between the two, the id is claimed: alone, the second would be a duplicate.
     assert await beside.stores.deliveries.settle(await beside.processed("d")) is Settled.AS_DECIDED
     second = asyncio.create_task(beside.stores.deliveries.settle(checking))
-    await asyncio.sleep(0.2)
+    await until_they_wait([second], postgres_url)
     go_on.set()
 
     assert await asyncio.gather(first, second) == [Settled.AS_DECIDED] * 2
@@ -110,7 +111,9 @@ async def test_a_copy_that_is_sent_many_times_at_once_is_logged_once(acme: Tenan
 
 
 @pytest.mark.parametrize("commits", [True, False])
-async def test_a_twin_waits_for_the_first_ones_fate(acme: Tenant, postgresql: Database, commits: bool) -> None:
+async def test_a_twin_waits_for_the_first_ones_fate(
+    acme: Tenant, postgresql: Database, postgres_url: str, commits: bool
+) -> None:
     first, second = await acme.processed("d"), await acme.processed("d")
     reached, go_on = asyncio.Event(), asyncio.Event()
 
@@ -123,8 +126,7 @@ async def test_a_twin_waits_for_the_first_ones_fate(acme: Tenant, postgresql: Da
     taking = asyncio.create_task(postgresql.write(half_way))
     await reached.wait()
     waiting = asyncio.create_task(acme.stores.deliveries.settle(second))
-    await asyncio.sleep(0.3)
-    assert not waiting.done()
+    await until_they_wait([waiting], postgres_url)
     go_on.set()
 
     assert await waiting is (Settled.ALREADY_CLAIMED if commits else Settled.AS_DECIDED)

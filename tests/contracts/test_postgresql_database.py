@@ -74,19 +74,24 @@ async def test_every_connection_is_durable_and_limited_whatever_the_database_is_
         assert await postgresql.read(settings) == ["repeatable read", "on", *limits]
 
 
+def _hold(held: asyncio.Event, done: asyncio.Event, connection: Connection) -> None:
+    """Keep the transaction open until the test is done with it."""
+    connection.execute(text("SELECT 1"))
+    asyncio.get_running_loop().call_soon(held.set)
+    while not done.is_set():
+        connection.execute(text("SELECT pg_sleep(0.02)"))
+
+
 async def test_a_statement_that_takes_too_long_is_ended_and_so_is_waiting_for_a_lock(
     postgresql: Database, postgres_url: str
 ) -> None:
     _add_beside(postgres_url, "one")
     beside = Database(postgres_url)
     held, done = asyncio.Event(), asyncio.Event()
-    loop = asyncio.get_running_loop()
 
     def hold(connection: Connection) -> None:
         connection.execute(text("UPDATE organizations SET name = 'held'"))
-        loop.call_soon(held.set)
-        while not done.is_set():
-            connection.execute(text("SELECT pg_sleep(0.02)"))
+        _hold(held, done, connection)
 
     holding = asyncio.create_task(beside.write(hold))
     await held.wait()
@@ -157,13 +162,14 @@ async def test_an_older_server_is_not_asked_for_what_it_does_not_know(
 
 async def test_when_every_connection_is_busy_nobody_waits_for_long(postgres_url: str) -> None:
     database = Database(postgres_url, pool_size=1)
-    busy = asyncio.create_task(database.write(lambda connection: connection.execute(text("SELECT pg_sleep(3.7)"))))
-    await asyncio.sleep(0.2)
+    held, done = asyncio.Event(), asyncio.Event()
+    busy = asyncio.create_task(database.write(partial(_hold, held, done)))
+    await held.wait()
 
-    # Were it to wait for longer, it would be given the connection.
     with pytest.raises(StoreUnavailable, match=r"no connection .* became free in time"):
         await database.read(lambda connection: connection.scalar(_COUNT))
 
+    done.set()
     await busy
     assert await database.read(lambda connection: connection.scalar(_COUNT)) == 0
     await database.dispose()
@@ -199,13 +205,15 @@ async def test_nothing_is_left_open_once_the_database_is_closed(postgres_url: st
         *(database.read(lambda connection: connection.execute(text("SELECT pg_sleep(0.1)"))) for _ in range(12))
     )
     assert postgres.rows(postgres_url, _OPEN) == [(5,)]
-    abandoned = asyncio.create_task(database.write(lambda connection: connection.execute(text("SELECT pg_sleep(0.3)"))))
-    await asyncio.sleep(0.05)
+    held, done = asyncio.Event(), asyncio.Event()
+    abandoned = asyncio.create_task(database.write(partial(_hold, held, done)))
+    await held.wait()
     abandoned.cancel()
+    disposing = asyncio.create_task(database.dispose())
+    done.set()
+    await disposing
 
-    await database.dispose()
-
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while postgres.rows(postgres_url, _OPEN) != [(0,)]:
         assert time.monotonic() < deadline
         await asyncio.sleep(0.02)
@@ -214,14 +222,17 @@ async def test_nothing_is_left_open_once_the_database_is_closed(postgres_url: st
 
 
 async def test_a_transaction_runs_to_its_end_when_who_asked_goes_away(postgresql: Database, postgres_url: str) -> None:
+    held, done = asyncio.Event(), asyncio.Event()
+
     def slowly(connection: Connection) -> None:
-        connection.execute(text("SELECT pg_sleep(0.2)"))
+        _hold(held, done, connection)
         connection.execute(text("INSERT INTO organizations VALUES ('org_x', 'x', 'X', 30, 1, 0)"))
 
     leaving = asyncio.create_task(postgresql.write(slowly))
-    await asyncio.sleep(0.05)
+    await held.wait()
     leaving.cancel()
     await asyncio.gather(leaving, return_exceptions=True)
+    done.set()
     assert leaving.cancelled()
 
     await postgresql.dispose()

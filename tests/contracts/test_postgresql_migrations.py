@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-import time
 from collections.abc import AsyncGenerator, Generator
 
 import pytest
@@ -13,6 +12,7 @@ from tests import postgres
 
 from contentsvc_adapters.sql import HEAD, Database, make_ready, revision, upgrade
 from contentsvc_adapters.sql.dialects import postgresql as dialect
+from contentsvc_adapters.sql.dialects import postgresql_session
 from contentsvc_adapters.sql.schema import metadata
 from contentsvc_core.errors import SchemaMismatch, StoreUnavailable
 
@@ -26,6 +26,11 @@ _INDEXES = "SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = 'publi
 _CONSTRAINTS = """
     SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid)
     FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+"""
+
+_WAITING_FOR_LONG = """
+    SELECT pid FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > '600 ms'
 """
 
 
@@ -106,6 +111,7 @@ async def test_a_schema_of_a_newer_version_is_refused_by_nodes_and_by_upgrades(
     assert _locks(postgres_url) == 0
 
 
+@pytest.mark.slow("starts several processes")
 async def test_of_several_processes_one_upgrades_and_the_others_wait(empty: Database, empty_url: str) -> None:
     script = f"""
 import asyncio
@@ -134,28 +140,37 @@ async def test_in_one_process_it_is_no_different(empty: Database, empty_url: str
     assert _locks(empty_url) == 0
 
 
-async def test_who_waits_for_an_upgrade_waits_as_long_as_it_takes(empty: Database, empty_url: str) -> None:
-    first = Database(empty_url)
+async def test_who_waits_for_an_upgrade_waits_as_long_as_it_takes(
+    empty: Database, empty_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for limit in ("statement_timeout", "lock_timeout"):
+        monkeypatch.setitem(postgresql_session.SESSION, limit, "300")
+    first, held, done = Database(empty_url), asyncio.Event(), asyncio.Event()
 
     def slowly(connection: Connection) -> None:
-        # Longer than a statement, a lock or a transaction may take otherwise.
-        connection.execute(text("SELECT pg_sleep(6.5)"))
+        connection.execute(text("SELECT pg_sleep(0.4)"))
+        asyncio.get_running_loop().call_soon(held.set)
+        while not done.is_set():
+            connection.execute(text("SELECT pg_sleep(0.02)"))
 
-    began = time.monotonic()
     working = asyncio.create_task(first.write_alone(slowly))
-    while not _locks(empty_url):
+    await held.wait()
+    upgrading = asyncio.create_task(upgrade(empty))
+    # Longer than a statement, or the wait for a lock, may take otherwise.
+    while not postgres.rows(empty_url, _WAITING_FOR_LONG):
+        assert not upgrading.done()
         await asyncio.sleep(0.01)
+    done.set()
 
-    assert await upgrade(empty)
-
-    assert time.monotonic() - began > 6.5
+    assert await upgrading
     await working
-    # Whoever uses the connections next is limited again.
+    # The next user of the connections has limits again.
     with pytest.raises(StoreUnavailable, match="statement timeout"):
         await empty.write(lambda connection: connection.execute(text("SELECT pg_sleep(60)")))
     await first.dispose()
 
 
+@pytest.mark.slow("starts several processes")
 @pytest.mark.parametrize("at", ["CREATE TABLE organizations", "CREATE TABLE posts", "INSERT INTO alembic_version"])
 async def test_an_upgrade_that_is_killed_leaves_nothing_and_lets_the_next_one_in(
     empty: Database, empty_url: str, at: str

@@ -25,6 +25,8 @@ from contentsvc_core.organizations import Removed
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import Settled
 
+pytestmark = pytest.mark.slow("stops and freezes a PostgreSQL of its own")
+
 _OTHERS = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 _CUT = f"SELECT pg_terminate_backend(pid) {_OTHERS}"
 

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 from attrs import evolve
-from contract_lanes import on_lanes
+from contract_lanes import on_lanes, until_they_wait
 from contract_values import CHECKING, IDS, RotatingSealer, Tenant, later, tenant
 from tests import postgres
 
@@ -214,7 +214,7 @@ async def test_lanes_wait_for_claims_in_one_order_whatever_the_order_of_their_ba
         # Both have begun, and neither has come further than to this one.
         other.execute("INSERT INTO claims VALUES (%s, 0, '')", [_key(forth[1])])
         writing = [asyncio.create_task(PostgresqlLane(postgresql).write(_items(each))) for each in (forth, back)]
-        await _until_they_wait(writing, postgres_url)
+        await until_they_wait(writing, postgres_url)
         other.rollback()
 
         answers = await asyncio.gather(*writing)
@@ -241,7 +241,7 @@ async def test_a_batch_that_loses_a_claim_while_it_is_written_looks_again(
             "INSERT INTO claims VALUES (%s, %s, %s)", (_key(settling[3]), to_ms(settling[3].at), "log_of_another")
         )
         writing = asyncio.create_task(PostgresqlLane(postgresql).write(_items(settling)))
-        await _until_they_wait([writing], postgres_url)
+        await until_they_wait([writing], postgres_url)
         (other.commit if commits else other.rollback)()
 
         answers = await writing
@@ -264,7 +264,7 @@ async def test_what_was_answered_while_it_is_written_again_is_answered_the_same(
             (acme.id, to_ms(settling.log.created_at), duplicate.id, acme.integration.id, duplicate.title),
         )
         writing = asyncio.create_task(PostgresqlLane(postgresql).write(_items([settling])))
-        await _until_they_wait([writing], postgres_url)
+        await until_they_wait([writing], postgres_url)
         other.commit()
 
         assert await writing == [Settled.ALREADY_CLAIMED]
@@ -345,19 +345,20 @@ async def test_a_plan_made_for_empty_tables_uses_the_indexes_when_they_are_full(
 ) -> None:
     lane = PostgresqlLane(postgresql)
     await lane.write(_items([await acme.processed("d")]))
-    postgres.rows(
-        postgres_url,
+    filling = (
         "INSERT INTO claims SELECT uuid_send(gen_random_uuid()), 0, 'log' FROM generate_series(1, 5000)",
-    )
-    postgres.rows(
-        postgres_url,
         "INSERT INTO organizations SELECT 'o' || n, 'o' || n, '', 30, 1, 0 FROM generate_series(1, 500) AS n",
+        (
+            "INSERT INTO log_entries SELECT (made.row).* FROM (SELECT jsonb_populate_record(log_entries, "
+            "jsonb_build_object('id', 'log_' || n)) AS row FROM log_entries, generate_series(1, 5000) AS n) AS made"
+        ),
+        # The scans of these statements are counted now, and not some time after the connection is closed.
+        "SELECT pg_stat_force_next_flush()",
     )
-    postgres.rows(
-        postgres_url,
-        "INSERT INTO log_entries SELECT (made.row).* FROM (SELECT jsonb_populate_record(log_entries, "
-        "jsonb_build_object('id', 'log_' || n)) AS row FROM log_entries, generate_series(1, 5000) AS n) AS made",
-    )
+    with _connected(postgres_url) as connection:
+        connection.autocommit = True
+        for statement in filling:
+            connection.execute(statement.encode())
     before = await _scans(postgresql)
 
     await lane.write(_items([await acme.processed(f"d-{number}") for number in range(32)]))
@@ -417,14 +418,6 @@ async def _scans(database: Database) -> dict[str, tuple[int, int]]:
         return {row["relname"]: (row["seq_scan"], row["idx_scan"] or 0) for row in found}
 
     return await database.execute(read)
-
-
-async def _until_they_wait(writing: "Sequence[asyncio.Task[Any]]", url: str) -> None:
-    """Wait until each waits for another one's transaction."""
-    query = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    while len(postgres.rows(url, query)) < len(writing):
-        assert not any(each.done() for each in writing)
-        await asyncio.sleep(0.01)
 
 
 def _connected(url: str) -> "psycopg.Connection[tuple[Any, ...]]":

@@ -188,6 +188,7 @@ async def _claims(database: Database) -> int:
     return await database.read(lambda connection: connection.execute(text("SELECT count(*) FROM claims")).scalar_one())
 
 
+@pytest.mark.slow("starts several processes")
 async def test_a_process_that_is_killed_while_it_writes_leaves_whole_settlements(
     database: Database, acme: Tenant
 ) -> None:

@@ -101,6 +101,7 @@ assert "alembic" not in sys.modules
     assert await _python(script) == 0
 
 
+@pytest.mark.slow("starts several processes")
 async def test_of_several_processes_one_upgrades_and_the_others_wait(empty: Database) -> None:
     script = f"""
 import asyncio
@@ -128,6 +129,7 @@ async def test_in_one_process_it_is_no_different(empty: Database) -> None:
         await other.dispose()
 
 
+@pytest.mark.slow("starts several processes")
 @pytest.mark.parametrize("at", ["CREATE TABLE organizations", "CREATE TABLE posts", "INSERT INTO alembic_version"])
 async def test_an_upgrade_that_is_killed_leaves_the_old_schema(empty: Database, at: str) -> None:
     script = f"""

@@ -17,6 +17,8 @@ from contentsvc_core.organizations import Organization
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.settlement import Settled
 
+pytestmark = pytest.mark.slow("starts several processes")
+
 
 @pytest.fixture
 async def acme(database: Database) -> Tenant:

@@ -16,6 +16,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import Final, final
 
@@ -92,9 +93,17 @@ class StoreReport:
 
 
 def run_store_campaign(
-    folder: Path, *, count: int, seed: int, on_cycle: Callable[[], object] = lambda: None
+    folder: Path, *, count: int, seed: int, answers: int = 0, on_cycle: Callable[[], object] = lambda: None
 ) -> StoreReport:
-    """Run a campaign in a folder."""
+    """Run a campaign in a folder.
+
+    Args:
+        folder: Where its files lie. It removes the files of cycles without a fault.
+        count: The number of cycles.
+        seed: The same seed gives the same deliveries and the same times of kills.
+        answers: The number of answers that a process gets before its time runs.
+        on_cycle: Called after each cycle.
+    """
     rng = random.Random(seed)  # noqa: S311  # everything has to happen again with the same seed
     report = StoreReport()
     for first in range(0, count, _A_FILE):
@@ -103,7 +112,7 @@ def run_store_campaign(
         acme, endpoint = asyncio.run(_made(file))
         place = _Place(file=file, ledger=ledger, acme=acme, endpoint=endpoint)
         for _ in range(first, min(first + _A_FILE, count)):
-            _cycle(place, rng.getrandbits(64), rng.uniform(*_KILLED_AFTER_S))
+            _cycle(place, rng.getrandbits(64), rng.uniform(*_KILLED_AFTER_S), answers)
             report.cycles += 1
             on_cycle()
         _judge(file, ledger, report)
@@ -124,7 +133,7 @@ async def _made(file: Path) -> tuple[Tenant, Endpoint]:
     return acme, endpoint
 
 
-def _cycle(place: _Place, seed: int, after_s: float) -> None:
+def _cycle(place: _Place, seed: int, after_s: float, answers: int) -> None:
     """Fork, let it settle, and kill it."""
     _drop_torn_line(place.ledger)
     unacknowledged = _unacknowledged(read_ledger(place.ledger))
@@ -136,7 +145,7 @@ def _cycle(place: _Place, seed: int, after_s: float) -> None:
     if not child:
         try:
             os.close(ready)
-            asyncio.run(_settle(place, seed, unacknowledged, begun))
+            asyncio.run(_settle(place, seed, unacknowledged, begun, answers))
         finally:
             # Never back into what called: that is the other one's.
             os._exit(1)
@@ -153,7 +162,7 @@ def _cycle(place: _Place, seed: int, after_s: float) -> None:
         raise RuntimeError(message)
 
 
-async def _settle(place: _Place, seed: int, again: list[str], begun: int) -> None:
+async def _settle(place: _Place, seed: int, again: list[str], begun: int, answers: int) -> None:
     """Settle for ever: first what was not acknowledged, then new deliveries, with copies among them."""
     rng = random.Random(seed)  # noqa: S311  # as above
     ids = RandomIds()
@@ -161,6 +170,7 @@ async def _settle(place: _Place, seed: int, again: list[str], begun: int) -> Non
     book = os.open(place.ledger, os.O_WRONLY | os.O_APPEND)
     waiting = [*again]
     recent: list[str] = []
+    answered = count(1)
 
     def next_delivery() -> str:
         if waiting:
@@ -177,10 +187,13 @@ async def _settle(place: _Place, seed: int, again: list[str], begun: int) -> Non
             _note(book, Line(delivery=delivery, log_id=settling.log.id))
             settled = await stores.deliveries.settle(settling)
             _note(book, Line(delivery=delivery, log_id=settling.log.id, answer=settled.name))
+            if next(answered) == answers:
+                os.write(begun, b"!")
 
-    # The connection is opened, and the log of the one that was killed is recovered, before anything is counted.
+    # Opening the connection recovers the log of the process before. That comes before the time runs.
     await stores.directory.organizations()
-    os.write(begun, b"!")
+    if not answers:
+        os.write(begun, b"!")
     await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
 
 
