@@ -32,7 +32,9 @@ def list_brands(organization: str, *, as_json: bool) -> None:
         owner = await desk.organization(organization)
         return [brand_body(each) for each in await desk.stores.brands.identities(owner.id)]
 
-    show_rows(at_desk(work), columns=_COLUMNS, as_json=as_json, empty="No brand identities yet.")
+    optional = ("language", "companyName", "audience")
+    rows = at_desk(work)
+    show_rows(rows, columns=_COLUMNS, as_json=as_json, empty="No brand identities yet.", optional=optional)
 
 
 @brand.command("show")

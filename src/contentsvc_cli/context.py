@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from contentsvc_cli.listings import show_list
-from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, show
+from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, say, show
 from contentsvc_cli.searching import HITS, SINCE, accepted, show_hits, warn
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.search.excerpts import record_hit_body
@@ -90,4 +90,4 @@ def show_context(custom_id: str, organization: str, *, as_json: bool) -> None:
     if as_json:
         show(context_body(found), as_json=True)
     else:
-        click.echo(found.content)
+        say(found.content)

@@ -6,6 +6,7 @@ from typing import Final
 
 import click
 
+from contentsvc_cli.output import say
 from contentsvc_cli.waiting import waiting
 from contentsvc_cli.wiring import Desk
 from contentsvc_core.content.jobs import Job, job_events, job_status
@@ -31,7 +32,7 @@ async def followed(desk: Desk, job: Job, wait_s: float | None) -> Job:
             job = found or job
             events = job_events(job)
             for event in events[told:]:
-                click.echo(f"{event.type.value}: {event.message}", err=True)
+                say(f"{event.type.value}: {event.message}", err=True)
             told = len(events)
             status = job_status(job)
             if status in _ENDED or time.monotonic() >= deadline:

@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 from contentsvc_cli.completing import integration_ids
-from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
+from contentsvc_cli.output import JSON, ORGANIZATION, say, show, show_rows
 from contentsvc_cli.webhooks import CALLING, owner_of, reconcile, rotate_secret, unknown
 from contentsvc_cli.wiring import Desk, accepted, at_desk
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
@@ -113,12 +113,8 @@ def list_integrations(organization: str, *, as_json: bool) -> None:
         return [_body(one, desk.settings.base_url) for one in found]
 
     rows = at_desk(work)
-    columns = ("id", "provider", "repository", "repositoryId", "enabled")
+    columns = ("id", "provider", "repository", "repositoryId", "enabled", "webhookUrl")
     show_rows(rows, columns=columns, as_json=as_json, empty="No integrations yet.")
-    if not as_json:
-        # A line each, so that they can be copied from a narrow terminal.
-        for row in rows:
-            click.echo(row["webhookUrl"])
 
 
 @integration.command()
@@ -173,7 +169,7 @@ def delete(integration_id: str, *, as_json: bool) -> None:
     if gone.hook is HookEnd.BY_HAND:
         click.echo("Its webhook was entered by hand: remove it at the code host, too.", err=True)
     elif gone.refusal is not None:
-        click.echo(f"Its webhook is left at the code host, remove it there: {gone.refusal.reason}", err=True)
+        say(f"Its webhook is left at the code host, remove it there: {gone.refusal.reason}", err=True)
 
 
 def _read_token(given: str | None) -> str | None:

@@ -56,7 +56,8 @@ def list_keys(organization: str | None, *, as_json: bool) -> None:
 
     rows = [_body(found) for found in at_desk(work)]
     columns = ("prefix", "name", "scopes", "organizationId", "expiresAt", "revokedAt", "lastUsedAt")
-    show_rows(rows, columns=columns, as_json=as_json, empty="No keys yet.")
+    optional = ("organizationId", "lastUsedAt")
+    show_rows(rows, columns=columns, as_json=as_json, empty="No keys yet.", optional=optional)
 
 
 @key.command()

@@ -29,7 +29,7 @@ def list_log(organization: str, limit: int | None, *, as_json: bool) -> None:
         return [{**log_body(entry), "reason": entry.reason} for entry in entries]
 
     columns = ("createdAt", "id", "status", "statusCode", "title", "referenceId", "reason")
-    show_list(organization, rows, columns, as_json=as_json)
+    show_list(organization, rows, columns, as_json=as_json, optional=("referenceId", "status"))
 
 
 @log.command()
@@ -78,7 +78,7 @@ def list_runs(organization: str, limit: int | None, *, as_json: bool) -> None:
         return [run_body(found) for found in await desk.stores.ledger.runs(owner, limit=limit)]
 
     columns = ("createdAt", "id", "eventType", "deliveryId", "status", "attempts", "postId", "error")
-    show_list(organization, rows, columns, as_json=as_json)
+    show_list(organization, rows, columns, as_json=as_json, optional=("deliveryId", "attempts"))
 
 
 @run.command()
@@ -123,10 +123,11 @@ def show_list(
     columns: Sequence[str],
     *,
     as_json: bool,
+    optional: Sequence[str] = (),
 ) -> None:
-    """Show what an organization has of something."""
+    """Show what an organization has of something; ``optional`` columns are left out on a narrow terminal."""
 
     async def work(desk: Desk) -> list[dict[str, Any]]:
         return await rows(desk, (await desk.organization(organization)).id)
 
-    show_rows(at_desk(work), columns=columns, as_json=as_json, empty="Nothing yet.")
+    show_rows(at_desk(work), columns=columns, as_json=as_json, empty="Nothing yet.", optional=optional)

@@ -1,6 +1,8 @@
 """The command ``contentsvc``: its groups, and how its errors read."""
 
 import importlib
+import os
+import sys
 from typing import Final, final
 
 import click
@@ -64,14 +66,28 @@ class _OnDemand(click.Group):
         try:
             return super().invoke(ctx)
         except (ContentServiceError, InvalidSetting) as exc:
-            raise click.ClickException(str(exc)) from exc
+            raise click.ClickException(_shown(str(exc))) from exc
+        except click.UsageError:
+            raise
+        except click.ClickException as exc:
+            raise click.ClickException(_shown(exc.message)) from exc
+
+
+def _shown(message: str) -> str:
+    from contentsvc_cli.output import printable  # noqa: PLC0415  # on demand, like all else here
+
+    return printable(message, sys.stderr)
 
 
 @click.group(cls=_OnDemand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="contentsvc")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Receive a code host's webhooks exactly once, and turn them into content.
 
     Settings come from environment variables CONTENTSVC_*; `contentsvc settings` shows them. With --json, standard
     output holds the JSON alone. Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
     """
+    # Databases, keys and recordings hold tenants' text and secrets: no other user of the machine may read them.
+    before = os.umask(0o077)
+    ctx.call_on_close(lambda: os.umask(before))

@@ -4,17 +4,20 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TextIO, cast
 
 import click
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from contentsvc_cli.completing import organization_slugs
+from contentsvc_cli.grid import Grid
 from contentsvc_core.text import has_controls, one_line
 
+#: Characters of a table's cell, in a pipe too: a commit message may have megabytes.
 _CELL: Final = 200
+#: The last code point that two hexadecimal digits hold.
+_LAST_BYTE: Final = 0xFF
 #: Wide enough for a row when nobody's terminal decides.
 _PIPE_WIDTH: Final = 2000
 #: The columns that say how something stands or has ended.
@@ -45,32 +48,72 @@ LIMIT: Final = click.option("--limit", type=click.IntRange(1, 2**31 - 1), help="
 JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON alone on standard output.")
 
 
+def say(text: str, *, err: bool = False) -> None:
+    """Print text that other people may have written: exact in a pipe, and without control characters on a terminal.
+
+    Args:
+        text: What is printed, with a line break behind it.
+        err: Print it on standard error.
+    """
+    click.echo(printable(text, sys.stderr if err else sys.stdout), err=err)
+
+
+def printable(text: str, stream: TextIO) -> str:
+    r"""Return the text as it may be written to a stream.
+
+    A terminal acts on escape sequences and lets bidirectional controls reorder a line: there, each such character is
+    shown as an escape such as ``\x1b`` or ``\u202e``. Line feeds and tabs stay. For anything else the text is exact.
+    """
+    if not stream.isatty():
+        return text
+    text = text.replace("\r\n", "\n")
+    controls = {ord(each): _escape(each) for each in set(text) - {"\n", "\t"} if has_controls(each)}
+    return text.translate(controls) if controls else text
+
+
 def show(record: Mapping[str, Any], *, as_json: bool) -> None:
-    """Show one record."""
+    """Show one record: a line for each field, never cut or wrapped, since keys and secrets are shown here once."""
     if as_json:
         click.echo(json_text(record, indent=2))
         return
-    table = Table(show_header=False, box=None, pad_edge=False)
+    terminal = console()
+    width = max(map(len, record), default=0)
     for name, value in record.items():
-        # Never cut: this is where a key or a secret is shown, once.
-        table.add_row(Text(name, style="bold"), cell(name, value))
-    console().print(table)
+        _print_line(terminal, [Text(name.ljust(width), style="bold"), cell(name, value)])
 
 
-def show_rows(rows: Sequence[Mapping[str, Any]], *, columns: Sequence[str], as_json: bool, empty: str) -> None:
-    """Show a list: as JSON all of every row, as a table the named columns."""
+def show_rows(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    columns: Sequence[str],
+    as_json: bool,
+    empty: str,
+    optional: Sequence[str] = (),
+) -> None:
+    """Show a list: as JSON all of every row, as a table the named columns.
+
+    On a terminal that is too narrow for the table, columns are left out and texts are cut. Ids and addresses stay
+    whole, on lines of their own beneath their row.
+
+    Args:
+        rows: What is listed.
+        columns: The columns of the table, in their order.
+        as_json: Print JSON instead.
+        empty: What is printed when there is no row.
+        optional: The columns that a narrow terminal leaves out, the least important one first.
+    """
     if as_json:
         click.echo(json_text(rows, indent=2))
         return
     if not rows:
         click.echo(empty)
         return
-    table = Table(header_style="bold", box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(cell(column, row[column], limit=_CELL) for column in columns))
-    console().print(table)
+    terminal = console()
+    table = Grid([{column: cell(column, row[column], limit=_CELL) for column in columns} for row in rows], columns)
+    if terminal.is_terminal:
+        table.fit(terminal.width, optional)
+    for parts in table.lines():
+        _print_line(terminal, parts)
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:
@@ -118,8 +161,21 @@ def _words(value: object) -> str:
             return value
         case bool():
             return "yes" if value else "no"
+        case list() if all(isinstance(item, str) for item in cast("list[object]", value)):
+            return ", ".join(cast("list[str]", value))
         case _:
             return json.dumps(value, ensure_ascii=False)
+
+
+def _escape(character: str) -> str:
+    return f"\\x{ord(character):02x}" if ord(character) <= _LAST_BYTE else f"\\u{ord(character):04x}"
+
+
+def _print_line(terminal: Console, parts: Sequence[Text]) -> None:
+    line = Text("  ").join(parts)
+    line.rstrip()
+    # One line, however narrow the terminal is: what is copied has no line break in it.
+    terminal.print(line, soft_wrap=True)
 
 
 def console() -> Console:

@@ -6,7 +6,7 @@ from typing import Any, Final, TextIO, TypeVar
 import click
 
 from contentsvc_cli.listings import show_list
-from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, show
+from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, say, show
 from contentsvc_cli.searching import HITS, SINCE, accepted, show_hits, warn
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.content.editing import InvalidChange, PostChange, read_post_change
@@ -81,7 +81,7 @@ def show_post(post_id: str, *, as_json: bool) -> None:
     if as_json:
         show(post_body(found), as_json=True)
     else:
-        click.echo(found.markdown)
+        say(found.markdown)
 
 
 @post.command()

@@ -134,7 +134,8 @@ def list_schedules(organization: str, *, as_json: bool) -> None:
 
     found = at_desk(work)
     rows = [schedule_body(each) if as_json else _for_people(each) for each in found]
-    show_rows(rows, columns=_COLUMNS, as_json=as_json, empty="No schedules yet.")
+    optional = ("lookbackWindow", "autoPublish", "outputType")
+    show_rows(rows, columns=_COLUMNS, as_json=as_json, empty="No schedules yet.", optional=optional)
 
 
 @schedule.command()

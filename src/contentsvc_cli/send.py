@@ -15,7 +15,7 @@ from attrs import frozen
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from contentsvc_cli.output import JSON, show_rows
+from contentsvc_cli.output import JSON, say, show_rows
 from contentsvc_cli.recordings import BadRecording, RecordedDelivery, read_recording
 from contentsvc_cli.sending import RETRIES, TIMEOUT_S, Answer, send_recorded
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
@@ -180,7 +180,7 @@ def send(  # noqa: PLR0913  # one parameter an option
     if answers or as_json or not broken_off:
         _show(answers, verbose=verbose, as_json=as_json)
     if broken_off:
-        click.echo(f"Error: {broken_off}", err=True)
+        say(f"Error: {broken_off}", err=True)
     sys.exit(code or int(not all(answer.accepted for answer in answers)))
 
 

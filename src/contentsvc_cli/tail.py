@@ -11,7 +11,7 @@ from rich.text import Text
 
 from contentsvc_cli.completing import integration_ids
 from contentsvc_cli.following_log import EVERY_S, LogFollower
-from contentsvc_cli.output import ORGANIZATION, cell, console, json_text, look
+from contentsvc_cli.output import ORGANIZATION, cell, console, json_text, look, say
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.insights import LogSearch
@@ -83,7 +83,7 @@ def tail(
                 new = await follower.new()
             except StoreUnavailable as exc:
                 if not away:
-                    click.echo(f"{exc}; trying again", err=True)
+                    say(f"{exc}; trying again", err=True)
                 away = True
                 continue
             if away:

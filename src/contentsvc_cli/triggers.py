@@ -94,9 +94,11 @@ def list_triggers(organization: str, *, as_json: bool) -> None:
         owner = await desk.organization(organization)
         return list(await desk.stores.directory.triggers(owner.id))
 
-    rows = [trigger_body(found) for found in at_desk(work)]
-    columns = ("id", "name", "sourceType", "targets", "sourceConfig", "outputType", "autoPublish", "enabled")
-    show_rows(rows, columns=columns, as_json=as_json, empty="No triggers yet.")
+    found = at_desk(work)
+    rows = [trigger_body(each) if as_json else _for_people(each) for each in found]
+    columns = ("id", "name", "repositories", "events", "outputType", "autoPublish", "enabled")
+    optional = ("autoPublish", "outputType")
+    show_rows(rows, columns=columns, as_json=as_json, empty="No triggers yet.", optional=optional)
 
 
 @trigger.command()
@@ -207,6 +209,11 @@ def _switch(trigger_id: str, *, enabled: bool, as_json: bool) -> None:
     if not at_desk(work):
         raise _unknown(trigger_id)
     show({"triggerId": trigger_id, "enabled": enabled}, as_json=as_json)
+
+
+def _for_people(found: Trigger) -> dict[str, object]:
+    repositories = ", ".join(map(str, found.repository_ids))
+    return {**trigger_body(found), "repositories": repositories, "events": list(found.event_types) or "every event"}
 
 
 def _unknown(trigger_id: str) -> click.ClickException:

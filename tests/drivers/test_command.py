@@ -1,7 +1,10 @@
 """The operator's commands, as far as they need no server."""
 
+import contextlib
 import json
+import os
 import socket
+import sqlite3
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -270,7 +273,7 @@ def test_tables_are_for_people(acme: dict[str, Any]) -> None:
     assert acme["id"] in shown
     assert invoke("key", "list").stdout == "No keys yet.\n"
     made = connected()
-    assert made["webhookUrl"] in invoke("integration", "list", "--organization", "acme").stdout.splitlines()
+    assert made["webhookUrl"] in invoke("integration", "list", "--organization", "acme").stdout
 
 
 def test_a_setting_that_cannot_be_used_is_one_readable_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,3 +311,18 @@ def test_a_port_that_is_taken_is_named() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         assert error("serve", "--port", str(port)).startswith(f"cannot listen on 127.0.0.1 port {port}")
+
+
+def test_no_other_user_may_read_the_files_that_commands_make(folder: Path, acme: dict[str, Any]) -> None:
+    with contextlib.closing(sqlite3.connect(folder / "contentsvc.db")) as reader:
+        reader.execute("SELECT count(*) FROM organizations").fetchone()
+        # The log and its index are there as long as the database is open.
+        connected()
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
+
+    assert modes == dict.fromkeys(
+        ("contentsvc.db", "contentsvc.db-wal", "contentsvc.db-shm", "contentsvc.db.key"), 0o600
+    )
+    before = os.umask(0o022)
+    os.umask(before)
+    assert before != 0o077, "a command in this process keeps its umask to itself"

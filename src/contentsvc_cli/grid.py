@@ -1,0 +1,106 @@
+"""Tables of text, and how they fit a narrow terminal."""
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import Final, final
+
+from rich.text import Text
+
+#: Cells between two columns.
+_GAP: Final = 2
+#: A column of single words that is wider, in cells, holds ids or addresses: they are copied, so that they stay whole.
+_LONG_WORD: Final = 24
+#: A text column keeps so many cells before a column is left out for it: some three words.
+_TEXT: Final = 20
+#: A text column keeps so many cells in any case: less says nothing.
+_LEAST: Final = 8
+_UTC: Final = " UTC"
+
+
+@final
+class Grid:
+    """A table: whole, until it is fitted to a width."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Text]], columns: Sequence[str]) -> None:
+        """Take the cells, by row and column, and the columns in their order."""
+        self._rows = rows
+        self._columns = list(columns)
+        self._heads = {column: column for column in columns}
+        for column in columns:
+            self._move_time_zone(column)
+        self._widths = {column: self._natural(column) for column in columns}
+        #: Columns that are printed beneath each row, with their names.
+        self._beneath: list[str] = []
+
+    def fit(self, room: int, optional: Sequence[str]) -> None:
+        """Fit the table to a terminal.
+
+        Empty columns go first, then optional ids. The other ids move beneath their rows. Then the other optional
+        columns go, and last those on the right. Texts are cut in what remains.
+
+        Args:
+            room: The terminal's width, in cells.
+            optional: The columns that are left out, the first one first.
+        """
+        if self._needed() <= room:
+            return
+        words = [column for column in self._columns if self._is_word(column)]
+        self._leave_out([column for column in self._columns if not any(row[column].plain for row in self._rows)], room)
+        self._leave_out([column for column in optional if column in words], room)
+        if self._needed(_TEXT) > room:
+            self._beneath = [column for column in self._columns if column in words]
+            self._columns = [column for column in self._columns if column not in words]
+        self._leave_out(optional, room)
+        while len(self._columns) > 1 and self._needed(_LEAST) > room:
+            self._columns.pop()
+        while self._needed() > room:
+            widest = max(filter(self._is_text, self._columns), key=lambda each: self._widths[each], default="")
+            if not widest or self._widths[widest] <= _LEAST:
+                break
+            self._widths[widest] -= 1
+
+    def lines(self) -> Generator[list[Text]]:
+        """Yield the lines as their parts: the head, then each row with what is beneath it."""
+        yield [self._cut(Text(self._heads[column], style="bold"), column) for column in self._columns]
+        label = max(map(len, self._beneath), default=0)
+        for row in self._rows:
+            yield [self._cut(row[column], column) for column in self._columns]
+            for column in self._beneath:
+                if row[column].plain:
+                    yield [Text(f"  {column:{label}}", style="dim"), row[column]]
+
+    def _leave_out(self, columns: Sequence[str], room: int) -> None:
+        for column in columns:
+            if self._needed(_TEXT) > room and column in self._columns and len(self._columns) > 1:
+                self._columns.remove(column)
+
+    def _move_time_zone(self, column: str) -> None:
+        """Name the time zone of a column's times once, in its head."""
+        filled = [row[column] for row in self._rows if row[column].plain]
+        if column.endswith("At") and filled and all(text.plain.endswith(_UTC) for text in filled):
+            self._heads[column] = f"{column} (UTC)"
+            for text in filled:
+                text.right_crop(len(_UTC))
+
+    def _natural(self, column: str) -> int:
+        return max(len(self._heads[column]), *(row[column].cell_len for row in self._rows))
+
+    def _needed(self, text: int | None = None) -> int:
+        """Return the width of the table when texts are cut to so many cells."""
+        widths = [
+            self._widths[column]
+            if text is None or not self._is_text(column)
+            else max(len(self._heads[column]), min(self._widths[column], text))
+            for column in self._columns
+        ]
+        return sum(widths) + _GAP * (len(widths) - 1)
+
+    def _is_text(self, column: str) -> bool:
+        return any(" " in row[column].plain for row in self._rows) and not column.endswith("At")
+
+    def _is_word(self, column: str) -> bool:
+        return self._widths[column] > _LONG_WORD and not self._is_text(column)
+
+    def _cut(self, text: Text, column: str) -> Text:
+        text = text.copy()
+        text.truncate(self._widths[column], overflow="ellipsis", pad=True)
+        return text

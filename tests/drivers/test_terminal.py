@@ -1,0 +1,150 @@
+"""What the command prints on a real terminal: secrets and ids whole, tables that fit, no escapes of other people's."""
+
+import asyncio
+import hashlib
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.text import Text
+from tests.performing import performer_over
+from tests.server_process import Installation
+from tests.terminal import on_terminal
+
+from contentsvc_adapters.clocks import SystemClock
+from contentsvc_adapters.ids import RandomIds
+from contentsvc_adapters.sealing import FernetSealer
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.writers.deterministic import DeterministicWriter
+from contentsvc_cli.grid import Grid
+from contentsvc_cli.main import main
+from contentsvc_core.testing import PlainSteps, push_body
+
+HOSTILE = "lamp \x1b]0;pwn\x07 \u202eon\u2066 \x9b31m end"
+VISIBLE = r"lamp \x1b]0;pwn\x07 \u202eon\u2066 \x9b31m end"
+
+
+@pytest.fixture(scope="module")
+def acme(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """An organization with a trigger, and a post about a push whose message has control characters."""
+    folder = tmp_path_factory.mktemp("acme")
+    installation = Installation(folder)
+    environment = installation.environment
+
+    def command(*arguments: str, given: str | None = None) -> Any:
+        done = CliRunner(env=environment).invoke(main, [*arguments, "--json"], input=given)
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout)
+
+    command("organization", "create", "Acme")
+    made = command("integration", "connect", "acme/lamp", "--organization", "acme", "--repository-id", "4242")
+    command("trigger", "create", "--organization", "acme", "--repository-id", "4242", "--name", "changelog")
+    lines = [{"event": "push", "delivery": "0d5f-1", "body": push_body(f"feat: {HOSTILE}", repository_id=4242)}]
+    (folder / "x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    command("receive", str(folder / "x.jsonl"), "--integration", made["integrationId"])
+
+    async def perform() -> None:
+        stores = sql_stores(Database(f"sqlite:///{installation.database}"), FernetSealer("x" * 32))
+        performer = performer_over(stores, SystemClock(), RandomIds(), DeterministicWriter())
+        await stores.executors.join("exe_1")
+        due = await stores.ledger.pending(SystemClock().now(), limit=9, per_organization=9)
+        for run in await stores.ledger.take([each.id for each in due], "exe_1"):
+            await performer.perform(run, PlainSteps())
+        await stores.close()
+
+    asyncio.run(perform())
+    (post,) = command("post", "list", "--organization", "acme")
+    command("post", "edit", post["id"], "--markdown", "-", given=f"# A lamp\n\n\t{HOSTILE}\n")
+    return installation
+
+
+def records(shown: str) -> dict[str, str]:
+    """Read what a command has shown of one record."""
+    return {name: value.strip() for name, _, value in (line.partition(" ") for line in shown.splitlines())}
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_secrets_that_are_shown_once_are_whole_at_any_width(acme: Installation, width: int) -> None:
+    connected = records(
+        on_terminal(
+            width,
+            *("integration", "connect", f"acme/app{width}", "--organization", "acme", "--repository-id", str(width)),
+            environment=acme.environment,
+        )
+    )
+    issued = records(on_terminal(width, "key", "issue", "--organization", "acme", environment=acme.environment))
+
+    (of_key,) = acme.rows("SELECT digest FROM api_keys WHERE prefix = ?", issued["prefix"])
+    assert hashlib.sha256(issued["key"].encode()).hexdigest() == of_key["digest"]
+    assert connected["webhookUrl"].endswith(f"/{connected['organizationId']}/{connected['integrationId']}/{width}")
+    assert len(connected["webhookSecret"]) == len("whsec_") + 40
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        *(("log", "list"), ("run", "list"), ("post", "list"), ("context", "list"), ("integration", "list")),
+        *(("trigger", "list"), ("key", "list"), ("context", "search", "lamp")),
+    ],
+    ids=" ".join,
+)
+def test_a_list_fits_80_columns_and_its_ids_can_be_copied(acme: Installation, listed: tuple[str, ...]) -> None:
+    command = (*listed, "--organization", "acme")
+    done = CliRunner(env=acme.environment).invoke(main, [*command, "--json"])
+    ids = {row.get(name) for row in json.loads(done.stdout) for name in ("id", "customId", "prefix", "webhookUrl")}
+
+    lines = on_terminal(80, *command, environment=acme.environment).splitlines()
+
+    # An address is copied whole, too, and is longer than that by itself.
+    assert not [line for line in lines if len(line) > 80 and not line.startswith("  webhookUrl")]
+    assert ids - {None} <= {word for line in lines for word in line.split()}
+    assert not {character for line in lines for character in line if not character.isprintable()}
+
+
+@pytest.mark.parametrize("shown", ["post", "context"])
+def test_a_terminal_gets_no_escape_of_a_tenants_and_a_pipe_the_exact_text(acme: Installation, shown: str) -> None:
+    (post,) = acme.rows("SELECT id FROM posts")
+    (record,) = acme.rows("SELECT custom_id AS id FROM context_records")
+    of = {"post": [post["id"]], "context": [record["id"], "--organization", "acme"]}
+    command = (shown, "show", *of[shown])
+
+    seen = on_terminal(80, *command, environment=acme.environment)
+
+    # A record's text is JSON, which escapes some of them by itself.
+    assert (VISIBLE if shown == "post" else r"\u202eon\u2066 \x9b31m end") in seen
+    assert {each for each in seen if not each.isprintable()} <= {"\n", "\t"}
+    assert HOSTILE[-13:] in CliRunner(env=acme.environment).invoke(main, command).stdout
+
+
+def test_an_error_that_repeats_a_text_has_no_escapes_on_a_terminal(acme: Installation) -> None:
+    said = on_terminal(80, "post", "show", HOSTILE, environment=acme.environment, code=1)
+
+    assert said == f"Error: there is no post '{VISIBLE}'\n"
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_size=60)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(WORDS, WORDS, WORDS, WORDS), min_size=1, max_size=3), st.integers(40, 200))
+def test_a_table_fits_any_terminal_and_cuts_no_id(found: list[tuple[str, ...]], room: int) -> None:
+    columns = ("state", "id", "title", "otherId")
+    rows = [
+        dict(zip(columns, (state[:9], id_, f"a {title}", other), strict=True)) for state, id_, title, other in found
+    ]
+    grid = Grid([{column: Text(text) for column, text in row.items()} for row in rows], columns)
+
+    grid.fit(room, ["state"])
+
+    lines = list(grid.lines())
+    beneath = [parts for parts in lines if len(parts) == 2 and parts[0].plain.strip() in {"id", "otherId"}]
+    for parts in lines:
+        assert parts in beneath or sum(part.cell_len for part in parts) + 2 * (len(parts) - 1) <= room
+    shown = {part.plain.rstrip() for parts in lines for part in parts}
+    for column in ("id", "otherId"):
+        if max(cell_len(row[column]) for row in rows) > 24:
+            assert {row[column] for row in rows} - {""} <= shown

@@ -1,0 +1,36 @@
+"""The command on a real terminal of a width."""
+
+import contextlib
+import os
+import re
+import termios
+from collections.abc import Mapping
+
+from tests import preloaded
+from tests.server_process import PATIENCE_S
+
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def on_terminal(width: int, *arguments: str, environment: Mapping[str, str], code: int = 0) -> str:
+    """Run the command with its output on a pseudo terminal; return what is on it, without styles.
+
+    Args:
+        width: The terminal's columns.
+        arguments: The command's, without its name.
+        environment: The process's, whole.
+        code: The exit code that the command is to have.
+    """
+    master, slave = os.openpty()
+    termios.tcsetwinsize(slave, (50, width))
+    own = {name: value for name, value in environment.items() if name != "COLUMNS"} | {"TERM": "xterm"}
+    with os.fdopen(master, "rb", buffering=0) as screen:
+        with os.fdopen(slave, "wb", buffering=0) as terminal:
+            started = preloaded.start(arguments, environment=own, stdout=terminal, stderr=terminal)
+        shown = b""
+        # Linux says EIO when the last writer has closed the terminal.
+        with contextlib.suppress(OSError):
+            while part := screen.read(65536):
+                shown += part
+        assert started.wait(PATIENCE_S) == code, shown
+    return _STYLE.sub("", shown.decode()).replace("\r\n", "\n")
