@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import sqlite3
+import subprocess
 import tempfile
 import threading
 import time
@@ -232,6 +233,29 @@ def test_a_file_that_may_only_be_read_is_a_fault(connected: dict[str, Any], monk
     state, said = found.one("file")
     assert (state, said.startswith("nothing can be written: ")) == ("fault", True)
     assert "65534" in found.all("file")[0]["advice"]
+
+
+def test_files_that_other_users_may_read_are_named_with_the_command_that_closes_them(
+    connected: dict[str, Any], folder: Path
+) -> None:
+    assert told().all("access") == []
+    for name in ("contentsvc.db.serving", "engine.db"):
+        (folder / name).touch(0o600)
+    for name in ("contentsvc.db", "contentsvc.db.serving", "engine.db", "contentsvc.db.key"):
+        (folder / name).chmod(0o644)
+    # The folder of this test lets nobody in.
+    assert told().all("access") == []
+    folder.chmod(0o755)
+
+    found = told()
+
+    # The key has a check of its own.
+    named = ("contentsvc.db", "contentsvc.db.serving", "engine.db")
+    assert found.one("access") == ("warning", f"other users of this machine may read {', '.join(named)}")
+    command = found.all("access")[0]["advice"]
+    assert command == f"chmod 600 {folder}/contentsvc.db* {folder}/engine.db*"
+    subprocess.run(["sh", "-c", command], check=True)
+    assert told().all("access") == []
 
 
 def test_a_file_that_another_program_holds_is_a_fault(connected: dict[str, Any]) -> None:

@@ -2,8 +2,10 @@
 
 import errno
 import os
+import shlex
 import socket
 import time
+from functools import partial
 from typing import Final
 
 from rich.filesize import decimal
@@ -11,7 +13,17 @@ from sqlalchemy.engine import make_url
 
 from contentsvc_cli.doctor.findings import Finding, Findings, aside, fault, ok, skipped, warning
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.looking import HEAD, Keys, LookedAt, Server, file_of, is_older, space_for
+from contentsvc_http.wiring.looking import (
+    HEAD,
+    FileState,
+    Keys,
+    LookedAt,
+    Server,
+    file_of,
+    files_open_to_others,
+    is_older,
+    space_for,
+)
 
 #: What is supported (docs/operations.md).
 _OLDEST_POSTGRESQL: Final = (15,)
@@ -99,23 +111,40 @@ async def schema(settings: Settings, database: LookedAt) -> tuple[Findings, str 
 
 
 async def file(settings: Settings) -> Findings:
-    """Look whether the SQLite file can be written, and how it keeps what is."""
+    """Check that the SQLite file can be written, how it keeps changes, and that it is closed to other users."""
     name = "file"
     if not settings.is_sqlite:
         return []
     if not settings.database_file.exists():
         return [skipped(name, "there is no database yet")]
-    state = await aside(lambda: file_of(settings))
+    return [_usable(await aside(lambda: file_of(settings))), *await _closed_to_others(settings)]
+
+
+async def _closed_to_others(settings: Settings) -> Findings:
+    database = settings.database_file.absolute()
+    databases = (database, database.with_name("engine.db"))
+    found = {each: await aside(partial(files_open_to_others, each)) for each in databases}
+    names = [file.name for files in found.values() for file in files]
+    if not names:
+        return []
+    # With the logs, which come and go.
+    commands = [f"{shlex.quote(str(each))}*" for each, files in found.items() if files]
+    said = f"other users of this machine may read {', '.join(names)}"
+    return [warning("access", said, f"chmod 600 {' '.join(commands)}")]
+
+
+def _usable(state: FileState) -> Finding:
+    name = "file"
     if state.fault is not None:
-        return [fault(name, f"nothing can be written: {state.fault}", _why_not_writable(state.fault))]
+        return fault(name, f"nothing can be written: {state.fault}", _why_not_writable(state.fault))
     said = f"can be written, {decimal(state.size)}, journal mode {state.journal_mode}, log {decimal(state.log_size)}"
     if state.journal_mode != "wal":
         advice = "the first 'contentsvc serve' changes it to wal; if it stays, the disk is no local one"
-        return [warning(name, said, advice)]
+        return warning(name, said, advice)
     if state.log_size > _LARGE_LOG:
         advice = "somebody has been reading for long: end old readers; the server then moves the log into the file"
-        return [warning(name, said, advice)]
-    return [ok(name, said)]
+        return warning(name, said, advice)
+    return ok(name, said)
 
 
 def _why_not_writable(said: str) -> str:

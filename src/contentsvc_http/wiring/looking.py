@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import glob
 import stat
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Final, final
 
 from attrs import frozen
@@ -26,6 +28,8 @@ __all__ = ["HEAD", "Backlog", "FileState", "Keys", "LookedAt", "Server", "is_old
 #: So many of what is sealed are opened: more would tell nothing else.
 _TRIED: Final = 500
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+#: A folder without these lets no other user reach the files in it.
+_OTHERS_ENTER: Final = stat.S_IXGRP | stat.S_IXOTH
 
 
 @final
@@ -124,6 +128,19 @@ def engine_tables(settings: Settings) -> int | None:
 def file_of(settings: Settings) -> FileState:
     """Look at the SQLite file."""
     return file_state(settings.database_file)
+
+
+def files_open_to_others(database: Path) -> Sequence[Path]:
+    """Return the files of a SQLite database that other users of this machine may read or lock.
+
+    The key is left to :meth:`LookedAt.keys`. A log has the mode of its database, which stands for both here.
+    """
+    if not database.parent.stat().st_mode & _OTHERS_ENTER:
+        return ()
+    files = database.parent.glob(f"{glob.escape(database.name)}*")
+    opened = {file for file in files if file.suffix != ".key" and file.stat().st_mode & _OTHERS}
+    logs = {file.with_name(f"{file.name}-{log}") for file in opened for log in ("wal", "shm")}
+    return sorted(opened - logs)
 
 
 def space_for(settings: Settings) -> tuple[int, int]:
