@@ -1,6 +1,7 @@
 """``demo``: the main job, end to end, in a temporary folder, against a real server process."""
 
 import asyncio
+import shlex
 import shutil
 import signal
 import sys
@@ -22,7 +23,7 @@ from rich.text import Text
 
 from contentsvc_cli.demo_history import DemoHistory, demo_history, release_without_notes
 from contentsvc_cli.local_server import free_port, start, stop, until_ready
-from contentsvc_cli.output import cell, show
+from contentsvc_cli.output import cell, printable, show
 from contentsvc_cli.recordings import RecordedDelivery, headers_for
 from contentsvc_cli.sample import other_kinds
 from contentsvc_cli.sending import Answer, send_recorded
@@ -62,18 +63,14 @@ def demo(*, keep: bool, as_json: bool) -> None:
     told = _Told()
     # Ended from outside, it must not leave the server behind.
     signal.signal(signal.SIGTERM, _give_up)
-    server = start(settings, folder, port)
+    server = start(settings, folder, port, keep=keep)
     try:
         faults = asyncio.run(_tell(settings, folder, console, told))
     except BaseException:
         stop(server)
         raise
     if keep:
-        console.print(f"\nThe server is up at {settings.base_url} (process {server.pid}); its files are in {folder}.")
-        console.print(f"  {settings.base_url}/dashboard   is its dashboard; sign in with this key:")
-        console.print(f"  {told.key}", highlight=False, soft_wrap=True)
-        console.print(f"  CONTENTSVC_DATABASE_URL={settings.database_url} contentsvc log list --organization acme")
-        console.print(f"  kill {server.pid}   ends it.")
+        _print_next(console, settings, _write_environment(settings, folder, told.key), told.key, server.pid)
     else:
         stop(server)
         shutil.rmtree(folder)
@@ -81,6 +78,40 @@ def demo(*, keep: bool, as_json: bool) -> None:
         show({"answers": told.answers, "runs": told.runs, "post": told.post, "faults": faults}, as_json=True)
     if faults:
         raise click.ClickException("; ".join(faults))
+
+
+def _write_environment(settings: Settings, folder: Path, key: str) -> Path:
+    """Write a file for a shell to source: what the commands need to work on the demo; return its path."""
+    variables = {
+        "CONTENTSVC_DATABASE_URL": settings.database_url,
+        "CONTENTSVC_BASE_URL": settings.base_url,
+        "CONTENTSVC_API_KEY": key,
+    }
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    programs = Path(sys.executable).parent
+    if (programs / "contentsvc").exists():
+        lines.append(f'export PATH={shlex.quote(str(programs))}:"$PATH"')
+    environment = folder / "env"
+    environment.write_text("\n".join([*lines, ""]), "utf-8")
+    return environment
+
+
+def _print_next(console: Console, settings: Settings, environment: Path, key: str, pid: int) -> None:
+    port = settings.base_url.rpartition(":")[2]
+    lines = (
+        f"\nThe server is up at {settings.base_url} (process {pid}).",
+        f"Open {settings.base_url}/dashboard and sign in with this key:",
+        f"  {key}",
+        "For the commands, source its settings first:",
+        f"  . {shlex.quote(str(environment))}",
+        "  contentsvc log list --organization acme",
+        f"  contentsvc doctor --port {port}",
+        "Stop it, which removes its files as well:",
+        f"  kill {pid}",
+    )
+    for line in lines:
+        # One line each, however narrow the terminal is: they are copied.
+        console.print(Text(line), soft_wrap=True)
 
 
 def _give_up(_number: int, _frame: object) -> NoReturn:
@@ -227,7 +258,7 @@ async def _print_posts(console: Console, base_url: str, key: str) -> dict[str, o
     console.print(f"… {body['pagination']['totalItems']} posts in all")
     longest = max(body["posts"], key=lambda post: len(post["markdown"]), default=None)
     if longest is not None:
-        console.print(Panel(Markdown(longest["markdown"]), title=Text(longest["title"])))
+        console.print(Panel(Markdown(printable(longest["markdown"], console.file)), title=Text(longest["title"])))
     return longest
 
 

@@ -18,6 +18,16 @@ from contentsvc_http.settings import Settings
 
 _START_S: Final = 20.0
 _STOP_S: Final = 12.0
+#: A shell script: run a command, pass SIGTERM on to it, and remove the folder ``$1`` once it has stopped in order. A
+#: ``wait`` ends when the signal arrives, before the command does; its own exit code is the last one.
+_KEPT: Final = """
+folder=$1; shift
+"$@" & child=$!
+trap 'kill "$child"' TERM INT
+while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done
+[ "$code" -ne 0 ] || rm -rf -- "$folder"
+exit "$code"
+"""
 
 
 def free_port() -> int:
@@ -27,8 +37,15 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def start(settings: Settings, folder: Path, port: int) -> "subprocess.Popen[bytes]":
-    """Start `serve`; its log goes to ``serve.log`` in the folder."""
+def start(settings: Settings, folder: Path, port: int, *, keep: bool = False) -> "subprocess.Popen[bytes]":
+    """Start ``serve``; its log goes to ``serve.log`` in the folder.
+
+    Args:
+        settings: The server's.
+        folder: What is removed when a kept server has stopped as asked.
+        port: Where it listens.
+        keep: Whether it outlives this process.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")}
     environment |= {
         "CONTENTSVC_DATABASE_URL": settings.database_url,
@@ -36,6 +53,8 @@ def start(settings: Settings, folder: Path, port: int) -> "subprocess.Popen[byte
         "CONTENTSVC_LOG_FORMAT": "json",
     }
     command = [sys.executable, "-m", "contentsvc_cli", "serve", "--port", str(port)]
+    if keep:
+        command = ["sh", "-c", _KEPT, "sh", str(folder), *command]
     with (folder / "serve.log").open("wb") as log:
         # A session of its own: with --keep it outlives this command, and Ctrl-C is for this command alone. Nor does it
         # hold on to this command's output: whoever reads that would wait for the server's end.

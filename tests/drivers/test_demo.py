@@ -56,6 +56,7 @@ def test_kept_the_server_is_up_where_the_demo_says_until_it_is_killed(tmp_path: 
     said = re.search(r"up at (?P<url>\S+) \(process (?P<pid>\d+)\)", shown)
     assert said is not None
     pid = int(said["pid"])
+    (folder,) = tmp_path.glob("contentsvc-demo-*")
     try:
         assert httpx.get(f"{said['url']}/v1/status", trust_env=False).json()["status"] == "ok"
         key = re.search(r"^\s+(csk_\S+)$", shown, re.MULTILINE)
@@ -64,8 +65,20 @@ def test_kept_the_server_is_up_where_the_demo_says_until_it_is_killed(tmp_path: 
             overview = browser.post("/dashboard/sign-in", data={"key": key[1]})
         assert overview.is_success
         assert "Newest deliveries" in overview.text
+        # In a new shell, the printed lines are all that the commands need.
+        lines = shown[shown.index("source its settings first:") :].splitlines()[1:4]
+        done = subprocess.run(
+            ["sh", "-ec", "\n".join([lines[0], lines[1].replace("log", "integration"), lines[2]])],
+            cwd=tmp_path,
+            env={name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert f"{said['url']}/api/webhooks/codehost/" in done.stdout
+        assert re.search(r"ok +server ", done.stdout), done.stdout
+        assert oct((folder / "env").stat().st_mode & 0o777) == "0o600"
     finally:
         os.kill(pid, signal.SIGTERM)
-    (folder,) = tmp_path.glob("contentsvc-demo-*")
-    log = folder / "serve.log"
-    until(lambda: "stopping" in log.read_text(), "the server has ended")
+    until(lambda: not folder.exists(), "its files are removed")
