@@ -105,7 +105,9 @@ def test_in_an_empty_folder_there_is_no_fault_and_nothing_is_made(folder: Path) 
     assert found.exit_code == 0
     state, said = found.one("database")
     assert (state, "none at 'contentsvc.db' yet" in said) == ("warning", True)
-    assert {found.states()[name] for name in ("schema", "file", "key", "engine", "runs", "executors")} == {"skipped"}
+    assert {
+        found.states()[name] for name in ("schema", "file", "key", "engine", "runs", "executors", "deliveries")
+    } == {"skipped"}
     assert list(folder.iterdir()) == []
 
 
@@ -117,6 +119,7 @@ def test_a_database_in_order_has_no_fault(connected: dict[str, Any]) -> None:
         **dict.fromkeys(("settings", "database", "schema", "file", "disk", "key", "engine", "runs", "clock"), "ok"),
         "server": "ok",
         "executors": "warning",
+        "deliveries": "warning",
         "base_url": "warning",
         "dashboard": "skipped",
         "code host": "skipped",

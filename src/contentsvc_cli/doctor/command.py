@@ -24,9 +24,9 @@ from contentsvc_http.settings import examine_settings
 def doctor(host: str, port: int, *, as_json: bool) -> None:
     """Look at everything that may be wrong here, and say what to do about it.
 
-    Settings, database, schema, file and disk, key, engine, runs, executors, clock, server, dashboard, the address for
-    code hosts, and their APIs. Nothing is changed, and nothing secret is shown; no token is sent to anybody. It
-    works without a database, and with settings that cannot be used.
+    Settings, database, schema, file and disk, key, engine, runs, executors, deliveries of each integration, clock,
+    server, dashboard, the address for code hosts, and their APIs. Nothing is changed, nothing secret is shown, and no
+    token is sent anywhere. It works without a database, and with settings that cannot be used.
 
     Exit code 0 when there is no fault, whatever the warnings; 1 when there is one.
     """
@@ -54,17 +54,21 @@ def _body(finding: Finding) -> dict[str, str | None]:
 
 
 def _show(found: Sequence[Finding]) -> None:
-    table = Table(show_header=False, box=None, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    terminal = console()
+    state = max(len(finding.state.value) for finding in found)
+    check = max(len(finding.check) for finding in found)
     for finding in found:
         word = finding.state.value
+        table = Table(show_header=False, box=None, pad_edge=False)
+        table.add_column(no_wrap=True, min_width=state)
+        table.add_column(no_wrap=True, min_width=check)
+        table.add_column(overflow="fold")
         said = Text(finding.found, style="dim" if finding.state is State.SKIPPED else "")
-        if finding.advice is not None:
-            said.append(f"\n→ {finding.advice}", style="bold")
         table.add_row(Text(word, style=look("state", word)), Text(finding.check), said)
-    console().print(table)
+        terminal.print(table)
+        if finding.advice is not None:
+            # One line, however narrow the terminal is: a command in it can be copied.
+            terminal.print(Text(f"  → {finding.advice}", style="bold"), soft_wrap=True)
 
 
 def _counted(number: int, word: str) -> str:

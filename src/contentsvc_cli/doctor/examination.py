@@ -8,6 +8,7 @@ from typing import Final, TypeVar, final
 from attrs import field, frozen
 
 from contentsvc_cli.doctor import clock, database, network, work
+from contentsvc_cli.doctor.deliveries import deliveries
 from contentsvc_cli.doctor.findings import LIMIT_S, Check, Finding, Findings, skipped, within
 from contentsvc_cli.doctor.settings import settings_found
 from contentsvc_http.settings import Examined, variable
@@ -78,6 +79,7 @@ class _Examination:
                 group.create_task(self._engine(reached)),
                 read("runs", partial(work.runs, opened)),
                 read("executors", partial(work.executors, settings, opened), work.WATCHED_S + LIMIT_S),
+                read("deliveries", partial(deliveries, opened)),
                 group.create_task(self._clock(reached, hosts)),
                 group.create_task(_of(server, lambda look: look.findings)),
                 group.create_task(self._dashboard(server)),

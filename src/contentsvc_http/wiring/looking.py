@@ -18,8 +18,10 @@ from contentsvc_adapters.sql.backlog import Backlog, backlog
 from contentsvc_adapters.sql.condition import Server, beats, providers, sealed_secrets, server
 from contentsvc_adapters.sql.directory import SqlDirectory
 from contentsvc_adapters.sql.files import FileState, file_state, free_space
+from contentsvc_adapters.sql.insights import SqlInsights
+from contentsvc_adapters.sql.schedules import SqlSchedules
 from contentsvc_core.errors import SecretUnreadable
-from contentsvc_core.ports import Directory
+from contentsvc_core.ports import Directory, Insights, Schedules
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.stores import NO_KEY
 
@@ -73,6 +75,16 @@ class LookedAt:
     def directory(self) -> Directory:
         """Give the directory, to be read; secrets are beyond it."""
         return SqlDirectory(self._database, _Unsealed())
+
+    @property
+    def insights(self) -> Insights:
+        """Return the counts and entries of logs."""
+        return SqlInsights(self._database)
+
+    @property
+    def schedules(self) -> Schedules:
+        """Return the schedules."""
+        return SqlSchedules(self._database)
 
     async def server(self) -> Server:
         """Ask who keeps the data."""

@@ -1,0 +1,209 @@
+"""``doctor`` on deliveries: what arrives, is refused or starts nothing is named, with a command that mends it."""
+
+import asyncio
+import json
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from click.testing import CliRunner
+from tests.code_host_server import TOKEN, CodeHostServer
+from tests.docs.pages import code, read, rows, section
+
+from contentsvc_adapters.clocks import SystemClock
+from contentsvc_cli.doctor.deliveries import REMEDIES, Traffic, deliveries
+from contentsvc_cli.doctor.findings import Finding, State
+from contentsvc_cli.main import main
+from contentsvc_cli.wiring import open_desk
+from contentsvc_core.testing import address, push_body, signed
+from contentsvc_core.webhooks.outcomes import Fault
+from contentsvc_http.settings import load_settings
+from contentsvc_http.wiring.looking import open_as_it_is
+
+ORGANIZATION = ("--organization", "acme")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("CONTENTSVC_")]:
+        if not name.startswith("CONTENTSVC_TEST_"):
+            monkeypatch.delenv(name)
+    return tmp_path
+
+
+def command(*arguments: str) -> Any:
+    done = CliRunner().invoke(main, [*arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def hook() -> dict[str, Any]:
+    """An integration without a trigger."""
+    command("organization", "create", "Acme")
+    return command("integration", "connect", "acme/lighthouse", *ORGANIZATION, "--repository-id", "4242")
+
+
+def deliver(hook: dict[str, Any], *ids: str, forged: int = 0) -> None:
+    """Have the receiver take deliveries, and so many forged ones behind them."""
+    at = address(
+        organization_id=hook["organizationId"], integration_id=hook["integrationId"], repository_id=int("4242")
+    )
+
+    async def receive() -> None:
+        async with open_desk(load_settings()) as desk:
+            secrets = [hook["webhookSecret"]] * len(ids) + ["forged"] * forged
+            for number, secret in enumerate(secrets):
+                id_ = ids[number] if number < len(ids) else f"forged-{number}"
+                body = push_body(f"feat: {id_}", repository_id=4242)
+                await desk.receiver.receive(signed(body, at=at, secret=secret, delivery_id=id_))
+
+    asyncio.run(receive())
+
+
+def looked(after: timedelta = timedelta()) -> list[Finding]:
+    """Do the doctor's check, as it is some time later."""
+
+    async def look() -> list[Finding]:
+        async with open_as_it_is(load_settings()) as database:
+            return list(await deliveries(database, SystemClock().now() + after))
+
+    return asyncio.run(look())
+
+
+def mended_by(finding: Finding) -> list[str]:
+    """Return the command that a finding ends with."""
+    assert finding.advice is not None
+    return finding.advice[finding.advice.index("contentsvc ") :].split()[1:]
+
+
+def test_without_a_delivery_it_is_connected_and_never_delivered(hook: dict[str, Any]) -> None:
+    (found,) = looked(timedelta(hours=2))
+
+    assert (found.state, found.found) == (State.WARNING, "acme/lighthouse: connected 2 h ago, never delivered")
+    assert mended_by(found) == ["integration", "reconcile", hook["integrationId"], "--dry-run"]
+
+
+def test_a_call_to_the_code_host_is_no_delivery(monkeypatch: pytest.MonkeyPatch) -> None:
+    with CodeHostServer() as host:
+        monkeypatch.setenv("CONTENTSVC_GITHUB_API_URL", host.api_url)
+        command("organization", "create", "Acme")
+        command("integration", "connect", "acme/lighthouse", *ORGANIZATION, "--provider", "github", "--token", TOKEN)
+
+    assert [entry["direction"] for entry in command("log", "list", *ORGANIZATION)] == ["outgoing"]
+    (found,) = looked()
+    assert "never delivered" in found.found
+
+
+def test_when_every_delivery_is_refused_that_is_a_fault_with_its_cause_and_remedy(hook: dict[str, Any]) -> None:
+    deliver(hook, forged=6)
+
+    done = CliRunner().invoke(main, ["doctor", "--port", "1", "--json"])
+
+    assert done.exit_code == 1
+    told = json.loads(done.stdout)
+    (found,) = [each for each in told["checks"] if each["check"] == "deliveries"]
+    assert (told["faults"], found["state"]) == (1, "fault")
+    assert found["found"].startswith("acme/lighthouse: last delivery ")
+    assert "refused since " in found["found"]
+    assert found["found"].endswith("UTC: 6 of 6, in 24 h: 6 of 6; mostly: 401 Invalid webhook signature")
+    assert f"contentsvc integration rotate-secret {hook['integrationId']}" in found["advice"]
+    # For people the command is on one line.
+    shown = CliRunner().invoke(main, ["doctor", "--port", "1"]).stdout.splitlines()
+    assert [line for line in shown if line.endswith(f"rotate-secret {hook['integrationId']}")]
+
+
+def test_refusals_of_long_ago_are_no_fault(hook: dict[str, Any]) -> None:
+    command("trigger", "create", *ORGANIZATION, "--repository-id", "4242")
+    deliver(hook, "d-1", forged=2)
+
+    assert looked()[0].state is State.FAULT
+    (later,) = looked(timedelta(hours=26))
+    assert (later.state, later.found) == (State.OK, "acme/lighthouse: last delivery 1.1 d ago, refused")
+
+
+def test_a_delivery_that_anyone_may_have_forged_is_no_warning(hook: dict[str, Any]) -> None:
+    command("trigger", "create", *ORGANIZATION, "--repository-id", "4242")
+    deliver(hook, forged=1)
+    deliver(hook, *(f"d-{number}" for number in range(12)))
+
+    (found,) = looked()
+    assert found.state is State.OK
+    assert found.found.endswith("in 24 h: 1 of 13")
+    deliver(hook, forged=1)
+    assert looked()[0].state is State.WARNING, "the last one was refused"
+
+
+def test_what_arrives_and_starts_nothing_is_named_and_the_command_mends_it(hook: dict[str, Any]) -> None:
+    deliver(hook, "d-1")
+
+    (found,) = looked()
+    assert found.state is State.WARNING
+    assert found.found.endswith(
+        "accepted (Processed push event); it arrives, but no trigger and no schedule writes about it"
+    )
+    trigger = command(*mended_by(found))
+    assert looked()[0].state is State.OK
+    command("trigger", "disable", trigger["id"])
+    assert looked()[0].state is State.WARNING
+    at = ("--frequency", "daily", "--at", "09:00", "--repository-id", "4242")
+    command("schedule", "create", *ORGANIZATION, "--name", "daily", *at)
+    assert looked()[0].state is State.OK
+
+
+def test_deliveries_to_what_is_switched_off_are_mended_by_switching_it_on(hook: dict[str, Any]) -> None:
+    command("integration", "disable", hook["integrationId"])
+    assert [(each.state, each.found) for each in looked()] == [
+        (State.OK, "acme/lighthouse: switched off, nothing was ever delivered")
+    ]
+    deliver(hook, "d-1")
+
+    (found,) = looked()
+    assert (found.state, found.found.rpartition(": ")[2]) == (State.FAULT, "403 Integration is disabled")
+    assert command(*mended_by(found)) == {"integrationId": hook["integrationId"], "enabled": True}
+
+
+def test_of_many_integrations_the_gravest_come_first_and_few_are_shown(
+    hook: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hook
+    monkeypatch.setattr("contentsvc_cli.doctor.deliveries._SHOWN", 2)
+    for number in (1, 2):
+        command("integration", "connect", f"acme/app{number}", *ORGANIZATION, "--repository-id", str(number))
+    (first, *_) = command("integration", "list", *ORGANIZATION)
+    command("integration", "disable", first["id"])
+
+    found = looked()
+
+    assert [each.state for each in found] == [State.WARNING, State.WARNING, State.OK]
+    assert found[-1].found == "1 more integrations are not shown"
+
+
+@pytest.mark.parametrize(
+    ("refused", "number", "mostly", "often"),
+    [(0, 0, False, False), (1, 2, True, True), (1, 3, False, True), (1, 10, False, False), (2, 10, False, True)],
+)
+def test_when_refusals_are_many(refused: int, number: int, *, mostly: bool, often: bool) -> None:
+    traffic = evolve(Traffic(refused=0, number=0), refused=refused, number=number)
+
+    assert (traffic.is_mostly_refused, traffic.is_often_refused) == (mostly, often)
+
+
+def test_each_cause_in_the_log_has_a_remedy_that_the_guide_has_too() -> None:
+    titles = {fault.log_title: str(fault.status) for fault in Fault if fault.log_title}
+    table = {
+        cell: row[2]
+        for row in rows(section(read("docs/repository.md"), "## When nothing arrives"))
+        for cell in code(row[0])
+    }
+
+    assert set(REMEDIES) == set(titles)
+    for title, remedy in REMEDIES.items():
+        assert title is not None
+        words = remedy.partition("contentsvc ")[2].split()
+        if words and titles[title] in table:
+            assert f"contentsvc {' '.join(words[:2])}" in table[titles[title]], title
