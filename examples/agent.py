@@ -17,29 +17,41 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 
 
+class Ended(Exception):
+    """Why the agent stops before it has published anything."""
+
+
 async def call(client: Client, tool: str, **arguments: object) -> dict[str, Any]:
-    """Call a tool, print what it was asked and has answered, and give the structured answer."""
+    """Call a tool, print the question and the answer, and return the structured answer."""
     print(f"\n> {tool} {json.dumps(arguments)}")
     result = await client.call_tool(tool, arguments)
     for part in result.content:
         # What a model reads: the first 1,500 characters of it.
         print(part.text[:1500] if isinstance(part, TextContent) else part.type)
     if result.is_error:
-        sys.exit("the tool has refused")
+        message = f"the tool {tool} has refused"
+        raise Ended(message)
     return result.structured_content
 
 
 async def work(client: Client, words: str) -> None:
-    """Search, have a post written, make it one about what was found, publish it."""
+    """Search, have a post written, make it one about the commit that was found, publish it."""
     tools = (await client.list_tools()).tools
     print("tools:", ", ".join(tool.name for tool in tools))
 
     found = await call(client, "search_context", query=words, eventTypes=["push"], limit=1)
-    hit = found["untrusted"]["context"][0]
-    commit = hit["excerpts"][0]
+    hits = found["untrusted"]["context"]
+    commit = next((excerpt for hit in hits for excerpt in hit["excerpts"] if excerpt.get("ref")), None)
+    if commit is None:
+        message = f"nothing was found: no commit has the words '{words}'"
+        raise Ended(message)
 
-    job = await call(client, "generate_post", contentType="changelog", repositories=[hit["metadata"]["repository"]])
+    repository = hits[0]["metadata"]["repository"]
+    job = await call(client, "generate_post", contentType="changelog", repositories=[repository])
     job = await call(client, "read_job", jobId=job["jobId"], waitSeconds=20)
+    if job["postId"] is None:
+        message = f"the job is {job['status']}: is there a server that performs runs?"
+        raise Ended(message)
     draft = await call(client, "read_post", postId=job["postId"])
 
     edited = await call(
@@ -53,21 +65,30 @@ async def work(client: Client, words: str) -> None:
     await call(client, "publish_post", postId=draft["id"], version=edited["version"])
 
 
-async def main(words: str, url: str | None = None) -> None:
-    """Connect, and do the work."""
+async def done(client: Client, words: str) -> str | None:
+    """Do the work; return why it ended early."""
+    try:
+        await work(client, words)
+    except Ended as exc:
+        return str(exc)
+    return None
+
+
+async def main(words: str, url: str | None = None) -> str | None:
+    """Connect, and do the work; return why it ended early."""
     key = os.environ["CONTENTSVC_API_KEY"]
     if url is None:
         settings = {name: value for name, value in os.environ.items() if name.startswith("CONTENTSVC_")}
         async with Client(StdioServerParameters(command="contentsvc", args=["mcp"], env=settings)) as client:
-            await work(client, words)
+            return await done(client, words)
     else:
         headers = {"Authorization": f"Bearer {key}"}
         async with (
             AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
             Client(streamable_http_client(url, http_client=http)) as client,
         ):
-            await work(client, words)
+            return await done(client, words)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+    sys.exit(asyncio.run(main(*sys.argv[1:])))

@@ -4,7 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TextIO, cast
+from typing import IO, Any, Final, cast
 
 import click
 from rich.console import Console
@@ -58,7 +58,7 @@ def say(text: str, *, err: bool = False) -> None:
     click.echo(printable(text, sys.stderr if err else sys.stdout), err=err)
 
 
-def printable(text: str, stream: TextIO) -> str:
+def printable(text: str, stream: IO[str]) -> str:
     r"""Return the text as it may be written to a stream.
 
     A terminal acts on escape sequences and lets bidirectional controls reorder a line: there, each such character is

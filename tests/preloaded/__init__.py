@@ -79,8 +79,10 @@ def start(
     environment: Mapping[str, str],
     stdout: IO[bytes],
     stderr: IO[bytes],
+    stdin: IO[bytes] | None = None,
+    folder: str | None = None,
 ) -> Forked:
-    """Start the command in a group of its own and without an input, as :class:`subprocess.Popen` does.
+    """Start the command in a group of its own, as :class:`subprocess.Popen` does.
 
     Args:
         arguments: The command's, without its name.
@@ -88,16 +90,18 @@ def start(
         environment: The process's, whole.
         stdout: Where its standard output goes.
         stderr: Where its errors go.
+        stdin: Its standard input; without one, it has nothing to read.
+        folder: Its working directory; this process's own unless it is named.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     order = {
         "arguments": list(arguments),
         "program": program,
         "environment": dict(environment),
-        "folder": str(Path.cwd()),
+        "folder": folder or str(Path.cwd()),
     }
-    with theirs, Path(os.devnull).open("rb") as stdin, _ONE:
-        files = [file.fileno() for file in (theirs, stdin, stdout, stderr)]
+    with theirs, Path(os.devnull).open("rb") as nothing, _ONE:
+        files = [file.fileno() for file in (theirs, stdin or nothing, stdout, stderr)]
         socket.send_fds(_origin(), [json.dumps(order).encode()], files)
     ours.settimeout(_PATIENCE_S)
     pid = ours.recv(64)

@@ -1,0 +1,128 @@
+"""Every shell block of the guides is run, as it stands on its page and in the page's order; or says why it is not."""
+
+import contextlib
+import re
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+import pytest
+from tests.code_host_server import REPOSITORY_ID, TOKEN, CodeHostServer
+from tests.docs.agent_transcript import COMMITS
+from tests.docs.guide import PUBLIC, Guide, blocks, run
+from tests.docs.pages import PAGES, fences, name_of, read
+from tests.server_process import until
+
+from contentsvc_core.testing import push_body
+
+_ACME: Final = "contentsvc organization create Acme > organization.txt\n"
+_CONNECTED: Final = (
+    f"{_ACME}contentsvc integration connect acme/lighthouse --organization acme --repository-id 4242 > connected.txt\n"
+)
+#: The guides, and what the reader of each has before it: what an earlier page has led to.
+GUIDES: Final = (
+    Guide(page="docs/dashboard.md", given=_ACME),
+    Guide(page="docs/operations.md", given=_CONNECTED),
+    Guide(page="docs/howto/model.md", given=_ACME, files={"model.key": "sk-model"}),
+    Guide(page="docs/howto/public-changelog.md", given=_ACME),
+    Guide(page="docs/howto/webhooks-out.md", given=_ACME),
+)
+#: These have a test each, below.
+_LONGER: Final = ("README.md", "docs/quickstart.md", "docs/repository.md", "docs/howto/agents.md")
+#: What no test can run, by the page and the block's first line.
+NOT_RUN: Final = {
+    ("README.md", "make demo"),
+    ("README.md", "export CONTENTSVC_DATABASE_URL=postgresql+asyncpg://contentsvc:PASSWORD@db.example/contentsvc"),
+    (
+        "docs/operations.md",
+        "export CONTENTSVC_DATABASE_URL=postgresql+asyncpg://contentsvc:PASSWORD@db.example/contentsvc",
+    ),
+}
+
+
+def test_every_block_of_the_guides_is_run_or_says_why_not() -> None:
+    guides = {name_of(page) for page in PAGES if page.parent.name == "howto"}
+    guides |= {"README.md", "docs/quickstart.md", "docs/repository.md", "docs/operations.md", "docs/dashboard.md"}
+    found = {(page, fence.text.splitlines()[0]): fence.rest for page in guides for fence in fences(read(page), "sh")}
+    left = {place: rest for place, rest in found.items() if rest.startswith("no-run")}
+
+    assert {page for page in guides if blocks(page)} == {*_LONGER, *(guide.page for guide in GUIDES)}
+    assert set(left) == NOT_RUN
+    for place, rest in left.items():
+        assert re.fullmatch(r"no-run: .{10,}", rest), place
+        for test in re.findall(r"tests/\S+\.py", rest):
+            assert Path(test).exists()
+    assert {rest for rest in found.values() if rest not in left.values()} <= {"", "another-terminal"}
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.page)
+def test_the_blocks_of_a_guide_work_as_printed(guide: Guide, tmp_path: Path) -> None:
+    ran = run(guide, tmp_path)
+
+    assert ran.code == 0, ran.stderr
+
+
+def test_the_readme_leads_from_a_server_to_the_posts(tmp_path: Path) -> None:
+    ran = run(Guide(page="README.md"), tmp_path)
+
+    assert ran.code == 0, ran.stderr
+    assert f"webhookUrl      {PUBLIC}/api/webhooks/github/" in ran.stdout
+    assert '{"posts":[],"pagination"' in ran.stdout
+
+
+def test_the_quickstart_leads_to_a_post(tmp_path: Path) -> None:
+    ran = run(Guide(page="docs/quickstart.md"), tmp_path)
+
+    assert ran.code == 0, ran.stderr + (ran.folder / "serve.log").read_text("utf-8")
+    assert re.search(r"^1 +200 +processed", ran.stdout, re.MULTILINE), ran.stdout
+    assert re.search(r"^1 +200 +duplicate", ran.stdout, re.MULTILINE), ran.stdout
+    assert re.search(r"completed +1 +post_", ran.stdout), ran.stdout
+    (markdown,) = fences(read("docs/quickstart.md"), "markdown")
+    assert markdown.text.replace("\n", "\\n") in ran.stdout
+
+
+def test_a_real_repository_is_connected_and_leads_to_a_post(tmp_path: Path) -> None:
+    def completed(work: Path) -> bool:
+        with contextlib.closing(sqlite3.connect(work / "contentsvc.db")) as database:
+            return database.execute("SELECT status FROM workflow_runs").fetchall() == [("completed",)]
+
+    with CodeHostServer() as host:
+
+        def push(local: str, work: Path) -> None:
+            # The way from outside: what stands in front of the server.
+            host.hook.url = host.hook.url.replace(PUBLIC, local)
+            assert host.deliver("ping", {"zen": "Keep it lit."}, "d-ping") == 200
+            body = push_body("feat: turn the beam", repository_id=REPOSITORY_ID)
+            assert host.deliver("push", body, "d-1") == 200
+            until(lambda: completed(work), "the run is completed")
+
+        guide = Guide(
+            page="docs/repository.md",
+            typed=f"{TOKEN}\n",
+            environment={"CONTENTSVC_GITHUB_API_URL": host.api_url},
+            before={"contentsvc log list": push},
+        )
+        ran = run(guide, tmp_path)
+
+    assert ran.code == 0, ran.stderr
+    assert "HTTP/1.1 200 OK" in ran.stdout
+    assert re.search(r"200 +Processed push event +d-1 +1 workflow run started", ran.stdout), ran.stdout
+    assert re.search(r"200 +Webhook ping received", ran.stdout)
+    assert re.search(r"post_\S+ +changelog +draft", ran.stdout)
+    assert ran.stdout.endswith("Nothing is missing.\n")
+    assert not (ran.folder / "token").exists()
+
+
+def test_the_agent_publishes_what_it_finds_and_says_in_a_line_when_it_finds_nothing(tmp_path: Path) -> None:
+    seed = next(fence.text for fence in blocks("docs/howto/agents.md") if "seed.jsonl" in fence.text)
+    # The transcript on the page is of these.
+    assert all(message.replace("\n", "\\n") in seed for _, message in COMMITS)
+    then = 'python examples/agent.py "no such words" http://127.0.0.1:8000/mcp > nothing.txt || echo "exit code $?"\n'
+
+    ran = run(Guide(page="docs/howto/agents.md", given=_ACME), tmp_path, then=then)
+
+    assert ran.code == 0, ran.stderr
+    assert "> publish_post" in ran.stdout
+    assert ran.stdout.endswith("exit code 1\n")
+    assert ran.stderr.splitlines()[-1] == "nothing was found: no commit has the words 'no such words'"
+    assert "Traceback" not in ran.stderr
