@@ -196,6 +196,15 @@ def _print(told: Iterator[RecordedDelivery], *, pushes: int) -> None:
     with Progress(console=console, transient=True, disable=not console.is_terminal or stdout.isatty()) as progress:
         task = progress.add_task("Reading pushes", total=pushes)
         for delivery in told:
-            stdout.write(line_of(delivery))
+            if stdout.isatty():
+                _show(line_of(delivery))
+            else:
+                stdout.write(line_of(delivery))
             progress.advance(task, delivery.event == "push")
     stdout.flush()
+
+
+def _show(line: bytes) -> None:
+    from contentsvc_cli.output import say  # noqa: PLC0415  # a recording is written to a file, as a rule
+
+    say(line.decode().removesuffix("\n"))

@@ -313,16 +313,19 @@ def test_a_port_that_is_taken_is_named() -> None:
         assert error("serve", "--port", str(port)).startswith(f"cannot listen on 127.0.0.1 port {port}")
 
 
-def test_no_other_user_may_read_the_files_that_commands_make(folder: Path, acme: dict[str, Any]) -> None:
-    with contextlib.closing(sqlite3.connect(folder / "contentsvc.db")) as reader:
-        reader.execute("SELECT count(*) FROM organizations").fetchone()
-        # The log and its index are there as long as the database is open.
-        connected()
-        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
+def test_no_other_user_may_read_the_files_that_commands_make(folder: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        command("organization", "create", "Acme")
+        with contextlib.closing(sqlite3.connect(folder / "contentsvc.db")) as reader:
+            reader.execute("SELECT count(*) FROM organizations").fetchone()
+            # The log and its index are there as long as the database is open.
+            connected()
+            modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
+    finally:
+        left = os.umask(before)
 
     assert modes == dict.fromkeys(
         ("contentsvc.db", "contentsvc.db-wal", "contentsvc.db-shm", "contentsvc.db.key"), 0o600
     )
-    before = os.umask(0o022)
-    os.umask(before)
-    assert before != 0o077, "a command in this process keeps its umask to itself"
+    assert left == 0o022, "a command in this process keeps its umask to itself"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 from click.testing import CliRunner
 from tests.code_host_server import TOKEN, CodeHostServer
 from tests.docs.pages import code, read, rows, section
@@ -50,9 +49,7 @@ def hook() -> dict[str, Any]:
 
 def deliver(hook: dict[str, Any], *ids: str, forged: int = 0) -> None:
     """Have the receiver take deliveries, and so many forged ones behind them."""
-    at = address(
-        organization_id=hook["organizationId"], integration_id=hook["integrationId"], repository_id=int("4242")
-    )
+    at = address(organization_id=hook["organizationId"], integration_id=hook["integrationId"], repository_id=4242)
 
     async def receive() -> None:
         async with open_desk(load_settings()) as desk:
@@ -188,7 +185,7 @@ def test_of_many_integrations_the_gravest_come_first_and_few_are_shown(
     [(0, 0, False, False), (1, 2, True, True), (1, 3, False, True), (1, 10, False, False), (2, 10, False, True)],
 )
 def test_when_refusals_are_many(refused: int, number: int, *, mostly: bool, often: bool) -> None:
-    traffic = evolve(Traffic(refused=0, number=0), refused=refused, number=number)
+    traffic = Traffic(refused=refused, number=number)
 
     assert (traffic.is_mostly_refused, traffic.is_often_refused) == (mostly, often)
 

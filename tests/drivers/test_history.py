@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.terminal import on_terminal
 
 from contentsvc_cli.changes import Person, Tag
 from contentsvc_cli.git import Repository
@@ -645,3 +646,13 @@ def test_other_kinds_end_as_they_are_meant_to() -> None:
     assert all(_body(delivery)["repository"]["full_name"] == "o/n" for delivery in told)
     ids = [delivery.delivery for delivery in [*told, *sample_history("o/n", 7)]]
     assert len(set(ids)) == len(ids)
+
+
+def test_a_commits_controls_are_no_escapes_on_a_terminal(tmp_path: Path) -> None:
+    work = Work(tmp_path / "lamp")
+    work.commit("feat: \u202elamp \x9b31m")
+
+    shown = on_terminal(80, "history", str(work.path), environment=dict(os.environ))
+
+    assert r"feat: \u202elamp \x9b31m" in shown
+    assert not set(shown) & {"\u202e", "\x9b"}
