@@ -124,7 +124,12 @@ def _run(guide: Guide, folder: Path, tools: Path, port: str, then: str) -> Ran:
     listed = blocks(guide.page)
     asked, asking = os.pipe()
     answered, answering = os.pipe()
-    script = [guide.given, *(_scripted(number, fence, asking, answered) for number, fence in enumerate(listed)), then]
+    script = [
+        f"trap 'echo end >&{asking}' EXIT",
+        guide.given,
+        *(_scripted(number, fence, asking, answered) for number, fence in enumerate(listed)),
+        then,
+    ]
     with (
         (folder / "typed").open("rb") as stdin,
         (folder / "stdout").open("wb") as stdout,
@@ -144,7 +149,8 @@ def _run(guide: Guide, folder: Path, tools: Path, port: str, then: str) -> Ran:
             for end in (asking, answered):
                 os.close(end)
             with os.fdopen(asked) as questions, os.fdopen(answering, "w", buffering=1) as answers:
-                for question in questions:
+                # What runs in the background holds the pipe open, too.
+                for question in iter(questions.readline, "end\n"):
                     _prepare(guide, listed, int(question), local, work)
                     answers.write("\n")
             shell.wait(LONGEST_S)

@@ -63,6 +63,13 @@ def test_the_blocks_of_a_guide_work_as_printed(guide: Guide, tmp_path: Path) -> 
     assert ran.code == 0, ran.stderr
 
 
+def test_a_command_that_fails_fails_its_guide_whatever_runs_beside_it(tmp_path: Path) -> None:
+    ran = run(Guide(page="docs/dashboard.md", given=_ACME), tmp_path, then="sleep 3600 &\nfalse\necho never\n")
+
+    assert ran.code == 1
+    assert "never" not in ran.stdout
+
+
 def test_the_readme_leads_from_a_server_to_the_posts(tmp_path: Path) -> None:
     ran = run(Guide(page="README.md"), tmp_path)
 
