@@ -15,6 +15,7 @@ from tests.server_process import until
 
 from contentsvc_core.testing import push_body
 
+_slow: Final = pytest.mark.slow("starts the command for each step of a guide")
 _ACME: Final = "contentsvc organization create Acme > organization.txt\n"
 _CONNECTED: Final = (
     f"{_ACME}contentsvc integration connect acme/lighthouse --organization acme --repository-id 4242 > connected.txt\n"
@@ -56,6 +57,7 @@ def test_every_block_of_the_guides_is_run_or_says_why_not() -> None:
     assert {rest for rest in found.values() if rest not in left.values()} <= {"", "another-terminal"}
 
 
+@_slow
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.page)
 def test_the_blocks_of_a_guide_work_as_printed(guide: Guide, tmp_path: Path) -> None:
     ran = run(guide, tmp_path)
@@ -63,6 +65,7 @@ def test_the_blocks_of_a_guide_work_as_printed(guide: Guide, tmp_path: Path) -> 
     assert ran.code == 0, ran.stderr
 
 
+@_slow
 def test_a_command_that_fails_fails_its_guide_whatever_runs_beside_it(tmp_path: Path) -> None:
     ran = run(Guide(page="docs/dashboard.md", given=_ACME), tmp_path, then="sleep 3600 &\nfalse\necho never\n")
 
@@ -70,6 +73,7 @@ def test_a_command_that_fails_fails_its_guide_whatever_runs_beside_it(tmp_path: 
     assert "never" not in ran.stdout
 
 
+@_slow
 def test_the_readme_leads_from_a_server_to_the_posts(tmp_path: Path) -> None:
     ran = run(Guide(page="README.md"), tmp_path)
 
@@ -78,6 +82,7 @@ def test_the_readme_leads_from_a_server_to_the_posts(tmp_path: Path) -> None:
     assert '{"posts":[],"pagination"' in ran.stdout
 
 
+@_slow
 def test_the_quickstart_leads_to_a_post(tmp_path: Path) -> None:
     ran = run(Guide(page="docs/quickstart.md"), tmp_path)
 
@@ -89,6 +94,7 @@ def test_the_quickstart_leads_to_a_post(tmp_path: Path) -> None:
     assert markdown.text.replace("\n", "\\n") in ran.stdout
 
 
+@_slow
 def test_a_real_repository_is_connected_and_leads_to_a_post(tmp_path: Path) -> None:
     def completed(work: Path) -> bool:
         with contextlib.closing(sqlite3.connect(work / "contentsvc.db")) as database:
@@ -121,6 +127,7 @@ def test_a_real_repository_is_connected_and_leads_to_a_post(tmp_path: Path) -> N
     assert not (ran.folder / "token").exists()
 
 
+@_slow
 def test_the_agent_publishes_what_it_finds_and_says_in_a_line_when_it_finds_nothing(tmp_path: Path) -> None:
     seed = next(fence.text for fence in blocks("docs/howto/agents.md") if "seed.jsonl" in fence.text)
     # The transcript on the page is of these.
