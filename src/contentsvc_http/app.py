@@ -15,6 +15,7 @@ from litestar.types import ASGIApp, ControllerRouterHandler, Scope
 from contentsvc_core.ports import Aside
 from contentsvc_core.usecases.receive import at_once
 from contentsvc_http.agents import Agents, agent_routes
+from contentsvc_http.bounds import Counting, uncounted
 from contentsvc_http.changelog.reading import PublicReading
 from contentsvc_http.changelog.routes import changelog_routes
 from contentsvc_http.dashboard.context import Dashboard
@@ -23,7 +24,7 @@ from contentsvc_http.dashboard.routes import dashboard_routes
 from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import refuse
 from contentsvc_http.health import health_routes, status_route
-from contentsvc_http.intake import ROOM, Intake
+from contentsvc_http.intake import ROOM, ROOM_ELSEWHERE, Bodies, Intake
 from contentsvc_http.logs import RequestLog, Requests
 from contentsvc_http.rate_limiting import RateLimitHeaders
 from contentsvc_http.v1.routes import Api, api_routes
@@ -65,6 +66,8 @@ class Services:
     for_operators: Sequence[HTTPRouteHandler] = ()
     #: Told how each request was answered.
     answered: Callable[[Scope, int], None] | None = None
+    #: Counts what connections drop and refuse.
+    counting: Counting = uncounted
 
 
 @final
@@ -99,7 +102,7 @@ def create_app(services: Services) -> ASGIApp:
     )
     requests = Requests(services.answered)
     # Outermost of what answers: the log itself does, when the server stops in the middle of a request.
-    served = RateLimitHeaders(RequestLog(application, requests))
+    served = RateLimitHeaders(RequestLog(Bodies(application, Intake(ROOM_ELSEWHERE)), requests))
     if front is None:
         return served
     return Webhooks(front.receiver, served, aside=front.aside, intake=Intake(front.room), requests=requests)

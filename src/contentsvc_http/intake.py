@@ -1,141 +1,263 @@
-"""Bodies of deliveries while they come in: in bounded memory, and in bounded time."""
+"""Bodies while they arrive: in bounded memory and bounded time (docs/decisions/0027).
+
+A body takes room as its bytes arrive, until its request is answered. Without room, the newest body that still arrives
+is refused: nothing waits for room, so nothing can block, and the oldest body always gets to its end.
+"""
 
 import asyncio
+from collections.abc import Hashable
 from io import BytesIO
 from types import TracebackType
-from typing import Final, final
+from typing import Final, cast, final
 
-from litestar.types import HTTPReceiveMessage, Receive, WebSocketReceiveMessage
+from litestar.types import ASGIApp, HTTPRequestEvent, Receive, Scope, Send
 
 from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY
 from contentsvc_core.webhooks.outcomes import answer
 from contentsvc_http.errors import RETRY_AFTER_S, Refused
 
-#: How many bytes of large bodies a process holds at most unless it is told otherwise, from the announcement until the
-#: delivery is answered: two of the largest.
+#: How many bytes of large deliveries a process holds unless the settings say otherwise: two of the largest, since one
+#: integration gets half.
 ROOM: Final = 2 * MAX_BODY
-#: How many bytes of small ones it holds beside them, from when they are there: thousands. Whoever sends large ones
-#: slowly, signed or not, must not keep these out.
+#: How many bytes of large bodies of other requests it holds: some ten of the largest, which are changes of posts.
+ROOM_ELSEWHERE: Final = 16 * 1024 * 1024
+#: How many bytes of small bodies it holds beside each of these: hundreds. Large bodies cannot keep them out.
 ROOM_FOR_SMALL: Final = 14 * 1024 * 1024
-#: How long a body may take to come in, in seconds. Code hosts give up after 10; whoever sends a byte now and then must
-#: not keep others out. Sooner than the connection itself would end it.
+#: How long a sender may keep the service waiting for a body, in seconds. Code hosts give up after 10. The connection
+#: itself ends a body after 28.
 _WITHIN_S: Final = 27.0
+#: The minimum pace: bytes that have to arrive in so many seconds of waiting. 16 KiB/s is a slow telephone line, and the
+#: seconds are enough for two lost packets in a row.
+_STEP: Final = 64 * 1024
+_STEP_S: Final = 4.0
 #: The rest of the body is not worth waiting for.
 _CLOSE: Final = {"Connection": "close"}
+_BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_CREDENTIALS: Final = frozenset({b"authorization", b"cookie"})
 
 
 @final
 class Intake:
-    """The room for all bodies of a process."""
+    """The room for bodies of a process: one for large bodies, one for all others."""
 
-    def __init__(self, room: int = ROOM, *, for_small: int = ROOM_FOR_SMALL) -> None:
-        """Take the sizes of the rooms, in bytes.
-
-        Args:
-            room: For bodies over :data:`~contentsvc_core.usecases.receive.LARGE_BODY`.
-            for_small: For all others.
-        """
-        self._free = room
-        self._free_for_small = for_small
-
-    def place(self, announced: int) -> "Place":
-        """Give a place for a body, before anything of it is read.
+    def __init__(
+        self,
+        room: int = ROOM,
+        *,
+        for_small: int = ROOM_FOR_SMALL,
+        within_s: float = _WITHIN_S,
+        step_s: float = _STEP_S,
+    ) -> None:
+        """Create empty rooms.
 
         Args:
-            announced: How many bytes it will have; 0 if it does not say: then its place grows with it.
+            room: The size for bodies over :data:`~contentsvc_core.usecases.receive.LARGE_BODY`, in bytes.
+            for_small: The size for all others.
+            within_s: How long a body may take.
+            step_s: How long 64 KiB of it may take.
+        """
+        self.large: Final = _Room(room)
+        self.small: Final = _Room(for_small)
+        self.within_s: Final = within_s
+        self.step_s: Final = step_s
+
+    def place(self, announced: int = 0, owner: Hashable = None) -> "Place":
+        """Return a place for a body, before anything of it is read.
+
+        Args:
+            announced: How many bytes it will have; 0 if it does not say.
+            owner: Who pays for it: an integration, or a sender. One owner holds at most half of a room.
 
         Raises:
-            Refused: There is no room (503): the sender has to come again.
+            Refused: It would not even fit into what is free now (503): the sender has to come again.
         """
-        place = Place(self)
-        if announced > LARGE_BODY:
-            # What only says that it will come takes none of the room of small ones.
-            place.grow_to(announced)
-        return place
+        if announced > LARGE_BODY and self.large.lacks(owner, announced):
+            raise _no_room()
+        return Place(self, owner)
 
-    def resize(self, before: int, after: int) -> None:
-        """Give a body more room, or with ``after`` 0 none; one that has become large moves to the room of those.
+
+@final
+class _Room:
+    """Bytes that bodies hold together."""
+
+    def __init__(self, size: int) -> None:
+        self._free = size
+        self._share = size // 2
+        self._held: dict[Hashable, int] = {}
+        #: The bodies that still arrive, the oldest first.
+        self.arriving: Final[dict[Place, None]] = {}
+
+    def lacks(self, owner: Hashable, size: int) -> bool:
+        """Return whether ``size`` bytes more are not free, or not for this owner."""
+        return size > self._free or size > self._share - self._held.get(owner, 0)
+
+    def take(self, place: "Place", size: int) -> None:
+        """Take ``size`` bytes more for a body, if need be from the newest body that still arrives.
 
         Raises:
-            Refused: There is not as much room (503); it keeps what it had.
+            Refused: That is this one, or none arrives (503).
         """
-        small = (before if before <= LARGE_BODY else 0) - (after if after <= LARGE_BODY else 0)
-        large = (before if before > LARGE_BODY else 0) - (after if after > LARGE_BODY else 0)
-        if self._free_for_small + small < 0 or self._free + large < 0:
-            headers = {"Retry-After": str(RETRY_AFTER_S), **_CLOSE}
-            raise Refused(503, {"error": "Too many deliveries are being received"}, headers)
-        self._free_for_small += small
-        self._free += large
+        owner = place.owner
+        while self.lacks(owner, size):
+            newest = self._newest(None if size > self._free else owner)
+            if newest is None or newest is place:
+                raise _no_room()
+            newest.end()
+        self._free -= size
+        self._held[owner] = self._held.get(owner, 0) + size
+
+    def leave(self, owner: Hashable, size: int) -> None:
+        """Free what a body held."""
+        self._free += size
+        left = self._held[owner] - size
+        if left:
+            self._held[owner] = left
+        else:
+            del self._held[owner]
+
+    def _newest(self, owner: Hashable) -> "Place | None":
+        return next((each for each in reversed(self.arriving) if owner is None or each.owner == owner), None)
 
 
 @final
 class Place:
-    """The place of one body. It is left when its ``with`` block is: until then, the body may be held in memory."""
+    """The place of one body in memory, until its ``with`` block ends."""
 
-    def __init__(self, intake: Intake) -> None:
-        """Take the room that it is in."""
+    def __init__(self, intake: Intake, owner: Hashable) -> None:
+        """Create an empty place."""
+        self.owner: Final = owner
         self._intake = intake
+        self._room = intake.small
         self._size = 0
+        self._ended = False
+        #: How long the sender may still keep the service waiting, for the whole body and for its next step.
+        self._left_s = intake.within_s
+        self._step_left_s = intake.step_s
+        self._step_end = _STEP
+        self._waiting: asyncio.Timeout | None = None
 
     def __enter__(self) -> "Place":
-        """Take nothing more: it was given before."""
+        """Return the place."""
         return self
 
     def __exit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Leave it."""
-        self._intake.resize(self._size, 0)
-        self._size = 0
-
-    def grow_to(self, size: int) -> None:
-        """Make it as large as a body.
-
-        Raises:
-            Refused: There is no room for as much (503).
-        """
-        if size > self._size:
-            self._intake.resize(self._size, size)
-            self._size = size
+        """Free the room."""
+        self._leave()
 
     def take(self, body: bytes) -> None:
-        """Take a body that is there already.
+        """Take a body that has arrived.
 
         Raises:
             Refused: It is larger than the largest size (413), or there is no room (503).
         """
-        self._count(len(body))
+        self._grow(len(body))
 
     async def read(self, receive: Receive) -> bytes:
         """Read a body.
 
         Raises:
-            Refused: It goes on beyond the largest size (413), its sender went away before the end (400) or takes too
-                long (408), or it has grown beyond what it announced, and there is no room (503).
+            Refused: As for :meth:`part`; or it is larger than the largest size (413).
         """
-        try:
-            # Around the first part, too: whoever announces a body and sends nothing of it holds its place meanwhile.
-            async with asyncio.timeout(_WITHIN_S):
-                message = await receive()
-                return await self._collect(message, receive)
-        except TimeoutError:
-            raise Refused(408, {"error": "The body did not arrive in time"}, _CLOSE) from None
-
-    async def _collect(self, message: HTTPReceiveMessage | WebSocketReceiveMessage, receive: Receive) -> bytes:
         # Not a list of parts: joined, they would be in memory twice.
         collected = BytesIO()
-        while message["type"] == "http.request":
-            chunk = message["body"]
-            self._count(collected.tell() + len(chunk))
-            collected.write(chunk)
+        while True:
+            message = await self.part(receive)
+            collected.write(message["body"])
             if not message["more_body"]:
                 return collected.getvalue()
-            message = await receive()
-        # Nobody reads the answer, and nothing is wrong here.
-        raise Refused(400, {"error": "The body was cut off"})
 
-    def _count(self, size: int) -> None:
+    async def part(self, receive: Receive) -> HTTPRequestEvent:
+        """Return the next part of a body.
+
+        Raises:
+            Refused: The sender is gone (400), it is too slow (408), or there is no room (503).
+        """
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        self._room.arriving.setdefault(self)
+        try:
+            async with asyncio.timeout(min(self._left_s, self._step_left_s)) as self._waiting:
+                message = await receive()
+        except TimeoutError:
+            late = Refused(408, {"error": "The body did not arrive in time"}, _CLOSE)
+            raise (_no_room() if self._ended else late) from None
+        finally:
+            self._waiting = None
+        if self._ended:
+            raise _no_room()
+        if message["type"] != "http.request":
+            # Nobody reads the answer, and nothing is wrong here.
+            raise Refused(400, {"error": "The body was cut off"})
+        waited_s = loop.time() - began_s
+        self._left_s -= waited_s
+        self._step_left_s -= waited_s
+        self._grow(self._size + len(message["body"]))
+        if self._size >= self._step_end:
+            self._step_end, self._step_left_s = self._size + _STEP, self._intake.step_s
+        if not message["more_body"]:
+            del self._room.arriving[self]
+        return message
+
+    def end(self) -> None:
+        """Give the room to an older body: reading this one ends."""
+        self._ended = True
+        self._leave()
+        if self._waiting is not None:
+            self._waiting.reschedule(asyncio.get_running_loop().time())
+
+    def _grow(self, size: int) -> None:
         if size > MAX_BODY:
             raise Refused(BODY_TOO_LARGE.status, answer(BODY_TOO_LARGE), _CLOSE)
-        self.grow_to(size)
+        if size > LARGE_BODY and self._room is self._intake.small:
+            arriving = self in self._room.arriving
+            self._leave()
+            self._room = self._intake.large
+            if arriving:
+                self._room.arriving[self] = None
+        if size > self._size:
+            self._room.take(self, size - self._size)
+            self._size = size
+
+    def _leave(self) -> None:
+        self._room.arriving.pop(self, None)
+        if self._size:
+            self._room.leave(self.owner, self._size)
+            self._size = 0
+
+
+@final
+class Bodies:
+    """An ASGI application around another one whose routes read bodies: these take room and time from an intake."""
+
+    def __init__(self, app: ASGIApp, intake: Intake) -> None:
+        """Take the application and the intake."""
+        self._app = app
+        self._intake = intake
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or scope["method"] in _BODILESS:
+            await self._app(scope, receive, send)
+            return
+        # A key's or a session's requests only compete with each other for more than half of the room.
+        sender = next((value for name, value in scope["headers"] if name in _CREDENTIALS), b"")
+        with self._intake.place(owner=sender) as place:
+            ended = False
+
+            async def receiving() -> HTTPRequestEvent:
+                nonlocal ended
+                if ended:
+                    return cast("HTTPRequestEvent", await receive())
+                message = await place.part(receive)
+                ended = not message["more_body"]
+                return message
+
+            await self._app(scope, receiving, send)
+
+
+def _no_room() -> Refused:
+    headers = {"Retry-After": str(RETRY_AFTER_S), **_CLOSE}
+    return Refused(503, {"error": "Too many deliveries are being received"}, headers)

@@ -18,6 +18,7 @@ from contentsvc_core.webhooks.delivery import Address, Delivery, Endpoint
 from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_http.bounds import Cause
 from contentsvc_http.webhooks import Receiving
 
 #: From a lone commit on a fast disk to what a code host gives up on.
@@ -88,6 +89,16 @@ class Metrics:
         self._requests = Counter(
             "contentsvc_http_requests", "Requests answered.", ("method", "route", "status"), registry=registry
         )
+        refused = Counter(
+            "contentsvc_http_refused",
+            "Trailers that were dropped, and connections that were refused or ended, by cause.",
+            ("cause",),
+            registry=registry,
+        )
+        self._refused = {cause: refused.labels(cause.value) for cause in Cause}
+        self._trailer_bytes = Counter(
+            "contentsvc_http_trailer_bytes", "Bytes of trailers that were dropped.", registry=registry
+        )
         # From the beginning: a counter that appears with its first increase has never increased, for an alert.
         for operation in ("endpoint", "settle"):
             self._unavailable.labels(operation)
@@ -120,6 +131,12 @@ class Metrics:
         if counter is None:
             counter = self._by_request[key] = self._requests.labels(key[0], route, str(status))
         counter.inc()
+
+    def refused(self, cause: Cause, dropped: int) -> None:
+        """Count what a connection dropped or refused."""
+        self._refused[cause].inc()
+        if dropped:
+            self._trailer_bytes.inc(dropped)
 
     def sample(self) -> None:
         """Note how many settlements are under way."""

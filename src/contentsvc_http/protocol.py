@@ -1,34 +1,45 @@
-"""HTTP itself, where it is refused before there is a request: in our form, and in bounded memory."""
+"""The connection protocol: HTTP/1.1 in bounded memory and time, refused in our form (docs/decisions/0027)."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from enum import Enum, auto
 from time import monotonic
-from typing import Any, Final, final
+from typing import Any, Final, NoReturn, final
 
-import msgspec
+import httptools
 import structlog
-from litestar.types import Send
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn import Config
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
 
-#: The extension of ASGI by which :func:`body_at_hand` and :func:`send_answer` reach past the interface.
-_EXCHANGE: Final = "contentsvc.exchange"
-_NO_CONTENT: Final = 204
-#: Ends a connection with its answer.
-_CLOSE: Final = (b"connection", b"close")
-#: The largest head of a request, in bytes; as others have it (Apache 8 KiB a line, nginx 32 KiB, Node 16 KiB).
-_MAX_HEAD: Final = 64 * 1024
-#: How often a connection is looked at, in seconds.
-_LOOK_S: Final = 1.0
-#: How long a head may take to come in, and the next piece of an answer to be read, in seconds. The look after that ends
-#: the connection: whoever is slow is gone within half a minute.
-_SLOW_S: Final = 27.0
-#: The size of such a piece, in bytes: who reads slowly is not sent away.
+from contentsvc_http.bounds import (
+    AHEAD,
+    ANSWERED,
+    BESIDE,
+    BOUNDS,
+    FULL,
+    HEAD,
+    MALFORMED,
+    SILENT,
+    SLOW_BODY,
+    SLOW_HEAD,
+    VERSION,
+    Bounds,
+    Cause,
+    Counting,
+    End,
+    uncounted,
+)
+
+#: A read up to this size, in bytes, is parsed at once. Of larger ones each head is parsed apart, so that what follows
+#: it can be counted: a head hides at most this much.
+_AT_ONCE: Final = 16 * 1024
+#: What the size line of a chunk and the two ends of line cost at most, in bytes, without an extension. Chunks have at
+#: least one byte, so that their framing is bounded by the body.
+_CHUNK_FRAME: Final = 12
+#: The size of a piece of an answer, in bytes: reading one is progress.
 _PIECE: Final = 64 * 1024
-#: The same for a head and its body together: who is late with both has no more. Those who read a body have a limit of
-#: their own, and a better word for it: theirs comes first.
-_SLOW_BODY_S: Final = 28.0
-_TOO_MANY: Final = "Too many connections"
 _LOG: Final = structlog.get_logger("contentsvc.http")
 
 
@@ -40,24 +51,63 @@ class _Stage(Enum):
     READING = auto()
 
 
+class _Stop(Exception):
+    """Ends parsing from within a callback of the parser."""
+
+
 @final
 class BoundedHttp(HttpToolsProtocol):
-    """uvicorn's protocol, with bounds: for what a head may have, how long anything may take, how many there may be.
+    """uvicorn's protocol with :class:`Bounds`, and a number of connections (``limit_concurrency``).
 
-    What does not parse gets ``{"error"}``. A connection that makes ``limit_concurrency`` of them is told to come
-    again before anything of it is read; who sends a byte now and then, or does not read, is sent away.
+    When a connection ends, requests that were parsed are answered first and in order; the refusal comes last.
     """
 
-    #: How many heads have ended on this connection.
+    #: How many heads were parsed.
     _heads = 0
-    #: How much has come since the last one ended, while another one is awaited, in bytes.
+    #: How much of the next head arrived without its end, in bytes.
     _head_size = 0
-    #: Whether a body is being read.
+    #: Whether a body is being received. Fields that arrive meanwhile are trailers.
     _in_body = False
-    #: What is waited for, and since when by the loop's clock: that so many pieces are read, or the request of a number.
+    #: How many bytes of bodies and of the framing of chunks were parsed.
+    _framed = 0
+    #: How many other bytes arrived since the head.
+    _beside = 0
+    #: Why nothing more is parsed.
+    _end: End | None = None
+    #: Why the parser was stopped by one of its callbacks.
+    _stopped: End | None = None
+    #: How much arrived since then, in bytes.
+    _discarded = 0
+    #: The stage and the number of its piece or request, and since when the connection has been there.
     _seen: tuple[bool, int] = (False, 1)
     _since = 0.0
-    _look_again: asyncio.TimerHandle | None = None
+    _timer: asyncio.TimerHandle | None = None
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        bounds: Bounds | None = None,
+        counting: Counting = uncounted,
+    ) -> None:
+        """Create the protocol of one connection.
+
+        Args:
+            config: The server's.
+            server_state: The server's.
+            app_state: Of the application.
+            bounds: Unless given, the defaults.
+            counting: Counts what is dropped and refused.
+        """
+        super().__init__(config, server_state, app_state, _loop)
+        # No route speaks another protocol.
+        self.ws_protocol_class = None
+        self._bounds = bounds or BOUNDS
+        self._most_fields = self._bounds.fields
+        self._counting = counting
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]  # uvicorn's own narrowing
         """Begin to look at a connection, or refuse it."""
@@ -65,20 +115,202 @@ class BoundedHttp(HttpToolsProtocol):
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
             # It is none of them: those that were there before are answered all the same.
             self.connections.discard(self)
-            _tell_refused()
-            self._refuse(b"503 Service Unavailable", _TOO_MANY, b"retry-after: 1")
+            self._end = FULL
+            self._counting(Cause.FULL, 0)
+            _log_full()
+            self.transport.write(FULL.answer())
+            self.transport.close()
             return
         self._seen, self._since = (False, 1), self.loop.time()
-        self._look_again = self.loop.call_later(_LOOK_S, self._look)
+        self._later(self._bounds.look_s, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End looking."""
-        if self._look_again is not None:
-            self._look_again.cancel()
+        """Leave no reference cycle: the memory of a connection is free as soon as it is closed."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._unset_keepalive_if_required()
         super().connection_lost(exc)
+        while self.pipeline:
+            self._drop()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what arrived, within bounds."""
+        if self.timeout_keep_alive_task is not None:
+            self._unset_keepalive_if_required()
+        if self._end is not None:
+            self._discarded += len(data)
+            if self._discarded > self._bounds.linger:
+                self.transport.abort()
+        elif len(data) <= _AT_ONCE:
+            self._parse(data)
+        else:
+            self._parse_large(data)
+
+    def _parse_large(self, data: bytes) -> None:
+        start = 0
+        while start < len(data) and self._end is None:
+            found = -1 if self._in_body else data.find(b"\r\n\r\n", start)
+            size = (len(data) if found < 0 else found + 4) - start
+            if not self._in_body and self._head_size + size > self._bounds.head:
+                self._finish(HEAD)
+                return
+            self._parse(data[start : start + size])
+            start += size
+
+    def _parse(self, data: bytes) -> None:
+        heads, in_body, framed, beside = self._heads, self._in_body, self._framed, self._beside
+        assert self.parser is not None
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as exc:
+            # Served as if no other protocol had been asked for.
+            rest = data[exc.args[0] :]
+            if rest and self._end is None:
+                self._parse(rest)
+            return
+        except httptools.HttpParserError:
+            self._finish(self._stopped or MALFORMED)
+            return
+        if self._heads != heads:
+            # What came with the end of a head is not counted.
+            self._head_size = 0
+        elif not in_body:
+            self._head_size += len(data)
+            if self._head_size > self._bounds.head:
+                self._finish(HEAD)
+        elif self._in_body:
+            self._beside = max(self._beside, beside + len(data) - (self._framed - framed))
+            if self._beside > self._bounds.beside:
+                self._finish(BESIDE)
+        else:
+            self._head_size = 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a field of a head; drop a trailer, which no proxy in front has checked (RFC 9110, section 6.5.1)."""
+        if self._in_body:
+            size = len(name) + len(value) + len(b": \r\n")
+            self._counting(Cause.TRAILER, size)
+            self._beside += size
+            if self._beside > self._bounds.beside:
+                self._stop(BESIDE)
+            return
+        name = name.lower()
+        if name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        self.headers.append((name, value))
+        if len(self.headers) > self._most_fields:
+            self._stop(HEAD)
+
+    def on_headers_complete(self) -> None:
+        """Begin a request, unless it is one too many or of another version."""
+        if len(self.pipeline) >= self._bounds.ahead:
+            self._stop(AHEAD)
+        assert self.parser is not None
+        version = self.parser.get_http_version()
+        if version != "1.1":
+            if version != "1.0":
+                self._stop(VERSION)
+            if any(name == b"transfer-encoding" for name, _ in self.headers):
+                # RFC 9112, section 6.1: its framing is faulty.
+                self._stop(MALFORMED)
+        super().on_headers_complete()
+        self._heads += 1
+        self._in_body = True
+        self._beside = 0
+
+    def on_chunk_header(self) -> None:
+        """Allow the framing of a chunk."""
+        self._framed += _CHUNK_FRAME
+
+    def on_body(self, body: bytes) -> None:
+        """Keep a part of a body for the application."""
+        self._framed += len(body)
+        cycle = self.cycle
+        if not cycle.response_complete:
+            cycle.body += body
+            if len(cycle.body) > HIGH_WATER_LIMIT:
+                self.flow.pause_reading()
+            cycle.message_event.set()
+
+    def on_message_complete(self) -> None:
+        """Await the next head."""
+        self._in_body = False
+        cycle = self.cycle
+        if not cycle.response_complete:
+            cycle.more_body = False
+            cycle.message_event.set()
+
+    def on_response_complete(self) -> None:
+        """Begin the next request, or end the connection when this was the last one."""
+        cycle = self.cycle
+        if cycle.response_complete:
+            # Of a body that nothing has read.
+            cycle.body.clear()
+            if self._in_body and not cycle.keep_alive and self._end is None:
+                self._end = ANSWERED
+        if self._end is None or self.pipeline or self.transport.is_closing():
+            super().on_response_complete()
+        else:
+            self.server_state.total_requests += 1
+            self._refuse(self._end)
+
+    def _drop(self) -> None:
+        """Drop the newest request that has not begun; a cycle that is never run refers to its connection for ever."""
+        cycle, _ = self.pipeline.popleft()
+        cycle.on_response = _nothing
+
+    def _stop(self, end: End) -> NoReturn:
+        """Stop the parser from within one of its callbacks."""
+        self._stopped = end
+        raise _Stop
+
+    def _finish(self, end: End) -> None:
+        """Parse nothing more, and end the connection behind the answers that are due."""
+        if end.cause is not None:
+            self._counting(end.cause, 0)
+            _LOG.debug("connection refused", cause=end.cause.value)
+        cycle = self.cycle
+        if not self._heads or cycle.response_complete:
+            # A request that is answered gets no second answer for the rest of its body.
+            self._refuse(End(lingers=end.lingers) if self._in_body else end)
+        elif not self._in_body:
+            self._end = end
+            self.flow.pause_reading()
+        elif self.pipeline:
+            # Its body never ends, and it has not begun.
+            self._drop()
+            self._end = end
+            self.flow.pause_reading()
+        else:
+            started = cycle.response_started
+            cycle.disconnected = True
+            cycle.message_event.set()
+            self._refuse(End(lingers=end.lingers) if started else end)
+        self._in_body = False
+
+    def _refuse(self, end: End) -> None:
+        """Write the last answer, if any, and close."""
+        self._end = end
+        if end.status:
+            self.transport.write(end.answer())
+        if not end.lingers:
+            self.transport.close()
+            # Closing waits until all is read.
+            self._later(self._bounds.look_s, self.transport.abort)
+            return
+        self.flow.resume_reading()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._later(self._bounds.linger_s, self.transport.abort)
+
+    def _later(self, after_s: float, call: Callable[[], object]) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self.loop.call_later(after_s, call)
 
     def _look(self) -> None:
-        """End the connection when nothing has come of it for too long."""
+        """End the connection when the other end has not moved for too long."""
         unread = self.transport.get_write_buffer_size()
         stage = self._stage(unread)
         if self.transport.is_closing() and stage is not _Stage.READING:
@@ -90,17 +322,15 @@ class BoundedHttp(HttpToolsProtocol):
             self._seen, self._since = seen, now
         waited = now - self._since
         match stage:
-            case _Stage.HEAD if waited >= _SLOW_S and self._head_size:
-                self._send_away("The request did not arrive in time")
-            case _Stage.HEAD if waited >= _SLOW_S:
-                self._send_away(None)
-            case _Stage.BODY if waited >= _SLOW_BODY_S:
-                self._send_away(None if self.cycle.response_started else "The body did not arrive in time")
-            case _Stage.READING if waited >= _SLOW_S:
+            case _Stage.HEAD if waited >= self._bounds.slow_s:
+                self._finish(SLOW_HEAD if self._head_size else SILENT)
+            case _Stage.BODY if waited >= self._bounds.slow_body_s:
+                self._finish(SLOW_BODY)
+            case _Stage.READING if waited >= self._bounds.slow_s:
                 # Closing would wait until all is read.
                 self.transport.abort()
             case _:
-                self._look_again = self.loop.call_later(_LOOK_S, self._look)
+                self._later(self._bounds.look_s, self._look)
 
     def _stage(self, unread: int) -> _Stage | None:
         if unread or self.flow.write_paused:
@@ -109,126 +339,18 @@ class BoundedHttp(HttpToolsProtocol):
             return _Stage.BODY
         return _Stage.HEAD if not self._heads or self.cycle.response_complete else None
 
-    def _send_away(self, error: str | None) -> None:
-        """End a connection, with a reason if there is anybody who waits for an answer."""
-        if error is not None:
-            self._refuse(b"408 Request Timeout", error)
-        self.transport.close()
-        # Closing waits until all is read.
-        self._look_again = self.loop.call_later(_LOOK_S, self.transport.abort)
 
-    def data_received(self, data: bytes) -> None:
-        """Parse, then see how much of a head has come: what came with the end of one is not counted."""
-        heads, in_body = self._heads, self._in_body
-        super().data_received(data)
-        if self._heads != heads or in_body:
-            self._head_size = 0
-        else:
-            self._head_size += len(data)
-            if self._head_size > _MAX_HEAD and not self.transport.is_closing():
-                self._refuse(b"431 Request Header Fields Too Large", "Request header fields too large")
-
-    def on_headers_complete(self) -> None:
-        """End a head."""
-        self._heads += 1
-        self._in_body = True
-        super().on_headers_complete()
-        # The application begins in the next turn of the event loop.
-        self.scope["extensions"] = {_EXCHANGE: {"cycle": self.cycle}}
-
-    def on_message_complete(self) -> None:
-        """Await the next head."""
-        self._in_body = False
-        super().on_message_complete()
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP."""
-        self._refuse(b"400 Bad Request", msg)
-
-    def _refuse(self, status: bytes, error: str, *more: bytes) -> None:
-        body = msgspec.json.encode({"error": error})
-        head = [
-            b"HTTP/1.1 " + status,
-            b"content-type: application/json",
-            b"content-length: " + str(len(body)).encode(),
-            b"connection: close",
-            *more,
-        ]
-        self.transport.write(b"\r\n".join([*head, b"", body]))
-        self.transport.close()
+def _nothing() -> None:
+    pass
 
 
-_told_at_s = 0.0
+_logged_at_s = 0.0
 
 
-def _tell_refused() -> None:
-    """Say that connections are refused, once a second at most."""
-    global _told_at_s  # noqa: PLW0603  # of a process, as the connections are
+def _log_full() -> None:
+    """Log that connections are refused, once a second at most."""
+    global _logged_at_s  # noqa: PLW0603  # of a process, as the connections are
     now = monotonic()
-    if now - _told_at_s >= 1.0:
-        _told_at_s = now
+    if now - _logged_at_s >= 1.0:
+        _logged_at_s = now
         _LOG.warning("connections refused: too many are open")
-
-
-def body_at_hand(scope: Mapping[str, Any]) -> bytes | None:
-    """Give the body of a request when all of it came with the head, as it nearly always does; ``None``: ask for it.
-
-    Nothing is to be waited for then, no timer is needed, and nothing is to be asked of the application's ``receive``.
-    """
-    cycle = _cycle_of(scope)
-    if cycle is None or cycle.more_body or cycle.disconnected or cycle.waiting_for_100_continue:
-        return None
-    body = bytes(cycle.body)
-    cycle.body = bytearray()
-    cycle.flow.resume_reading()
-    return body
-
-
-async def send_answer(
-    scope: Mapping[str, Any], send: Send, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes
-) -> None:
-    """Send a whole answer: as one packet and by one system call, which is most of sending.
-
-    Another server than ours sends it as two messages, as the interface has it.
-
-    Args:
-        scope: The request's.
-        send: The request's.
-        status: Of HTTP.
-        headers: Names in lower case and values, fit to be sent, and neither ``content-length`` nor ``date``.
-        body: All of it.
-    """
-    cycle = _cycle_of(scope)
-    if status != _NO_CONTENT:
-        # RFC 9110, section 8.6: not with that one.
-        headers = ((b"content-length", b"%d" % len(body)), *headers)
-    if cycle is None or cycle.response_started or cycle.flow.write_paused or scope["method"] == "HEAD":
-        await send({"type": "http.response.start", "status": status, "headers": [*headers]})
-        await send({"type": "http.response.body", "body": body, "more_body": False})
-    elif not cycle.disconnected:
-        _answer(cycle, status, headers, body)
-
-
-def _cycle_of(scope: Mapping[str, Any]) -> RequestResponseCycle | None:
-    extensions: Mapping[str, Mapping[str, RequestResponseCycle]] = scope.get("extensions") or {}
-    return extensions[_EXCHANGE]["cycle"] if _EXCHANGE in extensions else None
-
-
-def _answer(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
-    """Do what a cycle does for the two messages of an answer, in one step."""
-    lines = [STATUS_LINE[status]]
-    for name, value in (*cycle.default_headers, *headers):
-        lines += (name, b": ", value, b"\r\n")
-    if _CLOSE in headers:
-        cycle.keep_alive = False
-    elif not cycle.keep_alive:
-        lines.append(b"connection: close\r\n")
-    lines += (b"\r\n", body)
-    cycle.response_started = cycle.response_complete = True
-    cycle.waiting_for_100_continue = False
-    cycle.transport.write(b"".join(lines))
-    # Whoever still asks for more of the body is told that there is none.
-    cycle.message_event.set()
-    if not cycle.keep_alive:
-        cycle.transport.close()
-    cycle.on_response()

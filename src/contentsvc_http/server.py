@@ -11,7 +11,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from typing import Final, final
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, cast, final
 
 import structlog
 import uvicorn
@@ -29,8 +31,13 @@ _REQUEST_GRACE_S: Final = 4
 _REST_S: Final = 5.0
 #: How many more objects there are before the garbage collector looks at the youngest, and how often it looks at the
 #: older ones (:func:`gc.set_threshold`). A delivery leaves no cycles, so that nearly nothing is ever found; with the
-#: defaults, looking took 5 to 10 % of the CPU time of a delivery.
+#: defaults, looking took 5 to 10 % of the CPU time of a delivery. What other requests leave is bounded by memory.
 _COLLECTING: Final = (50_000, 20, 50)
+#: By how many bytes the memory of the process may grow before everything is collected: a third of what it has at rest.
+_GROWTH: Final = 32 * 1024 * 1024
+#: How often memory is looked at, in ticks of uvicorn's loop: ten are a second.
+_LOOK_TICKS: Final = 10
+_STATM: Final = Path("/proc/self/statm")
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
@@ -112,7 +119,9 @@ async def _serve(
     async with open_services(settings, role) as services:
         config = uvicorn.Config(
             create_app(services),
-            http=BoundedHttp,
+            # Called like the class that it makes instances of.
+            http=cast("Any", partial(BoundedHttp, counting=services.counting)),
+            ws="none",
             lifespan="off",
             log_config=None,
             access_log=False,
@@ -122,8 +131,9 @@ async def _serve(
             timeout_graceful_shutdown=_REQUEST_GRACE_S,
             limit_concurrency=_most_connections(settings.max_connections) + 1,
         )
-        _collect_less()
-        await _Server(config, started).serve(sockets=[bound])
+        collector = Collector()
+        collector.begin()
+        await _Server(config, started, collector).serve(sockets=[bound])
         on_stopping()
         threading.Thread(target=_end_in_any_case, name="last resort", daemon=True).start()
 
@@ -140,12 +150,37 @@ def _most_connections(asked: int) -> int:
     return asked if soft == resource.RLIM_INFINITY else min(asked, soft // 2)
 
 
-def _collect_less() -> None:
-    """Leave what was made until now to stay, and look for garbage less often."""
-    gc.collect()
-    # What was imported and opened lives as long as the process: to look at all of it again and again finds nothing.
-    gc.freeze()
-    gc.set_threshold(*_COLLECTING)
+@final
+class Collector:
+    """Collects garbage by memory: rarely, and whenever the process has grown."""
+
+    def __init__(self, growth: int = _GROWTH) -> None:
+        """Take by how many bytes the process may grow."""
+        self._growth = growth
+        self._most = 0
+
+    def begin(self) -> None:
+        """Leave what was made until now to stay, and look for garbage less often."""
+        gc.collect()
+        # What was imported and opened lives as long as the process: to look at all of it again and again finds nothing.
+        gc.freeze()
+        if self._resident():
+            gc.set_threshold(*_COLLECTING)
+            self._most = self._resident() + self._growth
+
+    def look(self) -> None:
+        """Collect everything when the process has grown since the last time."""
+        if self._resident() > self._most > 0:
+            gc.collect()
+            self._most = self._resident() + self._growth
+
+    @staticmethod
+    def _resident() -> int:
+        """Return the memory of the process in bytes; 0 where the system has no such file: the thresholds stay there."""
+        try:
+            return int(_STATM.read_bytes().split()[1]) * resource.getpagesize()
+        except OSError:
+            return 0
 
 
 def _end_in_any_case() -> None:
@@ -161,11 +196,17 @@ def _end_in_any_case() -> None:
 
 @final
 class _Server(uvicorn.Server):
-    """Says when it has started."""
+    """uvicorn's server, which reports its start and has garbage collected."""
 
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None], collector: Collector) -> None:
         super().__init__(config)
         self._on_ready = on_ready
+        self._collector = collector
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _LOOK_TICKS == 0:
+            self._collector.look()
+        return await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

@@ -50,9 +50,10 @@ class Settings:
     secret_key: ts.SecretStr = field(default=ts.SecretStr(""))
     #: How many connections a process has at most; beyond them a sender has to come again.
     max_connections: int = field(default=2000, validator=checks.between(10, 100_000, ""))
-    #: How many MiB of large bodies a process receives at a time, by what their heads announce.
+    #: How many MiB of large bodies a process holds at a time, counted as they arrive.
     max_large_bodies_mib: int = field(
-        default=50, validator=checks.between(25, 16_384, ": the largest body of a delivery has 25")
+        default=50,
+        validator=checks.between(50, 16_384, ": one integration gets half, and its largest delivery has 25"),
     )
     #: How many refused deliveries a repository's log takes in a minute.
     failed_log_rows_per_minute: int = field(default=1000, validator=checks.positive)

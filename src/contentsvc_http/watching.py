@@ -13,6 +13,7 @@ from litestar.types import Scope
 from contentsvc_core.outgoing.retries import Verdict
 from contentsvc_core.ports import DeliveryStore, Workflow
 from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_http.bounds import Counting, uncounted
 from contentsvc_http.settings import InvalidSetting, Settings
 from contentsvc_http.webhooks import Receiving
 
@@ -34,6 +35,8 @@ class Watch:
     workflow: Callable[[Workflow], Workflow] = lambda workflow: workflow
     #: Told how each request was answered.
     answered: Callable[[Scope, int], None] | None = None
+    #: Counts what connections drop and refuse.
+    counting: Counting = uncounted
     #: Told how many settlements each commit holds.
     batch: Callable[[int], object] | None = None
     #: Told how each run ends.
@@ -61,6 +64,7 @@ class Watch:
             workflow=lambda workflow: self.workflow(inner.workflow(workflow)),
             # One of them counts requests, if any does.
             answered=self.answered or inner.answered,
+            counting=inner.counting if self.counting is uncounted else self.counting,
             batch=self.batch or inner.batch,
             ended=ended,
             sent=sent,
@@ -122,6 +126,7 @@ async def _measuring(
             store=lambda store: MeasuredStore(store, metrics),
             workflow=lambda workflow: MeasuredWorkflow(workflow, metrics),
             answered=metrics.answered,
+            counting=metrics.refused,
             batch=metrics.settle_batch.observe,
             ended=metrics.ended,
             sent=metrics.sent,

@@ -19,9 +19,9 @@ from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, locate
 from contentsvc_core.webhooks.delivery import Address, Delivery
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected, answer
 from contentsvc_http.errors import STOPPING, Refused, refusal
+from contentsvc_http.exchange import body_at_hand, send_answer
 from contentsvc_http.intake import Intake
 from contentsvc_http.logs import REQUEST_ID_HEADER, Requests
-from contentsvc_http.protocol import body_at_hand, send_answer
 
 #: How the route is called in metrics.
 _TEMPLATE: Final = "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"
@@ -127,11 +127,13 @@ class Webhooks:
     async def _received(self, address: Address, scope: HTTPScope, receive: Receive) -> _Answer:
         headers = tuple(scope["headers"])
         announced, waits = _announced(headers)
-        # What is small is there as soon as the headers are, and all of it is decided at once.
-        if waits and (refused := await self._preflight(address, headers)):
+        # A small body usually arrives with its head: then all of it is decided at once.
+        body = None if waits else body_at_hand(receive)
+        if body is None and (refused := await self._preflight(address, headers)):
             return _rejecting(refused)
-        with self._intake.place(announced) as place:
-            body = body_at_hand(scope)
+        with self._intake.place(announced, address.integration_id) as place:
+            if body is None:
+                body = body_at_hand(receive)
             if body is None:
                 body = await place.read(receive)
             else:

@@ -44,6 +44,7 @@ from contentsvc_core import (
 from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_http import scrape as scrape_module
 from contentsvc_http.app import Front, Services, create_app
+from contentsvc_http.bounds import Cause
 from contentsvc_http.metrics import MeasuredReceiver, MeasuredStore
 from contentsvc_http.scrape import Scrape, metrics_route
 from contentsvc_http.settings import InvalidSetting, Settings, load_settings
@@ -239,10 +240,21 @@ async def test_requests_are_counted_by_route_and_nothing_that_a_stranger_chose_i
         assert foreign not in numbers.page
     names = {name for labels in numbers.samples for name in labels.labels}
     assert names <= {
-        *("provider", "event", "outcome", "status", "method", "route", "operation", "le"),
+        *("provider", "event", "outcome", "status", "method", "route", "operation", "cause", "le"),
         "version",
         "python",
     }
+
+
+async def test_what_connections_drop_and_refuse_is_counted_by_cause(world: World) -> None:
+    world.scrape.metrics.refused(Cause.TRAILER, 100)
+    world.scrape.metrics.refused(Cause.TRAILER, 20)
+    world.scrape.metrics.refused(Cause.AHEAD, 0)
+
+    numbers = await world.numbers()
+    refused = "contentsvc_http_refused_total"
+    assert [numbers.get(refused, cause=cause.value) for cause in (Cause.TRAILER, Cause.AHEAD, Cause.SLOW)] == [2, 1, 0]
+    assert numbers.get("contentsvc_http_trailer_bytes_total") == 120
 
 
 async def test_what_the_database_knows_is_read_when_it_is_asked_for_and_kept_for_a_moment(world: World) -> None:

@@ -1,67 +1,14 @@
 """HTTP below ASGI: how answers are written to the connection."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
-from uvicorn import Config
+from tests.drivers.connections import HURRIED, REQUEST, Connection, connected, served
 from uvicorn.server import ServerState
 
-from contentsvc_http import protocol as protocol_module
-from contentsvc_http.protocol import BoundedHttp, body_at_hand, send_answer
-
-App = Callable[[Any, Any, Any], Any]
-REQUEST = b"POST /%d HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n"
-
-
-class Connection(asyncio.Transport):
-    """Notes each write."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.written: list[bytes] = []
-        self.closed = False
-        self.aborted = False
-        self.unread = 0
-
-    def write(self, data: Any) -> None:
-        self.written.append(bytes(data))
-
-    def close(self) -> None:
-        self.closed = True
-
-    def get_write_buffer_size(self) -> int:
-        return self.unread
-
-    def abort(self) -> None:
-        self.aborted = True
-
-    def is_closing(self) -> bool:
-        return self.closed
-
-    def pause_reading(self) -> None:
-        pass
-
-    def resume_reading(self) -> None:
-        pass
-
-
-def connected(app: App, state: ServerState | None = None, *, most: int | None = None) -> tuple[BoundedHttp, Connection]:
-    config = Config(cast("Any", app), lifespan="off", log_config=None, access_log=False, limit_concurrency=most)
-    state = state or ServerState()
-    state.default_headers = [(b"date", b"Thu, 01 Jan 2026 00:00:00 GMT")]
-    protocol = BoundedHttp(config, state, {})
-    connection = Connection()
-    protocol.connection_made(connection)
-    return protocol, connection
-
-
-async def served(protocol: BoundedHttp, requests: bytes) -> None:
-    protocol.data_received(requests)
-    while protocol.tasks:
-        await asyncio.gather(*protocol.tasks)
-
+from contentsvc_http.bounds import Bounds
+from contentsvc_http.exchange import body_at_hand, send_answer
 
 HEADERS = ((b"content-type", b"application/json"), (b"x-request-id", b"r-1"))
 
@@ -182,7 +129,7 @@ async def test_a_body_that_came_with_the_head_is_at_hand_and_no_other() -> None:
     asked: list[bytes] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        body = body_at_hand(scope)
+        body = body_at_hand(receive)
         at_hand.append(body)
         more = body is None
         while more:
@@ -213,10 +160,13 @@ async def test_another_server_sends_it_and_is_asked_as_it_does() -> None:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": "POST", "path": "/"}
-    await send_answer(scope, send, 200, HEADERS, b"{}")
+    async def receive() -> Any:
+        raise AssertionError
 
-    assert body_at_hand(scope) is None
+    scope: Any = {"type": "http", "method": "POST", "path": "/"}
+    await send_answer(scope, cast("Any", send), 200, HEADERS, b"{}")
+
+    assert body_at_hand(cast("Any", receive)) is None
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     assert sent[0]["headers"] == [(b"content-length", b"2"), *HEADERS]
 
@@ -226,23 +176,14 @@ async def nobody(_scope: Any, _receive: Any, _send: Any) -> None:
     raise AssertionError(message)
 
 
-@pytest.fixture
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what takes half a minute take a moment."""
-    monkeypatch.setattr(protocol_module, "_LOOK_S", 0.01)
-    monkeypatch.setattr(protocol_module, "_SLOW_S", 0.05)
-    monkeypatch.setattr(protocol_module, "_SLOW_BODY_S", 0.05)
-
-
 async def ended(connection: Connection) -> None:
     async with asyncio.timeout(5):
         while not connection.closed and not connection.aborted:
             await asyncio.sleep(0.01)
 
 
-@pytest.mark.usefixtures("hurried")
 async def test_who_says_nothing_is_sent_away() -> None:
-    protocol, connection = connected(nobody)
+    protocol, connection = connected(nobody, bounds=HURRIED)
 
     await ended(connection)
 
@@ -250,9 +191,8 @@ async def test_who_says_nothing_is_sent_away() -> None:
     protocol.connection_lost(None)
 
 
-@pytest.mark.usefixtures("hurried")
 async def test_a_head_that_comes_byte_by_byte_has_an_end() -> None:
-    protocol, connection = connected(nobody)
+    protocol, connection = connected(nobody, bounds=HURRIED)
 
     async def trickle() -> None:
         for byte in b"POST / HTTP/1.1\r\nX: " + b"x" * 10_000:
@@ -268,7 +208,6 @@ async def test_a_head_that_comes_byte_by_byte_has_an_end() -> None:
     protocol.connection_lost(None)
 
 
-@pytest.mark.usefixtures("hurried")
 async def test_a_body_that_comes_byte_by_byte_has_an_end_whoever_reads_it() -> None:
     heard: list[Any] = []
 
@@ -279,7 +218,7 @@ async def test_a_body_that_comes_byte_by_byte_has_an_end_whoever_reads_it() -> N
             if message["type"] == "http.disconnect":
                 return
 
-    protocol, connection = connected(app)
+    protocol, connection = connected(app, bounds=HURRIED)
     protocol.data_received(b"POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10000\r\n\r\n")
 
     async def trickle() -> None:
@@ -296,17 +235,12 @@ async def test_a_body_that_comes_byte_by_byte_has_an_end_whoever_reads_it() -> N
     assert heard[-1] == "http.disconnect"
 
 
-async def test_who_is_late_with_head_and_body_has_no_more_time_than_who_is_late_with_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(protocol_module, "_LOOK_S", 0.01)
-    monkeypatch.setattr(protocol_module, "_SLOW_BODY_S", 0.5)
-
+async def test_who_is_late_with_head_and_body_has_no_more_time_than_who_is_late_with_one() -> None:
     async def app(_scope: Any, receive: Any, _send: Any) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
 
-    protocol, connection = connected(app)
+    protocol, connection = connected(app, bounds=Bounds(look_s=0.01, slow_body_s=0.5))
     protocol.data_received(b"POST / HTTP/1.1\r\n")
     # So long as both together may take; a head alone may take longer here.
     await asyncio.sleep(0.5)
@@ -320,9 +254,8 @@ async def test_who_is_late_with_head_and_body_has_no_more_time_than_who_is_late_
         await asyncio.gather(*protocol.tasks)
 
 
-@pytest.mark.usefixtures("hurried")
 async def test_who_does_not_read_why_is_not_waited_for() -> None:
-    protocol, connection = connected(nobody)
+    protocol, connection = connected(nobody, bounds=HURRIED)
     protocol.data_received(b"POST / HTTP/1.1\r\n")
     await ended(connection)
     assert not connection.aborted
@@ -333,7 +266,7 @@ async def test_who_does_not_read_why_is_not_waited_for() -> None:
     protocol.connection_lost(None)
 
     # Nor for who does not read the end of an answer, however little that is.
-    protocol, connection = connected(nobody)
+    protocol, connection = connected(nobody, bounds=HURRIED)
     connection.unread = 100
     connection.close()
     async with asyncio.timeout(5):
@@ -342,12 +275,11 @@ async def test_who_does_not_read_why_is_not_waited_for() -> None:
     protocol.connection_lost(None)
 
 
-@pytest.mark.usefixtures("hurried")
 async def test_who_does_not_read_an_answer_is_sent_away() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
         await send_answer(scope, send, 200, HEADERS, b"{}")
 
-    protocol, connection = connected(app)
+    protocol, connection = connected(app, bounds=HURRIED)
     await served(protocol, REQUEST % 1)
     protocol.pause_writing()
 
@@ -357,12 +289,11 @@ async def test_who_does_not_read_an_answer_is_sent_away() -> None:
     protocol.connection_lost(None)
 
 
-@pytest.mark.usefixtures("hurried")
 async def test_who_reads_a_large_answer_slowly_is_not_sent_away_as_long_as_it_goes_on() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
         await send_answer(scope, send, 200, HEADERS, b"{}")
 
-    protocol, connection = connected(app)
+    protocol, connection = connected(app, bounds=HURRIED)
     await served(protocol, REQUEST % 1)
     protocol.pause_writing()
     for left in range(20, 0, -1):
@@ -376,13 +307,12 @@ async def test_who_reads_a_large_answer_slowly_is_not_sent_away_as_long_as_it_go
     protocol.connection_lost(None)
 
 
-@pytest.mark.usefixtures("hurried")
 async def test_who_is_answered_slowly_is_not_sent_away_and_moves_on() -> None:
     async def app(scope: Any, _receive: Any, send: Any) -> None:
         await asyncio.sleep(0.2)
         await send_answer(scope, send, 200, HEADERS, scope["path"].encode())
 
-    protocol, connection = connected(app)
+    protocol, connection = connected(app, bounds=HURRIED)
     for number in range(2):
         await served(protocol, REQUEST % number)
 

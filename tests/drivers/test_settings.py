@@ -40,7 +40,7 @@ def test_without_an_environment_everything_has_a_default() -> None:
         ("FAILED_LOG_ROWS_PER_MINUTE", "many", "CONTENTSVC_FAILED_LOG_ROWS_PER_MINUTE cannot be read"),
         ("FAILED_LOG_ROWS_PER_MINUTE", "0", "CONTENTSVC_FAILED_LOG_ROWS_PER_MINUTE must be above 0"),
         ("MAX_CONNECTIONS", "9", "CONTENTSVC_MAX_CONNECTIONS must be 10 to"),
-        ("MAX_LARGE_BODIES_MIB", "24", "CONTENTSVC_MAX_LARGE_BODIES_MIB must be 25 to 16384, not 24: the largest body"),
+        ("MAX_LARGE_BODIES_MIB", "49", "CONTENTSVC_MAX_LARGE_BODIES_MIB must be 50 to 16384, not 49: one integration"),
         ("LOG_FORMAT", "xml", "CONTENTSVC_LOG_FORMAT must be one of auto, json, console"),
         ("LOG_LEVEL", "loud", "CONTENTSVC_LOG_LEVEL must be one of"),
         ("WRITER_URL", "ftp://x/v1", "CONTENTSVC_WRITER_URL must be what stands before /chat/completions"),

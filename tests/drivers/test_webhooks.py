@@ -21,8 +21,7 @@ from contentsvc_core.usecases.receive import LARGE_BODY, at_once
 from contentsvc_core.webhooks.decision import MAX_BODY
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_core.wire import event_to_json
-from contentsvc_http import intake, webhooks
-from contentsvc_http.errors import Refused
+from contentsvc_http import webhooks
 from contentsvc_http.intake import Intake
 from contentsvc_http.webhooks import Webhooks
 
@@ -230,63 +229,53 @@ async def test_the_largest_body_is_received_in_many_parts(app: Webhooks, world: 
         assert answer.body == {"error": "Webhook body exceeds 25 MiB"}
 
 
+async def test_two_idle_senders_keep_no_large_delivery_out(app: Webhooks, world: World) -> None:
+    delivery = push(world, size=2 * LARGE_BODY)
+    idle = [asyncio.create_task(call(app, delivery, a_part(b"{", more=True), announced=MAX_BODY)) for _ in range(2)]
+    await asyncio.sleep(0)
+
+    answer = await call(app, delivery, announced=len(delivery.body))
+
+    assert (answer.status, answer.body["message"]) == (200, "Processed push event (pushed)")
+    for each in idle:
+        each.cancel()
+    await asyncio.gather(*idle, return_exceptions=True)
+
+
 async def test_without_room_a_body_is_refused_before_it_is_read_and_the_sender_comes_again(world: World) -> None:
     room = Intake(2 * MAX_BODY)
     app = Webhooks(world.receiver, nobody, aside=at_once, intake=room)
     delivery = push(world)
-    begun = [asyncio.create_task(call(app, delivery, a_part(b"{", more=True), announced=MAX_BODY)) for _ in range(2)]
-    await asyncio.sleep(0)
+    with room.place(owner="another") as one, room.place(owner="a third") as two:
+        one.take(bytes(MAX_BODY))
+        two.take(bytes(MAX_BODY))
 
-    refused = await call(app, delivery, announced=LARGE_BODY + 1)
-    small = await call(app, delivery, announced=len(delivery.body))
+        refused = await call(app, delivery, announced=LARGE_BODY + 1)
+        small = await call(app, delivery, announced=len(delivery.body))
 
     assert small.status == 200
     assert (refused.status, refused.asked) == (503, 0)
     assert refused.headers["retry-after"] == "1"
     assert refused.body == {"error": "Too many deliveries are being received"}
-    for each in begun:
-        each.cancel()
-    await asyncio.gather(*begun, return_exceptions=True)
-    # Their room is there again: the largest fits.
-    room.place(2 * MAX_BODY)
 
 
-@pytest.mark.parametrize("announced", [None, 1])
-async def test_a_body_that_grows_beyond_what_it_said_takes_room_as_it_grows(
-    world: World, announced: int | None
+async def test_a_body_that_does_not_arrive_with_its_head_is_waited_for_at_known_addresses_only(
+    app: Webhooks, world: World
 ) -> None:
-    room = Intake(0, for_small=100)
-    app = Webhooks(world.receiver, nobody, aside=at_once, intake=room)
     delivery = push(world)
+    delivery = evolve(delivery, address=evolve(delivery.address, integration_id="int_0"))
 
-    answer = await call(app, delivery, a_part(b"x" * 100, more=True), a_part(b"x", more=True), announced=announced)
+    answer = await call(app, delivery, NOTHING)
 
-    assert (answer.status, answer.asked) == (503, 2)
-    room.place(0).grow_to(100)
-
-
-async def test_a_body_that_has_become_large_leaves_the_room_of_small_ones() -> None:
-    room = Intake(LARGE_BODY + 1, for_small=LARGE_BODY)
-    with room.place(0) as growing:
-        growing.grow_to(LARGE_BODY)
-        with pytest.raises(Refused):
-            room.place(0).grow_to(1)
-
-        growing.grow_to(LARGE_BODY + 1)
-
-        room.place(0).grow_to(LARGE_BODY)
-        with pytest.raises(Refused):
-            room.place(LARGE_BODY + 1)
-    room.place(LARGE_BODY + 1)
+    assert (answer.status, answer.asked) == (404, 0)
 
 
 async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_its_room(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World,
 ) -> None:
-    room = Intake(2 * LARGE_BODY, for_small=1000)
+    room = Intake(4 * LARGE_BODY, for_small=2000, within_s=0.01)
     app = Webhooks(world.receiver, nobody, aside=at_once, intake=room)
     delivery = push(world)
-    monkeypatch.setattr(intake, "_WITHIN_S", 0.01)
 
     cut_off = await call(app, delivery, a_part(b"{", more=True), HUNG_UP, announced=1000)
     never_begun = await call(app, delivery, HUNG_UP, announced=1000)
@@ -299,8 +288,8 @@ async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_it
     assert (slow.status, slow.body) == (408, {"error": "The body did not arrive in time"})
     assert slow.headers["connection"] == "close"
     assert (silent.status, silent.body) == (slow.status, slow.body)
-    room.place(0).grow_to(1000)
-    room.place(2 * LARGE_BODY)
+    for owner, size in (("one", 1000), ("two", 1000), ("one", 2 * LARGE_BODY), ("two", 2 * LARGE_BODY)):
+        room.place(owner=owner).take(bytes(size))
     assert await world.stores.journal.entries(world.organization.id) == []
 
 

@@ -1,5 +1,6 @@
 """Forms as browsers send them (``application/x-www-form-urlencoded``)."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
@@ -13,6 +14,8 @@ from contentsvc_http.errors import Refused
 
 #: More fields than this are a mistake.
 _MOST_FIELDS: Final = 500
+#: Forms up to this size, in bytes, are parsed on the event loop, in 8 ms at most. Only forms with a post are larger.
+_AT_ONCE: Final = 64 * 1024
 _TYPE: Final = "application/x-www-form-urlencoded"
 
 
@@ -55,14 +58,9 @@ async def read_form(request: Request[Any, Any, Any]) -> Form:
     """
     if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != _TYPE:
         raise Refused(415, {"error": f"Unsupported content type: a form is sent as {_TYPE}"})
+    body = await request.body()
     try:
-        pairs = parse_qsl(
-            (await request.body()).decode("utf-8"),
-            keep_blank_values=True,
-            strict_parsing=False,
-            errors="strict",
-            max_num_fields=_MOST_FIELDS,
-        )
+        pairs = _fields(body) if len(body) <= _AT_ONCE else await asyncio.to_thread(_fields, body)
     except ValueError as exc:
         raise Refused(400, {"error": "Invalid form"}) from exc
     values: dict[str, list[str]] = {}
@@ -70,3 +68,7 @@ async def read_form(request: Request[Any, Any, Any]) -> Form:
         # As in bodies of `/v1`: what no store can hold is replaced once, where it enters.
         values.setdefault(name, []).append(storable(value))
     return Form(values)
+
+
+def _fields(body: bytes) -> list[tuple[str, str]]:
+    return parse_qsl(body.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)

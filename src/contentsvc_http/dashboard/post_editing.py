@@ -20,6 +20,8 @@ from contentsvc_http.errors import Refused
 
 #: The operation of ``/v1`` that changes posts.
 EDITING: Final = ("PATCH", "/v1/posts/{postId}")
+#: The largest form with a post in it, in bytes: four bytes of UTF-8 a character, each written as three, and the rest.
+_MAX_FORM: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CHANGED: Final = "Somebody has saved this post since you opened it. Your text is below, complete, and not saved."
 _GONE: Final = "Somebody has deleted this post since you opened it. Your text is below: copy it to keep it."
 
@@ -126,12 +128,12 @@ def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             return go(f"/posts/{shown.id}")
         return await editor.page(found, shown, _Text.of_post(shown))
 
-    @post(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_save")
+    @post(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_save", request_max_body_size=_MAX_FORM)
     async def save(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
         found, form = await change(dashboard, request)
         return await editor.save(found, post_id, _Text.of_form(form), publishes=form.text("then") == "publish")
 
-    @post(f"{ROOT}/posts/preview", name="dashboard_post_preview")
+    @post(f"{ROOT}/posts/preview", name="dashboard_post_preview", request_max_body_size=_MAX_FORM)
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
         found, form = await change(dashboard, request)
         text = _Text.of_form(form)

@@ -28,8 +28,8 @@ from contentsvc_http.routing import OwnRouter
 
 _FORBIDDEN: Final = 403
 _TITLES: Final = {400: "That cannot be", 403: "Not allowed", 404: "Not here", 405: "Not like this", 413: "Too large"}
-#: More than the longest post, in a form's spelling: three bytes for one.
-_MAX_FORM: Final = 4 * 1024 * 1024
+#: The largest form that has no post in it, in bytes: some hundred times the usual one.
+_MAX_FORM: Final = 64 * 1024
 
 
 def dashboard_routes(dashboard: Dashboard) -> Router:

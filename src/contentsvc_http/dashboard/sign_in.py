@@ -1,6 +1,6 @@
 """Signing in with an API key, and out."""
 
-from typing import Any
+from typing import Any, Final
 
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
@@ -10,6 +10,8 @@ from contentsvc_http.dashboard.forms import read_form
 from contentsvc_http.dashboard.pages import go, outside_page
 from contentsvc_http.dashboard.visits import SIGN_IN, change_of_anybody, forget, keep, token_of
 
+#: The largest form here, in bytes: strangers send it, and a key has 56 characters.
+_MAX_FORM: Final = 4 * 1024
 _REFUSED = "This key opens nothing: it is unknown, expired or revoked."
 
 
@@ -25,7 +27,7 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         told = "You are signed out." if request.query_params.get("told") == "signed-out" else None
         return outside_page("sign_in.html", {"title": "Sign in", "error": None, "told": told})
 
-    @post(SIGN_IN, name="dashboard_sign_in_done")
+    @post(SIGN_IN, name="dashboard_sign_in_done", request_max_body_size=_MAX_FORM)
     async def sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
         change_of_anybody(request)
         form = await read_form(request)
@@ -39,7 +41,7 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         keep(response, made, secure=secure)
         return response
 
-    @post("/dashboard/sign-out", name="dashboard_sign_out")
+    @post("/dashboard/sign-out", name="dashboard_sign_out", request_max_body_size=_MAX_FORM)
     async def sign_out(request: Request[Any, Any, Any]) -> Response[Any]:
         change_of_anybody(request)
         if (token := token_of(request)) is not None:

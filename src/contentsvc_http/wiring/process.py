@@ -117,6 +117,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             why_not_ready=why_not_ready,
             for_operators=watch.routes,
             answered=watch.answered,
+            counting=watch.counting,
         )
 
 

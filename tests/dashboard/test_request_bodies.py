@@ -1,0 +1,108 @@
+"""Bodies of forms and of other routes: how large they may be, and what a sender that leaves costs."""
+
+import io
+import json
+import logging
+import sys
+from collections.abc import Generator
+from typing import Any, cast
+from urllib.parse import urlencode
+
+import pytest
+from tests.api.world import ApiWorld, Caller
+from tests.dashboard.browsing import Browsing
+
+from contentsvc_core.content.editing import MARKDOWN_LIMIT
+from contentsvc_http.dashboard.visits import SIGN_IN
+from contentsvc_http.logs import configure_logging
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@pytest.fixture
+def logged(monkeypatch: pytest.MonkeyPatch) -> Generator[io.StringIO]:
+    root = logging.getLogger()
+    before = (root.handlers, root.level)
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    configure_logging(level="info", style="json")
+    yield written
+    root.handlers, root.level = before
+
+
+async def test_the_form_that_strangers_send_has_4_kib(world: ApiWorld) -> None:
+    async def status(size: int) -> int:
+        return (await world.send("POST", SIGN_IN, content=b"key=".ljust(size, b"x"), headers=FORM)).status_code
+
+    assert [await status(4 * 1024), await status(4 * 1024 + 1)] == [401, 413]
+
+
+async def test_forms_without_a_post_have_64_kib(browsing: Browsing) -> None:
+    assert (await browsing.post("/dashboard/keys", {"name": "x" * 65_536})).status == 413
+    # It arrives, and is none of ours.
+    assert (await browsing.post("/dashboard/keys", {"name": "x" * 65_000})).status == 403
+
+
+@pytest.mark.parametrize("character", ["\U0001f4a1", "\n"])
+async def test_the_largest_post_fits_into_its_form(browsing: Browsing, acme: Caller, character: str) -> None:
+    await acme.push("d-1", "feat: lamp")
+    markdown = character * MARKDOWN_LIMIT
+    form = urlencode({"csrf": "", "title": "t" * 120, "markdown": markdown.replace("\n", "\r\n")})
+    assert len(form) < 12 * MARKDOWN_LIMIT + 65_536
+
+    page = await browsing.post("/dashboard/posts/preview", {"markdown": markdown.replace("\n", "\r\n")})
+
+    # Read whole, and refused for its token alone.
+    assert page.status == 403
+
+
+async def left(app: Any, path: str, headers: dict[str, str]) -> int:
+    """Send a head and a part of a body, and leave; return the status that nobody reads."""
+    messages: list[Any] = [
+        {"type": "http.request", "body": b"key=", "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return messages.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 2),
+        "state": {},
+    }
+    await app(cast("Any", scope), receive, send)
+    return sent[0]["status"]
+
+
+async def test_a_sender_that_leaves_in_the_middle_of_a_body_is_no_fault_of_ours(
+    world: ApiWorld, acme: Caller, browsing: Browsing, logged: io.StringIO
+) -> None:
+    key = {"Authorization": f"Bearer {acme.key}", "Content-Type": "application/json"}
+    cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in browsing.cookies.items())}
+    cases = {
+        SIGN_IN: FORM,
+        "/dashboard/keys": FORM | cookie,
+        "/v1/posts/generate": key,
+        "/mcp": key,
+    }
+    found = {path: await left(world.app, path, headers) for path, headers in cases.items()}
+
+    assert found == dict.fromkeys(cases, 400)
+    levels = [json.loads(line)["level"] for line in logged.getvalue().splitlines()]
+    assert set(levels) == {"info"}
+    assert "Traceback" not in logged.getvalue()

@@ -1,0 +1,80 @@
+"""Connections without a network: what a protocol is fed, and what it writes."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, cast
+
+from uvicorn import Config
+from uvicorn.server import ServerState
+
+from contentsvc_http.bounds import Bounds, Counting, uncounted
+from contentsvc_http.protocol import BoundedHttp
+
+App = Callable[[Any, Any, Any], Any]
+REQUEST = b"POST /%d HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n"
+
+
+class Connection(asyncio.Transport):
+    """Notes each write."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[bytes] = []
+        self.closed = False
+        self.aborted = False
+        self.ended = False
+        self.unread = 0
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None:
+        self.ended = True
+
+    def write(self, data: Any) -> None:
+        self.written.append(bytes(data))
+
+    def close(self) -> None:
+        self.closed = True
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
+    def abort(self) -> None:
+        self.aborted = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def pause_reading(self) -> None:
+        pass
+
+    def resume_reading(self) -> None:
+        pass
+
+
+#: What takes half a minute takes a moment.
+HURRIED = Bounds(look_s=0.01, slow_s=0.05, slow_body_s=0.05, linger_s=0.05)
+
+
+def connected(
+    app: App,
+    state: ServerState | None = None,
+    *,
+    most: int | None = None,
+    bounds: Bounds | None = None,
+    counting: Counting = uncounted,
+) -> tuple[BoundedHttp, Connection]:
+    config = Config(cast("Any", app), lifespan="off", log_config=None, access_log=False, limit_concurrency=most)
+    state = state or ServerState()
+    state.default_headers = [(b"date", b"Thu, 01 Jan 2026 00:00:00 GMT")]
+    protocol = BoundedHttp(config, state, {}, bounds=bounds, counting=counting)
+    connection = Connection()
+    protocol.connection_made(connection)
+    return protocol, connection
+
+
+async def served(protocol: BoundedHttp, requests: bytes) -> None:
+    protocol.data_received(requests)
+    while protocol.tasks:
+        await asyncio.gather(*protocol.tasks)

@@ -1,0 +1,64 @@
+"""Garbage in a serving process: collected when memory has grown, and not before."""
+
+import gc
+import resource
+import weakref
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from contentsvc_http.server import Collector
+
+MIB = 1024 * 1024
+
+
+class Cyclic:
+    """Refers to itself, as what a framework leaves of a request may."""
+
+    def __init__(self) -> None:
+        self.itself = self
+        # Written to, so that it is in memory.
+        self.large = b"x" * MIB
+
+
+def resident() -> int:
+    return int(Path("/proc/self/statm").read_bytes().split()[1]) * resource.getpagesize()
+
+
+@pytest.fixture
+def unfrozen() -> Generator[None]:
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("unfrozen")
+def test_everything_is_collected_when_the_process_has_grown_and_not_before() -> None:
+    collector = Collector(growth=16 * MIB)
+    collector.begin()
+    first = weakref.ref(Cyclic())
+    collector.look()
+    assert first() is not None
+
+    left: list[weakref.ref[Cyclic]] = []
+    # What the process has free already does not make it grow.
+    begun = resident()
+    while resident() < begun + 20 * MIB:
+        left.append(weakref.ref(Cyclic()))
+    collector.look()
+
+    assert first() is None
+    assert [each() for each in left] == [None] * len(left)
+
+
+@pytest.mark.usefixtures("unfrozen")
+def test_a_process_without_a_collector_of_ours_keeps_the_garbage() -> None:
+    """Without it, the test above could not fail."""
+    gc.collect()
+    gc.set_threshold(50_000, 20, 50)
+    left = [weakref.ref(Cyclic()) for _ in range(48)]
+
+    assert None not in [each() for each in left]
+    gc.collect()

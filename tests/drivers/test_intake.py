@@ -1,0 +1,197 @@
+"""The room for bodies: taken as bytes arrive, shared between owners, given up by the newest body."""
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from contentsvc_core.usecases.receive import LARGE_BODY
+from contentsvc_core.webhooks.decision import MAX_BODY
+from contentsvc_http.errors import Refused
+from contentsvc_http.intake import Bodies, Intake, Place
+
+UNIT = 2 * LARGE_BODY
+
+
+class Sender:
+    """Sends a body in parts, each when it is told to."""
+
+    def __init__(self) -> None:
+        self.parts: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+
+    def send(self, size: int, *, more: bool = True) -> None:
+        self.parts.put_nowait({"type": "http.request", "body": bytes(size), "more_body": more})
+
+    async def receive(self) -> Any:
+        return await self.parts.get()
+
+
+async def reading(place: Place, sender: Sender) -> int:
+    """Return the status: 200 when the body was read whole."""
+    with place:
+        try:
+            await place.read(cast("Any", sender.receive))
+        except Refused as exc:
+            return exc.status
+        return 200
+
+
+def begin(intake: Intake, owner: str, size: int, *, announced: int = 0) -> tuple["asyncio.Task[int]", Sender]:
+    sender = Sender()
+    sender.send(size)
+    return asyncio.create_task(reading(intake.place(announced, owner), sender)), sender
+
+
+async def settled() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def test_a_body_takes_room_as_its_bytes_arrive() -> None:
+    intake = Intake(2 * MAX_BODY)
+    many = [begin(intake, f"int_{number}", 1, announced=MAX_BODY) for number in range(100)]
+    await settled()
+
+    with intake.place(MAX_BODY, "another") as place:
+        place.take(bytes(MAX_BODY))
+
+    for task, sender in many:
+        sender.send(1, more=False)
+        assert await task == 200
+
+
+async def test_one_owner_holds_at_most_half() -> None:
+    intake = Intake(4 * UNIT, for_small=100)
+    with intake.place(owner="one") as large, intake.place(owner="one") as small:
+        large.take(bytes(2 * UNIT))
+        small.take(bytes(50))
+        for announced, body in ((UNIT, b""), (0, bytes(UNIT)), (0, b"x")):
+            with pytest.raises(Refused) as refused, intake.place(announced, "one") as more:
+                more.take(body)
+            assert (refused.value.status, refused.value.headers["Retry-After"]) == (503, "1")
+        with intake.place(UNIT, "two") as others, intake.place(owner="two") as others_small:
+            others.take(bytes(2 * UNIT))
+            others_small.take(bytes(50))
+    # All of it is free again.
+    with intake.place(owner="one") as place:
+        place.take(bytes(2 * UNIT))
+
+
+async def test_without_room_the_newest_body_that_still_arrives_is_refused_and_the_oldest_ends() -> None:
+    intake = Intake(6 * UNIT)
+    # Three that hold two units each: the room is full.
+    (oldest, first), (middle, second), (newest, _) = (begin(intake, name, 2 * UNIT) for name in "abc")
+    await settled()
+
+    first.send(UNIT)
+    assert await newest == 503
+    # What that one has left is free for both.
+    second.send(UNIT)
+    first.send(0, more=False)
+    second.send(0, more=False)
+    assert (await oldest, await middle) == (200, 200)
+
+
+async def test_the_newest_body_that_asks_for_more_is_refused_itself() -> None:
+    intake = Intake(4 * UNIT)
+    (oldest, first), (newest, second) = (begin(intake, name, 2 * UNIT) for name in "ab")
+    await settled()
+
+    second.send(1)
+    assert await newest == 503
+    first.send(0, more=False)
+    assert await oldest == 200
+
+
+async def test_a_body_that_arrived_whole_is_never_ended_and_comes_before_those_that_arrive() -> None:
+    intake = Intake(4 * UNIT)
+    with intake.place(owner="a") as whole:
+        whole.take(bytes(2 * UNIT))
+        arriving, _ = begin(intake, "b", 2 * UNIT)
+        await settled()
+        with intake.place(owner="c") as another:
+            another.take(bytes(2 * UNIT))
+        assert await arriving == 503
+        whole.take(bytes(2 * UNIT))
+
+
+async def test_over_its_share_an_owner_loses_its_own_newest_body() -> None:
+    intake = Intake(4 * UNIT)
+    (own_old, first), (own_new, _), (others, third) = (
+        begin(intake, name, size) for name, size in (("a", UNIT), ("a", UNIT), ("b", UNIT))
+    )
+    await settled()
+
+    first.send(UNIT)
+    assert await own_new == 503
+    for sender in (first, third):
+        sender.send(0, more=False)
+    assert (await own_old, await others) == (200, 200)
+
+
+async def test_a_body_that_has_become_large_leaves_the_room_of_small_ones() -> None:
+    intake = Intake(4 * UNIT, for_small=2 * LARGE_BODY)
+    task, sender = begin(intake, "a", LARGE_BODY)
+    await settled()
+    assert intake.small.lacks("a", 1)
+
+    sender.send(1)
+    await settled()
+    assert not intake.small.lacks("a", LARGE_BODY)
+    assert intake.large.lacks("a", 2 * UNIT - LARGE_BODY)
+    sender.send(0, more=False)
+    assert await task == 200
+
+
+async def test_each_64_kib_have_so_long_and_the_whole_body_too() -> None:
+    silent = Intake(step_s=0.01)
+    task, _ = begin(silent, "a", 1)
+    assert await task == 408
+
+    # It keeps the pace, and does not end.
+    endless = Intake(step_s=60, within_s=0.05)
+    task, sender = begin(endless, "a", LARGE_BODY)
+    while not task.done():
+        sender.send(LARGE_BODY)
+        await asyncio.sleep(0.005)
+    assert await task in {408, 413}
+
+
+async def test_time_in_which_the_service_does_not_wait_is_not_the_senders() -> None:
+    intake = Intake(step_s=0.05, within_s=0.05)
+    sender = Sender()
+    sender.send(1)
+    sender.send(1, more=False)
+    with intake.place() as place:
+        await place.part(cast("Any", sender.receive))
+        # Longer than the sender may take.
+        await asyncio.sleep(0.1)
+        assert not (await place.part(cast("Any", sender.receive)))["more_body"]
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
+async def test_a_route_that_reads_a_body_takes_room_for_it_and_gives_it_back(method: str) -> None:
+    intake = Intake(4 * UNIT, for_small=100)
+    free: list[bool] = []
+
+    async def route(_scope: Any, receive: Any, _send: Any) -> None:
+        assert (await receive())["body"] == bytes(50)
+        free.append(not intake.small.lacks(b"mine", 50))
+        # The body is at its end: the sender may go away.
+        assert (await receive())["type"] == "http.disconnect"
+
+    messages = [
+        {"type": "http.request", "body": bytes(50), "more_body": False},
+        {"type": "http.disconnect"},
+    ]
+
+    async def receive() -> Any:
+        return messages.pop(0)
+
+    scope = {"type": "http", "method": method, "headers": [(b"authorization", b"mine")]}
+    app = Bodies(cast("Any", route), intake)
+    await app(cast("Any", scope), cast("Any", receive), cast("Any", None))
+
+    # The framework's routes for GET read none.
+    assert free == [method == "GET"]
+    assert not intake.small.lacks(b"mine", 50)

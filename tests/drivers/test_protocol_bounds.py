@@ -1,0 +1,378 @@
+"""What strangers may send beside a request: dropped, counted, refused in bounded memory."""
+
+import asyncio
+import gc
+import logging
+import re
+import tracemalloc
+import weakref
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from tests.drivers.connections import HURRIED, connected, served
+from uvicorn import Config
+from uvicorn.server import ServerState
+
+from contentsvc_http.bounds import Bounds, Cause
+from contentsvc_http.exchange import body_at_hand, send_answer
+from contentsvc_http.protocol import BoundedHttp
+
+CHUNKED = b"POST /1 HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n"
+GET = b"GET /%d HTTP/1.1\r\nHost: test\r\n\r\n"
+
+
+class Served:
+    """Reads each body and answers with the path; notes what arrived."""
+
+    def __init__(self) -> None:
+        self.headers: list[dict[bytes, bytes]] = []
+        self.bodies: list[bytes] = []
+        self.left = 0
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        body = b""
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                self.left += 1
+                return
+            body += message["body"]
+            more = message["more_body"]
+        self.headers.append(dict(scope["headers"]))
+        self.bodies.append(body)
+        await self.gate.wait()
+        await send_answer(scope, send, 200, (), scope["path"].encode())
+
+
+def statuses(written: list[bytes]) -> list[str]:
+    return [each.decode() for each in re.findall(rb"HTTP/1\.1 (\d{3}) ", b"".join(written))]
+
+
+async def test_what_arrives_behind_the_head_is_no_header_of_this_request_or_the_next() -> None:
+    app, counted = Served(), Counter[Cause]()
+    protocol, connection = connected(app, counting=lambda cause, dropped: counted.update({cause: 1 + dropped}))
+    forged = (
+        b"X-Forwarded-For: 6.6.6.6\r\nAuthorization: Bearer k\r\nCookie: session=1\r\n"
+        b"X-Hub-Signature-256: sha256=0\r\nExpect: 100-continue\r\n"
+    )
+
+    await served(protocol, CHUNKED + b"1\r\na\r\n0\r\n" + forged + b"\r\n" + GET % 2)
+
+    assert app.bodies == [b"a", b""]
+    assert app.headers == [{b"host": b"test", b"transfer-encoding": b"chunked"}, {b"host": b"test"}]
+    assert statuses(connection.written) == ["200", "200"]
+    assert counted == {Cause.TRAILER: 5 + len(forged)}
+    protocol.connection_lost(None)
+
+
+def endless_fields() -> Generator[bytes]:
+    yield CHUNKED + b"1\r\na\r\n0\r\n"
+    while True:
+        yield b"a:\r\n" * 500
+
+
+def endless_value() -> Generator[bytes]:
+    yield CHUNKED + b"1\r\na\r\n0\r\na: "
+    while True:
+        yield b"x" * 2000
+
+
+def endless_extension() -> Generator[bytes]:
+    yield CHUNKED + b"1;a="
+    while True:
+        yield b"x" * 2000
+
+
+def endless_extensions() -> Generator[bytes]:
+    yield CHUNKED
+    while True:
+        yield (b"1;" + b"x" * 100 + b"\r\na\r\n") * 20
+
+
+def one_large_read() -> Generator[bytes]:
+    yield CHUNKED + b"1;" + b"x" * 250_000
+
+
+@pytest.mark.parametrize(
+    "sending", [endless_fields, endless_value, endless_extension, endless_extensions, one_large_read]
+)
+async def test_more_than_the_bound_beside_head_and_body_ends_the_connection(
+    sending: Callable[[], Generator[bytes]],
+) -> None:
+    app, counted = Served(), Counter[Cause]()
+    protocol, connection = connected(
+        app, bounds=Bounds(beside=16 * 1024), counting=lambda cause, _dropped: counted.update([cause])
+    )
+    sent = 0
+    for data in sending():
+        protocol.data_received(data)
+        await asyncio.sleep(0)
+        sent += len(data)
+        if connection.ended or sent > 400_000:
+            break
+    while protocol.tasks:
+        await asyncio.gather(*protocol.tasks)
+
+    assert connection.ended
+    assert sent < 24 * 1024 or sending is one_large_read
+    assert statuses(connection.written) == ["431"]
+    assert (app.left, app.bodies, counted[Cause.BESIDE]) == (1, [], 1)
+    protocol.connection_lost(None)
+
+
+@pytest.mark.parametrize(("size", "number"), [(1, 6000), (7, 3000), (3000, 20)])
+async def test_chunks_of_any_size_are_legal(size: int, number: int) -> None:
+    app = Served()
+    protocol, connection = connected(app, bounds=Bounds(beside=100))
+    body = CHUNKED + (b"%08x\r\n%s\r\n" % (size, b"a" * size)) * number + b"0\r\n\r\n"
+    for begin in range(0, len(body), 10_000):
+        protocol.data_received(body[begin : begin + 10_000])
+        await asyncio.sleep(0)
+    while protocol.tasks:
+        await asyncio.gather(*protocol.tasks)
+
+    assert statuses(connection.written) == ["200"]
+    assert app.bodies == [b"a" * size * number]
+    protocol.connection_lost(None)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\n" + b"a:\r\n" * 257 + b"\r\n",
+        b"GET / HTTP/1.1\r\nHost: test\r\na: " + b"x" * 65_536 + b"\r\n\r\n",
+    ],
+    ids=["fields", "size"],
+)
+async def test_a_head_of_too_many_fields_or_bytes_is_refused_though_it_arrives_at_once(head: bytes) -> None:
+    app = Served()
+    protocol, connection = connected(app)
+    await served(protocol, head)
+
+    assert (statuses(connection.written), app.bodies, connection.ended) == (["431"], [], True)
+    protocol.connection_lost(None)
+
+
+async def test_so_many_requests_are_parsed_ahead_and_answered_in_order_then_the_connection_ends() -> None:
+    app, counted = Served(), Counter[Cause]()
+    app.gate.clear()
+    protocol, connection = connected(
+        app, bounds=Bounds(ahead=3), counting=lambda cause, _dropped: counted.update([cause])
+    )
+    protocol.data_received(b"".join(GET % number for number in range(10)))
+    await asyncio.sleep(0)
+    assert (len(protocol.pipeline), connection.written, connection.ended) == (3, [], False)
+    # Nothing more is parsed.
+    protocol.data_received(GET % 11)
+    app.gate.set()
+    while protocol.tasks:
+        await asyncio.gather(*protocol.tasks)
+
+    assert [each[-2:] for each in connection.written] == [b"/0", b"/1", b"/2", b"/3"]
+    assert connection.ended
+    assert counted == {Cause.AHEAD: 1}
+    protocol.connection_lost(None)
+
+
+async def test_a_burst_of_requests_costs_no_memory() -> None:
+    app = Served()
+    app.gate.clear()
+    burst = b"GET / HTTP/1.1\r\n\r\n" * 14_563
+    protocol, _ = connected(app)
+    tracemalloc.start()
+    try:
+        protocol.data_received(burst)
+        held, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert held < 200_000
+    assert most < 1_000_000
+    app.gate.set()
+    protocol.connection_lost(None)
+    while protocol.tasks:
+        await asyncio.gather(*protocol.tasks)
+
+
+async def test_what_is_no_http_is_refused_behind_the_answers_that_are_due(caplog: pytest.LogCaptureFixture) -> None:
+    app = Served()
+    protocol, connection = connected(app)
+    with caplog.at_level(logging.INFO):
+        await served(protocol, GET % 1 + GET % 2 + b"no HTTP\r\n\r\n")
+
+    assert statuses(connection.written) == ["200", "200", "400"]
+    assert connection.ended
+    assert caplog.records == []
+    protocol.connection_lost(None)
+
+
+async def test_a_faulty_body_is_refused_once_and_its_request_is_not_served() -> None:
+    for before in (b"", GET % 1):
+        app = Served()
+        protocol, connection = connected(app)
+        await served(protocol, before + CHUNKED + b"1\r\na\r\nno chunk\r\n")
+
+        assert statuses(connection.written) == ["200"] * bool(before) + ["400"]
+        assert app.bodies == [b""] * bool(before)
+        assert connection.ended
+        protocol.connection_lost(None)
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (b"POST / HTTP/1.0\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", "400"),
+        (b"GET / HTTP/2.0\r\nHost: test\r\n\r\n", "505"),
+        (b"GET / HTTP/0.9\r\nHost: test\r\n\r\n", "505"),
+        (b"GET / HTTP/1.0\r\nHost: test\r\n\r\n", "200"),
+    ],
+)
+async def test_versions_are_taken_for_what_they_are(request_: bytes, status: str) -> None:
+    app = Served()
+    protocol, connection = connected(app)
+    await served(protocol, request_)
+
+    assert statuses(connection.written) == [status]
+    assert len(app.bodies) == (status == "200")
+    protocol.connection_lost(None)
+
+
+async def test_another_protocol_that_is_asked_for_is_not_spoken_and_not_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    app = Served()
+    protocol, connection = connected(app)
+    asking = b"GET /%d HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+    with caplog.at_level(logging.INFO):
+        await served(protocol, asking % 1 + asking % 2)
+        await served(protocol, GET % 3)
+
+    assert statuses(connection.written) == ["200"] * 3
+    assert caplog.records == []
+    protocol.connection_lost(None)
+
+
+async def test_a_sender_without_end_is_read_on_for_so_many_bytes() -> None:
+    protocol, connection = connected(Served(), bounds=Bounds(linger=1000))
+    await served(protocol, b"no HTTP\r\n\r\n")
+    protocol.data_received(b"x" * 1000)
+    assert not connection.aborted
+    protocol.data_received(b"x")
+    assert connection.aborted
+    protocol.connection_lost(None)
+
+
+async def test_a_sender_without_end_is_read_on_for_so_long() -> None:
+    protocol, connection = connected(Served(), bounds=HURRIED)
+    await served(protocol, b"no HTTP\r\n\r\n")
+    assert not connection.aborted
+    async with asyncio.timeout(5):
+        while not connection.aborted:
+            await asyncio.sleep(0.01)
+    protocol.connection_lost(None)
+
+
+@asynccontextmanager
+async def listening(app: Any) -> AsyncGenerator[tuple[int, list["weakref.ref[BoundedHttp]"]]]:
+    """Serve on a real socket; give its port, and the protocol of each connection."""
+    config = Config(app, lifespan="off", log_config=None, access_log=False)
+    state = ServerState()
+    made: list[weakref.ref[BoundedHttp]] = []
+
+    def protocol() -> BoundedHttp:
+        one = BoundedHttp(config, state, {})
+        made.append(weakref.ref(one))
+        return one
+
+    server = await asyncio.get_running_loop().create_server(protocol, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1], made
+    finally:
+        server.close()
+        async with asyncio.timeout(20):
+            while state.connections:
+                await asyncio.sleep(0.001)
+
+
+async def test_the_answer_to_a_body_that_is_not_read_arrives() -> None:
+    async def refusing(scope: Any, _receive: Any, send: Any) -> None:
+        await send_answer(scope, send, 413, ((b"connection", b"close"),), b"too large")
+
+    size = 4_000_000
+    async with listening(refusing) as (port, _):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST / HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n\r\n" % size)
+        # As many clients do, it sends everything before it reads anything.
+        for _ in range(size // 100_000):
+            writer.write(b"x" * 100_000)
+            await writer.drain()
+        answer = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert answer.endswith(b"too large")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        GET % 1,
+        GET % 1 + GET % 2,
+        b"POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\nx",
+        CHUNKED + b"1\r\na\r\n0\r\n" + b"a:\r\n" * 5000,
+        (GET % 1) * 40,
+        b"no HTTP\r\n\r\n",
+        b"GET / HTTP/1.1\r\n",
+    ],
+    ids=["served", "pipelined", "cut off", "trailers", "ahead", "malformed", "head"],
+)
+async def test_a_connection_leaves_nothing_for_the_collector(sent: bytes) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        async with listening(Served()) as (port, made):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(sent)
+            if sent.endswith(b"\r\n\r\n"):
+                await reader.readline()
+            else:
+                await writer.drain()
+                await asyncio.sleep(0)
+            writer.transport.abort()
+            async with asyncio.timeout(20):
+                while not made or made[0]() is not None:
+                    await asyncio.sleep(0.001)
+    finally:
+        gc.enable()
+
+
+async def test_a_request_leaves_nothing_for_the_collector() -> None:
+    scopes: list[weakref.ref[Any]] = []
+
+    class Noted:
+        pass
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        scope["noted"] = noted = Noted()
+        scopes.append(weakref.ref(noted))
+        assert body_at_hand(receive) == b""
+        await send_answer(scope, send, 200, (), b"")
+
+    protocol, _ = connected(app)
+    gc.disable()
+    try:
+        for number in range(3):
+            await served(protocol, GET % number)
+        # A task that has ended refers to its cycle until the next turn.
+        await asyncio.sleep(0)
+        assert [each() is None for each in scopes[:2]] == [True, True]
+    finally:
+        gc.enable()
+    protocol.connection_lost(None)
