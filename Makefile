@@ -83,8 +83,8 @@ simulate: install  ## nodes, a code host and faults in made-up time, then everyt
 fuzz: install  ## bodies and headers that nobody should send, through verify, parse and decide: COUNT=1000000 SEED=1 REQUESTS=10000 (to /v1)
 	$(BIN)/python -m tests.fuzz --count $(or $(COUNT),1000000) --requests $(or $(REQUESTS),10000) --seed $(or $(SEED),1)
 
-storm: install  ## races of 64 copies, 40 bodies of 25 MiB at once, 500 slow sockets (3 minutes): COUNT=1000 SEED=1
-	$(BIN)/python -m tests.storm --count $(or $(COUNT),1000) --seed $(or $(SEED),1)
+storm: install  ## races, large bodies, slow sockets, idle senders, trailers, bursts, heads, forms (5 minutes): COUNT=1000 SEED=1 ONLY=forms
+	$(BIN)/python -m tests.storm --count $(or $(COUNT),1000) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY))
 
 limits: install  ## ask a server at 0, 59.9 and 60.1 s, and after Retry-After: what must pass passes (2 minutes)
 	$(BIN)/python -m tests.limits

@@ -70,9 +70,10 @@ class Intake:
             owner: Who pays for it: an integration, or a sender. One owner holds at most half of a room.
 
         Raises:
-            Refused: It would not even fit into what is free now (503): the sender has to come again.
+            Refused: It is announced as large, and not even its beginning fits (503): the sender has to come again.
         """
-        if announced > LARGE_BODY and self.large.lacks(owner, announced):
+        # Others may have left their room before it needs all of what it announces.
+        if announced > LARGE_BODY and self.large.lacks(owner, LARGE_BODY + 1):
             raise _no_room()
         return Place(self, owner)
 

@@ -211,8 +211,8 @@ def test_connections_and_large_bodies_are_bounded_as_it_is_set(template: Prepare
         first.sendall(head)
         # It may go on, and takes room as it does.
         assert first.recv(4096).startswith(b"HTTP/1.1 100 ")
-        first.sendall(bytes(1024 * 1024))
-        # What is left of this integration's half is less than a second one announces.
+        first.sendall(bytes(MAX_BODY - 1))
+        # Nothing is left of this integration's half.
         until(lambda: refused_at_once(server, head), "the bytes have arrived")
         for _ in range(9):
             held.enter_context(server.connect())

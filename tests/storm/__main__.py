@@ -4,16 +4,18 @@ import asyncio
 import shutil
 import sys
 import tempfile
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
 import click
 from tests import postgres
 from tests.progress import progress
-from tests.server_process import Prepared, prepare, serving
+from tests.server_process import Prepared, ServerProcess, prepare, serving
 from tests.storm.races import COPIES, STORES, race
 from tests.storm.slow import summary
 from tests.storm.weather import LARGE, flood, sit
+from tests.storm.wire import Weathered, bursts, forms, heads, idlers, trailers
 
 _BODIES: Final = 40
 _SOCKETS: Final = 500
@@ -24,14 +26,18 @@ _READ_P99_S: Final = 0.5
 _DELIVER_P99_S: Final = 1.0
 _HELD_S: Final = 31.0
 _KEYS: Final = 12
+#: By how many megabytes the server may grow while 100 MiB of trailers arrive, and what it may keep of anything.
+_GROWTH_MB: Final = 20.0
+_HEALTH_P99_S: Final = 0.5
+_PARTS: Final = ("races", "bodies", "sockets", "room", "trailers", "bursts", "heads", "forms")
 
 
 @click.command()
 @click.option("--count", default=1000, show_default=True, type=click.IntRange(min=1), help="How many races a store.")
 @click.option("--seed", default=1, show_default=True, help="Decides what is sent, and in which order.")
-@click.option("--only", type=click.Choice(["races", "bodies", "sockets"]), help="This storm alone.")
+@click.option("--only", type=click.Choice(_PARTS), help="This storm alone.")
 def storm(count: int, seed: int, only: str | None) -> None:
-    """Send what is meant to hurt: copies that race, large bodies without a signature, and clients that hold on.
+    """Send what is meant to hurt: racing copies, bodies and forms without an end, trailers, bursts, held connections.
 
     Exit code 0 when each delivery is processed once, and all others are served meanwhile.
     """
@@ -47,6 +53,9 @@ def storm(count: int, seed: int, only: str | None) -> None:
             faults += _flood(prepared, seed)
         if prepared is not None and only in {None, "sockets"}:
             faults += _sit(prepared, seed)
+        for name, what, weather in _WEATHERS:
+            if prepared is not None and only in {None, name}:
+                faults += _weather(prepared, what, weather)
     finally:
         postgres.end_run(run)
     for fault in faults:
@@ -97,6 +106,46 @@ def _sit(prepared: Prepared, seed: int) -> list[str]:
         *_over("good deliveries p99", probed.p99_s, _DELIVER_P99_S, "s"),
         *_over("a slow connection was held for", longest, _HELD_S, "s"),
     ]
+
+
+_Weather = Callable[[Prepared, ServerProcess], Awaitable[Weathered]]
+_WEATHERS: Final[tuple[tuple[str, str, _Weather], ...]] = (
+    (
+        "room",
+        "room: 2 idle senders of 25 MiB, good deliveries of 157 KiB",
+        lambda prepared, server: idlers(prepared, server, connections=2, for_s=30.0),
+    ),
+    ("trailers", "trailers: 100 MiB", lambda prepared, server: trailers(prepared, server, mib=100)),
+    (
+        "bursts",
+        "bursts: 50 connections with 256 KiB of requests each",
+        lambda prepared, server: bursts(prepared, server, connections=50),
+    ),
+    ("heads", "heads: 1,200 of 62 KB", lambda prepared, server: heads(prepared, server, requests=1200)),
+    (
+        "forms",
+        "forms: 60 of 4 MiB to the sign-in",
+        lambda prepared, server: forms(prepared, server, connections=60),
+    ),
+)
+
+
+def _weather(prepared: Prepared, what: str, weather: _Weather) -> list[str]:
+    with serving(prepared.installation) as server:
+        seen = asyncio.run(weather(prepared, server))
+    answers = ", ".join(f"{answer} {number}" for answer, number in sorted(seen.answers.items()))
+    faults = [
+        *seen.probed.faults,
+        *_over(f"{what}: growth", seen.grown_mb, _GROWTH_MB, "MB"),
+        *_over(f"{what}: kept", seen.kept_mb, _GROWTH_MB, "MB"),
+        *_over(f"{what}: p99", seen.probed.p99_s, _HEALTH_P99_S, "s"),
+    ]
+    click.echo(
+        f"{what} ({answers}): memory {seen.before_mb:.0f}, at most {seen.most_mb:.0f}, afterwards {seen.after_mb:.0f} MB; "
+        f"others p99 {seen.probed.p99_s * 1000:.0f} ms of {len(seen.probed.took_s)}, refused {len(seen.probed.faults)}; "
+        f"goals {'missed' if faults else 'met'}"
+    )
+    return faults
 
 
 def _over(what: str, seen: float, most: float, unit: str) -> list[str]:
