@@ -4,9 +4,9 @@ import asyncio
 import shutil
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 from tests import postgres
@@ -108,7 +108,7 @@ def _sit(prepared: Prepared, seed: int) -> list[str]:
     ]
 
 
-_Weather = Callable[[Prepared, ServerProcess], Awaitable[Weathered]]
+_Weather = Callable[[Prepared, ServerProcess], Coroutine[Any, Any, Weathered]]
 _WEATHERS: Final[tuple[tuple[str, str, _Weather], ...]] = (
     (
         "room",
@@ -141,9 +141,9 @@ def _weather(prepared: Prepared, what: str, weather: _Weather) -> list[str]:
         *_over(f"{what}: p99", seen.probed.p99_s, _HEALTH_P99_S, "s"),
     ]
     click.echo(
-        f"{what} ({answers}): memory {seen.before_mb:.0f}, at most {seen.most_mb:.0f}, afterwards {seen.after_mb:.0f} MB; "
-        f"others p99 {seen.probed.p99_s * 1000:.0f} ms of {len(seen.probed.took_s)}, refused {len(seen.probed.faults)}; "
-        f"goals {'missed' if faults else 'met'}"
+        f"{what} ({answers}): memory {seen.before_mb:.0f}, at most {seen.most_mb:.0f}, "
+        f"afterwards {seen.after_mb:.0f} MB; others p99 {seen.probed.p99_s * 1000:.0f} ms "
+        f"of {len(seen.probed.took_s)}, refused {len(seen.probed.faults)}; goals {'missed' if faults else 'met'}"
     )
     return faults
 

@@ -8,6 +8,7 @@ import pytest
 from tests.server_process import prepare, serving
 from tests.storm.races import STORES, race
 from tests.storm.weather import LARGE, flood
+from tests.storm.wire import bursts, heads, idlers, trailers
 
 from contentsvc_adapters.sql.settling import sqlite as sqlite_lane
 from contentsvc_core.errors import StoreUnavailable
@@ -41,3 +42,24 @@ def test_large_bodies_without_a_signature_are_refused_in_bounded_memory_and_othe
     assert seen.probed.took_s
     # The key's own limit is all that may keep anybody from reading.
     assert [fault for fault in seen.probed.faults if " 429 " not in fault] == []
+
+
+def test_what_strangers_send_beside_requests_costs_no_memory_and_keeps_nothing_out(tmp_path: Path) -> None:
+    prepared = prepare(tmp_path)
+    with serving(prepared.installation) as server:
+        seen = {
+            "trailers": asyncio.run(trailers(prepared, server, mib=9)),
+            "bursts": asyncio.run(bursts(prepared, server, connections=4)),
+            "heads": asyncio.run(heads(prepared, server, requests=50)),
+            "idlers": asyncio.run(idlers(prepared, server, connections=2, for_s=1.0)),
+        }
+
+    assert [fault for each in seen.values() for fault in each.probed.faults] == []
+    assert {name: each.answers.keys() for name, each in seen.items() if name in {"bursts", "heads"}} == {
+        "bursts": {"404"},
+        "heads": {"404"},
+    }
+    # Each MiB of trailers cost 28 once, each burst 3, and two idle senders every large delivery.
+    assert seen["trailers"].answers.total() > 1
+    assert max(each.grown_mb for each in seen.values()) < 20
+    assert seen["idlers"].probed.took_s
