@@ -102,7 +102,7 @@ def create_app(services: Services) -> ASGIApp:
     )
     requests = Requests(services.answered)
     # Outermost of what answers: the log itself does, when the server stops in the middle of a request.
-    served = RateLimitHeaders(RequestLog(Bodies(application, Intake(ROOM_ELSEWHERE)), requests))
+    served = RateLimitHeaders(RequestLog(Bodies(application, Intake(ROOM_ELSEWHERE, of="requests")), requests))
     if front is None:
         return served
     return Webhooks(front.receiver, served, aside=front.aside, intake=Intake(front.room), requests=requests)

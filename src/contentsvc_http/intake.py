@@ -48,6 +48,7 @@ class Intake:
         for_small: int = ROOM_FOR_SMALL,
         within_s: float = _WITHIN_S,
         step_s: float = _STEP_S,
+        of: str = "deliveries",
     ) -> None:
         """Create empty rooms.
 
@@ -56,7 +57,9 @@ class Intake:
             for_small: The size for all others.
             within_s: How long a body may take.
             step_s: How long 64 KiB of it may take.
+            of: What is received, for the answer when there is no room.
         """
+        self._of = of
         self.large: Final = _Room(room)
         self.small: Final = _Room(for_small)
         self.within_s: Final = within_s
@@ -74,8 +77,13 @@ class Intake:
         """
         # Others may have left their room before it needs all of what it announces.
         if announced > LARGE_BODY and self.large.lacks(owner, LARGE_BODY + 1):
-            raise _no_room()
+            raise self.refusal()
         return Place(self, owner)
+
+    def refusal(self) -> Refused:
+        """Return what a sender is answered for whose body there is no room."""
+        headers = {"Retry-After": str(RETRY_AFTER_S), **_CLOSE}
+        return Refused(503, {"error": f"Too many {self._of} are being received"}, headers)
 
 
 @final
@@ -103,7 +111,7 @@ class _Room:
         while self.lacks(owner, size):
             newest = self._newest(None if size > self._free else owner)
             if newest is None or newest is place:
-                raise _no_room()
+                raise place.intake.refusal()
             newest.end()
         self._free -= size
         self._held[owner] = self._held.get(owner, 0) + size
@@ -128,7 +136,7 @@ class Place:
     def __init__(self, intake: Intake, owner: Hashable) -> None:
         """Create an empty place."""
         self.owner: Final = owner
-        self._intake = intake
+        self.intake: Final = intake
         self._room = intake.small
         self._size = 0
         self._ended = False
@@ -176,6 +184,8 @@ class Place:
         Raises:
             Refused: The sender is gone (400), it is too slow (408), or there is no room (503).
         """
+        if self._ended:
+            raise self.intake.refusal()
         loop = asyncio.get_running_loop()
         began_s = loop.time()
         self._room.arriving.setdefault(self)
@@ -184,11 +194,11 @@ class Place:
                 message = await receive()
         except TimeoutError:
             late = Refused(408, {"error": "The body did not arrive in time"}, _CLOSE)
-            raise (_no_room() if self._ended else late) from None
+            raise (self.intake.refusal() if self._ended else late) from None
         finally:
             self._waiting = None
         if self._ended:
-            raise _no_room()
+            raise self.intake.refusal()
         if message["type"] != "http.request":
             # Nobody reads the answer, and nothing is wrong here.
             raise Refused(400, {"error": "The body was cut off"})
@@ -197,7 +207,7 @@ class Place:
         self._step_left_s -= waited_s
         self._grow(self._size + len(message["body"]))
         if self._size >= self._step_end:
-            self._step_end, self._step_left_s = self._size + _STEP, self._intake.step_s
+            self._step_end, self._step_left_s = self._size + _STEP, self.intake.step_s
         if not message["more_body"]:
             del self._room.arriving[self]
         return message
@@ -206,16 +216,16 @@ class Place:
         """Give the room to an older body: reading this one ends."""
         self._ended = True
         self._leave()
-        if self._waiting is not None:
+        if self._waiting is not None and not self._waiting.expired():
             self._waiting.reschedule(asyncio.get_running_loop().time())
 
     def _grow(self, size: int) -> None:
         if size > MAX_BODY:
             raise Refused(BODY_TOO_LARGE.status, answer(BODY_TOO_LARGE), _CLOSE)
-        if size > LARGE_BODY and self._room is self._intake.small:
+        if size > LARGE_BODY and self._room is self.intake.small:
             arriving = self in self._room.arriving
             self._leave()
-            self._room = self._intake.large
+            self._room = self.intake.large
             if arriving:
                 self._room.arriving[self] = None
         if size > self._size:
@@ -257,8 +267,3 @@ class Bodies:
                 return message
 
             await self._app(scope, receiving, send)
-
-
-def _no_room() -> Refused:
-    headers = {"Retry-After": str(RETRY_AFTER_S), **_CLOSE}
-    return Refused(503, {"error": "Too many deliveries are being received"}, headers)

@@ -1,6 +1,7 @@
 """The room for bodies: taken as bytes arrive, shared between owners, given up by the newest body."""
 
 import asyncio
+import time
 from typing import Any, cast
 
 import pytest
@@ -155,6 +156,22 @@ async def test_each_64_kib_have_so_long_and_the_whole_body_too() -> None:
         sender.send(LARGE_BODY)
         await asyncio.sleep(0.005)
     assert await task in {408, 413}
+
+
+@pytest.mark.parametrize("turns", range(4))
+async def test_a_body_whose_time_is_up_may_lose_its_room_at_the_same_moment(turns: int) -> None:
+    intake = Intake(step_s=0.01)
+    place, sender = intake.place(), Sender()
+    sender.send(1)
+    task = asyncio.create_task(reading(place, sender))
+    await settled()
+    # Nothing of the loop runs meanwhile: the timer is due in its next turn.
+    time.sleep(0.02)  # noqa: ASYNC251  # the loop is to stand still
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    place.end()
+
+    assert await task in {408, 503}
 
 
 async def test_time_in_which_the_service_does_not_wait_is_not_the_senders() -> None:
