@@ -72,11 +72,10 @@ class BoundedHttp(HttpToolsProtocol):
     _framed = 0
     #: How many other bytes arrived since the head.
     _beside = 0
-    #: Why nothing more is parsed.
-    _end: End | None = None
     #: Why the parser was stopped by one of its callbacks.
     _stopped: End | None = None
-    #: How much arrived since then, in bytes.
+    #: Why nothing more is parsed, and how much arrived since, in bytes.
+    _end: End | None = None
     _discarded = 0
     #: The stage and the number of its piece or request, and since when the connection has been there.
     _seen: tuple[bool, int] = (False, 1)

@@ -169,10 +169,13 @@ class Collector:
             self._most = self._resident() + self._growth
 
     def look(self) -> None:
-        """Collect everything when the process has grown since the last time."""
-        if self._resident() > self._most > 0:
+        """Collect everything when the process has grown since it was smallest, or since the last time."""
+        resident = self._resident()
+        if resident > self._most > 0:
             gc.collect()
             self._most = self._resident() + self._growth
+        else:
+            self._most = min(self._most, resident + self._growth)
 
     @staticmethod
     def _resident() -> int:

@@ -54,6 +54,24 @@ def test_everything_is_collected_when_the_process_has_grown_and_not_before() -> 
 
 
 @pytest.mark.usefixtures("unfrozen")
+def test_a_process_that_has_become_smaller_is_measured_from_there() -> None:
+    collector = Collector(growth=16 * MIB)
+    collector.begin()
+    alive = b"x" * (256 * MIB)
+    collector.look()
+    del alive
+    collector.look()
+
+    left: list[weakref.ref[Cyclic]] = []
+    begun = resident()
+    while resident() < begun + 40 * MIB:
+        left.append(weakref.ref(Cyclic()))
+    collector.look()
+
+    assert [each() for each in left] == [None] * len(left)
+
+
+@pytest.mark.usefixtures("unfrozen")
 def test_a_process_without_a_collector_of_ours_keeps_the_garbage() -> None:
     """Without it, the test above could not fail."""
     gc.collect()
