@@ -2,6 +2,7 @@
 
 import re
 from typing import Final
+from unicodedata import combining, normalize
 
 _REPLACEMENT: Final = "\ufffd"
 #: U+0000 is refused by one of the databases, lone surrogates by both: replaced once, so that the stores cannot differ.
@@ -12,6 +13,13 @@ _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029
 #: Nobody sees it, and it hides a word from whoever looks for it.
 _SOFT_HYPHEN: Final = "\u00ad"
 _SPACES: Final = re.compile(r"\s+")
+#: Combining marks in a row. Sorting more of them takes quadratic time, and no script needs more (Unicode Standard
+#: Annex 15, section 13, Stream-Safe Text Format).
+MARKS_LIMIT: Final = 30
+#: Characters that are not marks themselves, but decompose into marks.
+_INTO_MARKS: Final = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")
+#: A run that may hold more marks: no letter but the two of ``_INTO_MARKS``, no space and no ASCII is in it.
+_MAYBE_MARKS: Final = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{MARKS_LIMIT + 1},}}")
 
 
 def storable(text: str) -> str:
@@ -28,6 +36,26 @@ def _can_be_encoded(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def compatible(text: str) -> str:
+    """Return the compatibility form (NFKC) of ``text``, without the marks beyond ``MARKS_LIMIT`` in a row.
+
+    Takes time in proportion to the length of ``text``. A text without such a row gets the form of the standard.
+    """
+    if text.isascii():
+        return text
+    return normalize("NFKC", _MAYBE_MARKS.sub(_bounded_marks, text))
+
+
+def _bounded_marks(found: re.Match[str]) -> str:
+    kept: list[str] = []
+    marks = 0
+    for char in found[0]:
+        marks = marks + 1 if combining(char) or char in _INTO_MARKS else 0
+        if marks <= MARKS_LIMIT:
+            kept.append(char)
+    return "".join(kept)
 
 
 def has_controls(text: str) -> bool:

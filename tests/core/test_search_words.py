@@ -1,12 +1,15 @@
 """The words of texts and questions: the same ones, whoever compares them."""
 
+from unicodedata import combining, normalize
+
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from contentsvc_core.content.queries import InvalidQuery
 from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.search.words import ROOM, TEXT_LIMIT, WORD_LIMIT, asked_words, words_of
+from contentsvc_core.text import MARKS_LIMIT, compatible
 
 
 @pytest.mark.parametrize(
@@ -143,3 +146,32 @@ def test_the_longest_questions_are_read() -> None:
 )
 def test_what_a_term_finds(term: Term, *, holds: bool) -> None:
     assert term.holds(("lamp", "door")) is holds
+
+
+_MARKS = "\u0300\u0316\u0345\u0f71\u0f74\u0f75\u3099\uff9e\u05b0"
+
+
+@given(
+    st.text(alphabet=st.one_of(st.characters(codec="utf-8"), st.sampled_from(f"{_MARKS}a1é한ｶ\u2500 .")), max_size=80)
+)
+def test_a_text_without_long_runs_of_marks_has_its_standard_form(text: str) -> None:
+    decomposed = "".join("m" if combining(char) else " " for char in normalize("NFKD", text))
+    assume("m" * (MARKS_LIMIT + 1) not in decomposed)
+
+    assert compatible(text) == normalize("NFKC", text)
+
+
+@pytest.mark.parametrize("mark", _MARKS)
+def test_marks_beyond_thirty_in_a_row_are_left_out(mark: str) -> None:
+    kept = f"a{mark * MARKS_LIMIT}b"
+
+    assert compatible(kept) == normalize("NFKC", kept)
+    assert compatible(f"a{mark * (MARKS_LIMIT + 1)}b") == normalize("NFKC", kept)
+    assert compatible(f"a{mark * 1_000}b{mark}") == normalize("NFKC", kept + mark)
+    # Signs that are no marks are kept, however many they are.
+    assert compatible("\u2500" * 1_000) == "\u2500" * 1_000
+
+
+def test_a_word_is_found_in_spite_of_a_long_run_of_marks() -> None:
+    assert words_of([f"feat: a{chr(0x300) * 1_000} lamp"]) == ("feat", "à", "lamp")
+    assert asked_words(f"a{chr(0x300) * 400}") == ("à",)

@@ -7,7 +7,8 @@ store is given words that are ready, and compares them byte by byte: the same qu
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
-from unicodedata import normalize
+
+from contentsvc_core.text import compatible
 
 #: A longer word counts with its beginning alone, in characters.
 WORD_LIMIT: Final = 64
@@ -32,7 +33,7 @@ _VERSION: Final = re.compile(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+)(?![\w]|\.[0-9])
 def words_of(texts: Iterable[str]) -> tuple[str, ...]:
     """Give the different words of a document, in the order in which they come first.
 
-    Letters are compared without their case, in their compatibility form (Unicode Standard Annex 15, NFKC). ``1.2.3`` is
+    Letters are compared without their case, in their compatibility form (:func:`.text.compatible`). ``1.2.3`` is
     a word beside its numbers, and so is each part of ``DeliveryStore`` beside the whole. Of a document that is very
     large, the words of the beginning: :data:`TEXT_LIMIT` and :data:`ROOM` bound them.
     """
@@ -53,13 +54,13 @@ def words_of(texts: Iterable[str]) -> tuple[str, ...]:
 
 def asked_words(text: str) -> tuple[str, ...]:
     """Give the words that a document has to have so that it holds ``text``, which has no spaces."""
-    normal = normalize("NFKC", text)
+    normal = compatible(text)
     version = _VERSION.fullmatch(normal)
     return (_dotted(version[1]),) if version else tuple(dict.fromkeys(_plain(normal)))
 
 
 def _words(text: str) -> Iterator[str]:
-    normal = text if text.isascii() else normalize("NFKC", text)
+    normal = compatible(text)
     for version in _VERSION.finditer(normal):
         yield _dotted(version[1])
     for token in _TOKEN.findall(normal):
