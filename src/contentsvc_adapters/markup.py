@@ -1,16 +1,27 @@
 """Markdown to HTML that is safe to show (port :class:`~contentsvc_core.ports.MarkupRenderer`)."""
 
 import asyncio
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, final
 
 import nh3
 
+from contentsvc_core.content.editing import CONTENT_LIMIT
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
 
-#: From here on, in characters, rendering takes long enough to leave the event loop for.
-_LONG: Final = 10_000
+#: Longer Markdown, in characters, is rendered in a thread. The most expensive kilobyte takes some 20 ms.
+_ON_THE_LOOP: Final = 1_000
+#: How long the targets of all links together may be, in characters: cmark's bound for what references expand to.
+#: A text repeats no target so often unless it wants to: it holds the targets of all other links itself.
+_TARGETS_LEAST: Final = 100_000
+_TARGETS_GROWTH: Final = 10
+#: The key in the parser's environment: how many cells of tables are left for the document.
+_CELLS: Final = "contentsvc_cells"
 #: What may stand in a post. No images: a remote one would tell its server who reads.
 _TAGS: Final = frozenset(
     {
@@ -22,27 +33,50 @@ _TAGS: Final = frozenset(
 _ATTRIBUTES: Final = {"a": {"href", "title"}, "ol": {"start"}, "td": {"align"}, "th": {"align"}}
 
 
+def commonmark(*, html: bool) -> "MarkdownIt":
+    """Create a parser of CommonMark with tables and strikethrough; its time is proportional to the text's length.
+
+    Args:
+        html: Whether raw HTML is HTML. Otherwise it is text.
+    """
+    from markdown_it import MarkdownIt  # noqa: PLC0415  # a process that only receives never renders
+
+    parser = MarkdownIt("commonmark", {"html": html}).enable(["table", "strikethrough"])
+    parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
+    return parser
+
+
 @final
 class SafeMarkdown:
     """CommonMark with tables and strikethrough; raw HTML stays text, and an allow-list has the last word."""
 
+    def __init__(self, limit: int = CONTENT_LIMIT) -> None:
+        """Create a renderer.
+
+        Args:
+            limit: How long the HTML may be, in characters.
+        """
+        self._limit = limit
+
     @cached_property
     def _parser(self) -> "MarkdownIt":
-        from markdown_it import MarkdownIt  # noqa: PLC0415  # a process that only receives never renders
-
         # html=False first: the allow-list alone would drop the text that follows a <script>.
-        return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+        return commonmark(html=False).disable("image")
 
-    async def render(self, markdown: str) -> str:
-        """Give the HTML; a long text is rendered off the event loop."""
-        if len(markdown) < _LONG:
-            return self.html(markdown)
-        return await asyncio.to_thread(self.html, markdown)
+    async def render(self, markdown: str) -> str | None:
+        """Return the HTML; ``None``: it would be longer than the limit. Only short Markdown is rendered at once."""
+        if len(markdown) <= _ON_THE_LOOP:
+            content = self.html(markdown)
+        else:
+            content = await asyncio.to_thread(self.html, markdown)
+        return content if len(content) <= self._limit else None
 
     def html(self, markdown: str) -> str:
-        """Give the HTML."""
+        """Return the HTML, however long it is."""
+        tokens = self._parser.parse(markdown)
+        _bound_links(tokens, max(_TARGETS_LEAST, _TARGETS_GROWTH * len(markdown)))
         return nh3.clean(
-            self._parser.render(markdown),
+            self._parser.renderer.render(tokens, self._parser.options, {}),
             tags=set(_TAGS),
             attributes=_ATTRIBUTES,
             url_schemes={"http", "https"},
@@ -50,3 +84,33 @@ class SafeMarkdown:
             url_relative="deny",
             link_rel="nofollow noopener noreferrer",
         )
+
+
+def _bound_links(tokens: Iterable["Token"], limit: int) -> None:
+    """Make text of the links whose targets exceed ``limit`` characters together."""
+    for block in tokens:
+        is_hidden = False
+        for token in block.children or ():
+            if token.type == "link_open":
+                limit -= sum(len(str(value)) for value in token.attrs.values())
+                is_hidden = limit < 0
+            if token.type in {"link_open", "link_close"}:
+                # The renderer leaves out hidden tokens. Links do not nest, so the next end is this link's.
+                token.hidden = is_hidden
+
+
+def _table(state: "StateBlock", start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  # the parser's signature
+    """Read a table as the parser's own rule does, with no more cells in a document than it has characters.
+
+    A row that lacks cells gets them: without a bound, 2 characters would become as many cells as the widest header
+    has. Rows that write their cells out never exceed the bound. Rows beyond it become a paragraph.
+    """
+    from markdown_it.rules_block import table  # noqa: PLC0415  # as above
+
+    if silent or not table(state, start, end, silent=True):
+        return table(state, start, end, silent)
+    columns = state.src.count("|", state.bMarks[start], state.eMarks[start]) + 1
+    left: int = state.env.setdefault(_CELLS, len(state.src))
+    table(state, start, min(end, start + 2 + max(left, 0) // columns), silent=False)
+    state.env[_CELLS] = left - columns * (state.line - start)
+    return True

@@ -140,10 +140,13 @@ def delete(post_id: str, *, as_json: bool) -> None:
 
 
 def _change(post_id: str, change: PostChange, *, as_json: bool) -> None:
-    async def work(desk: Desk, owner: str) -> Post | PostFault:
+    async def work(desk: Desk, owner: str) -> Post | PostFault | InvalidChange:
         return await desk.posts.change(owner, post_id, change)
 
-    body = post_body(_of(post_id, work))
+    changed = _of(post_id, work)
+    if isinstance(changed, InvalidChange):
+        raise click.ClickException(changed.error)
+    body = post_body(changed)
     # For people the text itself is too much: 'post show' has it.
     show(body if as_json else {name: body[name] for name in _SHORT}, as_json=as_json)
 

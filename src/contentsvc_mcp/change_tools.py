@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import rate_of
 from contentsvc_core.content.editing import MARKDOWN_LIMIT, TITLE_LIMIT, InvalidChange, PostChange, read_post_change
-from contentsvc_core.content.posts import PostStatus
+from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.edit import PostFault
 from contentsvc_mcp.context_tools import Notice
@@ -100,7 +100,9 @@ async def _changed(box: Toolbox, key: ApiKey, post_id: str, change: PostChange, 
             raise Refused(NO_SUCH_POST)
         case PostFault.CHANGED:
             raise Refused(_CHANGED)
-        case _:
+        case InvalidChange():
+            raise Refused(post.error)
+        case Post():
             facts = {
                 "id": post.id,
                 "status": post.status.value,

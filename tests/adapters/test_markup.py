@@ -78,3 +78,60 @@ async def test_a_long_text_is_rendered_as_a_short_one_is() -> None:
 
     assert await RENDERER.render(paragraph * 1000) == RENDERER.html(paragraph) * 1000
     assert await RENDERER.render(paragraph) == RENDERER.html(paragraph)
+
+
+def test_a_reference_is_expanded_up_to_a_bound() -> None:
+    target = f"http://x.example/{'y' * 5_000}"
+    parsed = Tags(html := RENDERER.html(f"[a]: {target}\n\n{'[a] ' * 1_000}"))
+
+    links = [attributes["href"] for tag, attributes in parsed.seen if tag == "a"]
+    assert set(links) == {target}
+    assert len(links) == 100_000 // len(target)
+    assert len(html) < 120_000
+    # What is beyond the bound is its text.
+    assert parsed.text.count("a") == 1_000
+
+
+def test_titles_of_references_count_as_well() -> None:
+    html = RENDERER.html(f"[a]: http://x.example '{'y' * 5_000}'\n\n{'[a] ' * 1_000}")
+    assert len(html) < 120_000
+
+
+def test_ordinary_references_are_all_expanded() -> None:
+    lines = "".join(f"[{number}]: https://x.example/{number}\n" for number in range(200))
+    parsed = Tags(
+        RENDERER.html(f"{lines}\n{' '.join(f'[{number}]' for number in range(200))} [end](https://x.example)")
+    )
+
+    assert len([tag for tag, _ in parsed.seen if tag == "a"]) == 201
+
+
+def test_missing_cells_are_added_while_there_are_no_more_cells_than_characters() -> None:
+    short = RENDERER.html("|a|b|c|\n|-|-|-|\n|1|\n")
+    assert short.count("<td>") == 3
+    # Each row of 2 characters would become 50 cells.
+    markdown = f"{'|a' * 50}\n{'|-' * 50}\n{'x' + chr(10)}" + "x\n" * 500
+    html = RENDERER.html(markdown)
+    assert 0 < html.count("<td>") <= len(markdown)
+    assert Tags(html).text.count("x") == 501
+    # One bound for all tables.
+    several = f"{markdown}\n" * 5
+    assert RENDERER.html(several).count("<td>") <= len(several)
+
+
+def test_tables_that_write_their_cells_out_are_whole() -> None:
+    row = "|" + "a|" * 40
+    markdown = "\n".join([row, "|" + "-|" * 40, *[row] * 500]) + "\n"
+    assert RENDERER.html(markdown).count("<td>") == 40 * 500
+    assert RENDERER.html("a|b\n-|-\n" + "1|\n" * 300).count("<tr>") == 301
+
+
+async def test_html_beyond_the_limit_is_none() -> None:
+    # Each 22 characters become 540; in a thread as well as on the event loop.
+    quotation = f"{'>' * 20}\n\n"
+    html = RENDERER.html(quotation)
+    exact = SafeMarkdown(limit=len(html))
+
+    assert await exact.render(quotation) == html
+    assert await exact.render(quotation * 2) is None
+    assert await exact.render(quotation * 100) is None

@@ -12,7 +12,7 @@ from tests.usecases.test_trigger_changes import Between, a_brand
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core import PostStatus, StoreUnavailable
 from contentsvc_core.content.brand_changes import BadChange, BrandFault
-from contentsvc_core.content.editing import PostChange
+from contentsvc_core.content.editing import InvalidChange, PostChange
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.site_addresses import read_site_hosts
 from contentsvc_core.usecases.brands import BrandEditor
@@ -43,6 +43,17 @@ async def test_a_change_renders_the_text_anew_and_leaves_the_rest(world: World, 
     assert isinstance(written, Post)
     assert (written.markdown, written.content, written.title) == ("*Lamps*", "<p><em>Lamps</em></p>\n", "Lamps")
     assert written.status is PostStatus.DRAFT
+
+
+async def test_a_text_whose_html_is_too_long_is_refused(world: World, post: Post) -> None:
+    owner = world.organization.id
+    edit = PostEditor(world.stores.posts, SafeMarkdown(limit=100), world.clock)
+
+    refused = await edit.change(owner, post.id, PostChange(markdown=f"{'>' * 20} x"))
+
+    assert isinstance(refused, InvalidChange)
+    assert "becomes more than 2,097,152 characters of HTML" in refused.error
+    assert await world.stores.posts.post(owner, post.id) == post
 
 
 async def test_a_post_that_is_not_there_or_not_the_one_that_was_seen_stays(world: World, post: Post) -> None:

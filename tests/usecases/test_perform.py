@@ -4,6 +4,8 @@ from tests.golden import REPOSITORY_ID
 from tests.performing import performer_over
 from tests.usecases.conftest import World
 
+from contentsvc_adapters.markup import SafeMarkdown
+from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import Brief, Draft, PostStatus, Processed, RunStatus, WorkflowRun
 from contentsvc_core.ports import ContentWriter
 from contentsvc_core.testing import PlainSteps, push_body, release_body, signed
@@ -226,3 +228,22 @@ async def test_after_the_last_attempt_a_run_has_failed_and_says_why(world: World
     assert (run.status, run.attempts) == (RunStatus.FAILED, MAX_ATTEMPTS)
     assert run.error == "RuntimeError: the writer is out of ink"
     assert await world.stores.posts.posts(world.organization.id) == []
+
+
+async def test_a_text_whose_html_is_too_long_is_cut(world: World) -> None:
+    notes = "".join(f"line {number}\n\n{'>' * 20}\n\n" for number in range(40))
+    body = release_body("v1.0.0", body=notes, repository_id=REPOSITORY_ID)
+    await deliver(world, "release", body, "d-1")
+    renderer = SafeMarkdown(limit=8_000)
+
+    (run,) = await perform_all(
+        world, performer_over(world.stores, world.clock, world.ids, DeterministicWriter(), renderer=renderer)
+    )
+
+    (post,) = await world.stores.posts.posts(world.organization.id)
+    assert (run.status, run.post_id) == (RunStatus.COMPLETED, post.id)
+    assert post.markdown.startswith("line 0\n\n>>>")
+    assert post.markdown.endswith("\n\n…\n")
+    assert len(post.markdown) < len(notes)
+    assert 1_000 < len(post.content) <= 8_000
+    assert post.content == SafeMarkdown().html(post.markdown)

@@ -6,6 +6,7 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 
+from contentsvc_adapters.markup import commonmark
 from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
 from contentsvc_core.content.prompting import UnusableDraft
 
@@ -18,7 +19,7 @@ _EVERY: Final = re.compile(r"\\.|<|!(?=\[)")
 
 def _sees_everything() -> MarkdownIt:
     # Raw HTML and images are on, and every address counts as a link: what another renderer would show is to be found.
-    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    parser = commonmark(html=True)
     parser.validateLink = lambda url: True  # pyright: ignore[reportAttributeAccessIssue]  # noqa: ARG005
     return parser
 

@@ -12,6 +12,9 @@ from contentsvc_core.text import has_controls
 
 TITLE_LIMIT: Final = 120
 MARKDOWN_LIMIT: Final = 100_000
+#: How long a post's HTML may be, in characters. Each character of the longest Markdown has room for 20 characters of
+#: HTML; ordinary texts need 2.
+CONTENT_LIMIT: Final = 2 * 1024 * 1024
 _TICK: Final = timedelta(milliseconds=1)
 
 
@@ -46,6 +49,12 @@ class InvalidChange:
     """A change that is none; the error is for the client."""
 
     error: str
+
+
+#: The refusal of Markdown that exceeds :data:`CONTENT_LIMIT`.
+CONTENT_TOO_LONG: Final = InvalidChange(
+    error=f"markdown becomes more than {CONTENT_LIMIT:,} characters of HTML: use fewer links, quotations and lists"
+)
 
 
 def read_post_change(

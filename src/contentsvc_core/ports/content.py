@@ -107,6 +107,6 @@ class ContentWriter(Protocol):
 class MarkupRenderer(Protocol):
     """Turns Markdown into HTML that is safe to show, whoever wrote it."""
 
-    async def render(self, markdown: str) -> str:
-        """Give the HTML."""
+    async def render(self, markdown: str) -> str | None:
+        """Return the HTML; ``None``: it would have more than :data:`~.editing.CONTENT_LIMIT` characters."""
         ...

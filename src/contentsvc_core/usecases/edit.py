@@ -4,7 +4,7 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Final, final
 
-from contentsvc_core.content.editing import PostChange
+from contentsvc_core.content.editing import CONTENT_TOO_LONG, InvalidChange, PostChange
 from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.identifiers import is_own_id
@@ -39,10 +39,10 @@ class PostEditor:
 
     async def change(
         self, organization_id: str, post_id: str, change: PostChange, *, if_: Callable[[Post], bool] = _whatever
-    ) -> Post | PostFault:
-        """Change a post if ``if_`` holds for the very version that is changed; give it as it is then.
+    ) -> Post | PostFault | InvalidChange:
+        """Change a post if ``if_`` holds for the version that is changed; return the changed post.
 
-        Its content is rendered anew from its Markdown.
+        The content is rendered from the new Markdown. Markdown whose HTML is too long is an ``InvalidChange``.
 
         Raises:
             StoreUnavailable: Others change it without a pause, or the store is away.
@@ -54,6 +54,8 @@ class PostEditor:
             if not if_(seen):
                 return PostFault.CHANGED
             content = seen.content if change.markdown is None else await self._renderer.render(change.markdown)
+            if content is None:
+                return CONTENT_TOO_LONG
             changed = change.of(seen, content=content, at=self._clock.now())
             if await self._library.change(changed, seen=seen.updated_at):
                 return changed

@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol, assert_never, final
 from attrs import frozen
 
 from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.changelog.release_notes import halved
 from contentsvc_core.content.jobs import JobEventType, job_event
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.writing import Draft
@@ -239,12 +240,13 @@ class Performer:
     async def _complete(self, run: WorkflowRun, order: _Order, written: _Written) -> None:
         now = self._clock.now()
         draft, release = written.draft, written.gathered.brief.release
+        markdown, content = await self._rendered(draft.markdown)
         post = Post(
             id=self._ids.mint("post_"),
             organization_id=run.organization_id,
             title=draft.title,
-            content=await self._renderer.render(draft.markdown),
-            markdown=draft.markdown,
+            content=content,
+            markdown=markdown,
             content_type=order.content_type,
             source_metadata=_metadata(run, order, written),
             status=PostStatus.PUBLISHED if order.publish else PostStatus.DRAFT,
@@ -264,6 +266,12 @@ class Performer:
                 self._ended(RunStatus.SKIPPED)
             case Completion.GONE:
                 pass
+
+    async def _rendered(self, markdown: str) -> tuple[str, str]:
+        # An edit would be refused. A run ends with a post, so its text is cut.
+        while (content := await self._renderer.render(markdown)) is None:
+            markdown = halved(markdown)
+        return markdown, content
 
     async def _end(self, run: WorkflowRun, status: RunStatus, reason: str) -> None:
         await self._ledger.end(run, status, reason)

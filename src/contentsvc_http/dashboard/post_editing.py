@@ -63,7 +63,7 @@ class _Editor:
         return await self._dashboard.api.posts.post(found.organization_id, post_id) if known else None
 
     async def preview(self, markdown: str) -> str | None:
-        """Render what was typed; ``None``: it is longer than a post can be."""
+        """Return the HTML of what was typed; ``None``: it is too long for a post, as Markdown or as HTML."""
         return None if len(markdown) > MARKDOWN_LIMIT else await self._dashboard.renderer.render(markdown)
 
     async def page(
@@ -103,6 +103,8 @@ class _Editor:
         )
         if isinstance(done, Post):
             return go(f"/posts/{done.id}", told="published" if publishes else "saved")
+        if isinstance(done, InvalidChange):
+            return await self.page(found, standing, text, faults=_faults(done), status=422)
         standing = await self.post(found, post_id)
         if standing is None:
             return await self._gone(found, text)

@@ -14,7 +14,6 @@ from contentsvc_core.content.pagination import InvalidPage, PageRequest, Paginat
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.queries import InvalidQuery, PostQuery, read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.usecases.edit import PostFault
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.origins import Origin, read_origin
@@ -87,7 +86,7 @@ def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPR
         done = await dashboard.api.post_editor.change(
             found.organization_id, post_id, PostChange(status=status), if_=lambda post: entity_tag(post) == seen
         )
-        if isinstance(done, PostFault):
+        if not isinstance(done, Post):
             return await _show(dashboard, pages, found, post_id, error=_CHANGED, status=409)
         return go(f"/posts/{done.id}", told="published" if status is PostStatus.PUBLISHED else "unpublished")
 

@@ -147,8 +147,10 @@ def _changing(gate: Gate, editor: PostEditor) -> list[HTTPRouteHandler]:
             status=None if fields.status is UNSET else fields.status,
         )
         if isinstance(change, InvalidChange):
-            raise Refused(400, {"error": f"Invalid request: {change.error}"})
+            raise _invalid(change)
         changed = await editor.change(key.organization_id, post_id, change, if_=_is(wanted))
+        if isinstance(changed, InvalidChange):
+            raise _invalid(changed)
         if isinstance(changed, PostFault):
             raise _refused(changed)
         return await gate.answer(key, {"post": post_body(changed)}, headers={"ETag": entity_tag(changed)})
@@ -183,6 +185,10 @@ async def _unknown(brands: BrandIdentities, organization_id: str, asked: Sequenc
 
 def _is(wanted: Tags | None) -> Callable[[Post], bool]:
     return lambda post: wanted is None or wanted.match(entity_tag(post))
+
+
+def _invalid(change: InvalidChange) -> Refused:
+    return Refused(400, {"error": f"Invalid request: {change.error}"})
 
 
 def _refused(fault: PostFault) -> Refused:
