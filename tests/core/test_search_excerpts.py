@@ -132,16 +132,53 @@ def test_a_long_line_is_cut() -> None:
     assert excerpt.text == "x" * 279 + "…"
 
 
-def test_a_text_is_looked_at_up_to_its_two_thousandth_line() -> None:
-    lines = "\n".join(f"line {number}" for number in range(2_002))
+def test_two_hundred_parts_are_compared() -> None:
+    lines = "\n\n".join(f"line {number}" for number in range(202))
 
-    assert [each.text for each in post_excerpts(post_of(lines), terms_of("1999"))] == ["line 1999"]
-    assert [each.text for each in post_excerpts(post_of(lines), terms_of("2000"))] == [
+    assert [each.text for each in post_excerpts(post_of(lines), terms_of("199"))] == ["line 199"]
+    assert [each.text for each in post_excerpts(post_of(lines), terms_of("200"))] == [
         f"line {number}" for number in range(5)
     ]
-    # And of long ones no further than as many lines of full length have.
+    push = push_of(*(f"feat: lamp{number}" for number in range(202)))
+    assert [each.ref for each in record_excerpts(record_of(push), terms_of("lamp199"))] == ["199"]
+    assert [each.ref for each in record_excerpts(record_of(push), terms_of("lamp200"))] == list("01234")
+    # Of long lines, no more than 2,000 lines of full length are read.
     long = f"{'x' * (2_000 * 280)} lamp"
     assert "lamp" not in " ".join(each.text for each in post_excerpts(post_of(f"a\n{long}\nlamp"), terms_of("lamp")))
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://codehost.example/a/commit/1", True),
+        ("HTTP://codehost.example/ü", True),
+        ("javascript:alert(1)", False),
+        ("data:text/html,x", False),
+        ("//codehost.example/a", False),
+        ("https://codehost.example/a b", False),
+        ("https://codehost.example/\u202e", False),
+        ("https://", False),
+        (f"https://codehost.example/{'a' * 2_000}", False),
+        ("", False),
+    ],
+)
+def test_an_address_is_passed_on_if_it_leads_to_a_web_page(url: str, *, shown: bool) -> None:
+    push = push_of("feat: a lamp")
+    push = evolve(push, commits=[evolve(push.commits[0], url=url)])
+    for event in (push, evolve(RELEASE, url=url)):
+        urls = {excerpt.body.get("url") for excerpt in record_excerpts(record_of(event), ())}
+        assert urls == {url if shown else None}
+
+
+def test_a_hash_and_a_tag_are_one_line_of_255_characters() -> None:
+    push = push_of("feat: a lamp")
+    push = evolve(push, commits=[evolve(push.commits[0], id="a\x1b" * 1_000)])
+    (excerpt,) = record_excerpts(record_of(push), terms_of("lamp"))
+    assert excerpt.ref is not None
+    assert len(excerpt.ref) <= 255
+    assert excerpt.ref.isprintable()
+    tags = {each.ref for each in record_excerpts(record_of(evolve(RELEASE, tag_name="v" * 1_000)), ())}
+    assert tags == {"v" * 254 + "…"}
 
 
 def test_of_a_long_text_that_has_none_of_the_words_the_beginning_is_shown() -> None:

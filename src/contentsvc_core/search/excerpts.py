@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, NotRequired, TypedDict, assert_never, final
 
 from attrs import frozen
@@ -9,7 +10,7 @@ from attrs import frozen
 from contentsvc_core.content.posts import Post
 from contentsvc_core.search.terms import Term
 from contentsvc_core.search.words import words_of
-from contentsvc_core.text import one_line
+from contentsvc_core.text import has_controls, one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.workflows.context import ContextRecord
@@ -17,8 +18,15 @@ from contentsvc_core.workflows.context import ContextRecord
 #: How many parts of a record are shown, and how much of each, in characters.
 _PARTS: Final = 5
 _LENGTH: Final = 280
-#: How many lines of a text are looked at.
+#: How many parts are compared with the words of a search. To compare one takes up to 50 µs, and an answer holds up to
+#: 100 records: together they take no more than a second of a processor.
+_COMPARED: Final = 200
+#: How many lines of a text are read, in the hope of so many that are not blank.
 _LINES: Final = 2_000
+#: How long a commit's hash, a release's tag and an address may be, in characters. A code host has shorter ones.
+_REF_LIMIT: Final = 255
+_URL_LIMIT: Final = 2_000
+_WEB: Final = re.compile(r"https?://\S+", re.IGNORECASE)
 #: What Markdown's signs say of a line is not shown: a link is its text, and of a heading or an item the words are left.
 _LINK: Final = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)")
 _BEGIN: Final = re.compile(r"^[ \t]*(?:#{1,6}|[-*+]|>)[ \t]+", re.MULTILINE)
@@ -74,14 +82,14 @@ class Excerpt:
 
 
 def record_excerpts(record: ContextRecord, terms: Sequence[Term]) -> tuple[Excerpt, ...]:
-    """Give the parts of a record that have most of the words that were asked for, in their order; else the first."""
-    return _best(list(_record_parts(record)), terms)
+    """Return the parts of a record that have most of the searched words, in their order; else the first ones."""
+    return _best(_record_parts(record), terms)
 
 
 def post_excerpts(post: Post, terms: Sequence[Term]) -> tuple[Excerpt, ...]:
-    """Give the lines of a post that have most of the words that were asked for, in their order; else the first."""
+    """Return the lines of a post that have most of the searched words, in their order; else the first ones."""
     plain = _EMPHASIS.sub("", _BEGIN.sub("", _LINK.sub(r"\1", post.markdown[: _LINES * _LENGTH])))
-    return _best([Excerpt(text=line) for line in _lines(plain)], terms)
+    return _best((Excerpt(text=line) for line in _lines(plain)), terms)
 
 
 def record_hit_body(record: ContextRecord, terms: Sequence[Term]) -> dict[str, Any]:
@@ -116,11 +124,14 @@ def _record_parts(record: ContextRecord) -> Iterator[Excerpt]:
             for commit in event.commits:
                 # With its author: a commit may be searched for by who wrote it.
                 author = commit.author.username or commit.author.name
-                said = one_line(f"{commit.message} ({author})" if author else commit.message, _LENGTH)
-                yield Excerpt(text=said, ref=commit.id, url=commit.url)
+                # Both are cut first: a message may have megabytes.
+                message = commit.message[: 8 * _LENGTH]
+                said = one_line(f"{message} ({author[:_LENGTH]})" if author else message, _LENGTH)
+                yield Excerpt(text=said, ref=one_line(commit.id, _REF_LIMIT), url=_web_page(commit.url))
         case Release():
             for line in (event.name or event.tag_name, *_lines(event.body or "")):
-                yield Excerpt(text=one_line(line, _LENGTH), ref=event.tag_name, url=event.url)
+                text = one_line(line, _LENGTH)
+                yield Excerpt(text=text, ref=one_line(event.tag_name, _REF_LIMIT), url=_web_page(event.url))
         case _:
             assert_never(event)
 
@@ -131,16 +142,22 @@ def _lines(text: str) -> Iterator[str]:
             yield shown
 
 
-def _best(parts: Sequence[Excerpt], terms: Sequence[Term]) -> tuple[Excerpt, ...]:
+def _web_page(url: str) -> str | None:
+    """Return ``url`` if it leads to a web page: whoever reads an answer may make a link of it."""
+    return url if len(url) <= _URL_LIMIT and _WEB.fullmatch(url) and not has_controls(url) else None
+
+
+def _best(parts: Iterator[Excerpt], terms: Sequence[Term]) -> tuple[Excerpt, ...]:
     wanted = [term for term in terms if not term.is_excluded]
-    scores = [_score(part, wanted) for part in parts]
-    places = sorted(range(len(parts)), key=lambda place: (-scores[place], place))[:_PARTS]
-    chosen = [place for place in places if scores[place]] or places[:_PARTS]
-    return tuple(parts[place] for place in sorted(chosen))
+    if not wanted:
+        return tuple(islice(parts, _PARTS))
+    compared = list(islice(parts, _COMPARED))
+    scores = [_score(part, wanted) for part in compared]
+    places = sorted(range(len(compared)), key=lambda place: (-scores[place], place))[:_PARTS]
+    chosen = [place for place in places if scores[place]] or places
+    return tuple(compared[place] for place in sorted(chosen))
 
 
 def _score(part: Excerpt, wanted: Sequence[Term]) -> int:
-    if not wanted:
-        return 0
     words = frozenset(words_of((part.text, part.ref or "")))
     return sum(term.holds(words) for term in wanted)
