@@ -1,7 +1,7 @@
 """Several updates of one dependency, told as one."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from attrs import evolve
@@ -19,24 +19,27 @@ def chained(changes: Iterable[Change]) -> list[Change]:
 
     The joined entry stands where the first one stood and names every pull request and commit.
     """
-    told: list[Change] = []
+    chains: list[list[tuple[Change, str]]] = []
     ends: dict[tuple[str, str, str, str], int] = {}
     for change in changes:
         step = _STEP.fullmatch(change.text) if change.dependency else None
         if step is None:
-            told.append(change)
+            chains.append([(change, "")])
             continue
         place = ends.pop((change.label, step["name"], step["rest"], step["begin"]), None)
         if place is None:
-            place = len(told)
-            told.append(change)
-        else:
-            told[place] = _joined(told[place], change, step["end"])
+            place = len(chains)
+            chains.append([])
+        chains[place].append((change, step["end"]))
         ends[change.label, step["name"], step["rest"], step["end"]] = place
-    return told
+    return [_joined([change for change, _ in chain], chain[-1][1]) for chain in chains]
 
 
-def _joined(first: Change, then: Change, end: str) -> Change:
+def _joined(chain: Sequence[Change], end: str) -> Change:
+    first = chain[0]
+    if len(chain) == 1:
+        return first
+
     def until(text: str) -> str:
         return _STEP.sub(lambda step: f"{step['start']}{end}{step['rest']}", text, count=1)
 
@@ -44,7 +47,7 @@ def _joined(first: Change, then: Change, end: str) -> Change:
         first,
         text=until(first.text),
         continuation=until(first.continuation),
-        numbers=dict.fromkeys((*first.numbers, *then.numbers)),
-        commits=(*first.commits, *then.commits),
-        authors=(*first.authors, *then.authors),
+        numbers=dict.fromkeys(number for change in chain for number in change.numbers),
+        commits=[commit for change in chain for commit in change.commits],
+        authors=[author for change in chain for author in change.authors],
     )

@@ -154,12 +154,16 @@ def _file_again(
     filed: dict[_Key, list[int]],
     undone: set[int],
 ) -> None:
-    """Let what a reverted revert had undone be found by its subject once more."""
+    """Let what a reverted revert had undone be found by its subject once more.
+
+    Each entry is filed once for each time that it is undone. So the work is proportional to what the reverts name.
+    """
     for place in reverted:
         if (revert := found.get(place)) is not None:
             for back in revert.places:
-                undone.discard(back)
-                _file(entries[back].message, back, filed)
+                if back in undone:
+                    undone.remove(back)
+                    _file(entries[back].message, back, filed)
 
 
 def _file(message: Message, place: int, filed: dict[_Key, list[int]]) -> None:

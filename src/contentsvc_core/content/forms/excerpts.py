@@ -26,6 +26,8 @@ _ITEM: Final = re.compile(r"[-*+][ \t]+")
 _NEXT_ITEM: Final = re.compile(r"\n[ \t]*[-*+][ \t]+")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z`\"“])")
 _ABBREVIATED: Final = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|incl)\.\Z", re.IGNORECASE)
+#: The longest abbreviation and the sign before it, in characters.
+_ABBREVIATION: Final = 8
 # What is no explanation: trailers, references, orders to the code host, links, markup, talk about the work itself.
 _NO_EXPLANATION: Final = re.compile(
     r"\A[\w-]+: |\A[\w-]+\([^)]*\)!?: |\A(?:close|fix|resolve)[sd]?(?:es|ed)?:? +#|\b(?:ref|refs|see) +#|#[0-9]"
@@ -92,13 +94,13 @@ def _sentences(paragraph: str) -> str:
 
 def _parts(line: str) -> list[str]:
     """Split a line into sentences; an abbreviation ends none."""
-    parts: list[str] = []
+    parts: list[list[str]] = []
     for piece in _SENTENCE_END.split(line):
-        if parts and _ABBREVIATED.search(parts[-1]):
-            parts[-1] = f"{parts[-1]} {piece}"
+        if parts and _ABBREVIATED.search(parts[-1][-1][-_ABBREVIATION:]):
+            parts[-1].append(piece)
         else:
-            parts.append(piece)
-    return parts
+            parts.append([piece])
+    return [" ".join(pieces) for pieces in parts]
 
 
 def _is_printable(part: str) -> bool:
@@ -115,7 +117,7 @@ def _is_printable(part: str) -> bool:
 
 def _adds(found: str, said: str) -> bool:
     words = {word.casefold() for word in _WORD.findall(found)}
-    known = {word.casefold() for word in _WORD.findall(said)}
     # A plural or another form of a word that was said is no new one.
-    new = {word for word in words if not any(word[:5] == other[:5] for other in known)}
+    known = {word.casefold()[:5] for word in _WORD.findall(said)}
+    new = {word for word in words if word[:5] not in known}
     return len(new) >= _NEW_WORDS

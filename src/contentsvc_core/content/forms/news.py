@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
+from functools import cached_property
 from typing import Final, final
 
 from attrs import evolve, field, frozen
@@ -81,7 +82,12 @@ class News:
 
     def pending(self, item: Item) -> bool:
         """Whether an item came after the last release of its repository, and there is one."""
-        return not item.released and any(part is item.part for part, _ in self.releases)
+        return not item.released and id(item.part) in self._released
+
+    @cached_property
+    def _released(self) -> frozenset[int]:
+        # By identity: a part is compared by everything that it holds. The news keep the parts, and so their ids.
+        return frozenset(id(part) for part, _ in self.releases)
 
     @property
     def dated(self) -> bool:
@@ -91,7 +97,7 @@ class News:
         first, last = self.window.since.date(), self.window.until.date()
         return all(first <= day <= last for _, release in self.releases if (day := release_day(release)) is not None)
 
-    @property
+    @cached_property
     def active(self) -> tuple[Part, ...]:
         """Give the repositories that something is told about."""
         released = {part.repository for part, _ in self.releases}

@@ -1,0 +1,94 @@
+"""What a set of commits may cost: its analysis takes time in proportion to the commits, whatever they say."""
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from attrs import evolve
+
+from contentsvc_core.content.changelog.dependencies import chained
+from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS
+from contentsvc_core.content.changelog.selection import Change, reported_changes
+from contentsvc_core.content.forms.news import news_of
+from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.webhooks.events import Author, Commit, Push, Release
+
+#: How much more one of four times as many may cost: 1 is linear, 4 is quadratic.
+_GROWTH: Final = 2.5
+#: The least of so many measures counts: another process on the same core makes each one larger.
+_MEASURES: Final = 6
+
+
+def grows_linearly(prepare: Callable[[int], Callable[[], Any]], number: int) -> bool:
+    """Return whether work on four times as many things costs no more for each of them."""
+    few, many = prepare(number), prepare(4 * number)
+    few_s = many_s = float("inf")
+    for _ in range(_MEASURES):
+        few_s, many_s = min(few_s, _seconds(few)), min(many_s, _seconds(many))
+        if many_s <= 4 * _GROWTH * few_s:
+            return True
+    return False
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    begun = time.process_time()
+    work()
+    return time.process_time() - begun
+
+
+def _push(*messages: str) -> Push:
+    author = Author(name="Ada", email="ada@acme.example", username="ada")
+    commits = [
+        Commit(id=f"{number:040x}", message=message, author=author, timestamp="", url="")
+        for number, message in enumerate(messages)
+    ]
+    return Push(ref="refs/heads/main", branch="main", commits=tuple(commits), head_commit=None)
+
+
+def _release(number: int) -> Release:
+    return Release(
+        action="published",
+        tag_name=f"v{number}",
+        name=None,
+        body=None,
+        prerelease=False,
+        draft=False,
+        published_at=None,
+        url="",
+    )
+
+
+def test_a_chain_of_dependency_updates_is_joined_at_its_end() -> None:
+    authors = "".join(f"Co-authored-by: A{number} <a{number}@acme.example>\n" for number in range(50))
+    (change,) = reported_changes([_push(f"bump lamp from 0 to 1\n\n{authors}")], DEFAULT_OPTIONS)
+
+    def prepare(number: int) -> Callable[[], list[Change]]:
+        steps = (f"Bump lamp from {step} to {step + 1}" for step in range(number))
+        changes = [evolve(change, text=text, continuation=text) for text in steps]
+        (joined,) = chained(changes)
+        assert joined.text == f"Bump lamp from 0 to {number}"
+        assert joined.authors == change.authors * number
+        return lambda: chained(changes)
+
+    assert grows_linearly(prepare, 300)
+
+
+def test_changes_are_told_apart_from_many_releases_of_another_repository() -> None:
+    def prepare(number: int) -> Callable[[], list[bool]]:
+        push = _push(*(f"feat: lamp {each}" for each in range(number)))
+        chapters = (
+            Chapter(repository="acme/harbour", events=tuple(_release(each) for each in range(2 * number))),
+            Chapter(repository="acme/lighthouse", events=(push,)),
+        )
+        news = news_of(Brief(chapters=chapters))
+        assert not any(map(news.pending, news.items))
+        return lambda: [news.pending(item) and news.several for item in news.items]
+
+    assert grows_linearly(prepare, 150)
+
+
+def test_a_change_after_the_last_release_of_its_repository_is_pending() -> None:
+    events = (_push("feat: lamp"), _release(1), _push("feat: lamp", "feat: door"))
+    news = news_of(Brief(chapters=(Chapter(repository="acme/lighthouse", events=events),)))
+
+    assert [(item.change.text, news.pending(item)) for item in news.items] == [("Lamp", False), ("Door", True)]
