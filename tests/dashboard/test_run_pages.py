@@ -9,6 +9,7 @@ from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
 
 from contentsvc_core import Scope
+from contentsvc_core.text import has_controls
 from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_core.workflows.runs import MAX_KILLS, RunStatus, WorkflowRun
 
@@ -351,3 +352,35 @@ async def test_every_state_has_a_page(acme: Caller, browsing: Browsing) -> None:
         assert page.status == 200
         assert status.value in page.text
         assert "so it is" in page.text
+
+
+#: A terminal's escape, a bidirectional override and isolate, and a line that is very long.
+HIDDEN = f"feat: a\x1b]0;x\x07b\x9b31m\u202ec\u2066 {'y' * 100_000}"
+
+
+async def test_pages_show_lines_of_a_push_without_controls_and_cut(acme: Caller, browsing: Browsing) -> None:
+    await trigger(acme)
+    await acme.push("d-1", f"{HIDDEN}\nmore")
+    run = await one(acme)
+    log = (await acme("GET", "/v1/webhook-logs")).json()["logs"][0]["id"]
+
+    for path in (ROOT, f"{ROOT}/{run.id}"):
+        page = await browsing.open(path)
+        assert "feat: a ]0;x b 31m c yyy" in page.text
+        assert not has_controls(page.text.replace("\n", ""))
+        assert "y" * 200 not in page.text
+    page = await browsing.open(f"/dashboard/integrations/logs/{log}")
+    assert "feat: a ]0;x b 31m c yyy" in page.text
+    assert not has_controls(page.text.replace("\n", ""))
+
+
+async def test_pages_show_the_notes_of_a_release_without_controls_and_cut(acme: Caller, browsing: Browsing) -> None:
+    await trigger(acme)
+    await acme.release("d-1", "v1\u202e", body=f"{HIDDEN}\nmore")
+    run = await one(acme)
+
+    page = await browsing.open(f"{ROOT}/{run.id}")
+
+    assert "feat: a\\u001b]0;x\\u0007b\\u009b31m\\u202ec\\u2066 yyy" in page.text
+    assert not has_controls(page.text.replace("\n", ""))
+    assert "y" * 5_000 not in page.text

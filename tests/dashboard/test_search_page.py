@@ -6,6 +6,8 @@ from tests.dashboard.browsing import Browsing
 from tests.dashboard.contents import posted, stranger
 from tests.dashboard.tree import tree
 
+from contentsvc_core.text import has_controls
+
 SEARCH = "/dashboard/search"
 
 
@@ -95,3 +97,11 @@ async def test_others_find_nothing_of_it(busy: Caller) -> None:
     assert not tree(page).all(class_="hits")
     assert (await other.open(f"/dashboard/context/codehost%3A{busy.repository_id}%3Ad-2")).status == 404
     assert (await other.open("/dashboard/context/nothing")).status == 404
+
+
+async def test_a_record_shows_what_hides_in_it(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("d-0", "feat: a\u202eb\u2066c\x9b31m\x1b]0;x\x07")
+    page = await browsing.open(f"/dashboard/context/codehost:{acme.repository_id}:d-0")
+
+    assert "feat: a\\u202eb\\u2066c\\u009b31m\\u001b]0;x\\u0007" in page.text
+    assert not has_controls(page.text.replace("\n", ""))

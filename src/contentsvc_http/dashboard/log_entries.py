@@ -13,7 +13,6 @@ from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.organizations import Integration
 from contentsvc_core.outgoing.messages import is_message_log
-from contentsvc_core.text import one_line
 from contentsvc_core.usecases.replay import Replayed, ReplayFault
 from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_http.dashboard.context import Dashboard
@@ -26,8 +25,6 @@ from contentsvc_http.errors import Refused
 _PATH: Final = f"{ROOT}/integrations/logs/{{log_id:str}}"
 _UNKNOWN: Final = "The log has no such entry: it was never there, or its time is over."
 _MOST_COMMITS: Final = 10
-_TITLE_LENGTH: Final = 120
-_HASH_LENGTH: Final = 7
 
 
 def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
@@ -122,14 +119,7 @@ def _event(entry: LogEntry) -> Mapping[str, Any] | None:
     """Say in few words what has happened; ``None``: the log does not tell."""
     match entry.detail:
         case Push() as push:
-            commits = [
-                {
-                    "hash": commit.id[:_HASH_LENGTH],
-                    "title": one_line(commit.message.partition("\n")[0], _TITLE_LENGTH),
-                    "author": one_line(commit.author.name, _TITLE_LENGTH),
-                }
-                for commit in push.commits[:_MOST_COMMITS]
-            ]
+            commits = push.commits[:_MOST_COMMITS]
             return {"kind": "push", "branch": push.branch, "commits": commits, "number": len(push.commits)}
         case Release() as release:
             return {

@@ -13,7 +13,9 @@ from markupsafe import Markup
 
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.payloads import beginning
 from contentsvc_http.dashboard.visits import ROOT, Visit
+from contentsvc_http.dashboard.words import first_line
 from contentsvc_http.templates import page_environment
 
 #: What is told once after something was done, by the word in the address: no text of anybody's gets onto a page so.
@@ -58,7 +60,7 @@ def template_config() -> TemplateConfig[JinjaTemplateEngine]:
     """Give what Litestar renders the pages with: once, so that each template is compiled once."""
     environment = page_environment("contentsvc_http.dashboard")
     filters: dict[str, Any] = environment.filters
-    filters.update(moment=moment, ago=ago, short=short, thousands=thousands)
+    filters.update(moment=moment, ago=ago, short=short, thousands=thousands, line=first_line, beginning=beginning)
     return TemplateConfig(instance=JinjaTemplateEngine.from_environment(environment))
 
 

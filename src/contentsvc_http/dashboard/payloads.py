@@ -15,7 +15,11 @@ _TOKEN: Final = re.compile(
     r'(?P<text>"(?:[^"\\\n]++|\\.)*+")(?P<colon>:)?|(?P<other>-?[0-9][0-9.eE+-]*+|true|false|null)'
 )
 #: What hides or reorders what is read (Unicode Technical Report 36, section 3.5); in JSON it can be written as digits.
-_HIDDEN: Final = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+_HIDDEN: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
+#: How much of a text of several lines is shown, in characters: as much as fits on some screens.
+_TEXT: Final = 5_000
 
 
 @final
@@ -35,14 +39,28 @@ class Shown:
 
 def payload_text(payload: object) -> str:
     """Write a payload for people: indented JSON, in which nothing is hidden."""
-    text = msgspec.json.format(msgspec.json.encode(payload), indent=2).decode()
+    return visible(_indented(payload))
+
+
+def visible(text: str) -> str:
+    """Return ``text`` with escapes in place of characters that are invisible or reorder what is read."""
     return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def beginning(text: str) -> str:
+    """Return the beginning of a foreign text of several lines as a page shows it."""
+    return visible(text[:_TEXT] + ("…" if len(text) > _TEXT else ""))
+
+
 def shown(payload: object) -> Shown:
-    """Give a payload as a page shows it."""
-    text = payload_text(payload)
-    return Shown(html=highlighted(text[:SHOWN], is_whole=len(text) <= SHOWN), length=len(text))
+    """Return a payload as a page shows it."""
+    text = _indented(payload)
+    # Cut first: a payload may have 25 MiB.
+    return Shown(html=highlighted(visible(text[:SHOWN]), is_whole=len(text) <= SHOWN), length=len(text))
+
+
+def _indented(payload: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(payload), indent=2).decode()
 
 
 def highlighted(text: str, *, is_whole: bool = True) -> Markup:

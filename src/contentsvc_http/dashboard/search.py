@@ -23,6 +23,7 @@ from contentsvc_core.search.words import words_of
 from contentsvc_core.workflows.context import is_custom_id
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages
+from contentsvc_http.dashboard.payloads import visible
 from contentsvc_http.dashboard.visits import ROOT, Visit, visit
 from contentsvc_http.dashboard.words import CONTENT
 from contentsvc_http.errors import Refused
@@ -68,7 +69,7 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         if record is None:
             raise Refused(404, {"error": "This context record is not there."})
         text = await asyncio.to_thread(lambda: record.content[:_SHOWN])
-        context = {"record": record, "text": text, "is_cut": len(text) == _SHOWN, "most": _SHOWN}
+        context = {"record": record, "text": visible(text), "is_cut": len(text) == _SHOWN, "most": _SHOWN}
         return pages.page(found, "record.html", context, title=record.custom_id, section=_SECTION)
 
     return [search, show]

@@ -12,6 +12,7 @@ from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.workflows.triggers import Trigger, matching, source_type
 from contentsvc_http.dashboard.choices import Connected, connected
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.words import first_line
 
 #: How far back is looked, in entries of the log.
 _LOOKED_AT: Final = 200
@@ -54,15 +55,15 @@ async def preview_of(dashboard: Dashboard, trigger: Trigger) -> Preview:
 
 
 def about(event: Push | Release) -> str:
-    """Say in a line what an event brings."""
+    """Return a line that says what an event brings."""
     match event:
         case Push():
-            first = event.commits[-1].message.partition("\n")[0] if event.commits else "no commits"
+            first = first_line(event.commits[-1].message) if event.commits else "no commits"
             more = f" and {len(event.commits) - 1} more" if len(event.commits) > 1 else ""
-            return f"{event.branch}: {first}{more}"
+            return f"{first_line(event.branch)}: {first}{more}"
         case Release():
-            name = event.name or event.tag_name
-            return name if event.tag_name in name else f"{event.tag_name}: {name}"
+            tag, name = first_line(event.tag_name), first_line(event.name or event.tag_name)
+            return name if tag in name else f"{tag}: {name}"
 
 
 def _matches(trigger: Trigger, entry: LogEntry) -> bool:

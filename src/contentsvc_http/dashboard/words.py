@@ -5,6 +5,7 @@ from typing import Final
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback
+from contentsvc_core.text import one_line
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_core.workflows.triggers import Trigger
 
@@ -26,6 +27,8 @@ EVENTS: Final[Mapping[str, str]] = {"push": "Pushes", "release": "Releases"}
 #: As in crontab, 0 is Sunday.
 WEEKDAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _LAST_EVERYWHERE: Final = 28
+#: How long a foreign line may be, in characters: it fills two lines of a page.
+_LINE_LENGTH: Final = 200
 
 
 def events_of(trigger: Trigger) -> str:
@@ -60,3 +63,8 @@ def sentence(reason: str) -> str:
     """Make a sentence of a refusal's reason."""
     text = reason[:1].upper() + reason[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def first_line(text: str) -> str:
+    """Return the first line of a foreign text, without control characters and cut to 200 characters."""
+    return one_line(text[: 8 * _LINE_LENGTH].partition("\n")[0], _LINE_LENGTH)
