@@ -1,0 +1,226 @@
+"""What a text may cost: every function that reads foreign text takes time in proportion to its length.
+
+Processor time is measured, and never a clock. A function is measured with a text and with one that is four times as
+long: a quadratic function takes four times as long for each character of the longer one.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.costs.adversarial import FAMILIES, UNITS, Family, seconds
+
+from contentsvc_adapters.markup import SafeMarkdown
+from contentsvc_adapters.writers.inspection import inert
+from contentsvc_core.content.changelog.markdown import inline, safe_url
+from contentsvc_core.content.changelog.release_notes import clean
+from contentsvc_core.content.changelog.wording import masked_line
+from contentsvc_core.content.forms import plain_text, write_content
+from contentsvc_core.content.forms.excerpts import explanation
+from contentsvc_core.content.pages import decode_page, site_facts
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.prompting import prompt_for, read_draft
+from contentsvc_core.content.public.atom import atom_document
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.feeds import feed_of
+from contentsvc_core.content.public.html import nested
+from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.content.site_brands import propose_brand
+from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.search.documents import record_words
+from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
+from contentsvc_core.search.terms import Term, read_terms
+from contentsvc_core.search.words import asked_words, words_of
+from contentsvc_core.testing import START
+from contentsvc_core.text import compatible, one_line
+from contentsvc_core.webhooks.events import Author, Commit, Event, Push, Release
+from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_http.dashboard.payloads import beginning, shown
+from contentsvc_http.dashboard.search import marked
+from contentsvc_http.dashboard.words import first_line
+
+_Work: TypeAlias = Callable[[str], Any]
+
+_RENDERER: Final = SafeMarkdown()
+_TERMS: Final[tuple[Term, ...]] = tuple(
+    Term(words=(word,), is_prefix=prefix) for word, prefix in (("lamp", False), ("a", True), ("door", False))
+)
+#: A page of a code host.
+_PAGE: Final = "https://codehost.example/acme/lighthouse"
+#: So much of a text is one commit's message.
+_MESSAGE: Final = 1_000
+
+
+def _push(text: str) -> Push:
+    messages = [text[at : at + _MESSAGE] for at in range(0, len(text), _MESSAGE)]
+    commits = [
+        Commit(
+            id=f"{number:040x}",
+            message=message,
+            author=Author(name=message, email=message, username=None),
+            timestamp="2026-01-01T12:00:00Z",
+            url=f"{_PAGE}/commit/{number:040x}",
+        )
+        for number, message in enumerate(messages)
+    ]
+    return Push(ref="refs/heads/main", branch="main", commits=tuple(commits), head_commit=None)
+
+
+def _release(text: str) -> Release:
+    return Release(
+        action="published",
+        tag_name=text,
+        name=text,
+        body=text,
+        prerelease=False,
+        draft=False,
+        published_at=None,
+        url=f"{_PAGE}/releases/tag/v1",
+    )
+
+
+def _record(event: Event) -> ContextRecord:
+    return ContextRecord(
+        id="ctx_1",
+        organization_id="org_1",
+        provider="codehost",
+        repository_id=1,
+        repository="acme/lighthouse",
+        delivery_id="d-1",
+        event=event,
+        created_at=START,
+    )
+
+
+def _post(text: str, content: str = "") -> Post:
+    return Post(
+        id="post_1",
+        organization_id="org_1",
+        title="News",
+        content=content,
+        markdown=text,
+        content_type=ContentType.CHANGELOG,
+        source_metadata=None,
+        status=PostStatus.PUBLISHED,
+        created_at=START,
+        updated_at=START,
+    )
+
+
+def _of_push(kind: ContentType, text: str) -> Brief:
+    return Brief(content_type=kind, chapters=(Chapter(repository="acme/lighthouse", events=(_push(text),)),))
+
+
+def _of_release(kind: ContentType, text: str) -> Brief:
+    return evolve(_of_push(kind, text), release=_release(text), previous_tag="v0")
+
+
+def _feed(text: str) -> bytes:
+    changelog = PublicChangelog(
+        organization_id="org_1", slug="acme", title="Acme", is_public=True, created_at=START, updated_at=START
+    )
+    content = nested(_RENDERER.html(text), under=2)
+    links = ChangelogLinks(base_url="https://acme.example", slug="acme")
+    return atom_document(feed_of(changelog, [_post(text, content)], links=links, updated_at=START))
+
+
+#: Every function that reads what strangers and tenants write; those that only call some of these are left out.
+FUNCTIONS: Final[dict[str, _Work]] = {
+    "compatible": compatible,
+    "one_line": lambda text: one_line(text, 2 * len(text)),
+    "words_of": lambda text: words_of([text]),
+    "asked_words": asked_words,
+    "read_terms": read_terms,
+    "record_words": lambda text: record_words(_record(_push(text))),
+    "record_excerpts of a push": lambda text: record_excerpts(_record(_push(text)), _TERMS),
+    "record_excerpts of a release": lambda text: record_excerpts(_record(_release(text)), _TERMS),
+    "post_excerpts": lambda text: post_excerpts(_post(text), _TERMS),
+    "marked": lambda text: marked(text, _TERMS),
+    "inline": inline,
+    "safe_url": safe_url,
+    "masked_line": lambda text: masked_line(text, len(text)),
+    "clean": lambda text: clean(text, len(text)),
+    "explanation": explanation,
+    "inert for plain text": plain_text.inert,
+    **{
+        f"write_content, {kind.value}": lambda text, kind=kind: write_content(_of_push(kind, text))
+        for kind in ContentType
+    },
+    "write_content of a release": lambda text: write_content(_of_release(ContentType.CHANGELOG, text)),
+    "prompt_for": lambda text: prompt_for(_of_release(ContentType.BLOG_POST, text)),
+    "read_draft": lambda text: read_draft(f"# a\n{text}", ContentType.TWITTER_POST),
+    "site_facts": lambda text: propose_brand(site_facts(decode_page(text.encode(), "text/html")), "acme.example"),
+    "payload": lambda text: shown({"a": text}),
+    "first_line": first_line,
+    "beginning": beginning,
+}
+#: They build a tree of tokens: some milliseconds for each 1,000 characters.
+PARSERS: Final[dict[str, _Work]] = {"render": _RENDERER.html, "inert Markdown": inert, "feed": _feed}
+
+#: In characters: how long the shorter text is. The longer one is four times as long.
+_SHORT: Final = 2_000
+_SHORT_PARSED: Final = 500
+_LONGER: Final = 4
+#: In seconds for each 1,000 characters: what costs less needs no second look, and nothing may cost more. The most
+#: expensive kilobyte takes 0.025 s. One of tables took 0.25 s when their cells had no bound.
+_CHEAP: Final = 0.002
+_CHEAP_PARSED: Final = 0.01
+_MOST: Final = 0.15
+#: How much more a character of the longer text may cost: 1 is linear, 4 is quadratic.
+_GROWTH: Final = 2.5
+#: The least of so many measures counts: another process on the same core makes each one larger.
+_MEASURES: Final = 6
+
+
+def check(name: str, work: _Work, family: Family, *, short: int, cheap: float) -> None:
+    """Check that a function is linear for a family of texts."""
+    small, large = family(short), family(_LONGER * short)
+    small_s = large_s = float("inf")
+    for _ in range(_MEASURES):
+        large_s = min(large_s, seconds(work, large) / len(large) * 1_000)
+        if large_s <= cheap:
+            return
+        small_s = min(small_s, seconds(work, small) / len(small) * 1_000)
+        if large_s <= _MOST and large_s <= _GROWTH * small_s:
+            return
+    message = f"{name}: {small_s * 1e3:.2f} ms, then {large_s * 1e3:.2f} ms for 1,000 characters of {small[:40]!r}"
+    pytest.fail(message)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_text_costs_in_proportion_to_its_length(name: str) -> None:
+    for family in FAMILIES.values():
+        check(name, FUNCTIONS[name], family, short=_SHORT, cheap=_CHEAP)
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_markdown_costs_in_proportion_to_its_length(name: str) -> None:
+    for family in FAMILIES.values():
+        check(name, PARSERS[name], family, short=_SHORT_PARSED, cheap=_CHEAP_PARSED)
+
+
+@settings(max_examples=12)
+@given(
+    before=st.sampled_from(["", *UNITS]),
+    unit=st.lists(st.sampled_from(UNITS), min_size=2, max_size=4).map("".join),
+    after=st.sampled_from(["", *UNITS]),
+)
+def test_mixtures_cost_in_proportion_to_their_length(before: str, unit: str, after: str) -> None:
+    def family(size: int) -> str:
+        return before + unit * (size // len(unit) + 1) + after
+
+    for name, work in FUNCTIONS.items():
+        check(name, work, family, short=_SHORT, cheap=_CHEAP)
+    for name, work in PARSERS.items():
+        check(name, work, family, short=_SHORT_PARSED, cheap=_CHEAP_PARSED)
+
+
+def test_a_quadratic_function_is_found() -> None:
+    def quadratic(text: str) -> int:
+        return sum(text.count(char) for char in text)
+
+    with pytest.raises(pytest.fail.Exception):
+        check("quadratic", quadratic, lambda size: "a" * size, short=_SHORT, cheap=_CHEAP)
