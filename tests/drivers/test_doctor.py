@@ -117,6 +117,7 @@ def test_a_database_in_order_has_no_fault(connected: dict[str, Any]) -> None:
     assert found.exit_code == 0
     assert found.states() == {
         **dict.fromkeys(("settings", "database", "schema", "file", "disk", "key", "engine", "runs", "clock"), "ok"),
+        "search": "ok",
         "server": "ok",
         "executors": "warning",
         "deliveries": "warning",
@@ -194,7 +195,7 @@ def test_a_database_that_is_away_is_said_to_be_and_the_rest_is_looked_at(
 
     assert found.exit_code == 1
     assert found.one("database")[0] == "fault"
-    assert {found.states()[name] for name in ("schema", "key", "engine", "runs", "executors")} == {"skipped"}
+    assert {found.states()[name] for name in ("schema", "key", "engine", "runs", "search", "executors")} == {"skipped"}
     assert (found.one("clock")[0], found.one("server")[0]) == ("ok", "ok")
     assert "hunter2" not in json.dumps(found.body)
 
@@ -592,3 +593,15 @@ def test_the_engine_beside_a_file_makes_its_tables_itself(
 
     assert told().one("engine")[0] == "ok"
     assert not Path("engine.db").exists()
+
+
+def test_documents_that_were_given_up_are_counted(connected: dict[str, Any]) -> None:
+    assert connected
+    insert = "INSERT INTO search_pending (organization_id, kind, document_id, version, begun, begun_version) "
+    for name, begun, begun_version in (("a", 4, 1), ("b", 4, 1), ("tried", 3, 1), ("changed since", 4, 0)):
+        change(f"{insert} VALUES ('org', 'context', ?, 1, ?, ?)", name, begun, begun_version)
+
+    assert told().one("search") == (
+        "warning",
+        "given up, because their processing began three times without an end: 2 documents",
+    )

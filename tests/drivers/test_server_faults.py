@@ -262,7 +262,7 @@ def test_a_server_goes_on_with_a_newer_schema_and_not_with_an_older_one(prepared
 
     assert newer.json() == {"status": "ready"}
     assert older.status_code == 503
-    assert older.json() == {"error": "Not ready: the schema is at revision 0001, and this version needs 0008"}
+    assert older.json() == {"error": "Not ready: the schema is at revision 0001, and this version needs 0009"}
 
 
 def test_a_file_is_served_by_this_version_while_the_next_one_migrates_it_and_by_the_next_one_after(

@@ -4,11 +4,12 @@ from datetime import datetime
 from typing import Final, TypeVar, final
 
 from attrs import frozen
-from sqlalchemy import Column, Connection, Select, func, literal_column, select
+from sqlalchemy import Column, Connection, Select, func, literal_column, not_, select
 from sqlalchemy.pool import QueuePool
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import workflow_runs
+from contentsvc_adapters.sql.schema import search_pending, workflow_runs
+from contentsvc_adapters.sql.searching.looking import WAITS
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import RunStatus
 
@@ -44,6 +45,16 @@ async def backlog(database: Database, now: datetime) -> Backlog:
         return Backlog(pending=row.pending, running=row.running, oldest_due_s=due_for_ms / 1000)
 
     return await database.read(read)
+
+
+async def given_up(database: Database) -> int:
+    """Return how many documents are not searched, because their processing never ended.
+
+    Raises:
+        StoreUnavailable: The database does not answer.
+    """
+    asked = select(func.count()).select_from(search_pending).where(not_(WAITS))
+    return await database.read(lambda connection: connection.scalar(asked) or 0)
 
 
 def connections(database: Database) -> tuple[int, int]:

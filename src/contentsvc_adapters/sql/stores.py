@@ -43,7 +43,6 @@ from contentsvc_core.ports import (
     RunLedger,
     RunMemory,
     Schedules,
-    Search,
     SecretSealer,
     Sessions,
     WebhookEndpoints,
@@ -77,7 +76,7 @@ class SqlStores:
     sessions: Sessions
     rate_limits: RateLimitStore
     insights: Insights
-    search: Search
+    search: SqlSearch
     endpoints: WebhookEndpoints
     outbox: Outbox
 

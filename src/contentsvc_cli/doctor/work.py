@@ -43,6 +43,17 @@ async def runs(database: LookedAt) -> Findings:
     return [ok(name, said)]
 
 
+async def search(database: LookedAt) -> Findings:
+    """Check for documents that are not searched."""
+    name = "search"
+    documents = await database.given_up()
+    if not documents:
+        return [ok(name, "no document was given up")]
+    said = f"given up, because their processing began three times without an end: {documents} documents"
+    advice = "look for 'search document given up' in the log of 'serve'; a document is tried again when it changes"
+    return [warning(name, said, advice)]
+
+
 async def executors(settings: Settings, database: LookedAt) -> Findings:
     """Watch for some seconds who says that it lives."""
     name = "executors"

@@ -14,7 +14,7 @@ from attrs import frozen
 from contentsvc_adapters.engine.dbos_tables import tables_version
 from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
 from contentsvc_adapters.sql import HEAD, Database, is_older, revision
-from contentsvc_adapters.sql.backlog import Backlog, backlog
+from contentsvc_adapters.sql.backlog import Backlog, backlog, given_up
 from contentsvc_adapters.sql.condition import Server, beats, providers, sealed_secrets, server
 from contentsvc_adapters.sql.directory import SqlDirectory
 from contentsvc_adapters.sql.files import FileState, file_state, free_space
@@ -102,6 +102,10 @@ class LookedAt:
     async def backlog(self, now: datetime) -> Backlog:
         """Count the runs that have not ended."""
         return await backlog(self._database, now)
+
+    async def given_up(self) -> int:
+        """Return how many documents are not searched, because their processing never ended."""
+        return await given_up(self._database)
 
     async def beats(self) -> Mapping[str, int]:
         """Give how often each executor has said that it lives."""

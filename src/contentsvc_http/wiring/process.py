@@ -25,7 +25,7 @@ from contentsvc_http.wiring.engine import open_engine
 from contentsvc_http.wiring.faults import log_fault
 from contentsvc_http.wiring.public_reading import open_public_reading
 from contentsvc_http.wiring.scheduling import scheduling
-from contentsvc_http.wiring.searching import searching
+from contentsvc_http.wiring.searching import log_given_up, searching
 from contentsvc_http.wiring.stores import open_stores
 from contentsvc_http.wiring.sweeping import sweeping
 
@@ -40,6 +40,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
         if settings.is_sqlite:
             stack.enter_context(serving_alone(settings.database_file))
         stores = await stack.enter_async_context(open_stores(settings))
+        stores.search.looker.on_given_up = log_given_up
         clock = SystemClock()
         ids = RandomIds()
         # Before the engine, so that the last runs are seen to end.

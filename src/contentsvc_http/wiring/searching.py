@@ -5,6 +5,9 @@ import contextlib
 from collections.abc import AsyncGenerator
 from typing import Final
 
+import structlog
+
+from contentsvc_adapters.sql.searching.looking import TRIES, GivenUp
 from contentsvc_core.ports import Search
 from contentsvc_http.wiring.turns import turning
 
@@ -15,6 +18,19 @@ _AGAIN_AFTER_S: Final = 30.0
 #: tenth of it, so that most of the time is everybody else's. A search itself looks at what is left of its own.
 _TOGETHER: Final = 32
 _PAUSE_S: Final = 0.25
+
+_LOG: Final = structlog.get_logger("contentsvc")
+
+
+def log_given_up(document: GivenUp) -> None:
+    """Log that a document is not searched, because its processing never ended."""
+    _LOG.error(
+        "search document given up",
+        organization_id=document.organization_id,
+        kind=document.kind,
+        document_id=document.document_id,
+        tries=TRIES,
+    )
 
 
 @contextlib.asynccontextmanager

@@ -57,6 +57,10 @@ class Dialect(Protocol):
         """Give about how many bytes a text has, without reading it where that can be."""
         ...
 
+    def now_ms(self) -> ColumnElement[int]:
+        """Return the time of the database's own clock, in milliseconds since 1970."""
+        ...
+
     def holds(self, column: Column[str], part: str, *, folded: bool = False) -> ColumnElement[bool]:
         """Give the condition that a text has a part; ``folded``: once ASCII's capitals in the text are small."""
         ...

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final, Self, final
 import asyncpg
 from attrs import field, frozen
 from sqlalchemy import (
+    BigInteger,
     Column,
     ColumnElement,
     Connection,
@@ -16,6 +17,7 @@ from sqlalchemy import (
     Table,
     event,
     func,
+    literal_column,
     select,
     text,
     true,
@@ -153,6 +155,10 @@ class Postgresql:
     def size_of(self, column: Column[str]) -> ColumnElement[int]:
         """Give the size of a text."""
         return func.octet_length(column)
+
+    def now_ms(self) -> ColumnElement[int]:
+        """Return the time of this moment, not of the transaction's beginning."""
+        return literal_column("(extract(epoch FROM clock_timestamp()) * 1000)::bigint", BigInteger)
 
     def holds(self, column: Column[str], part: str, *, folded: bool = False) -> ColumnElement[bool]:
         """Look for a part of a text."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final, Self, final
 import aiosqlite
 from attrs import frozen
 from sqlalchemy import (
+    BigInteger,
     Column,
     ColumnElement,
     Connection,
@@ -21,6 +22,7 @@ from sqlalchemy import (
     create_engine,
     event,
     func,
+    literal_column,
     select,
 )
 from sqlalchemy.dialects.sqlite import Insert
@@ -153,6 +155,10 @@ class Sqlite:
     def size_of(self, column: Column[str]) -> ColumnElement[int]:
         """Give the size of a text."""
         return func.length(column)
+
+    def now_ms(self) -> ColumnElement[int]:
+        """Return the time of the machine."""
+        return literal_column("CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)", BigInteger)
 
     def holds(self, column: Column[str], part: str, *, folded: bool = False) -> ColumnElement[bool]:
         """Look for a part of a text."""

@@ -41,6 +41,11 @@ search_pending: Final = Table(
     Column("kind", KEY, nullable=False),
     Column("document_id", KEY, nullable=False),
     Column("version", BigInteger, nullable=False),
+    # How often the processing of ``begun_version`` began, and when it began last, in milliseconds of the database's
+    # clock. Of another version it never began.
+    Column("begun", Integer, nullable=False, server_default="0"),
+    Column("begun_version", BigInteger),
+    Column("begun_at", BigInteger),
     PrimaryKeyConstraint("organization_id", "kind", "document_id"),
     sqlite_with_rowid=False,
 )

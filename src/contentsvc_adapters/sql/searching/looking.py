@@ -3,14 +3,19 @@
 A document that is to be looked at stands in ``search_pending`` with a version. Its words are read and made without a
 lock; then, in one transaction, it is taken out if that version is there still, and only what was taken out is written.
 So of two that look at once the later look is kept, and a change that comes in between is looked at again.
+
+Before its words are made, it is noted that this began. A document whose processing ended a process (or failed) is
+processed alone from then on, and given up after :data:`TRIES` times, until it changes. Otherwise it would end
+every process that looks at it, on every node.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Any, Final, TypeAlias, final
 
 from attrs import frozen
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, or_, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, case, delete, or_, select, update
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
@@ -25,11 +30,33 @@ from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 #: How many documents are written together, and how much their events have together, as they are stored.
 _BATCH: Final = 100
 _BATCH_BYTES: Final = 8 * 1024 * 1024
+#: How often the processing of a document begins without an end before it is given up.
+TRIES: Final = 3
+#: A beginning that is no older, in milliseconds, may still come to its end, here or on another node: it is not counted
+#: again. A batch takes a second of a processor, and one document alone less.
+_LEASE_MS: Final = 10_000
 _KEY: Final = (search_pending.c.organization_id, search_pending.c.kind, search_pending.c.document_id)
 _DOCUMENT_KEY: Final = ("organization_id", "kind", "document_id")
 
+#: How often the processing of a document as it is now began.
+_BEGUN: Final = case((search_pending.c.begun_version == search_pending.c.version, search_pending.c.begun), else_=0)
+#: The condition that a document was not given up.
+WAITS: Final = _BEGUN <= TRIES
+
 #: Organization, kind and id of a document.
 _Key: TypeAlias = tuple[str, str, str]
+
+
+@final
+@frozen(kw_only=True)
+class GivenUp:
+    """A document that is not searched, because its processing never ended."""
+
+    organization_id: str
+    #: That of a :class:`~contentsvc_core.search.documents.DocumentKind`.
+    kind: str
+    #: A context record's custom id, or a post's id.
+    document_id: str
 
 
 @final
@@ -52,41 +79,79 @@ class Looker:
         """Take the database and its index of words."""
         self._database = database
         self._words = words
+        #: Called for each document that is given up.
+        self.on_given_up: Callable[[GivenUp], None] = _nothing
 
     async def look(self, *, limit: int, organization_id: str | None = None) -> int:
         """Look at documents of one organization, or of any; give how many, at most ``limit``."""
         done = 0
         while done < limit:
-            looks = await self._looks(min(_BATCH, limit - done), organization_id)
-            if not looks:
+            pending, records, written = await self._pending(min(_BATCH, limit - done), organization_id)
+            if not pending:
                 break
+            begun = await self._database.write(lambda connection, pending=pending: self._begin(connection, pending))
+            done += len(pending)
+            first = pending[0]
+            if first.begun >= TRIES:
+                if begun:
+                    self.on_given_up(
+                        GivenUp(organization_id=first.organization_id, kind=first.kind, document_id=first.document_id)
+                    )
+                continue
+            looks = await asyncio.to_thread(_looks, pending, records, written)
             await self._database.write(lambda connection, looks=looks: self._keep(connection, looks))
-            done += len(looks)
         return done
 
-    async def _looks(self, limit: int, organization_id: str | None) -> list[_Look]:
-        asked = select(search_pending).order_by(*_KEY).limit(limit)
+    async def _pending(
+        self, limit: int, organization_id: str | None
+    ) -> tuple[Sequence[rows.AnyRow], Sequence[rows.AnyRow], Sequence[rows.AnyRow]]:
+        """Read the next documents that wait: several new ones, or a single suspect.
+
+        A suspect's processing began before and should have ended, or began twice.
+        """
+        has_expired = and_(_BEGUN > 0, search_pending.c.begun_at <= self._expired())
+        suspect = case((or_(_BEGUN > 1, has_expired), 1), else_=0).label("suspect")
+        asked = select(*_KEY, search_pending.c.version, _BEGUN.label("begun"), suspect)
+        # After the last try, its end is waited for before it is given up.
+        asked = asked.where(or_(_BEGUN < TRIES, and_(WAITS, has_expired)))
         if organization_id is not None:
             asked = asked.where(search_pending.c.organization_id == organization_id)
+        asked = asked.order_by(*_KEY).limit(limit)
 
         def read(connection: Connection) -> tuple[Sequence[rows.AnyRow], Sequence[rows.AnyRow], Sequence[rows.AnyRow]]:
             pending = connection.execute(asked).all()
+            pending = list(takewhile(lambda row: not row.suspect, pending)) or pending[:1]
             pending = pending[: self._fitting(connection, pending)] if pending else pending
             return pending, _records(connection, pending), _posts(connection, pending)
 
-        pending, records, written = await self._database.read(read)
+        return await self._database.read(read)
 
-        def made() -> list[_Look]:
-            found: dict[_Key, ContextRecord | Post] = {}
-            for row in records:
-                record = rows.context_record(row)
-                found[record.organization_id, DocumentKind.CONTEXT.value, record.custom_id] = record
-            for row in written:
-                post = rows.post_of(row)
-                found[post.organization_id, DocumentKind.POST.value, post.id] = post
-            return [_look(row, found) for row in pending]
+    def _expired(self) -> ColumnElement[int]:
+        return self._database.dialect.now_ms() - _LEASE_MS
 
-        return await asyncio.to_thread(made) if pending else []
+    def _begin(self, connection: Connection, pending: Sequence[rows.AnyRow]) -> int:
+        """Note that the processing of documents begins; return how many of them were noted."""
+        beginning = (
+            update(search_pending)
+            .where(
+                *(column == bindparam(f"the_{column.name}") for column in (*_KEY, search_pending.c.version)),
+                or_(_BEGUN == 0, search_pending.c.begun_at <= self._expired()),
+            )
+            .values(begun=_BEGUN + 1, begun_version=search_pending.c.version, begun_at=self._database.dialect.now_ms())
+        )
+        # One by one, in the order of their keys, as they are taken out.
+        return sum(
+            connection.execute(
+                beginning,
+                {
+                    "the_organization_id": row.organization_id,
+                    "the_kind": row.kind,
+                    "the_document_id": row.document_id,
+                    "the_version": row.version,
+                },
+            ).rowcount
+            for row in pending
+        )
 
     def _fitting(self, connection: Connection, pending: Sequence[rows.AnyRow]) -> int:
         sizes = dict[tuple[str, str], int]()
@@ -120,6 +185,23 @@ class Looker:
         ).returning(search_documents.c.id)
         kept = [(connection.execute(keeping, look.row).scalar_one(), look.words) for look in taken if look.row]
         self._words.keep(connection, kept)
+
+
+def _nothing(_document: GivenUp) -> None:
+    pass
+
+
+def _looks(
+    pending: Sequence[rows.AnyRow], records: Sequence[rows.AnyRow], written: Sequence[rows.AnyRow]
+) -> list[_Look]:
+    found: dict[_Key, ContextRecord | Post] = {}
+    for row in records:
+        record = rows.context_record(row)
+        found[record.organization_id, DocumentKind.CONTEXT.value, record.custom_id] = record
+    for row in written:
+        post = rows.post_of(row)
+        found[post.organization_id, DocumentKind.POST.value, post.id] = post
+    return [_look(row, found) for row in pending]
 
 
 def _take(connection: Connection, look: _Look) -> bool:

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, func
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import context_records, events, posts, search_documents, search_pending
-from contentsvc_adapters.sql.searching.looking import Looker
+from contentsvc_adapters.sql.searching.looking import WAITS, Looker
 from contentsvc_adapters.sql.searching.words import scope_word, word_index
 from contentsvc_core.content.posts import Post
 from contentsvc_core.insights import Place
@@ -41,7 +41,8 @@ class SqlSearch:
         """Take the database."""
         self._database = database
         self._words = word_index(database)
-        self._looker = Looker(database, self._words)
+        #: Looks at what is pending; tells of documents that it gives up.
+        self.looker: Final = Looker(database, self._words)
 
     async def records(
         self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Place | None = None
@@ -68,7 +69,7 @@ class SqlSearch:
             listed = connection.execute(whole.where(*conditions).order_by(*_NEWEST_FIRST).limit(fitting)).all()
             return listed, len(found) > fitting, _pending(connection, organization_id, DocumentKind.CONTEXT)
 
-        await self._looker.look(limit=_AT_ONCE, organization_id=organization_id)
+        await self.looker.look(limit=_AT_ONCE, organization_id=organization_id)
         listed, has_more, behind = await self._database.read(read)
         # Not on the loop: a hundred records may hold two hundred thousand commits.
         found = await asyncio.to_thread(lambda: [rows.context_record(row) for row in listed])
@@ -91,13 +92,13 @@ class SqlSearch:
             found = connection.execute(asked).all()
             return found[:limit], len(found) > limit, _pending(connection, organization_id, DocumentKind.POST)
 
-        await self._looker.look(limit=_AT_ONCE, organization_id=organization_id)
+        await self.looker.look(limit=_AT_ONCE, organization_id=organization_id)
         listed, has_more, behind = await self._database.read(read)
         return Hits(found=[rows.post_of(row) for row in listed], has_more=has_more, behind=behind)
 
     async def catch_up(self, *, limit: int) -> int:
         """Look at documents of any organization."""
-        return await self._looker.look(limit=limit)
+        return await self.looker.look(limit=limit)
 
     def _conditions(
         self, organization_id: str, kind: DocumentKind, terms: Sequence[Term], before: Place | None
@@ -118,5 +119,5 @@ def _listed(
 
 
 def _pending(connection: Connection, organization_id: str, kind: DocumentKind) -> int:
-    mine = (search_pending.c.organization_id == organization_id, search_pending.c.kind == kind.value)
+    mine = (search_pending.c.organization_id == organization_id, search_pending.c.kind == kind.value, WAITS)
     return connection.scalar(select(func.count()).select_from(search_pending).where(*mine)) or 0

@@ -1,0 +1,18 @@
+"""Search: how often the processing of a document was begun, so that one that ends its process is given up."""
+
+from typing import Final
+
+import sqlalchemy as sa
+from alembic import op
+
+revision: Final = "0009"
+down_revision: Final = "0008"
+branch_labels: Final = None
+depends_on: Final = None
+
+
+def upgrade() -> None:
+    """Add the columns. Nodes of the version before leave them as they are."""
+    op.add_column("search_pending", sa.Column("begun", sa.Integer(), nullable=False, server_default="0"))
+    op.add_column("search_pending", sa.Column("begun_version", sa.BigInteger(), nullable=True))
+    op.add_column("search_pending", sa.Column("begun_at", sa.BigInteger(), nullable=True))

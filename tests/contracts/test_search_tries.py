@@ -1,0 +1,122 @@
+"""A document that ends or fails whoever processes it: it is tried alone, and given up after three times."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contract_values import Tenant, later, push, tenant
+from sqlalchemy import text
+from structlog.testing import capture_logs
+from tests.contracts.conftest import FAMILIES
+
+from contentsvc_adapters.sql import SqlStores
+from contentsvc_adapters.sql.searching.looking import TRIES, GivenUp
+from contentsvc_core.errors import UnreadableRow
+from contentsvc_core.search.questions import ContextSearch
+from contentsvc_core.search.terms import Term
+from contentsvc_http.wiring.searching import log_given_up
+
+_LAMP = ContextSearch(terms=(Term(words=("lamp",)),))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def sql(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[SqlStores]:
+    async with FAMILIES[request.param](tmp_path) as made:
+        assert isinstance(made, SqlStores)
+        yield made
+        await made.close()
+
+
+@pytest.fixture
+async def acme(sql: SqlStores) -> Tenant:
+    """An organization with three records of which the second one cannot be read."""
+    of = await tenant(sql)
+    for number in range(3):
+        settlement = await of.processed(f"D-{number}", push("feat: light the lamp"), at=later(hours=number))
+        await sql.deliveries.settle(settlement)
+    await _execute(sql, "UPDATE events SET data = 'x' || data WHERE delivery_id = 'D-1'")
+    return of
+
+
+async def _execute(sql: SqlStores, statement: str) -> None:
+    await sql.database.write(lambda connection: connection.execute(text(statement)))
+
+
+async def _expire(sql: SqlStores) -> None:
+    """Let what began have begun long ago."""
+    await _execute(sql, "UPDATE search_pending SET begun_at = 0 WHERE begun_at > 0")
+
+
+async def _pending(sql: SqlStores) -> list[tuple[Any, ...]]:
+    question = text("SELECT document_id, begun FROM search_pending ORDER BY document_id")
+    return await sql.database.read(lambda connection: [tuple(row) for row in connection.execute(question)])
+
+
+async def _found(of: Tenant, sql: SqlStores) -> tuple[list[str], int]:
+    hits = await sql.search.records(of.id, _LAMP, limit=9, max_bytes=1_000_000)
+    return [record.delivery_id for record in hits.found], hits.behind
+
+
+async def test_a_document_that_was_begun_three_times_without_an_end_is_given_up(acme: Tenant, sql: SqlStores) -> None:
+    given_up: list[GivenUp] = []
+    sql.search.looker.on_given_up = given_up.append
+    key = f"codehost:{acme.repository.id}:D-1"
+
+    for _ in range(TRIES):
+        with pytest.raises(UnreadableRow):
+            await sql.search.catch_up(limit=99)
+        assert given_up == []
+        await _expire(sql)
+    await sql.search.catch_up(limit=99)
+
+    assert given_up == [GivenUp(organization_id=acme.id, kind="context", document_id=key)]
+    assert await _pending(sql) == [(key, TRIES + 1)]
+    # The others are found, and nothing is said to be missing for now.
+    assert await _found(acme, sql) == (["D-2", "D-0"], 0)
+    await _expire(sql)
+    assert await sql.search.catch_up(limit=99) == 0
+    assert len(given_up) == 1
+
+
+def test_the_log_names_the_document() -> None:
+    with capture_logs() as lines:
+        log_given_up(GivenUp(organization_id="org_1", kind="post", document_id="post_1"))
+
+    named = {"organization_id": "org_1", "kind": "post", "document_id": "post_1"}
+    assert lines == [{"event": "search document given up", "log_level": "error", "tries": 3, **named}]
+
+
+async def test_a_document_that_was_given_up_is_tried_again_when_it_changes(acme: Tenant, sql: SqlStores) -> None:
+    for _ in range(TRIES):
+        with pytest.raises(UnreadableRow):
+            await sql.search.catch_up(limit=99)
+        await _expire(sql)
+    await sql.search.catch_up(limit=99)
+
+    await _execute(sql, "UPDATE events SET data = substr(data, 2) WHERE delivery_id = 'D-1'")
+    await _execute(sql, "UPDATE context_records SET event_id = event_id WHERE custom_id LIKE '%D-1'")
+
+    assert await _found(acme, sql) == (["D-2", "D-1", "D-0"], 0)
+    assert await _pending(sql) == []
+
+
+async def test_looks_at_the_same_time_count_once(acme: Tenant, sql: SqlStores) -> None:
+    for _ in range(2 * TRIES):
+        with pytest.raises(UnreadableRow):
+            await sql.search.catch_up(limit=99)
+
+    assert {begun for _, begun in await _pending(sql)} == {1}
+
+
+async def test_what_failed_is_tried_alone(acme: Tenant, sql: SqlStores) -> None:
+    with pytest.raises(UnreadableRow):
+        await sql.search.catch_up(limit=99)
+    assert len(await _pending(sql)) == 3
+    await _expire(sql)
+
+    with pytest.raises(UnreadableRow):
+        await sql.search.catch_up(limit=99)
+
+    # What comes before it in the order of the keys is done, and what comes after it waits.
+    assert [(key[-3:], begun) for key, begun in await _pending(sql)] == [("D-1", 2), ("D-2", 1)]
