@@ -1,8 +1,8 @@
 """From a website to a brand identity."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 import pytest
 from tests.performing import performer_over
@@ -20,7 +20,9 @@ from contentsvc_core.testing import PlainSteps
 from contentsvc_core.usecases.generate import JobStarter
 from contentsvc_core.usecases.read_site import SITE_ATTEMPTS, BrandGenerator, BrandReader
 from contentsvc_core.workflows.causes import SiteReading
-from contentsvc_core.workflows.runs import CANCELLED, WorkflowRun
+from contentsvc_core.workflows.runs import CANCELLED, RunStatus, WorkflowRun
+
+_T = TypeVar("_T")
 
 URL = "https://acme.example"
 PAGE = Page(
@@ -49,6 +51,26 @@ async def ask(world: World, name: str | None = None, url: str = URL) -> Job:
     job = await brand_generator(world).request(world.organization.id, name=name, website_url=url)
     assert isinstance(job, Job)
     return job
+
+
+async def test_a_page_is_read_aside(world: World) -> None:
+    await ask(world)
+    stores, done = world.stores, list[str]()
+
+    async def aside(work: Callable[[], _T], /) -> _T:
+        result = work()
+        done.append(type(result).__name__)
+        return result
+
+    reader = BrandReader(
+        Sites(PAGE), stores.brands, ledger=stores.ledger, jobs=stores.jobs, clock=world.clock, aside=aside
+    )
+    run = await take(world)
+    assert run is not None
+    assert isinstance(run.cause, SiteReading)
+
+    assert await reader.perform(run, run.cause, PlainSteps()) is RunStatus.COMPLETED
+    assert done == ["BrandIdentity"]
 
 
 async def take(world: World) -> WorkflowRun | None:

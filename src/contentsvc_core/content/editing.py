@@ -75,6 +75,12 @@ def read_post_change(
     return PostChange(title=title, markdown=markdown, status=status)
 
 
+def halved(markdown: str) -> str:
+    """Return the first half of a text, up to the end of a line, with ``…`` in place of the rest."""
+    half = markdown[: len(markdown) // 2]
+    return f"{half.rpartition(chr(10))[0] or half}\n\n…\n"
+
+
 def entity_tag(post: Post) -> str:
     """Give the strong entity tag of a post as it is now (RFC 9110, section 8.8.3), quotes and all.
 

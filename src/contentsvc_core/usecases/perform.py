@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, assert_never, final
 from attrs import frozen
 
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.changelog.release_notes import halved
+from contentsvc_core.content.editing import halved
 from contentsvc_core.content.jobs import JobEventType, job_event
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.writing import Draft

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, final
 from urllib.parse import urlsplit
 
@@ -12,10 +13,11 @@ from contentsvc_core.content.pages import site_facts
 from contentsvc_core.content.site_addresses import BadAddress, SiteHost, read_site_address
 from contentsvc_core.content.site_brands import propose_brand
 from contentsvc_core.errors import ContentServiceError
-from contentsvc_core.ports import BrandIdentities, Clock, Jobs, RunLedger, SiteReader, Steps
+from contentsvc_core.ports import Aside, BrandIdentities, Clock, Jobs, RunLedger, SiteReader, Steps
 from contentsvc_core.ports.brands import NotRead, Page, SiteFault
 from contentsvc_core.usecases.generate import JobStarter
 from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.usecases.receive import at_once
 from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
@@ -70,8 +72,10 @@ class BrandReader:
         ledger: RunLedger,
         jobs: Jobs,
         clock: Clock,
+        aside: Aside = at_once,
     ) -> None:
-        """Take the ports."""
+        """Create a reader over the ports; ``aside`` is where pages are read: they have up to 512 KiB."""
+        self._aside = aside
         self._sites = sites
         self._brands = brands
         self._ledger = ledger
@@ -95,7 +99,7 @@ class BrandReader:
                 raise SiteNotRead(page.error)
             return await self._fail(run, f"{cause.website_url} cannot be read: {page.error}")
         await self._note(run, JobEventType.EXTRACTING, f"Reading what {page.url} says of itself")
-        proposed = self._proposed(run, cause, page)
+        proposed = await self._aside(partial(self._proposed, run, cause, page))
         if not await self._ledger.stands(run):
             # It was cancelled, or is another process's: what nobody wants is not saved.
             return None

@@ -1,5 +1,6 @@
 """The engine, and what it performs."""
 
+import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Final
 
@@ -67,6 +68,7 @@ async def open_engine(
                     ledger=stores.ledger,
                     jobs=stores.jobs,
                     clock=clock,
+                    aside=asyncio.to_thread,
                 ),
                 writer=writer,
                 fallback=DeterministicWriter(),

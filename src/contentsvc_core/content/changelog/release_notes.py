@@ -30,12 +30,6 @@ def clean(body: str, limit: int) -> tuple[str, bool]:
     return f"{text.rstrip()}\n{fence}" if fence else text.rstrip(), cut
 
 
-def halved(markdown: str) -> str:
-    """Return the first half of a text, up to the end of a line, with ``…`` in place of the rest."""
-    kept, _ = clean(markdown, len(markdown) // 2)
-    return f"{kept}\n\n…\n"
-
-
 def _without_comments(text: str) -> tuple[str, str]:
     """Remove HTML comments outside code; give the text, and the fence that closes a code block left open."""
     lines: list[str] = []
