@@ -1,4 +1,8 @@
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from html.parser import HTMLParser
+from typing import Any, final
 
 import pytest
 from hypothesis import given
@@ -73,11 +77,27 @@ def test_no_mixture_of_them_gets_through(markdown: str) -> None:
         assert (attributes.get("href") or "https:").split(":")[0].lower() in {"https", "http"}
 
 
-async def test_a_long_text_is_rendered_as_a_short_one_is() -> None:
-    paragraph = "some *words* and <b>no tags</b>\n\n"
+@final
+class Counting(ThreadPoolExecutor):
+    """Counts what it is given to do."""
 
-    assert await RENDERER.render(paragraph * 1000) == RENDERER.html(paragraph) * 1000
-    assert await RENDERER.render(paragraph) == RENDERER.html(paragraph)
+    given = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        self.given += 1
+        return super().submit(fn, *args, **kwargs)
+
+
+async def test_a_text_of_more_than_a_thousand_characters_is_rendered_in_a_thread() -> None:
+    threads = Counting(max_workers=1)
+    asyncio.get_running_loop().set_default_executor(threads)
+    # 25 characters.
+    paragraph = "a *word* and <b>no</b>.\n\n"
+
+    assert await RENDERER.render(paragraph * 40) == RENDERER.html(paragraph) * 40
+    assert threads.given == 0
+    assert await RENDERER.render(paragraph * 41) == RENDERER.html(paragraph) * 41
+    assert threads.given == 1
 
 
 def test_a_reference_is_expanded_up_to_a_bound() -> None:

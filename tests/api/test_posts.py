@@ -13,7 +13,7 @@ from tests.performing import performer_over
 
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.editing import entity_tag
+from contentsvc_core.content.editing import CONTENT_TOO_LONG, entity_tag
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.testing import START, PlainSteps
 
@@ -85,6 +85,11 @@ async def test_what_is_changed_is_rendered_anew_and_has_another_tag(acme: Caller
         ({"title": 1}, "Invalid request: title: Expected `str`, got `int`"),
         ({"markdown": ""}, "Invalid request: markdown: Expected `str` of length >= 1"),
         ({"markdown": "x" * 100_001}, "Invalid request: markdown: Expected `str` of length <= 100000"),
+        (
+            # Each 22 characters become 540 of HTML.
+            {"markdown": f"{'>' * 20}\n\n" * 4_000},
+            f"Invalid request: {CONTENT_TOO_LONG.error}",
+        ),
         ({"status": "gone"}, "Invalid request: status: 'gone' is not one of draft, published"),
         ({"title": "x", "content": "<p>"}, "Invalid request: Object contains unknown field `content`"),
         (["title"], "Invalid request: the body must be a JSON object"),

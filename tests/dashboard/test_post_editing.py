@@ -49,7 +49,14 @@ async def test_a_text_survives_being_opened_and_saved_whatever_it_begins_with(ac
 
 @pytest.mark.parametrize(
     ("title", "markdown", "field"),
-    [("", "x", "title"), ("t" * 121, "x", "title"), ("a\u202eb", "x", "title"), ("t", "", "markdown")],
+    [
+        ("", "x", "title"),
+        ("t" * 121, "x", "title"),
+        ("a\u202eb", "x", "title"),
+        ("t", "", "markdown"),
+        # It becomes too much HTML.
+        ("t", f"{'>' * 20}\n\n" * 4_000, "markdown"),
+    ],
 )
 async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
     acme: Caller, browsing: Browsing, title: str, markdown: str, field: str
