@@ -20,7 +20,7 @@ from contentsvc_http.changelog.reading import PublicReading
 from contentsvc_http.changelog.routes import changelog_routes
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import template_config
-from contentsvc_http.dashboard.routes import dashboard_routes
+from contentsvc_http.dashboard.routes import dashboard_routes, front_route
 from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import refuse
 from contentsvc_http.health import health_routes, status_route
@@ -111,7 +111,7 @@ def create_app(services: Services) -> ASGIApp:
 def _front_routes(front: Front, running: str) -> list[ControllerRouterHandler]:
     return [
         *api_routes(front.api),
-        *([] if front.dashboard is None else [dashboard_routes(front.dashboard)]),
+        *([] if front.dashboard is None else [dashboard_routes(front.dashboard), front_route()]),
         *([] if front.public is None else [changelog_routes(front.public)]),
         *([] if front.agents is None else agent_routes(front.agents)),
         status_route(running),

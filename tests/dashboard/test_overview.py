@@ -1,5 +1,6 @@
 """The first page."""
 
+import pytest
 from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing
 
@@ -57,3 +58,21 @@ async def test_foreign_words_stay_words(acme: Caller, world: ApiWorld, browsing:
     page = await browsing.open("/dashboard")
 
     assert not [told for tag, told in page.elements if tag == "img"]
+
+
+@pytest.mark.parametrize(
+    "accept",
+    ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"],
+)
+async def test_the_front_door_leads_a_browser_to_the_dashboard(world: ApiWorld, accept: str) -> None:
+    answer = await world.send("GET", "/", headers={"Accept": accept})
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/dashboard")
+    assert (answer.headers["vary"], answer.headers["cache-control"]) == ("Accept", "no-store")
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "application/json, text/html;q=0.5", ""])
+async def test_other_clients_find_nothing_at_the_front_door(world: ApiWorld, accept: str) -> None:
+    answer = await world.send("GET", "/", headers={"Accept": accept} if accept else {})
+
+    assert (answer.status_code, answer.json()) == (404, {"error": "Not Found"})

@@ -16,6 +16,8 @@ import httpx
 import pytest
 import yaml
 from tests import postgres
+from tests.api.world import ApiWorld
+from tests.changelog.reader import publish
 from tests.docs.pages import ROOT, command_at, fences, shell_lines
 from tests.server_process import PLAIN, Installation, prepare, serving
 
@@ -158,14 +160,55 @@ def test_nothing_runs_as_root_and_a_stop_has_the_time_that_it_takes() -> None:
     assert service["user"] == "contentsvc"
 
 
-def test_images_are_named_without_the_place_that_they_come_from() -> None:
-    images = [each["image"] for each in SERVICES.values()] + [line.split()[0] for line in instructions("FROM")]
+#: By the name that an operator may set: the image that is used where it is not set.
+IMAGES: Final = dict(re.findall(r"\$\{(\w+_IMAGE):-([^}]+)\}", COMPOSE))
 
-    for image in images:
+
+def test_images_are_named_without_the_place_that_they_come_from() -> None:
+    assert set(IMAGES) == {"PYTHON_IMAGE", "POSTGRES_IMAGE", "CADDY_IMAGE"}
+    for image in (*IMAGES.values(), "contentsvc"):
         assert re.fullmatch(r"[a-z0-9-]+(:[\w.-]+)?", image), image
-    (version,) = {line.split()[0] for line in instructions("FROM")}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert version.startswith(f"python:{project['requires-python'].removeprefix('>=')}")
+    assert IMAGES["PYTHON_IMAGE"].startswith(f"python:{project['requires-python'].removeprefix('>=')}")
+
+
+def test_every_image_can_be_pinned_by_its_digest() -> None:
+    assert instructions("ARG") == [f"PYTHON_IMAGE={IMAGES['PYTHON_IMAGE']}"]
+    assert {line.split()[0] for line in instructions("FROM")} == {"${PYTHON_IMAGE}"}
+    for node in (*NODES, "migrate"):
+        assert SERVICES[node]["image"] == "contentsvc"
+        assert SERVICES[node]["build"]["args"] == {"PYTHON_IMAGE": f"${{PYTHON_IMAGE:-{IMAGES['PYTHON_IMAGE']}}}"}
+    others = {name: each["image"] for name, each in SERVICES.items() if each["image"] != "contentsvc"}
+    assert others == {
+        "database": f"${{POSTGRES_IMAGE:-{IMAGES['POSTGRES_IMAGE']}}}",
+        "proxy": f"${{CADDY_IMAGE:-{IMAGES['CADDY_IMAGE']}}}",
+    }
+    for name, image in IMAGES.items():
+        assert f"{name}={image}@sha256:" in README
+
+
+def test_nothing_is_installed_in_the_image_without_its_hash() -> None:
+    calls = [call for line in instructions("RUN") for call in re.findall(r"-m pip [^&]+", line)]
+    assert len(calls) == 4
+    # What is fetched has its hash; the rest comes from the files that were fetched, and builds with them alone.
+    assert [call for call in calls if "--no-index" not in call] == [calls[0]]
+    assert "--require-hashes" in calls[0]
+    assert all("--no-build-isolation" in call for call in calls if call.split()[-1] == ".")
+
+
+def test_the_unit_keeps_the_process_to_what_it_needs() -> None:
+    service = unit()["Service"]
+
+    assert service["umask"] == "0077"
+    assert int(service["memorymax"].removesuffix("G")) >= 1
+    assert service["systemcallarchitectures"] == "native"
+    for name in (
+        *("NoNewPrivileges", "PrivateTmp", "PrivateDevices", "ProtectHome", "ProtectClock", "ProtectHostname"),
+        *("ProtectKernelTunables", "ProtectKernelModules", "ProtectKernelLogs", "ProtectControlGroups"),
+        *("RestrictSUIDSGID", "RestrictNamespaces", "RestrictRealtime", "LockPersonality", "RemoveIPC"),
+        "MemoryDenyWriteExecute",
+    ):
+        assert service[name.lower()] == "true", name
 
 
 def test_the_image_is_built_of_what_is_there() -> None:
@@ -186,21 +229,64 @@ def test_the_image_is_built_of_what_is_there() -> None:
                 assert re.search(rf"{option}\b", shown), (name, option)
 
 
-async def test_the_proxy_passes_on_what_is_public_and_nothing_else() -> None:
-    from tests.drivers.test_metrics import World  # noqa: PLC0415  # only here
+def passes(path: str) -> bool:
+    """Return whether the proxy's configuration hands a path to the nodes."""
+    shipped = "\n".join(line.partition("#")[0] for line in CADDYFILE.splitlines())
+    matchers = dict(re.findall(r"^\t(@\w+) (path [^\n]+|\{[^}]+\})", shipped, re.MULTILINE))
+    handled = re.findall(r"^\thandle (@\w+) \{\s+import nodes\s+\}", shipped, re.MULTILINE)
+    patterns = [each for name in handled for line in re.findall(r"path (.+)", matchers[name]) for each in line.split()]
+    return any(fnmatchcase(path, pattern) for pattern in patterns)
 
-    document = (await World().request("GET", "/schema/openapi.json")).json()
-    (patterns,) = re.findall(r"@public path (.+)", CADDYFILE)
 
-    def passes(path: str) -> bool:
-        return any(fnmatchcase(path, pattern) for pattern in patterns.split())
+async def asked_through_the_proxy(world: ApiWorld, method: str, path: str, **headers: str) -> httpx.Response:
+    """Ask the application as the proxy does; what it keeps inside it answers itself."""
+    return await world.send(method, path, headers=headers) if passes(path) else httpx.Response(404, text="proxy")
+
+
+#: By public route: the status, and a part of the answer.
+ROUTES: Final = {
+    "GET /": (303, ""),
+    "GET /changelog/acme": (200, "<h1"),
+    "GET /changelog/acme/feed.atom": (200, "<feed"),
+    "GET /changelog/acme/embed/fragment": (200, "<section"),
+    "GET /changelog/-/style.css": (200, "body"),
+    "GET /dashboard": (303, ""),
+    "GET /dashboard/sign-in": (200, "API key"),
+    "GET /dashboard/assets/style.css": (200, "body"),
+    "POST /mcp": (401, "error"),
+    "GET /v1/status": (200, "version"),
+    "GET /schema/openapi.json": (200, "openapi"),
+    "POST /api/webhooks/codehost/org_1/int_1/1": (404, "Integration not found"),
+    "GET /metrics": (404, "proxy"),
+    "GET /health/live": (404, "proxy"),
+    "GET /health/ready": (404, "proxy"),
+}
+
+
+async def test_the_proxy_passes_on_every_public_route() -> None:
+    world = ApiWorld()
+    await publish(await world.caller())
+
+    for route, (status, part) in ROUTES.items():
+        answer = await asked_through_the_proxy(world, *route.split(), Accept="text/html")
+        assert (route, answer.status_code) == (route, status), answer.text
+        assert part in answer.text, route
+
+
+async def test_the_proxy_passes_on_what_is_documented_and_nothing_else() -> None:
+    document = (await ApiWorld().send("GET", "/schema/openapi.json")).json()
 
     assert {path for path in document["paths"] if not passes(path)} == {"/health/live", "/health/ready"}
-    assert not passes("/metrics")
-    assert passes("/schema/openapi.json")
     (uri,) = re.findall(r"health_uri (\S+)", CADDYFILE)
     assert uri == "/health/live"
     assert uri in document["paths"]
+
+
+def test_the_dashboard_can_be_kept_to_a_network_by_one_mark() -> None:
+    (matcher,) = re.findall(r"^\t@dashboard \{(.*?)\}", CADDYFILE, re.DOTALL | re.MULTILINE)
+
+    assert re.findall(r"^\s*# (remote_ip private_ranges)$", matcher, re.MULTILINE)
+    assert not re.findall(r"^\s*remote_ip", CADDYFILE, re.MULTILINE)
 
 
 def health_check(port: int) -> int:

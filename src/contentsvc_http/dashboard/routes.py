@@ -2,7 +2,9 @@
 
 from typing import Any, Final
 
-from litestar import Request, Response, Router, get
+from litestar import Request, Response, Router, get, route
+from litestar.enums import HttpMethod
+from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from litestar.response import Redirect
 
@@ -64,6 +66,19 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
         exception_handlers={Exception: _refuse},
         request_max_body_size=_MAX_FORM,
     )
+
+
+def front_route() -> HTTPRouteHandler:
+    """Return the route of ``/``: it leads browsers to the dashboard, and is nothing to other clients."""
+
+    @route("/", http_method=[HttpMethod.GET, HttpMethod.HEAD], include_in_schema=False, name="front")
+    async def front(request: Request[Any, Any, Any]) -> Response[Any]:
+        # The first of equals: what a client takes that asks for no type.
+        if request.accept.best_match(["application/json", "text/html"]) == "text/html":
+            return Redirect(ROOT, status_code=303, headers=HEADERS | {"Vary": "Accept"})
+        return Response({"error": "Not Found"}, status_code=404, headers={"Vary": "Accept"})
+
+    return front
 
 
 def _refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
