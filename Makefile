@@ -1,7 +1,6 @@
 # Everything runs from a virtual environment, made from requirements.lock by `make install`.
 PYTHON ?= python3
 VENV ?= .venv
-UV_VERSION := 0.13.8
 BIN := $(VENV)/bin
 # uv lives in a folder of its own: `uv pip sync` removes from the environment whatever the lock does not name.
 UV := VIRTUAL_ENV=$(VENV) $(VENV)/uv/bin/uv
@@ -20,14 +19,16 @@ help:  ## list these targets
 
 install: $(STAMP)  ## make .venv with the pinned, hashed dependencies and this project
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock requirements-build.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@test -x $(VENV)/uv/bin/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $(VENV)/uv "uv==$(UV_VERSION)"
+	@test -x $(VENV)/uv/bin/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $(VENV)/uv --require-hashes --requirement requirements-build.lock
 	@$(UV) pip sync --quiet --require-hashes requirements.lock
-	@$(UV) pip install --quiet --no-deps --editable .
+	@$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 lock:  ## pin the newest versions that pyproject.toml allows (hashes only, no addresses)
+	@$(UV) pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --no-header \
+	  --group build --output-file requirements-build.lock
 	@$(UV) pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --no-header \
 	  --group dev --extra testing --extra otel --extra mcp pyproject.toml --output-file requirements.lock
 	@$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import grimp
@@ -80,11 +81,28 @@ def test_modules_are_named_for_their_subject() -> None:
     assert [path for path in SOURCES if kinds.fullmatch(path.name)] == []
 
 
-def test_the_lock_pins_hashes_and_names_no_address() -> None:
-    lock = (ROOT / "requirements.lock").read_text("utf-8")
+@pytest.mark.parametrize(("name", "least"), [("requirements.lock", 30), ("requirements-build.lock", 1)])
+def test_the_lock_pins_hashes_and_names_no_address(name: str, least: int) -> None:
+    lock = (ROOT / name).read_text("utf-8")
     pins = re.findall(r"^[a-z0-9.-]+==\S+", lock, re.MULTILINE)
 
-    assert len(pins) > 30
+    assert len(pins) >= least
     assert "://" not in lock
     for block in re.split(r"\n(?=[a-z0-9.-]+==)", lock):
         assert "--hash=sha256:" in block
+
+
+def test_nothing_is_installed_without_its_hash() -> None:
+    """What builds the package is in the lock; what installs the lock has a lock of its own."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    recipes = (ROOT / "Makefile").read_text("utf-8")
+    installing = re.findall(r"pip (?:install|sync) .*", recipes)
+
+    assert installing
+    for call in installing:
+        assert "--require-hashes" in call or ("--no-deps" in call and "--no-build-isolation" in call), call
+    (builder,) = project["build-system"]["requires"]
+    assert builder in project["dependency-groups"]["dev"]
+    assert re.search(r"^uv-build==0\.13\.", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE)
+    (installer,) = project["dependency-groups"]["build"]
+    assert (ROOT / "requirements-build.lock").read_text("utf-8").startswith(f"{installer} ")
