@@ -1,7 +1,6 @@
 """``/mcp``: AI agents, by the Model Context Protocol over HTTP, with the keys of ``/v1``."""
 
 from typing import Any, Final, final
-from urllib.parse import urlsplit
 
 from attrs import frozen
 from litestar import Request, Response, post
@@ -12,6 +11,7 @@ from contentsvc_core.content.editing import MARKDOWN_LIMIT
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_http.auth import caller
 from contentsvc_http.errors import Refused
+from contentsvc_http.same_origin import origin_of
 from contentsvc_mcp.toolbox import Toolbox
 
 #: 100,000 characters, each of them written as two escapes of six bytes, and room for the rest.
@@ -31,7 +31,7 @@ class Agents:
 
 def agent_routes(agents: Agents) -> list[HTTPRouteHandler]:
     """Give the routes."""
-    ours = _origin(agents.base_url)
+    ours = origin_of(agents.base_url)
 
     # Whoever asks for a stream (GET) or to end a session (DELETE) is told that there are none: 405.
     @post("/mcp", name="mcp", status_code=200, include_in_schema=False, request_max_body_size=_MAX_BODY)
@@ -56,8 +56,3 @@ def agent_routes(agents: Agents) -> list[HTTPRouteHandler]:
         return Response(answered.body, status_code=answered.status, headers=headers, media_type=media_type)
 
     return [mcp]
-
-
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}".lower()

@@ -7,6 +7,7 @@ from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing
 
 from contentsvc_core import Scope
+from contentsvc_http.settings import Settings
 
 ROOT = "/dashboard"
 
@@ -37,7 +38,7 @@ async def test_what_is_no_key_is_refused_in_words(world: ApiWorld, acme: Caller,
     page = await browsing.sign_in(key)
 
     assert page.status == 401
-    assert "opens nothing" in page.text
+    assert "That API key is not valid." in page.text
     assert not browsing.cookies
 
 
@@ -72,12 +73,68 @@ async def test_a_session_ends_with_its_key_and_after_a_day(world: ApiWorld, acme
     assert (await browsing.open(ROOT)).heading == "Sign in"
 
 
-async def test_another_sites_page_signs_nobody_in(world: ApiWorld, acme: Caller) -> None:
-    browsing = Browsing(world)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "Cross-Site"},
+        # Over plain http, and from old browsers, nothing else says it.
+        {"Origin": "http://evil.example"},
+        {"Origin": "https://test.evil.example"},
+        {"Origin": "http://test:81"},
+        {"Origin": "null"},
+    ],
+)
+async def test_another_sites_page_signs_nobody_in_and_nobody_out(
+    world: ApiWorld, acme: Caller, browsing: Browsing, headers: dict[str, str]
+) -> None:
+    stranger = Browsing(world)
 
-    page = await browsing.post(f"{ROOT}/sign-in", {"key": acme.key}, headers={"Sec-Fetch-Site": "cross-site"})
-
+    page = await stranger.post(f"{ROOT}/sign-in", {"key": acme.key}, headers=headers)
     assert page.status == 403
+    assert not stranger.cookies
+
+    page = await browsing.post(f"{ROOT}/sign-out", {}, headers=headers)
+    assert page.status == 403
+    assert (await browsing.open(ROOT)).heading == "Overview"
+    form = (await browsing.open(f"{ROOT}/changelog")).form(f"{ROOT}/changelog")
+    assert (await browsing.post(form.action, form.fields, headers=headers)).status == 403
+
+
+@pytest.mark.parametrize(
+    ("origin", "host"),
+    [("http://test", "test"), ("HTTP://Test", "test"), ("http://box.lan:8011", "box.lan:8011")],
+)
+async def test_our_own_page_signs_in_by_whatever_name_it_was_opened(acme: Caller, origin: str, host: str) -> None:
+    browsing = Browsing(acme.world)
+
+    page = await browsing.post(f"{ROOT}/sign-in", {"key": acme.key}, headers={"Origin": origin, "Host": host})
+
+    assert page.heading == "Overview"
+
+
+async def test_behind_a_proxy_that_changes_the_host_our_own_page_is_known_by_the_base_url() -> None:
+    world = ApiWorld(Settings(base_url="https://hooks.example:443/"))
+    browsing = Browsing(world)
+    headers = {"Origin": "https://hooks.example", "Host": "node-1:8000", "Sec-Fetch-Site": "same-origin"}
+
+    page = await browsing.post(f"{ROOT}/sign-in", {"key": (await world.caller()).key}, headers=headers)
+
+    assert page.heading == "Overview"
+
+
+async def test_who_signs_in_over_http_is_sent_to_the_https_address() -> None:
+    world = ApiWorld(Settings(base_url="https://hooks.example"))
+    acme, browsing = await world.caller(), Browsing(world)
+    headers = {"Origin": "http://box.lan:8011", "Host": "box.lan:8011"}
+
+    page = await browsing.post(f"{ROOT}/sign-in", {"key": acme.key}, headers=headers)
+
+    assert page.status == 400
+    assert "You opened this page over http, and this service expects https." in page.text
+    address = "https://hooks.example/dashboard/sign-in"
+    assert page.links[address] == address
     assert not browsing.cookies
 
 

@@ -9,15 +9,22 @@ from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.forms import read_form
 from contentsvc_http.dashboard.pages import go, outside_page
 from contentsvc_http.dashboard.visits import SIGN_IN, change_of_anybody, forget, keep, token_of
+from contentsvc_http.same_origin import is_in_clear
 
 #: The largest form here, in bytes: strangers send it, and a key has 56 characters.
 _MAX_FORM: Final = 4 * 1024
-_REFUSED = "This key opens nothing: it is unknown, expired or revoked."
+_REFUSED = "That API key is not valid. It may have expired or been revoked: ask for a new one."
 
 
 def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
     """Give the routes."""
     secure = dashboard.base_url.startswith("https:")
+
+    def page(
+        *, error: str | None = None, told: str | None = None, https: str | None = None, status: int = 200
+    ) -> Response[Any]:
+        context = {"title": "Sign in", "error": error, "told": told, "https": https}
+        return outside_page("sign_in.html", context, status=status)
 
     @get(SIGN_IN, name="dashboard_sign_in")
     async def show(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -25,15 +32,18 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         if token is not None and await dashboard.sign_in.signed_in(token) is not None:
             return go("")
         told = "You are signed out." if request.query_params.get("told") == "signed-out" else None
-        return outside_page("sign_in.html", {"title": "Sign in", "error": None, "told": told})
+        return page(told=told)
 
     @post(SIGN_IN, name="dashboard_sign_in_done", request_max_body_size=_MAX_FORM)
     async def sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
-        change_of_anybody(request)
+        change_of_anybody(dashboard, request)
+        if secure and is_in_clear(request):
+            # The browser would not keep the session's cookie, and would come back to an empty form.
+            return page(https=f"{dashboard.base_url}{SIGN_IN}", status=400)
         form = await read_form(request)
         made = await dashboard.sign_in.sign_in(form.text("key"))
         if made is None:
-            return outside_page("sign_in.html", {"title": "Sign in", "error": _REFUSED, "told": None}, status=401)
+            return page(error=_REFUSED, status=401)
         # A session of before is of no use any more.
         if (old := token_of(request)) is not None:
             await dashboard.sign_in.sign_out(old)
@@ -43,7 +53,7 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
 
     @post("/dashboard/sign-out", name="dashboard_sign_out", request_max_body_size=_MAX_FORM)
     async def sign_out(request: Request[Any, Any, Any]) -> Response[Any]:
-        change_of_anybody(request)
+        change_of_anybody(dashboard, request)
         if (token := token_of(request)) is not None:
             await dashboard.sign_in.sign_out(token)
         response = go("/sign-in", told="signed-out")

@@ -13,11 +13,11 @@ from contentsvc_core.organizations import Organization
 from contentsvc_core.usecases.sign_in import SignedIn
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.forms import Form, read_form
+from contentsvc_http.same_origin import is_foreign
 
 ROOT: Final = "/dashboard"
 SIGN_IN: Final = f"{ROOT}/sign-in"
 _COOKIE: Final = "contentsvc_session"
-_CROSS_SITE: Final = {"cross-site", "same-site"}
 
 
 class NotSignedIn(Exception):
@@ -89,7 +89,7 @@ async def change(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple
     """
     found = await visit(dashboard, request)
     form = await read_form(request)
-    if is_foreign(request) or not csrf_matches(found.signed_in.token, form.text("csrf")):
+    if is_foreign(request, dashboard.base_url) or not csrf_matches(found.signed_in.token, form.text("csrf")):
         message = "This form is out of date. Go back, reload the page, and send it again."
         raise Forbidden(message)
     if not found.may_write:
@@ -98,20 +98,15 @@ async def change(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple
     return found, form
 
 
-def change_of_anybody(request: Request[Any, Any, Any]) -> None:
-    """Refuse what another site's page sends: signing somebody in or out is theirs to do.
+def change_of_anybody(dashboard: Dashboard, request: Request[Any, Any, Any]) -> None:
+    """Check that no other site's page asks for it: a page of another site must not sign anybody in or out.
 
     Raises:
-        Forbidden: A browser says that another site has sent it.
+        Forbidden: A browser says that another site's page has sent it.
     """
-    if is_foreign(request):
-        message = "Another site has sent this. Open the dashboard itself."
+    if is_foreign(request, dashboard.base_url):
+        message = "Another site's page has sent this. Open the dashboard itself."
         raise Forbidden(message)
-
-
-def is_foreign(request: Request[Any, Any, Any]) -> bool:
-    """Tell whether a browser says that another site has sent this."""
-    return request.headers.get("Sec-Fetch-Site", "") in _CROSS_SITE
 
 
 def keep(response: Response[Any], signed_in: SignedIn, *, secure: bool) -> None:
