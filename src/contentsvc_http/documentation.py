@@ -1,6 +1,8 @@
 """The OpenAPI document and its page, which loads nothing from elsewhere."""
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, final
@@ -27,6 +29,13 @@ _FILES: Final = {
     "swagger-ui.css": "text/css",
     "favicon-32x32.png": "image/png",
 }
+#: What the documentation's page may do: run our files and the script that is written into it, and ask this service.
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self' {scripts}; style-src 'self' {styles}; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+_NO_PAGE: Final = "default-src 'none'; frame-ancestors 'none'"
+_GUARD: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 #: What needs no key.
 _OPEN: Final = frozenset({"/v1/status"})
 _NOT_FOUND: Final = 404
@@ -35,11 +44,25 @@ _FRAMEWORKS: Final = "Validation Exception"
 
 
 def openapi(version: str) -> OpenAPIConfig:
-    """Give the document's settings: it is at ``/schema/openapi.json``, and ``/schema`` shows it."""
+    """Return the document's settings: it is at ``/schema/openapi.json``, and ``/schema`` shows it."""
+    page = _Page(
+        js_url=f"{_ASSETS}/swagger-ui-bundle.js",
+        css_url=f"{_ASSETS}/swagger-ui.css",
+        standalone_preset_js_url=f"{_ASSETS}/swagger-ui-standalone-preset.js",
+        favicon=f'<link rel="icon" href="{_ASSETS}/favicon-32x32.png">',
+        path="/",
+    )
+
+    def guarded(response: Response[Any]) -> Response[Any]:
+        answer = _plain_not_found(response)
+        is_page = answer.media_type == "text/html"
+        answer.headers.update(_GUARD | {"Content-Security-Policy": page.policy if is_page else _NO_PAGE})
+        return answer
+
     return OpenAPIConfig(
         title="contentsvc",
         version=version,
-        openapi_router=Router("/schema", route_handlers=[], include_in_schema=False, after_request=_plain_not_found),
+        openapi_router=Router("/schema", route_handlers=[], include_in_schema=False, after_request=guarded),
         description="Receives a code host's webhooks, and serves what is made of them.",
         components=Components(
             security_schemes={
@@ -52,13 +75,7 @@ def openapi(version: str) -> OpenAPIConfig:
         ),
         render_plugins=[
             _Json(path="/openapi.json"),
-            _Page(
-                js_url=f"{_ASSETS}/swagger-ui-bundle.js",
-                css_url=f"{_ASSETS}/swagger-ui.css",
-                standalone_preset_js_url=f"{_ASSETS}/swagger-ui-standalone-preset.js",
-                favicon=f'<link rel="icon" href="{_ASSETS}/favicon-32x32.png">',
-                path="/",
-            ),
+            page,
         ],
     )
 
@@ -84,7 +101,7 @@ def asset_route() -> HTTPRouteHandler:
         media_type = _FILES.get(name)
         if media_type is None:
             raise Refused(_NOT_FOUND, {"error": "Not Found"})
-        return File(folder / name, media_type=media_type, content_disposition_type="inline")
+        return File(folder / name, media_type=media_type, content_disposition_type="inline", headers=_GUARD)
 
     return asset
 
@@ -105,12 +122,21 @@ class _Json(JsonRenderPlugin):
 class _Page(SwaggerRenderPlugin):
     """The document as a page; made once, too."""
 
+    #: Allows what the page loads, once it is made.
+    policy: str = _NO_PAGE
     _made: bytes | None = None
 
     def render(self, request: "Request[Any, Any, Any]", openapi_schema: dict[str, Any]) -> bytes:
         if self._made is None:
             self._made = super().render(request, _as_specified(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+            self.policy = _POLICY.format(scripts=_hashes("script", self._made), styles=_hashes("style", self._made))
         return self._made
+
+
+def _hashes(tag: str, page: bytes) -> str:
+    """Return what a policy calls the scripts or styles that are written into a page (CSP level 3, section 2.3.1)."""
+    inline = re.findall(rf"<{tag}(?![^>]* src=)[^>]*>(.*?)</{tag}>".encode(), page, re.DOTALL)
+    return " ".join(f"'sha256-{b64encode(sha256(each).digest()).decode()}'" for each in inline)
 
 
 def _as_specified(document: dict[str, Any]) -> dict[str, Any]:

@@ -102,7 +102,7 @@ async def test_what_a_client_has_is_not_sent_again(reader: Reader, pattern: str)
     tag, modified = first.headers["ETag"], first.headers["Last-Modified"]
 
     assert first.status_code == 200
-    assert first.headers["Cache-Control"] == "public, max-age=60"
+    assert first.headers["Cache-Control"] == "private, max-age=60"
     assert (await reader.get(where)).content == first.content
     for headers in (
         {"If_None_Match": tag},
@@ -112,7 +112,7 @@ async def test_what_a_client_has_is_not_sent_again(reader: Reader, pattern: str)
     ):
         again = await reader.get(where, **headers)
         assert (again.status_code, again.content) == (304, b"")
-        assert (again.headers["ETag"], again.headers["Cache-Control"]) == (tag, "public, max-age=60")
+        assert (again.headers["ETag"], again.headers["Cache-Control"]) == (tag, "private, max-age=60")
     for headers in (
         {"If_None_Match": '"x"'},
         {"If_None_Match": "malformed"},
@@ -198,15 +198,22 @@ async def test_a_long_list_goes_on_behind_its_last_post() -> None:
 
 async def test_addresses_begin_with_the_one_that_is_set() -> None:
     made = await Reader.made(Settings(base_url="https://changes.acme.example/"))
-    page = (await made.get("", Host="evil.example")).text
+    answer = await made.get("", Host="evil.example")
+    page = answer.text
 
     assert 'rel="canonical" href="https://changes.acme.example/changelog/acme"' in page
     assert "evil" not in page
+    # The same for everybody: shared caches may keep it.
+    assert answer.headers["Cache-Control"] == "public, max-age=60"
+    assert (await made.get("/feed.atom")).headers["Cache-Control"] == "public, max-age=60"
 
 
 async def test_where_none_is_set_the_request_says_it(reader: Reader) -> None:
     assert 'href="http://acme.example:8000/changelog/acme"' in (await reader.get("", Host="acme.example:8000")).text
     assert "evil" not in (await reader.get("", Host='evil"><x')).text
+    # What one client's Host has made is for that client: no shared cache hands it to others.
+    for where in ("", "/feed.atom", "/feed.json", "/embed", "/embed/fragment", "/releases"):
+        assert (await reader.get(where)).headers["Cache-Control"] == "private, max-age=60"
 
 
 async def test_the_files_that_pages_load_are_there(reader: Reader) -> None:

@@ -4,13 +4,17 @@ import asyncio
 import io
 import json
 import logging
+import re
 import sys
+from base64 import b64encode
 from collections.abc import Generator
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, cast
 
 import httpx
 import pytest
+from tests.api.world import ApiWorld
 
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.memory import MemoryStores, memory_stores
@@ -301,3 +305,27 @@ async def test_of_a_repeated_parameter_the_last_one_counts(world: World) -> None
     assert answered.json()["pagination"]["limit"] == 7
     refused = await world.request("GET", "/v1/posts?brandIdentityId=bi_1", headers=headers)
     assert (refused.status_code, refused.json()) == (400, {"error": "Invalid brandIdentityId: 'bi_1' is unknown"})
+
+
+@pytest.mark.parametrize(
+    "path", ["/schema", "/schema/", "/schema/openapi.json", "/schema/assets/swagger-ui.css", "/schema/x"]
+)
+async def test_the_documentation_says_what_browsers_may_do_with_it(path: str) -> None:
+    answer = await ApiWorld().send("GET", path)
+
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    if "assets" not in path:
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+
+
+async def test_the_page_of_the_documentation_may_run_what_is_written_into_it_and_nothing_else() -> None:
+    answer = await ApiWorld().send("GET", "/schema/")
+
+    policy = answer.headers["content-security-policy"]
+    for tag, kind in (("script", "script-src"), ("style", "style-src")):
+        (inline,) = re.findall(rf"<{tag}(?: type='text/javascript')?>(.*?)</{tag}>", answer.text, re.DOTALL)
+        digest = b64encode(sha256(inline.encode()).digest()).decode()
+        assert f"{kind} 'self' 'sha256-{digest}';" in policy

@@ -53,6 +53,7 @@ def changelog_routes(reading: PublicReading) -> Router:
         ],
         include_in_schema=False,
         exception_handlers={Exception: _refuse},
+        after_request=None if reading.base_url else _for_its_reader,
     )
 
 
@@ -180,6 +181,13 @@ def _embeds(reading: PublicReading) -> list[HTTPRouteHandler]:
         return answer(request, body, HTML, last_change=found.last_change, headers=PAGE | SHARED)
 
     return [embed, fragment]
+
+
+def _for_its_reader(response: Response[Any]) -> Response[Any]:
+    """Keep an answer out of shared caches: its addresses are made from the ``Host`` that one reader has sent."""
+    kept = response.headers.get("Cache-Control", "")
+    response.headers["Cache-Control"] = kept.replace("public", "private")
+    return response
 
 
 def _page(found: Shown, body: bytes) -> Response[Any]:
