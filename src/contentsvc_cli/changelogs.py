@@ -1,5 +1,6 @@
 """``changelog``: what everybody may read of an organization's posts."""
 
+import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -10,7 +11,10 @@ from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import InvalidChangelog, PublicChangelog, changelog_body
 from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.text import one_line
 
+#: How much of a name or a title is printed, in characters: a line of an 80-column terminal.
+_LINE: Final = 64
 _TYPES: Final = [kind.value for kind in ContentType]
 
 
@@ -59,10 +63,38 @@ def set_changelog(organization: str, *, as_json: bool, **options: Any) -> None: 
 
 @changelog.command()
 @ORGANIZATION
+@click.option("--yes", is_flag=True, help="Do not ask: for scripts.")
 @JSON
-def publish(organization: str, *, as_json: bool) -> None:
-    """Let everybody read a changelog."""
+def publish(organization: str, *, yes: bool, as_json: bool) -> None:
+    """Let everybody read a changelog, after showing which posts become public."""
+    # Programs that ask for JSON read standard output: what people need to see goes beside it.
+    shown, question = at_desk(lambda desk: _question(desk, organization))
+    if question:
+        click.echo(shown, err=True)
+        if not yes and not sys.stdin.isatty():
+            message = "there is no terminal to ask on: check the list above, then add --yes"
+            raise click.UsageError(message)
+        if not yes:
+            click.confirm(question, abort=True, err=True)
     _change(organization, {"is_public": True}, as_json=as_json)
+
+
+async def _question(desk: Desk, organization: str) -> tuple[str, str]:
+    """Return what becomes public, and what to ask; nothing where it is public already."""
+    owner = await desk.organization(organization)
+    standing = await desk.changelogs.standing(owner)
+    if standing.is_public:
+        return "", ""
+    exposure, newest = await desk.changelogs.preview(owner)
+    number = f"{exposure.posts:,} post{'' if exposure.posts == 1 else 's'}"
+    home = ChangelogLinks(base_url=desk.settings.base_url, slug=standing.slug).home
+    lines = [
+        f"{number} of {owner.slug} will be public at {home}, and what is published from now on.",
+        *(f"  {count:>7,}  {one_line(name, _LINE)}" for name, count in exposure.repositories),
+        *(["The newest:"] if newest else []),
+        *(f"  {post.published_at:%Y-%m-%d}  {one_line(post.title, _LINE)}" for post in newest),
+    ]
+    return "\n".join(lines), f"Make {number} public?"
 
 
 @changelog.command()

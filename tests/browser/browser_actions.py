@@ -4,7 +4,7 @@ import json
 import re
 from typing import Final
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 from tests.browser.looking import Looking
 from tests.browser.story import Story
 
@@ -209,3 +209,79 @@ def test_it_can_be_used_by_keyboard(looking: Looking) -> None:
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
+
+
+def _questions(page: Page, *, stays: bool) -> list[str]:
+    """Note each question that the page asks when it is left, and answer it."""
+    asked: list[str] = []
+
+    def answer(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        if stays:
+            dialog.dismiss()
+        else:
+            dialog.accept()
+
+    page.on("dialog", answer)
+    return asked
+
+
+def test_the_editor_asks_before_unsaved_text_is_lost(story: Story, browser: Browser) -> None:
+    with Looking.at(story, browser) as looking:
+        page = looking.page
+        looking.go("/posts")
+        page.locator("tbody a[href*='/dashboard/posts/post_']").first.click()
+        page.get_by_role("link", name="Edit").click()
+        asked = _questions(page, stays=True)
+        editor = page.url
+        # Nothing typed: nothing asked.
+        page.get_by_role("link", name="Overview").click()
+        expect(page).to_have_url(re.compile("/dashboard$"))
+        page.goto(editor)
+        page.get_by_label("Title").fill("The lamp keeps what you typed")
+        page.get_by_role("link", name="Overview").click()
+        expect(page.get_by_label("Title")).to_have_value("The lamp keeps what you typed")
+        # Another form of the page loses the text as well.
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_label("Title")).to_have_value("The lamp keeps what you typed")
+        assert asked == ["beforeunload", "beforeunload"]
+        assert page.url == editor
+        # A save that is refused keeps the text, and it is still not saved.
+        page.get_by_label("Title").fill("x" * 200)
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.locator("#title-fault")).to_be_visible()
+        page.get_by_role("link", name="Overview").click()
+        expect(page.get_by_label("Title")).to_have_value("x" * 200)
+        assert asked == ["beforeunload"] * 3
+        page.get_by_label("Title").fill("The lamp keeps what you typed")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("The lamp keeps what you typed")
+        page.get_by_role("link", name="Overview").click()
+        expect(page).to_have_url(re.compile("/dashboard$"))
+        assert asked == ["beforeunload"] * 3
+
+
+def test_unsaved_text_can_be_let_go(story: Story, browser: Browser) -> None:
+    with Looking.at(story, browser) as looking:
+        page = looking.page
+        looking.go("/changelog")
+        asked = _questions(page, stays=False)
+        page.get_by_label("Description").fill("What shines.")
+        page.get_by_role("link", name="Overview").click()
+        expect(page).to_have_url(re.compile("/dashboard$"))
+        assert asked == ["beforeunload"]
+
+
+def test_what_becomes_public_is_seen_before_a_changelog_is_switched_on(looking: Looking) -> None:
+    page = looking.page
+    looking.go("/changelog")
+    page.get_by_role("button", name="Switch off").click()
+    expect(page.get_by_role("status").first).to_have_text("Switched off.")
+    page.get_by_role("link", name="Switch on").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(r"Make \d+ posts public\?"))
+    expect(page.get_by_role("cell", name=REPOSITORY)).to_be_visible()
+    assert looking.barriers() == []
+    assert not looking.overflows()
+    looking.shot(f"changelog-publish-{page.viewport_size and page.viewport_size['width']}")
+    page.get_by_role("button", name=re.compile("^Make .* public$")).click()
+    expect(page.get_by_role("status").first).to_have_text("Switched on.")

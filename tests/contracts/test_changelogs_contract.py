@@ -8,7 +8,7 @@ from attrs import evolve
 from contract_values import IDS, Stores, Tenant, a_post, later, tenant
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.errors import Unstorable
@@ -64,6 +64,32 @@ async def test_what_no_store_can_hold_is_refused(acme: Tenant) -> None:
         with pytest.raises(Unstorable):
             await acme.stores.changelogs.save(changelog)
     assert await acme.stores.changelogs.of(acme.id) is None
+
+
+async def test_what_becomes_public_is_counted_by_repository(acme: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Several parts, without hundreds of posts.
+    monkeypatch.setattr("contentsvc_adapters.sql.changelogs._PART", 2)
+    zenith = await tenant(acme.stores, "zenith")
+    mine, changelogs = of(acme), acme.stores.changelogs
+    assert await changelogs.exposure(mine) == Exposure(posts=0, repositories={})
+    metadata: list[dict[str, object] | None] = [
+        {"repositories": ["acme/lighthouse"]},
+        {"repositories": ["acme/lighthouse", "acme/foghorn"]},
+        {"repositories": ["acme/foghorn", 7, "acme/foghorn"]},
+        {"repositories": "none"},
+        None,
+    ]
+    for number, each in enumerate(metadata):
+        await written(acme, later(minutes=number // 2), source_metadata=each)
+    await written(acme, content_type=ContentType.BLOG_POST, source_metadata=metadata[0])
+    await written(acme, content_type=ContentType.TWITTER_POST, source_metadata={"repositories": ["acme/secret"]})
+    await written(acme, status=PostStatus.DRAFT, source_metadata={"repositories": ["acme/secret"]})
+    await written(zenith, source_metadata={"repositories": ["zenith/star"]})
+
+    exposed = await changelogs.exposure(mine)
+
+    assert exposed == Exposure(posts=6, repositories={"acme/lighthouse": 3, "acme/foghorn": 2})
+    assert exposed.repositories == (("acme/foghorn", 2), ("acme/lighthouse", 3))
 
 
 async def test_only_its_own_published_posts_of_its_types_are_shown(acme: Tenant) -> None:

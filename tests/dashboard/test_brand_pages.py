@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from tests.api.world import Caller
-from tests.dashboard.browsing import Browsing
+from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.contents import beside, branded, stranger
 from tests.dashboard.tree import tree
 
@@ -230,3 +230,16 @@ async def test_another_organizations_identities_and_jobs_are_not_there(acme: Cal
         assert (await other.post(path, fields)).status == 404
     assert (await browsing.open(f"{BRANDS}/jobs/{writing}")).status == 404
     assert await found(acme, brand) == brand
+
+
+async def test_a_script_knows_which_text_is_not_saved(acme: Caller, browsing: Browsing) -> None:
+    brand = await branded(acme, "Light")
+    path = f"{BRANDS}/{brand.id}"
+
+    def guard(page: Seen) -> str | None:
+        return next(told.get("data-guard") for tag, told in page.elements if tag == "form" and told["action"] == path)
+
+    page = await browsing.open(path)
+    assert guard(page) == ""
+    # What is refused was typed, and is nowhere but on the page.
+    assert guard(await browsing.send(page.form(path), name="")) == "unsaved"

@@ -17,20 +17,63 @@ async def standing(acme: Caller) -> PublicChangelog | None:
     return await acme.world.stores.changelogs.of(acme.organization.id)
 
 
+async def published(acme: Caller) -> str:
+    """Publish the post of a push; return its id."""
+    post_id = (await posted(acme, "feat: a lamp")).id
+    answer = await acme("PATCH", f"/v1/posts/{post_id}", {"status": "published"})
+    assert answer.status_code == 200, answer.text
+    return post_id
+
+
 async def test_it_is_off_until_it_is_switched_on(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.open(PAGE)
     assert (page.heading, "See it" in page.links) == ("Public changelog", False)
     assert await standing(acme) is None
     assert (await acme.world.send("GET", "/changelog/acme")).status_code == 404
 
+    page = await browsing.open(page.links["Switch on …"])
+    assert page.heading == "Switch the public changelog on?"
     page = await browsing.send(page.form(f"{PAGE}/switch"))
 
     assert "Switched on." in page.text
     assert page.links["See it"] == "/changelog/acme"
     assert (await acme.world.send("GET", page.links["See it"])).status_code == 200
+    # There is nothing left to be asked.
+    assert (await browsing.open(f"{PAGE}/publish")).path == PAGE
     page = await browsing.send(page.form(f"{PAGE}/switch"))
     assert "Switched off." in page.text
     assert (await acme.world.send("GET", "/changelog/acme")).status_code == 404
+
+
+async def test_what_becomes_public_is_shown_before_and_asked_about(acme: Caller, browsing: Browsing) -> None:
+    post_id = await published(acme)
+
+    page = await browsing.open(f"{PAGE}/publish")
+
+    assert page.heading == "Make 1 post public?"
+    assert "http://127.0.0.1:8000/changelog/acme" in page.text
+    assert page.rows[1:] == [["acme/lighthouse", "1"]]
+    assert f"/dashboard/posts/{post_id}" in page.links.values()
+    assert page.form(f"{PAGE}/switch").buttons == ["Make 1 post public"]
+    assert await standing(acme) is None
+
+
+async def test_an_answer_counts_for_what_was_shown_alone(acme: Caller, browsing: Browsing) -> None:
+    form = (await browsing.open(f"{PAGE}/publish")).form(f"{PAGE}/switch")
+    await published(acme)
+
+    page = await browsing.send(form)
+
+    assert page.status == 409
+    assert "What becomes public has changed since you looked." in page.text
+    assert page.heading == "Make 1 post public?"
+    assert await standing(acme) is None
+    # Whoever was asked nothing is asked now.
+    page = await browsing.send(form, seen="")
+    assert (page.status, "has changed" in page.text) == (409, False)
+    assert await standing(acme) is None
+    assert "Switched on." in (await browsing.send(page.form(f"{PAGE}/switch"))).text
+    assert (await acme.world.send("GET", "/changelog/acme")).status_code == 200
 
 
 async def test_it_is_set_up_with_a_form(acme: Caller, browsing: Browsing) -> None:
@@ -84,7 +127,7 @@ async def test_the_address_of_another_one_is_taken(acme: Caller, browsing: Brows
     page = await other.send((await other.open(PAGE)).form(PAGE), slug="acme")
     assert "Saved." in page.text
 
-    page = await browsing.send((await browsing.open(PAGE)).form(f"{PAGE}/switch"))
+    page = await browsing.send((await browsing.open(f"{PAGE}/publish")).form(f"{PAGE}/switch"))
 
     assert page.status == 422
     assert "The address is taken by another changelog" in page.text
@@ -97,6 +140,7 @@ async def test_who_may_only_read_changes_nothing(acme: Caller) -> None:
 
     assert "http://127.0.0.1:8000/changelog/acme" in page.text
     assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
+    assert (await reading.open(f"{PAGE}/publish")).path == PAGE
     for path in (PAGE, f"{PAGE}/switch"):
         assert (await reading.post(path, {"to": "on"})).status == 403
     assert await standing(acme) is None

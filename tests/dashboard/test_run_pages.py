@@ -1,9 +1,11 @@
 """Workflow runs in the dashboard."""
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from attrs import evolve
 from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
@@ -11,6 +13,7 @@ from tests.dashboard.browsing import Browsing, Seen
 from contentsvc_core import Scope
 from contentsvc_core.text import has_controls
 from contentsvc_core.usecases.schedule import Scheduler
+from contentsvc_core.webhooks.events import Push
 from contentsvc_core.workflows.runs import MAX_KILLS, RunStatus, WorkflowRun
 
 ROOT = "/dashboard/runs"
@@ -384,3 +387,26 @@ async def test_pages_show_the_notes_of_a_release_without_controls_and_cut(acme: 
     assert "feat: a\\u001b]0;x\\u0007b\\u009b31m\\u202ec\\u2066 yyy" in page.text
     assert not has_controls(page.text.replace("\n", ""))
     assert "y" * 5_000 not in page.text
+
+
+async def test_a_commit_is_called_by_seven_characters_of_its_hash(acme: Caller, browsing: Browsing) -> None:
+    await trigger(acme)
+    await acme.push("d-1", "feat: a lamp")
+    (record,) = await acme.world.stores.contexts.records(acme.organization.id)
+    assert isinstance(record.event, Push)
+    commit = record.event.commits[0].id
+
+    page = await browsing.open(f"{ROOT}/{(await one(acme)).id}")
+
+    assert f" {commit[:7]} feat: a lamp" in page.text
+
+
+@pytest.mark.parametrize("path", ["runs/{run}", "triggers/{trigger}", "triggers/new", "schedules/new", "posts/write"])
+async def test_a_trail_of_crumbs_ends_with_a_link(acme: Caller, browsing: Browsing, path: str) -> None:
+    trigger_id = await trigger(acme)
+    await acme.push("d-1", "feat: a lamp")
+
+    page = await browsing.open(f"/dashboard/{path.format(run=(await one(acme)).id, trigger=trigger_id)}")
+
+    (crumbs,) = re.findall(r'<p class="crumbs">(.*?)</p>', page.response.text)
+    assert crumbs.endswith("</a>")

@@ -40,7 +40,7 @@ def test_it_is_shown_set_published_and_hidden() -> None:
         "url": "http://127.0.0.1:8000/changelog/acme",
     }
     assert command("changelog", "show", *mine) == first
-    assert command("changelog", "publish", *mine) == first | {"isPublic": True}
+    assert command("changelog", "publish", *mine, "--yes") == first | {"isPublic": True}
     named = command(
         *("changelog", "set", *mine, "--slug", "lamps", "--title", "Lamps", "--description", "What shines"),
         *("--product-url", "https://acme.example/", "--type", "blog_post", "--type", "twitter_post"),
@@ -71,6 +71,6 @@ def test_what_cannot_be_is_refused() -> None:
     unknown = invoke("changelog", "publish", "--organization", "nobody")
     assert (unknown.exit_code, "there is no organization 'nobody'" in unknown.output) == (1, True)
     command("organization", "create", "Zenith")
-    command("changelog", "publish", *mine)
+    command("changelog", "publish", *mine, "--yes")
     taken = invoke("changelog", "set", "--organization", "zenith", "--slug", "acme")
     assert (taken.exit_code, "slug is taken by another changelog" in taken.output) == (1, True)

@@ -1,6 +1,7 @@
 """``post``, ``trigger edit`` and ``log replay``: commands on what a delivery has made."""
 
 import asyncio
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,40 @@ def post() -> dict[str, Any]:
     asyncio.run(perform())
     (made,) = command("post", "list", "--organization", "acme")
     return made
+
+
+class Terminal(io.BytesIO):
+    """What is typed on a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_publishing_a_changelog_shows_what_becomes_public_and_asks(post: dict[str, Any]) -> None:
+    mine = ("--organization", "acme")
+    publish = ("changelog", "publish", *mine)
+    command("post", "edit", post["id"], "--title", "A lamp with a bell")
+    command("post", "publish", post["id"])
+
+    # A script has to know what it does.
+    refused = CliRunner().invoke(main, publish, input="y\n")
+    assert (refused.exit_code, "add --yes" in refused.stderr) == (2, True)
+    declined = CliRunner().invoke(main, publish, input=Terminal(b"n\n"))
+    assert (declined.exit_code, "Make 1 post public? [y/N]" in declined.stderr) == (1, True)
+    for shown in (refused, declined):
+        first, *rest = shown.stderr.splitlines()
+        assert first.startswith("1 post of acme will be public at http://127.0.0.1:8000/changelog/acme")
+        assert "1  acme/lighthouse" in rest[0]
+        assert rest[2].endswith("A lamp with a bell")
+    assert not command("changelog", "show", *mine)["isPublic"]
+
+    done = CliRunner().invoke(main, [*publish, "--json"], input=Terminal(b"y\n"))
+    assert json.loads(done.stdout)["isPublic"]
+    # It is public: there is nothing to ask.
+    again = CliRunner().invoke(main, [*publish, "--json"])
+    assert (again.exit_code, again.stderr, json.loads(again.stdout)["isPublic"]) == (0, "", True)
+    command("changelog", "hide", *mine)
+    assert command("changelog", "publish", *mine, "--yes")["isPublic"]
 
 
 def test_a_post_is_shown_changed_published_and_deleted(post: dict[str, Any], tmp_path: Path) -> None:

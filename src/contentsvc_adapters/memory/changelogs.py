@@ -1,14 +1,16 @@
 """The public changelogs."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import final
 
 from contentsvc_adapters.memory.state import State, refuse_unstorable
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
+from contentsvc_core.content.public.releases import repositories_in
 
 
 @final
@@ -65,6 +67,11 @@ class MemoryChangelogs:
     async def months(self, changelog: PublicChangelog) -> Sequence[Month]:
         """List the months that have anything."""
         return sorted({Month.of(place.published_at) for _, place in self._shown(changelog)}, reverse=True)
+
+    async def exposure(self, changelog: PublicChangelog) -> Exposure:
+        """Count what is shown."""
+        named = [repositories_in(post.source_metadata) for post, _ in self._shown(changelog)]
+        return Exposure(posts=len(named), repositories=Counter(name for names in named for name in names))
 
     async def last_change(self, changelog: PublicChangelog) -> datetime:
         """Find the last change of what is or was shown."""

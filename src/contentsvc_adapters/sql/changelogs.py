@@ -4,7 +4,8 @@ Each type of content has its own stretch of an index, newest first: as many rows
 that is shown, however many there are of it and of others.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Generator, Sequence
 from datetime import datetime
 from typing import Any, Final, final
 
@@ -32,14 +33,17 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.rows import AnyRow, json_of, post_of
 from contentsvc_adapters.sql.schema import posts, public_changelogs
 from contentsvc_core.content.posts import ContentType, Post
-from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog
 from contentsvc_core.content.public.months import Month, months_between
 from contentsvc_core.content.public.places import PublishedPlace
+from contentsvc_core.content.public.releases import repositories_in
 from contentsvc_core.timestamps import from_ms, to_ms
 
 #: Spelled out: behind a parameter, the planners would not see that the partial indexes serve.
 _PUBLISHED: Final = (posts.c.status == literal_column("'published'")) & posts.c.published_at.is_not(None)
 _PLACE: Final = (posts.c.published_at, posts.c.id)
+#: How many posts' metadata are held at a time, in rows: that of one post may have some 100 KB.
+_PART: Final = 200
 
 
 @final
@@ -134,6 +138,19 @@ class SqlChangelogs:
 
         return await self._database.read(read)
 
+    async def exposure(self, changelog: PublicChangelog) -> Exposure:
+        """Count in parts, by the metadata alone."""
+
+        def count(connection: Connection) -> Exposure:
+            number, repositories = 0, Counter[str]()
+            for kind in changelog.content_types:
+                for metadata in _metadata(connection, changelog, kind):
+                    number += 1
+                    repositories.update(repositories_in(msgspec.json.decode(metadata) if metadata else None))
+            return Exposure(posts=number, repositories=repositories)
+
+        return await self._database.read(count)
+
     async def last_change(self, changelog: PublicChangelog) -> datetime:
         """Read the last change of what is or was shown."""
         query = select(func.max(posts.c.updated_at)).where(
@@ -158,6 +175,16 @@ def note_change(connection: Connection, organization_id: str, at: datetime) -> N
 
 def _shown(changelog: PublicChangelog, kind: ContentType) -> ColumnElement[bool]:
     return and_(posts.c.organization_id == changelog.organization_id, posts.c.content_type == kind.value, _PUBLISHED)
+
+
+def _metadata(connection: Connection, changelog: PublicChangelog, kind: ContentType) -> Generator[str | None]:
+    """Read the metadata of every post of a type that is shown, part by part."""
+    query = select(*_PLACE, posts.c.source_metadata).where(_shown(changelog, kind)).order_by(*_PLACE).limit(_PART)
+    rows = connection.execute(query).all()
+    while rows:
+        yield from (row.source_metadata for row in rows)
+        behind = tuple_(*_PLACE) > tuple_(rows[-1].published_at, rows[-1].id)
+        rows = connection.execute(query.where(behind)).all() if len(rows) == _PART else ()
 
 
 def _having(changelog: PublicChangelog, asked: Sequence[Month]) -> Select[tuple[int]]:

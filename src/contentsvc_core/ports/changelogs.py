@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
 
@@ -15,7 +15,7 @@ class Changelogs(Protocol):
 
     A changelog says itself whose it is: what is asked by it shows that organization's posts, and those alone that
     :meth:`~contentsvc_core.content.public.changelogs.PublicChangelog.shows` allows. Whether it is public now is not
-    asked here. What a call reads does not grow with the number of posts.
+    asked here. What a call reads does not grow with the number of posts, but for :meth:`exposure`.
     """
 
     async def of(self, organization_id: str) -> PublicChangelog | None:
@@ -62,6 +62,14 @@ class Changelogs(Protocol):
 
     async def months(self, changelog: PublicChangelog) -> Sequence[Month]:
         """Give the months in which anything was published that a changelog shows, the newest first."""
+        ...
+
+    async def exposure(self, changelog: PublicChangelog) -> Exposure:
+        """Count the posts that a changelog shows, and by repository those that name it.
+
+        The one question whose cost grows with the number of posts: it is for the moment before all of them become
+        public.
+        """
         ...
 
     async def last_change(self, changelog: PublicChangelog) -> datetime:

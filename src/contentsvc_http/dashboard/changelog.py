@@ -1,13 +1,14 @@
 """The public changelog: what it is called, what it shows, and whether everybody may read it."""
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any, Final
 
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.public.changelogs import InvalidChangelog, PublicChangelog
+from contentsvc_core.content.public.changelogs import Exposure, InvalidChangelog, PublicChangelog
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_http.dashboard.choices import content_choices, named
 from contentsvc_http.dashboard.context import Dashboard
@@ -19,6 +20,7 @@ from contentsvc_http.dashboard.words import sentence
 _SECTION: Final = "changelog"
 _TITLE: Final = "Public changelog"
 _SNIPPET: Final = '<iframe src="{}" title="What is new" loading="lazy" width="100%" height="420"></iframe>'
+_CHANGED: Final = "What becomes public has changed since you looked. Look once more."
 #: By a field's name on the wire: what the page calls it.
 _LABELS: Final = {
     "slug": "The address",
@@ -59,17 +61,46 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         done = await dashboard.changelogs.change(found.organization, _given(form))
         return await page(found, form, done) if isinstance(done, InvalidChangelog) else go("/changelog", told="saved")
 
+    async def question(found: Visit, *, error: str | None = None, status: int = 200) -> Response[Any]:
+        standing = await dashboard.changelogs.standing(found.organization)
+        exposure, newest = await dashboard.changelogs.preview(found.organization)
+        context = {
+            "links": ChangelogLinks(base_url=dashboard.base_url, slug=standing.slug),
+            "exposure": exposure,
+            "newest": newest,
+            "seen": _tag(standing, exposure),
+            "error": error,
+        }
+        title = "Switch the public changelog on"
+        return pages.page(found, "changelog_publish.html", context, title=title, section=_SECTION, status=status)
+
+    @get(f"{ROOT}/changelog/publish", name="dashboard_changelog_publish")
+    async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        standing = await dashboard.changelogs.standing(found.organization)
+        return go("/changelog") if standing.is_public or not found.may_write else await question(found)
+
     @post(f"{ROOT}/changelog/switch", name="dashboard_changelog_switch")
     async def switch(request: Request[Any, Any, Any]) -> Response[Any]:
         found, form = await change(dashboard, request)
         is_public = form.text("to") == "on"
+        if is_public:
+            standing = await dashboard.changelogs.standing(found.organization)
+            exposure, _ = await dashboard.changelogs.preview(found.organization)
+            if form.text("seen") != _tag(standing, exposure):
+                return await question(found, error=_CHANGED if form.text("seen") else None, status=409)
         done = await dashboard.changelogs.change(found.organization, {"is_public": is_public})
         if isinstance(done, InvalidChangelog):
-            # Somebody else has the slug that it would have.
+            # Another organization has taken the slug meanwhile.
             return await page(found, refused=done)
         return go("/changelog", told="enabled" if is_public else "disabled")
 
-    return [shown, save, switch]
+    return [shown, save, ask, switch]
+
+
+def _tag(changelog: PublicChangelog, exposure: Exposure) -> str:
+    """Return what a question was about, in short: an answer counts for that alone."""
+    return sha256(repr((changelog.slug, exposure)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _standing(changelog: PublicChangelog) -> dict[str, Any]:

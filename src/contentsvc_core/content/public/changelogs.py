@@ -22,6 +22,10 @@ DEFAULT_TYPES: Final = (ContentType.CHANGELOG, ContentType.BLOG_POST)
 _HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?", re.ASCII)
 
 
+def _by_name(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counts.items()))
+
+
 def _known_order(types: tuple[ContentType, ...]) -> tuple[ContentType, ...]:
     return tuple(kind for kind in ContentType if kind in types)
 
@@ -67,6 +71,17 @@ class PublicChangelog:
             and post.published_at is not None
             and post.content_type in self.content_types
         )
+
+
+@final
+@frozen(kw_only=True)
+class Exposure:
+    """What a changelog shows, or would show once it is switched on."""
+
+    #: The number of posts.
+    posts: int
+    #: By repository, in alphabetical order: the number of these posts that name it. A post may name several, or none.
+    repositories: tuple[tuple[str, int], ...] = field(converter=_by_name)
 
 
 @final

@@ -1,6 +1,6 @@
 """Releases: posts that announce a tag of a repository."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, cast, final
 
 from attrs import field, frozen
@@ -19,11 +19,17 @@ class ReleaseOfPosts:
     posts: tuple[Post, ...] = field(converter=tuple)
 
 
-def repository_of(post: Post) -> str:
-    """Give the repository that a post is about; empty: it is about none or several, or nobody knows."""
-    given: object = (post.source_metadata or {}).get("repositories")
+def repositories_in(metadata: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return the repositories that a post's source metadata names, each once; foreign metadata may have any form."""
+    given: object = (metadata or {}).get("repositories")
     names = cast("list[Any]", given) if isinstance(given, list) else []
-    return names[0] if len(names) == 1 and isinstance(names[0], str) else ""
+    return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
+
+
+def repository_of(post: Post) -> str:
+    """Return the repository that a post is about; empty: there is none, or there are several."""
+    names = repositories_in(post.source_metadata)
+    return names[0] if len(names) == 1 else ""
 
 
 def by_release(posts: Iterable[Post]) -> list[ReleaseOfPosts]:

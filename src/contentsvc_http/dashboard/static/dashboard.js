@@ -47,5 +47,29 @@ document.addEventListener("submit", (event) => {
   setTimeout(() => delete form.dataset.sent, 2000);
 });
 
+// Leaving a page asks first while a guarded form has text that is not saved: text that was typed, or text that the
+// server has sent back. Saving that form does not ask.
+function isUnsaved(form) {
+  return form.dataset.guard === "unsaved"
+    || [...form.elements].some((field) => "defaultValue" in field && field.value !== field.defaultValue);
+}
+
+let saving = null;
+
+document.addEventListener("submit", (event) => {
+  if (!event.defaultPrevented) {
+    saving = event.target;
+  }
+});
+
+window.addEventListener("beforeunload", (event) => {
+  const forms = [...document.querySelectorAll("form[data-guard]")].filter((form) => form !== saving);
+  // For this departure alone: a save that the browser gives up for another link asks again.
+  saving = null;
+  if (forms.some(isUnsaved)) {
+    event.preventDefault();
+  }
+});
+
 showCopyButtons(document);
 document.addEventListener("htmx:load", (event) => showCopyButtons(event.target));
