@@ -11,7 +11,8 @@ from tests.browser.story import Story, told
 from tests.server_process import PATIENCE_S
 
 
-@pytest.fixture(scope="session")
+# One for each file: no picture depends on what another file has done before.
+@pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Generator[Story]:
     with told(tmp_path_factory.mktemp("story")) as made:
         yield made
