@@ -18,8 +18,10 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Generator[Story]:
         yield made
 
 
-@pytest.fixture(scope="session")
-def browser() -> Generator[Browser]:
+# After the story, which runs an event loop: while a browser is open, there is one already.
+@pytest.fixture(scope="module")
+def browser(story: Story) -> Generator[Browser]:
+    del story
     # On a machine that does much else.
     expect.set_options(timeout=PATIENCE_S * 1000)
     with sync_playwright() as playwright:
