@@ -29,6 +29,7 @@ from contentsvc_cli.sample import other_kinds
 from contentsvc_cli.sending import Answer, send_recorded
 from contentsvc_cli.waiting import Waiting, waiting
 from contentsvc_cli.wiring import accepted, open_desk
+from contentsvc_core.access.keys import Scope
 from contentsvc_core.journal import LogEntry
 from contentsvc_core.organizations import webhook_url
 from contentsvc_core.ports import RunLedger
@@ -141,7 +142,7 @@ async def _tell(settings: Settings, folder: Path, console: Console, told: _Told)
     async with open_desk(settings) as desk:
         console.rule("1. An organization, a key, an integration, a trigger")
         organization = accepted(await desk.operator.create_organization("Acme", slug="acme"))
-        key = accepted(await desk.operator.issue_key(organization, name="demo"))
+        key = accepted(await desk.operator.issue_key(organization, name="demo", scopes=tuple(Scope)))
         told.key = key.key
         connection = accepted(
             await desk.operator.connect(

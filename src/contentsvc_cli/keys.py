@@ -7,7 +7,7 @@ import click
 from contentsvc_cli.completing import organization_slugs
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import Desk, accepted, at_desk
-from contentsvc_core.access.keys import ApiKey, Scope, key_prefix
+from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, Scope, key_prefix
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.operate import IssuedKey
@@ -26,7 +26,7 @@ def key() -> None:
     "scopes",
     multiple=True,
     type=click.Choice([scope.value for scope in Scope]),
-    help="What it may do; may be repeated.  [default: read and write]",
+    help="What it may do; may be repeated. 'admin': issue and revoke keys in the dashboard.  [default: read and write]",
 )
 @click.option("--expires-in-days", type=click.IntRange(1, 36_500), help="It expires then.  [default: never]")
 @JSON
@@ -36,7 +36,7 @@ def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days
     async def work(desk: Desk) -> IssuedKey:
         owner = await desk.organization(organization)
         expires_at = None if expires_in_days is None else desk.clock.now() + timedelta(days=expires_in_days)
-        granted = [Scope(scope) for scope in scopes] or list(Scope)
+        granted = [Scope(scope) for scope in scopes] or DEFAULT_SCOPES
         issued = await desk.operator.issue_key(owner, name=name, scopes=granted, expires_at=expires_at)
         return accepted(issued)
 
@@ -64,7 +64,7 @@ def list_keys(organization: str | None, *, as_json: bool) -> None:
 @click.argument("prefix")
 @JSON
 def revoke(prefix: str, *, as_json: bool) -> None:
-    """Revoke the key that begins with PREFIX (csk_…); it stops working at once."""
+    """Revoke the key that begins with PREFIX (csk_…) and every key issued with it; they stop working at once."""
     # Whoever pastes the whole key means it; it is repeated nowhere.
     named = key_prefix(prefix) or prefix
 
@@ -86,6 +86,7 @@ def _body(found: ApiKey) -> dict[str, object]:
         "scopes": [scope.value for scope in found.scopes],
         "organizationId": found.organization_id,
         "createdAt": iso_ms(found.created_at),
+        "issuedBy": found.issued_by,
         "expiresAt": found.expires_at and iso_ms(found.expires_at),
         "revokedAt": found.revoked_at and iso_ms(found.revoked_at),
         "lastUsedAt": found.last_used_at and iso_ms(found.last_used_at),

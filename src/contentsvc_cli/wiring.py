@@ -13,10 +13,11 @@ from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.sql import SqlStores
 from contentsvc_cli.waiting import waiting
+from contentsvc_core.access.keys import KeyFault
 from contentsvc_core.content.brand_changes import BadChange, BrandFault
 from contentsvc_core.content.site_addresses import read_site_hosts
 from contentsvc_core.hosts import HostRefusal
-from contentsvc_core.organizations import Organization
+from contentsvc_core.organizations import Organization, TooMany
 from contentsvc_core.outgoing.endpoints import EndpointFault
 from contentsvc_core.ports import Directory
 from contentsvc_core.usecases.brands import BrandEditor
@@ -169,7 +170,16 @@ def glance(look: Callable[[Directory], Awaitable[Sequence[_T]]]) -> Sequence[_T]
 
 
 def accepted(
-    value: _T | Refusal | HostRefusal | TriggerFault | DuplicateSchedule | BrandFault | BadChange | EndpointFault,
+    value: _T
+    | Refusal
+    | HostRefusal
+    | TriggerFault
+    | DuplicateSchedule
+    | BrandFault
+    | BadChange
+    | EndpointFault
+    | KeyFault
+    | TooMany,
 ) -> _T:
     """Give what was done.
 
@@ -177,9 +187,9 @@ def accepted(
         ClickException: It was refused; the message is the reason.
     """
     match value:
-        case Refusal() | HostRefusal() | BadChange():
+        case Refusal() | HostRefusal() | BadChange() | TooMany():
             raise click.ClickException(value.reason)
-        case TriggerFault() | BrandFault() | EndpointFault():
+        case TriggerFault() | BrandFault() | EndpointFault() | KeyFault():
             raise click.ClickException(value.value)
         case DuplicateSchedule():
             raise click.ClickException(DUPLICATE)

@@ -71,6 +71,21 @@ class Removed:
     disabled_schedules: tuple[str, ...] = field(converter=_ascending)
 
 
+@final
+@frozen(kw_only=True)
+class TooMany:
+    """Why something was not added: the organization has as many as it may have. Nothing was written."""
+
+    #: What there are too many of, in the plural.
+    what: str
+    at_most: int
+
+    @property
+    def reason(self) -> str:
+        """Return the sentence for people, with the number."""
+        return f"An organization has at most {self.at_most} {self.what}"
+
+
 def webhook_path(integration: Integration, repository_id: int) -> str:
     """Give the path that a code host sends a repository's deliveries to (specification 4.1)."""
     return f"/api/webhooks/{integration.provider}/{integration.organization_id}/{integration.id}/{repository_id}"

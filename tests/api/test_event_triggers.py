@@ -5,10 +5,14 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from click import ClickException
 from tests.api.world import ApiWorld, Caller
 
+from contentsvc_cli.wiring import accepted
 from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.organizations import TooMany
 from contentsvc_core.testing import START
+from contentsvc_core.workflows.triggers import MAX_TRIGGERS
 
 PATH = "/v1/event-triggers"
 
@@ -137,6 +141,22 @@ async def test_a_faulty_trigger_is_refused_by_the_name_of_its_fault(
         "error": "Invalid request: there is nothing to change"
     }
     assert (await acme("GET", PATH)).json() == {"eventTriggers": [standing]}
+
+
+async def test_an_organization_has_a_bounded_number_of_triggers(world: ApiWorld, acme: Caller) -> None:
+    first = await made(acme)
+    standing = await world.stores.directory.trigger(acme.organization.id, first["id"])
+    assert standing is not None
+    for number in range(1, MAX_TRIGGERS):
+        added = evolve(standing, id=f"trg_{number}", repository_ids=(number + 1,))
+        assert await world.stores.directory.add_trigger(added) is True
+
+    answer = await acme("POST", PATH, wanted(outputType="blog_post"))
+
+    assert answer.status_code == 409
+    assert answer.json() == {"error": "An organization has at most 200 event triggers"}
+    with pytest.raises(ClickException, match="at most 200 event triggers"):
+        accepted(TooMany(what="event triggers", at_most=MAX_TRIGGERS))
 
 
 async def test_two_triggers_that_do_the_same_are_refused(acme: Caller, brand: str) -> None:

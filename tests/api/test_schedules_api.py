@@ -5,11 +5,13 @@ from typing import Any
 
 import httpx
 import pytest
+from attrs import evolve
 from tests.api.world import ApiWorld, Caller
 
 from contentsvc_core import Scope
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.usecases.schedule import Scheduler
+from contentsvc_core.workflows.schedules import MAX_SCHEDULES
 from contentsvc_http.settings import Settings
 
 TYPES = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
@@ -166,6 +168,18 @@ async def test_what_must_be_there_is_asked_for(acme: Caller) -> None:
     schedule = await made(acme)
     nothing = {"error": "Invalid request: there is nothing to change"}
     assert said(await acme("PATCH", f"{PATH}/{schedule['id']}", {})) == (400, nothing)
+
+
+async def test_an_organization_has_a_bounded_number_of_schedules(world: ApiWorld, acme: Caller) -> None:
+    first = await made(acme)
+    standing = await world.stores.schedules.schedule(acme.organization.id, first["id"])
+    assert standing is not None
+    for number in range(1, MAX_SCHEDULES):
+        added = evolve(standing, id=f"sch_{number}", repository_ids=(number + 1,))
+        assert await world.stores.schedules.add(added) is True
+
+    refused = (409, {"error": "An organization has at most 100 schedules"})
+    assert said(await acme("POST", PATH, wanted(lookbackWindow="yesterday"))) == refused
 
 
 async def test_the_same_schedule_twice_is_409(acme: Caller) -> None:

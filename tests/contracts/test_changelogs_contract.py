@@ -8,7 +8,7 @@ from attrs import evolve
 from contract_values import IDS, Stores, Tenant, a_post, later, tenant
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog
+from contentsvc_core.content.public.changelogs import SLUG_TAKEN, Exposure, PublicChangelog, too_many_slugs
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.errors import Unstorable
@@ -34,29 +34,103 @@ async def test_a_changelog_reads_back_as_it_was_and_takes_the_place_of_the_one_b
     second = of(acme, slug="lamps", title="Lamps", content_types=(ContentType.BLOG_POST,), updated_at=later(hours=1))
 
     for changelog in (first, first, second):
-        assert await changelogs.save(changelog)
+        assert await changelogs.save(changelog) is None
         assert await changelogs.of(acme.id) == changelog
         assert await changelogs.named(changelog.slug) == changelog
-
-    # The slug that it had is free.
-    assert await changelogs.named("acme") is None
-    zenith = await tenant(acme.stores, "zenith")
-    assert await changelogs.save(of(zenith, slug="acme"))
-    assert await changelogs.of(acme.id) == second
 
 
 async def test_a_slug_belongs_to_one_organization(stores: Stores) -> None:
     tenants = [await tenant(stores, f"t-{number}") for number in range(4)]
     saved = await asyncio.gather(*(stores.changelogs.save(of(each, slug="lamps")) for each in tenants))
 
-    assert sorted(saved) == [False, False, False, True]
-    holder, other = tenants[saved.index(True)], tenants[saved.index(False)]
+    assert sorted(saved, key=str) == [SLUG_TAKEN, SLUG_TAKEN, SLUG_TAKEN, None]
+    holder, other = tenants[saved.index(None)], tenants[saved.index(SLUG_TAKEN)]
     assert await stores.changelogs.named("lamps") == of(holder, slug="lamps")
     assert await stores.changelogs.of(other.id) is None
     # Nor can it be taken by who has another one.
-    assert await stores.changelogs.save(of(other))
-    assert not await stores.changelogs.save(of(other, slug="lamps", title="Lamps"))
+    assert await stores.changelogs.save(of(other)) is None
+    assert await stores.changelogs.save(of(other, slug="lamps", title="Lamps")) == SLUG_TAKEN
     assert await stores.changelogs.of(other.id) == of(other)
+    # A slug that was never public is free when it is given up.
+    assert await stores.changelogs.save(of(holder)) is None
+    assert await stores.changelogs.named("lamps") is None
+    assert await stores.changelogs.save(of(other, slug="lamps")) is None
+
+
+async def test_a_slug_that_was_public_belongs_to_its_organization_for_good(acme: Tenant) -> None:
+    changelogs = acme.stores.changelogs
+    zenith = await tenant(acme.stores, "zenith")
+    theirs = of(zenith, slug="sky")
+    assert await changelogs.save(theirs) is None
+    # Public, then off, then under another slug.
+    for changes in ({"slug": "secret-launch", "is_public": True}, {"slug": "secret-launch"}, {"slug": "lamps"}):
+        assert await changelogs.save(of(acme, **changes)) is None
+
+    assert await changelogs.save(evolve(theirs, slug="secret-launch")) == SLUG_TAKEN
+    assert await changelogs.of(zenith.id) == theirs
+    # It leads to the changelog as it is now, and can be its address again.
+    assert await changelogs.named("secret-launch") == of(acme, slug="lamps")
+    assert await changelogs.save(of(acme, slug="secret-launch")) is None
+
+
+async def test_another_organizations_own_slug_is_never_free(acme: Tenant) -> None:
+    changelogs = acme.stores.changelogs
+    zenith = await tenant(acme.stores, "zenith")
+    # Whether Acme has a changelog makes no difference.
+    for _ in range(2):
+        assert await changelogs.save(of(zenith, slug="acme")) == SLUG_TAKEN
+        assert await changelogs.save(of(acme, is_public=True)) is None
+    # An organization that comes later takes nothing away, on or off, whatever its name.
+    assert await changelogs.save(of(zenith, slug="sky", is_public=True)) is None
+    sky = await tenant(acme.stores, "sky")
+    for slug in ("sky", "night", "sky"):
+        assert await changelogs.save(of(zenith, slug=slug)) is None
+    assert await changelogs.save(of(sky)) == SLUG_TAKEN
+
+
+async def test_an_organization_holds_a_bounded_number_of_slugs(acme: Tenant) -> None:
+    changelogs = acme.stores.changelogs
+    for slug in ("one", "two", "one"):
+        assert await changelogs.save(of(acme, slug=slug, is_public=True), at_most=2) is None
+    # What is not public is not held.
+    assert await changelogs.save(of(acme, slug="three"), at_most=2) is None
+    assert await changelogs.save(of(acme, slug="three", is_public=True), at_most=2) == too_many_slugs(2)
+    assert "at most 2" in too_many_slugs(2).reason
+    assert await changelogs.of(acme.id) == of(acme, slug="three")
+    assert await changelogs.save(of(acme, slug="two", is_public=True), at_most=2) is None
+
+
+async def test_every_change_of_what_is_or_was_public_is_counted_whatever_the_clock_says(acme: Tenant) -> None:
+    changelogs, library = acme.stores.changelogs, acme.stores.posts
+    mine, zenith = of(acme, is_public=True), await tenant(acme.stores, "zenith")
+
+    async def counted() -> int:
+        found = await changelogs.of(acme.id)
+        assert found is not None
+        return found.revision
+
+    assert await changelogs.save(mine) is None
+    assert await changelogs.save(of(zenith)) is None
+    counts = [await counted()]
+    # All at one moment, and some at an earlier one.
+    draft = await written(acme, status=PostStatus.DRAFT)
+    await written(zenith)
+    assert await counted() == counts[-1]
+
+    post = await written(acme, later(hours=-1))
+    counts.append(await counted())
+    published = evolve(draft, status=PostStatus.PUBLISHED, updated_at=later(milliseconds=1))
+    edited = evolve(post, title="Other", updated_at=later(hours=-1, milliseconds=1))
+    back = evolve(edited, status=PostStatus.DRAFT, updated_at=later(hours=-1, milliseconds=2))
+    for seen, changed in ((draft, published), (post, edited), (edited, back)):
+        assert await library.change(changed, seen=seen.updated_at)
+        counts.append(await counted())
+    assert await library.remove(acme.id, post.id)
+    counts.append(await counted())
+    for changelog in (evolve(mine, title="Lamps"), evolve(mine, is_public=False)):
+        assert await changelogs.save(changelog) is None
+        counts.append(await counted())
+    assert counts == sorted(set(counts))
 
 
 async def test_what_no_store_can_hold_is_refused(acme: Tenant) -> None:
@@ -173,7 +247,7 @@ async def test_months_begin_at_midnight_utc(acme: Tenant) -> None:
 async def test_the_last_change_is_told_whatever_it_was(acme: Tenant) -> None:
     changelogs, library = acme.stores.changelogs, acme.stores.posts
     mine = of(acme)
-    assert await changelogs.save(mine)
+    assert await changelogs.save(mine) is None
     assert await changelogs.last_change(mine) == START
     # Never published: no reader has seen it.
     await written(acme, later(days=1), status=PostStatus.DRAFT)

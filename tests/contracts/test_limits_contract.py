@@ -51,6 +51,17 @@ async def test_a_window_is_kept_as_the_transition_gave_it_each_bucket_for_itself
         assert await stored(stores, other) == Window()
 
 
+async def test_the_windows_of_many_buckets_are_read_at_once_and_change_nothing(stores: Stores) -> None:
+    other, silent = Bucket.of_key(RATE, "csk_0000000002"), Bucket.of_key(RATE, "csk_0000000003")
+    for bucket in (BUCKET, BUCKET, other):
+        await stores.rate_limits.update(bucket, at(START))
+    expected = {BUCKET: await stored(stores), other: await stored(stores, other)}
+
+    for _ in range(2):
+        assert await stores.rate_limits.windows([BUCKET, silent, other]) == expected
+    assert await stores.rate_limits.windows([]) == {}
+
+
 async def test_of_parallel_requests_exactly_the_limit_is_admitted_the_first_ones_of_a_bucket_too(
     stores: Stores,
 ) -> None:

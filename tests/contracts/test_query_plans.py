@@ -5,16 +5,17 @@ The statements are those of the calls themselves, taken from the engines on thei
 
 import re
 import sqlite3
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import closing, contextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import closing
 from datetime import timedelta
 from typing import Any, Final
 
 from attrs import evolve, frozen
 from contract_values import IDS, RotatingSealer, Tenant, a_post, later, push, release, take, tenant
-from sqlalchemy import Engine, event, insert, text
+from sqlalchemy import insert, text
 from sqlite_files import file_of
 from tests import postgres
+from tests.statements import statements
 
 from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores
 from contentsvc_adapters.sql.schema import (
@@ -109,23 +110,8 @@ async def _filled(database: Database) -> Shelf:
     return Shelf(database, stores, acme, tables[log_entries][1]["id"])
 
 
-@contextmanager
-def _overheard() -> Generator[list[tuple[str, Any]]]:
-    """Collect what is sent to the databases meanwhile."""
-    heard: list[tuple[str, Any]] = []
-
-    def hear(_connection: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
-        heard.append((statement, parameters))
-
-    event.listen(Engine, "before_cursor_execute", hear)
-    try:
-        yield heard
-    finally:
-        event.remove(Engine, "before_cursor_execute", hear)
-
-
 async def _sent(shelf: Shelf, call: Callable[[Shelf], Awaitable[object]]) -> list[tuple[str, Any]]:
-    with _overheard() as heard:
+    with statements() as heard:
         await call(shelf)
     return [each for each in heard if _QUESTION.match(each[0])]
 
@@ -159,7 +145,7 @@ async def _timed(shelf: Shelf) -> None:
     log_id = f"log_{to_ms(at):012x}"[:12] + f"-{to_ms(at) & 0xFFFF:04x}-7000-8000-000000000000"
     entry = evolve((await shelf.acme.processed("d-8")).log, id=log_id, detail=None, created_at=at)
     await shelf.stores.journal.append(entry)
-    with _overheard() as heard:
+    with statements() as heard:
         assert await shelf.stores.journal.entry(shelf.acme.id, log_id) == entry
     # Found where its id says, and not looked for anywhere else.
     assert sum("FROM log_entries" in statement for statement, _ in heard) == 1
@@ -220,7 +206,7 @@ async def _looking(shelf: Shelf) -> None:
 
 async def _showing(shelf: Shelf) -> None:
     changelogs, shown = shelf.stores.changelogs, PublicChangelog.first(shelf.acme.organization, later())
-    assert await changelogs.save(shown)
+    assert await changelogs.save(shown) is None
     assert await changelogs.of(shelf.acme.id) == await changelogs.named(shown.slug) == shown
     newest = await changelogs.posts(shown, limit=20)
     assert len(newest) == 20
@@ -262,6 +248,7 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "limit": lambda shelf: shelf.stores.rate_limits.update(
         Bucket.of_key(RATES[0], "csk_1"), lambda window: hit(window, RATES[0], later())
     ),
+    "limits": lambda shelf: shelf.stores.rate_limits.windows([Bucket.of_key(rate, "csk_1") for rate in RATES]),
     "first page of posts": lambda shelf: shelf.stores.posts.page(shelf.acme.id, PostQuery(), PageRequest()),
     "deep page of posts by filters": lambda shelf: shelf.stores.posts.page(
         shelf.acme.id, PostQuery(ascending=True, statuses=[PostStatus.DRAFT]), PageRequest(limit=10, page=30)

@@ -11,6 +11,7 @@ from contract_values import IDS, Stores, Tenant, due, later, tenant
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.errors import Unstorable
+from contentsvc_core.organizations import TooMany
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.runs import RunStatus
@@ -239,3 +240,22 @@ async def test_a_firing_and_changes_at_once_lose_nothing(acme: Tenant) -> None:
     assert standing is not None
     assert (standing.due_at, standing.last_slot, standing.auto_publish) == (made.next_due_at, made.slot, True)
     assert await schedules.due(made.run.created_at, limit=9) == []
+
+
+async def test_an_organization_has_a_bounded_number_of_schedules(acme: Tenant) -> None:
+    schedules, zenith = acme.stores.schedules, await tenant(acme.stores, "zenith")
+    rivals = [a_schedule(acme.id, repository_ids=(number,)) for number in range(1, 6)]
+
+    answers = await asyncio.gather(*(schedules.add(rival, at_most=2) for rival in rivals))
+
+    too_many = TooMany(what="schedules", at_most=2)
+    assert (answers.count(True), answers.count(too_many)) == (2, 3)
+    assert "at most 2 schedules" in too_many.reason
+    assert len(await schedules.schedules(acme.id)) == 2
+    # The same again is no new one, what another one does is told as such, and one that is removed makes room.
+    winner = rivals[answers.index(True)]
+    assert await schedules.add(winner, at_most=2) is True
+    assert await schedules.add(a_schedule(acme.id, repository_ids=winner.repository_ids), at_most=2) is False
+    assert await schedules.remove(acme.id, winner.id)
+    assert await schedules.add(winner, at_most=2) is True
+    assert await schedules.add(a_schedule(zenith.id), at_most=2) is True

@@ -9,6 +9,7 @@ from contract_values import Tenant, a_trigger, an_integration, later, tenant
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.errors import Unstorable
+from contentsvc_core.organizations import TooMany
 from contentsvc_core.webhooks.settlement import Settled
 from contentsvc_core.workflows.triggers import Trigger, TriggerFault
 
@@ -142,3 +143,26 @@ async def test_removing_an_integration_leaves_triggers_that_can_be_changed(acme:
     )
 
     assert changed == evolve(one, repository_ids=(2,))
+
+
+async def test_an_organization_has_a_bounded_number_of_triggers(acme: Tenant) -> None:
+    directory, zenith = acme.stores.directory, await tenant(acme.stores, "zenith")
+    pattern = a_trigger(acme.id, 1, at=later(seconds=1))
+    rivals = [evolve(pattern, id=f"trg_{number}", repository_ids=(10 + number,)) for number in range(5)]
+    most = len(acme.triggers) + 2
+    before = (await acme.endpoint()).version
+
+    answers = await asyncio.gather(*(directory.add_trigger(rival, at_most=most) for rival in rivals))
+
+    too_many = TooMany(what="event triggers", at_most=most)
+    assert (answers.count(True), answers.count(too_many)) == (2, 3)
+    assert (await acme.endpoint()).version == before + 2
+    assert f"at most {most} event triggers" in too_many.reason
+    assert len(await directory.triggers(acme.id)) == most
+    # The same again is no new one, what another one does is told as such, and one that is removed makes room.
+    winner = rivals[answers.index(True)]
+    assert await directory.add_trigger(winner, at_most=most) is True
+    assert await directory.add_trigger(evolve(winner, id="trg_twin"), at_most=most) is False
+    assert await directory.remove_trigger(acme.id, winner.id)
+    assert await directory.add_trigger(winner, at_most=most) is True
+    assert await directory.add_trigger(evolve(pattern, id="trg_t", organization_id=zenith.id), at_most=most) is True

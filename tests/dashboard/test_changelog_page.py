@@ -122,15 +122,16 @@ async def test_what_cannot_be_is_said_beside_its_field(
     assert await standing(acme) is None
 
 
-async def test_the_address_of_another_one_is_taken(acme: Caller, browsing: Browsing) -> None:
+async def test_what_is_another_organizations_is_not_available_whatever_it_is(acme: Caller, browsing: Browsing) -> None:
     other = await stranger(acme)
-    page = await other.send((await other.open(PAGE)).form(PAGE), slug="acme")
+    page = await browsing.send((await browsing.open(PAGE)).form(PAGE), slug="lamps")
     assert "Saved." in page.text
 
-    page = await browsing.send((await browsing.open(f"{PAGE}/publish")).form(f"{PAGE}/switch"))
-
-    assert page.status == 422
-    assert "The address is taken by another changelog" in page.text
+    # An organization's own slug, and one of a changelog that is off.
+    for slug in ("acme", "lamps"):
+        page = await other.send((await other.open(PAGE)).form(PAGE), slug=slug)
+        assert page.status == 422
+        assert "The address is not available: choose another one" in page.text
 
 
 async def test_who_may_only_read_changes_nothing(acme: Caller) -> None:

@@ -1,15 +1,19 @@
 """The pages of API keys."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
-from tests.api.world import Caller
+from tests import sqlite
+from tests.api.world import SEALER, ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.contents import beside, stranger
 from tests.dashboard.tree import tree
+from tests.statements import statements
 
-from contentsvc_core import Scope
-from contentsvc_core.access.keys import ApiKey
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_core import IssuedKey, Scope
+from contentsvc_core.access.keys import MAX_KEYS, ApiKey
 
 KEYS = "/dashboard/keys"
 
@@ -45,14 +49,14 @@ async def test_a_key_is_issued_and_shown_once(acme: Caller, browsing: Browsing) 
     assert shown not in listed.response.text
     assert row(listed, issued.prefix)[0] == f"<b>Status page {issued.prefix}… active"
     assert row(listed, issued.prefix)[1] == "read"
-    assert row(listed, issued.prefix)[2] == "issued just now never used expires in 31 days"
+    assert row(listed, issued.prefix)[2] == f"issued just now with {acme.record.prefix}… never used expires in 31 days"
 
 
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
         ("scope", [], "Tick what it may do"),
-        ("scope", ["admin"], "Tick what it may do"),
+        ("scope", ["all"], "Tick what it may do"),
         ("expires", "2025-12-31", "This day is over"),
         ("expires", "31.12.2026", "This is no date"),
         ("expires", "9999-12-31", "This is no date"),
@@ -174,3 +178,89 @@ async def test_another_organizations_keys_are_not_there(acme: Caller, browsing: 
     for prefix in (acme.record.prefix, "csk_0000000000", "%20"):
         assert (await other.post(f"{KEYS}/{prefix}/revoke", {"csrf": csrf})).status == 404
     assert (await key_of(acme, acme.record.prefix)).revoked_at is None
+
+
+async def test_writing_does_not_issue_or_revoke_keys(acme: Caller, browsing: Browsing) -> None:
+    writer, _ = await beside(acme, Scope.READ, Scope.WRITE)
+
+    page = await writer.open(KEYS)
+
+    assert "--scope admin" in page.text
+    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
+    fields = (await writer.open("/dashboard/changelog")).form("/dashboard/changelog").fields
+    for path in (KEYS, f"{KEYS}/{acme.record.prefix}/revoke"):
+        refused = await writer.post(path, {"csrf": fields["csrf"], "scope": "read"})
+        assert refused.status == 403
+        assert "the scope admin" in refused.text
+    assert (await key_of(acme, acme.record.prefix)).revoked_at is None
+    assert len(await acme.world.stores.keys.keys(acme.organization.id)) == 2
+
+
+async def test_a_key_gives_no_scope_that_it_lacks_and_no_end_after_its_own(acme: Caller) -> None:
+    end = acme.world.clock.now() + timedelta(days=1)
+    issued = await acme.world.operator.issue_key(acme.organization, scopes=(Scope.READ, Scope.ADMIN), expires_at=end)
+    assert isinstance(issued, IssuedKey)
+    admin = Browsing(acme.world)
+    await admin.sign_in(issued.key)
+    form = (await admin.open(KEYS)).form(KEYS)
+
+    refused = await admin.send(form, scope=["read", "write"])
+    assert (refused.status, tree(refused).one(id="scope-fault").text) == (
+        422,
+        "Your own key may not do all of this: tick less.",
+    )
+    for expires in ("", "2027-01-31"):
+        page = await admin.send(form, scope="read", expires=expires)
+        shown = tree(page).one("code", class_="secret").text
+        made = await key_of(acme, shown[:14])
+        assert (made.expires_at, made.issued_by) == (end, issued.record.prefix)
+
+
+async def test_a_revoked_key_takes_with_it_what_it_issued(acme: Caller, browsing: Browsing) -> None:
+    root, issued = await beside(acme)
+    page = await root.send((await root.open(KEYS)).form(KEYS), scope=["read", "admin"])
+    leaked = tree(page).one("code", class_="secret").text
+    thief = Browsing(acme.world)
+    await thief.sign_in(leaked)
+    await thief.send((await thief.open(KEYS)).form(KEYS), scope=["read", "admin"])
+    page = await browsing.open(KEYS)
+    assert "The 2 keys that were issued with it will end, too." in page.response.text
+
+    # A key that revokes its own issuer ends, too.
+    done = await thief.send((await thief.open(KEYS)).form(f"{KEYS}/{issued.record.prefix}/revoke"))
+
+    assert done.path == "/dashboard/sign-in"
+    ended = [key for key in await acme.world.stores.keys.keys(acme.organization.id) if key.revoked_at is not None]
+    assert len(ended) == 3
+    assert (await browsing.open(KEYS)).status == 200
+
+
+async def test_an_organization_has_a_bounded_number_of_keys(acme: Caller, browsing: Browsing) -> None:
+    form = (await browsing.open(KEYS)).form(KEYS)
+    for _ in range(MAX_KEYS - 1):
+        await acme.world.operator.issue_key(acme.organization)
+
+    page = await browsing.send(form, name="One more")
+
+    assert page.status == 409
+    assert "An organization has at most 100 active API keys: revoke one that is not used any more." in page.text
+    assert len(await acme.world.stores.keys.keys(acme.organization.id)) == MAX_KEYS
+
+
+async def test_the_page_reads_as_often_for_many_keys_as_for_one(tmp_path: Path) -> None:
+    database = Database(sqlite.migrated(tmp_path / "keys.db"))
+    world = ApiWorld(stores=sql_stores(database, SEALER))
+    acme = await world.caller()
+    browsing = Browsing(world)
+    await browsing.sign_in(acme.key)
+    reads: list[int] = []
+    page = await browsing.open(KEYS)
+    for _ in range(2):
+        with statements() as seen:
+            page = await browsing.open(KEYS)
+        reads.append(len(seen))
+        for _ in range(5):
+            await world.operator.issue_key(acme.organization)
+    assert len(page.rows) == 7
+    assert reads[0] == reads[1]
+    await database.dispose()

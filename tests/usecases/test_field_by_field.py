@@ -34,7 +34,7 @@ from contentsvc_core import (
     StoreUnavailable,
     Trigger,
 )
-from contentsvc_core.access.keys import ApiKey, Scope, digest
+from contentsvc_core.access.keys import ApiKey, KeyFault, Scope, digest
 from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.windows import Lookback, LookbackWindow
@@ -85,7 +85,7 @@ class TestOperators:
         assert (len(issued.key), issued.key[:4], issued.key[14]) == (55, "csk_", "_")
         for expires_at in (now, now - timedelta(days=1)):
             late = await operator.issue_key(made, expires_at=expires_at)
-            assert _reason(late) == "the key would have expired already"
+            assert late is KeyFault.EXPIRED
 
         connected = await operator.connect(
             made, full_name="acme/lid", repository_id=7, provider="github", branch="stable"

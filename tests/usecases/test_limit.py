@@ -1,6 +1,7 @@
 """The limiter: what a closed bucket costs, and what it remembers of it."""
 
 import asyncio
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 
 import pytest
@@ -41,6 +42,10 @@ class CountedStore:
             return after, verdict
 
         return await self.store.update(bucket, counted)
+
+    async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
+        self.asked += 1
+        return await self.store.windows(buckets)
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         return await self.store.sweep(before=before, limit=limit)
@@ -93,14 +98,14 @@ async def test_a_closed_bucket_asks_the_store_once_and_writes_nothing_until_it_f
 
 
 async def test_looking_counts_nothing_and_writes_nothing(world: World) -> None:
-    assert await world.limiter.used(BUCKET) == 0
+    assert await world.limiter.used([BUCKET]) == {BUCKET: 0}
     await world.ask(3)
     world.at(40)
     await world.ask(2)
 
     for second, used in ((40, 5), (59, 5), (60, 2), (99, 2), (100, 0)):
         world.at(second)
-        assert await world.limiter.used(BUCKET) == used
+        assert await world.limiter.used([BUCKET]) == {BUCKET: used}
     assert world.store.written == 5
     assert await world.ask(11) == [True] * 10 + [False]
 
@@ -108,7 +113,7 @@ async def test_looking_counts_nothing_and_writes_nothing(world: World) -> None:
 async def test_a_closed_bucket_can_be_looked_into(world: World) -> None:
     await world.ask(11)
 
-    assert await world.limiter.used(BUCKET) == 10
+    assert await world.limiter.used([BUCKET]) == {BUCKET: 10}
 
 
 async def test_the_refusals_of_memory_and_store_are_the_same(world: World) -> None:

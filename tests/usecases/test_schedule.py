@@ -13,13 +13,13 @@ from tests.usecases.test_perform import perform_all, pushed
 
 from contentsvc_core import ContentType, PostStatus, Refusal, StoreUnavailable, UnreadableRow, WorkflowRun
 from contentsvc_core.content.windows import Lookback
-from contentsvc_core.organizations import Integration
+from contentsvc_core.organizations import Integration, TooMany
 from contentsvc_core.ports import Directory, Schedules
 from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.usecases.schedule import AT_ONCE, Scheduler
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.runs import SCHEDULE_DISABLED, RunStatus
-from contentsvc_core.workflows.schedules import NO_REPOSITORY, DuplicateSchedule, Schedule
+from contentsvc_core.workflows.schedules import MAX_SCHEDULES, NO_REPOSITORY, DuplicateSchedule, Schedule
 from contentsvc_core.workflows.slots import Cron, Frequency
 
 _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
@@ -298,14 +298,28 @@ async def test_any_number_that_nobody_can_read_holds_up_no_other(world: World) -
     assert len(node.faults) == 2 * (len(made) - 1)
 
 
-async def test_hundreds_that_are_due_at_once_all_fire(world: World) -> None:
-    for minute in range(60):
+async def test_more_than_are_read_at_once_all_fire(world: World) -> None:
+    for minute in range(20):
         for lookback in Lookback:
             await planned(world, cron=Cron(frequency=Frequency.DAILY, hour=9, minute=minute), lookback=lookback)
     move_to(world, "2026-01-01T10:00")
 
-    assert await Node(world).turn() == 300
-    assert await Node(world).turn() == 0
+    assert await Node(world, at_once=30).turn() == 100
+    assert await Node(world, at_once=30).turn() == 0
+
+
+async def test_an_organization_has_a_bounded_number_of_schedules(world: World) -> None:
+    for number in range(MAX_SCHEDULES):
+        await planned(world, repository_ids=[REPOSITORY_ID], cron=evolve(_DAILY, minute=number % 60, hour=number // 60))
+
+    refused = await planner(world).create(
+        world.organization.id,
+        name="One more",
+        cron=evolve(_DAILY, hour=23),
+        repository_ids=[REPOSITORY_ID],
+        output_type=ContentType.CHANGELOG,
+    )
+    assert refused == TooMany(what="schedules", at_most=MAX_SCHEDULES)
 
 
 @pytest.mark.parametrize(

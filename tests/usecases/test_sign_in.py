@@ -122,8 +122,9 @@ async def test_a_session_ends_with_its_key(world: World, door: SignIn) -> None:
 
 
 async def test_a_sweep_takes_the_sessions_that_are_over(world: World, door: SignIn) -> None:
+    key = await issued(world)
     for _ in range(250):
-        await entered(world, door)
+        await entered(world, door, key)
     world.clock.advance(timedelta(hours=1))
     last = await entered(world, door)
     world.clock.advance(SESSION_LIFE - timedelta(hours=1))

@@ -5,9 +5,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import final
 
+from attrs import evolve
+
 from contentsvc_adapters.memory.state import State, refuse_unstorable
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog
+from contentsvc_core.content.public.changelogs import (
+    MAX_SLUGS,
+    SLUG_TAKEN,
+    Exposure,
+    InvalidChangelog,
+    PublicChangelog,
+    public_slugs,
+    too_many_slugs,
+)
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import repositories_in
@@ -26,18 +36,29 @@ class MemoryChangelogs:
         return self._state.changelogs.get(organization_id)
 
     async def named(self, slug: str) -> PublicChangelog | None:
-        """Find the changelog of a slug."""
-        return next((each for each in self._state.changelogs.values() if each.slug == slug), None)
+        """Find the changelog that has a slug, or whose organization holds it."""
+        now = next((each for each in self._state.changelogs.values() if each.slug == slug), None)
+        return now or self._state.changelogs.get(self._state.slugs.get(slug, ""))
 
-    async def save(self, changelog: PublicChangelog) -> bool:
+    async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> InvalidChangelog | None:
         """Store a changelog, unless another organization has its slug."""
         refuse_unstorable(changelog)
-        self._state.refuse_stranger(changelog.organization_id)
+        owner = changelog.organization_id
+        self._state.refuse_stranger(owner)
+        standing = self._state.changelogs.get(owner)
         holder = await self.named(changelog.slug)
-        if holder is not None and holder.organization_id != changelog.organization_id:
-            return False
-        self._state.changelogs[changelog.organization_id] = changelog
-        return True
+        held = {slug for slug, holds in self._state.slugs.items() if holds == owner}
+        mine = held if standing is None else held | {standing.slug}
+        others = {each.slug for each in self._state.organizations.values() if each.id != owner}
+        if (holder is not None and holder.organization_id != owner) or changelog.slug in others - mine:
+            return SLUG_TAKEN
+        new = public_slugs(standing, changelog) - held
+        if new and len(held | new) > at_most:
+            return too_many_slugs(at_most)
+        self._state.slugs.update(dict.fromkeys(new, owner))
+        revision = 0 if standing is None else standing.revision + 1
+        self._state.changelogs[owner] = evolve(changelog, revision=revision)
+        return None
 
     async def posts(
         self,

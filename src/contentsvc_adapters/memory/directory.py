@@ -8,13 +8,13 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.schedules import disable_schedules
 from contentsvc_adapters.memory.state import Secret, State, of_organization, refuse_unstorable
-from contentsvc_core.access.keys import ApiKey
+from contentsvc_core.access.keys import MAX_KEYS, ApiKey, KeyFault, stands
 from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import Integration, Organization, Removed
+from contentsvc_core.organizations import Integration, Organization, Removed, TooMany
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.webhooks.events import Push, Release
-from contentsvc_core.workflows.triggers import Trigger, TriggerChange, TriggerFault, source_type
+from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange, TriggerFault, source_type
 
 _Value = TypeVar("_Value", Organization, Integration, Trigger)
 
@@ -123,14 +123,19 @@ class MemoryDirectory:
         self._raise_version(organization_id)
         return True
 
-    async def add_trigger(self, trigger: Trigger, *, checks_brand: bool = False) -> bool | UnknownBrand:
-        """Add a trigger, unless another one does the same."""
+    async def add_trigger(
+        self, trigger: Trigger, *, checks_brand: bool = False, at_most: int = MAX_TRIGGERS
+    ) -> bool | UnknownBrand | TooMany:
+        """Add a trigger, unless another one does the same or there are too many."""
         refuse_unstorable(trigger)
         self._state.refuse_stranger(trigger.organization_id)
         if _refuse_another(self._state.triggers, trigger):
             return True
-        if any(trigger.does_the_same_as(other) for other in await self.triggers(trigger.organization_id)):
+        others = await self.triggers(trigger.organization_id)
+        if any(trigger.does_the_same_as(other) for other in others):
             return False
+        if len(others) >= at_most:
+            return TooMany(what="event triggers", at_most=at_most)
         unknown = self._state.unknown_brand(trigger.organization_id, trigger.brand_identity_id)
         if checks_brand and unknown is not None:
             return unknown
@@ -206,14 +211,24 @@ class MemoryApiKeys:
         """Take the shared state."""
         self._state = state
 
-    async def add(self, key: ApiKey) -> None:
-        """Add a key."""
+    async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> KeyFault | TooMany | None:
+        """Add a key, unless its issuer has ended or there are too many."""
         refuse_unstorable(key)
         self._state.refuse_stranger(key.organization_id)
-        # The same key once more, after an unknown outcome, is welcome.
-        if self._state.keys.setdefault(key.prefix, key).digest != key.digest:
-            message = f"'{key.prefix}' is the prefix of another key"
-            raise Unstorable(message)
+        standing = self._state.keys.get(key.prefix)
+        if standing is not None:
+            # The same key again, after an unknown outcome, changes nothing.
+            if standing.digest != key.digest:
+                message = f"'{key.prefix}' is the prefix of another key"
+                raise Unstorable(message)
+            return None
+        active = {each.prefix for each in await self.keys(key.organization_id) if stands(each, key.created_at)}
+        if key.issued_by is not None and key.issued_by not in active:
+            return KeyFault.ISSUER_ENDED
+        if len(active) >= at_most:
+            return TooMany(what="active API keys", at_most=at_most)
+        self._state.keys[key.prefix] = key
+        return None
 
     async def key(self, prefix: str) -> ApiKey | None:
         """Find a key."""
@@ -225,11 +240,15 @@ class MemoryApiKeys:
         return [key for key in keys if organization_id in {None, key.organization_id}]
 
     async def revoke(self, prefix: str, at: datetime) -> bool:
-        """Revoke a key, once."""
-        key = self._state.keys.get(prefix)
-        if key is None:
+        """Revoke a key and what was issued with it, each once."""
+        if prefix not in self._state.keys:
             return False
-        self._state.keys[prefix] = evolve(key, revoked_at=key.revoked_at or at)
+        ending: set[str | None] = {prefix}
+        keys = self._state.keys.values()
+        while issued := {key.prefix for key in keys if key.issued_by in ending} - ending:
+            ending |= issued
+        for key in [key for key in keys if key.prefix in ending]:
+            self._state.keys[key.prefix] = evolve(key, revoked_at=key.revoked_at or at)
         return True
 
     async def touch(self, prefix: str, at: datetime) -> None:

@@ -89,6 +89,7 @@ class MemoryRunLedger:
             return Completion.ALREADY_REPORTED
         self._state.put_run(evolve(running, status=RunStatus.COMPLETED, error=None, post_id=post.id))
         self._state.posts[post.id] = post
+        self._state.count_public(post)
         if key is not None:
             self._state.once.add(key)
         tell(self._state, post_written(post))

@@ -113,6 +113,7 @@ class MemoryPostLibrary:
             published_at=post.published_at,
         )
         self._state.posts[post.id] = changed
+        self._state.count_public(standing, changed)
         if standing.status is not PostStatus.PUBLISHED and changed.status is PostStatus.PUBLISHED:
             tell(self._state, [post_published(changed)])
         return True
@@ -125,6 +126,7 @@ class MemoryPostLibrary:
         if standing is None or seen not in {None, standing.updated_at}:
             return False
         del self._state.posts[post_id]
+        self._state.count_public(standing)
         changelog = self._state.changelogs.get(organization_id)
         if changelog is not None and at is not None:
             self._state.changelogs[organization_id] = evolve(changelog, updated_at=max(at, changelog.updated_at))

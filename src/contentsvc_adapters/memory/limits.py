@@ -1,5 +1,6 @@
 """The windows of limited operations."""
 
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import final
 
@@ -26,6 +27,11 @@ class MemoryRateLimitStore:
         if after != before:
             self._state.windows[bucket.name] = after
         return verdict
+
+    async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
+        """Find the windows of buckets."""
+        windows = self._state.windows
+        return {bucket: windows[bucket.name] for bucket in buckets if bucket.name in windows}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         """Delete the windows that expired first."""

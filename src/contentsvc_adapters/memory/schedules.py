@@ -9,7 +9,9 @@ from attrs import evolve
 from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
 from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.errors import Unstorable
+from contentsvc_core.organizations import TooMany
 from contentsvc_core.workflows.schedules import (
+    MAX_SCHEDULES,
     DueSchedule,
     DuplicateSchedule,
     Firing,
@@ -26,18 +28,26 @@ class MemorySchedules:
         """Take the shared state."""
         self._state = state
 
-    async def add(self, schedule: Schedule, *, checks_brand: bool = False) -> bool | UnknownBrand:
-        """Add a schedule, unless another one does the same."""
+    async def add(
+        self, schedule: Schedule, *, checks_brand: bool = False, at_most: int = MAX_SCHEDULES
+    ) -> bool | UnknownBrand | TooMany:
+        """Add a schedule, unless another one does the same or there are too many."""
         refuse_unstorable(schedule)
         self._state.refuse_stranger(schedule.organization_id)
         if self._is_duplicate(schedule):
             return False
+        standing = self._state.schedules.get(schedule.id)
+        if standing is not None:
+            if standing != schedule:
+                message = f"'{schedule.id}' is the id of another one"
+                raise Unstorable(message)
+            return True
+        if len(await self.schedules(schedule.organization_id)) >= at_most:
+            return TooMany(what="schedules", at_most=at_most)
         unknown = self._state.unknown_brand(schedule.organization_id, schedule.brand_identity_id)
         if checks_brand and unknown is not None:
             return unknown
-        if self._state.schedules.setdefault(schedule.id, schedule) != schedule:
-            message = f"'{schedule.id}' is the id of another one"
-            raise Unstorable(message)
+        self._state.schedules[schedule.id] = schedule
         return True
 
     async def schedule(self, organization_id: str, schedule_id: str) -> Schedule | None:

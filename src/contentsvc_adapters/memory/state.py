@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar, cast, final
 
 import msgspec
-from attrs import Factory, define, fields, frozen, has
+from attrs import Factory, define, evolve, fields, frozen, has
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.access.sessions import Session
@@ -91,6 +91,8 @@ class State:
     posts: dict[str, Post] = Factory(dict[str, Post])
     #: By organization.
     changelogs: dict[str, PublicChangelog] = Factory(dict[str, PublicChangelog])
+    #: The organization that holds each slug which is or was public.
+    slugs: dict[str, str] = Factory(dict[str, str])
     #: Organization and key of the posts that there may be one of.
     once: set[tuple[str, str]] = Factory(set[tuple[str, str]])
     #: By id.
@@ -111,6 +113,13 @@ class State:
             self.unfinished.discard(run.id)
             self.steps.pop(run.id, None)
             self.drafts.pop(run.id, None)
+
+    def count_public(self, *posts: Post) -> None:
+        """Count a change of posts, each as it was or is, in the changelog that shows or showed one of them."""
+        for organization_id in {post.organization_id for post in posts if post.published_at is not None}:
+            changelog = self.changelogs.get(organization_id)
+            if changelog is not None:
+                self.changelogs[organization_id] = evolve(changelog, revision=changelog.revision + 1)
 
     def work_left(self, status: RunStatus) -> list[WorkflowRun]:
         """List the runs that are pending, or those that are running."""

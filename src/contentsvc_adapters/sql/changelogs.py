@@ -18,6 +18,7 @@ from sqlalchemy import (
     Integer,
     Select,
     and_,
+    bindparam,
     column,
     func,
     literal_column,
@@ -31,12 +32,21 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.rows import AnyRow, json_of, post_of
-from contentsvc_adapters.sql.schema import posts, public_changelogs
+from contentsvc_adapters.sql.schema import changelog_slugs, organizations, posts, public_changelogs
 from contentsvc_core.content.posts import ContentType, Post
-from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog
+from contentsvc_core.content.public.changelogs import (
+    MAX_SLUGS,
+    SLUG_TAKEN,
+    Exposure,
+    InvalidChangelog,
+    PublicChangelog,
+    public_slugs,
+    too_many_slugs,
+)
 from contentsvc_core.content.public.months import Month, months_between
 from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import repositories_in
+from contentsvc_core.errors import Unstorable
 from contentsvc_core.timestamps import from_ms, to_ms
 
 #: Spelled out: behind a parameter, the planners would not see that the partial indexes serve.
@@ -44,6 +54,10 @@ _PUBLISHED: Final = (posts.c.status == literal_column("'published'")) & posts.c.
 _PLACE: Final = (posts.c.published_at, posts.c.id)
 #: How many posts' metadata are held at a time, in rows: that of one post may have some 100 KB.
 _PART: Final = 200
+
+
+_STANDING: Final = select(public_changelogs).where(public_changelogs.c.organization_id == bindparam("owner"))
+_HELD: Final = select(changelog_slugs.c.slug).where(changelog_slugs.c.organization_id == bindparam("owner"))
 
 
 @final
@@ -59,23 +73,44 @@ class SqlChangelogs:
         return await self._changelog(public_changelogs.c.organization_id, organization_id)
 
     async def named(self, slug: str) -> PublicChangelog | None:
-        """Read the changelog of a slug."""
-        return await self._changelog(public_changelogs.c.slug, slug)
+        """Read the changelog that has a slug, or whose organization holds it."""
+        holder = select(changelog_slugs.c.organization_id).where(changelog_slugs.c.slug == slug).scalar_subquery()
+        query = select(public_changelogs).where(
+            (public_changelogs.c.slug == slug) | (public_changelogs.c.organization_id == holder)
+        )
+        found = [_changelog(row) for row in await self._all(query)]
+        return min(found, key=lambda changelog: changelog.slug != slug, default=None)
 
-    async def save(self, changelog: PublicChangelog) -> bool:
+    async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> InvalidChangelog | None:
         """Write a changelog, unless another organization has its slug."""
+        dialect, owner = self._database.dialect, changelog.organization_id
         row = _row(changelog)
-        saving = self._database.dialect.insert(public_changelogs).values(row)
-        saving = saving.on_conflict_do_update(index_elements=["organization_id"], set_=row)
-        holder = select(public_changelogs.c.organization_id).where(public_changelogs.c.slug == changelog.slug)
+        saving = dialect.insert(public_changelogs).values(row)
+        counted = row | {"revision": public_changelogs.c.revision + 1}
+        saving = saving.on_conflict_do_update(index_elements=["organization_id"], set_=counted)
 
-        def save(connection: Connection) -> bool:
-            # Of several that ask for a slug at once, the next one finds that this one has it.
-            self._database.dialect.hold(connection, f"changelog/{changelog.slug}")
-            if connection.scalar(holder) not in {None, changelog.organization_id}:
-                return False
+        def save(connection: Connection) -> InvalidChangelog | None:
+            # Changes of one organization come one after the other, and so do requests for one slug.
+            locking = select(organizations.c.id).where(organizations.c.id == owner)
+            if connection.execute(locking.with_for_update(key_share=True)).first() is None:
+                message = f"there is no organization '{owner}'"
+                raise Unstorable(message)
+            dialect.hold(connection, f"changelog/{changelog.slug}")
+            found = connection.execute(_STANDING, {"owner": owner}).first()
+            standing = None if found is None else _changelog(found)
+            held = set(connection.scalars(_HELD, {"owner": owner}))
+            mine = held if standing is None else held | {standing.slug}
+            if _is_anothers(connection, changelog, is_new=changelog.slug not in mine):
+                return SLUG_TAKEN
+            new = public_slugs(standing, changelog) - held
+            if new and len(held | new) > at_most:
+                return too_many_slugs(at_most)
             connection.execute(saving)
-            return True
+            for slug in new:
+                # A node of an older version may have published under a slug that another organization holds.
+                holding = dialect.insert(changelog_slugs).values(slug=slug, organization_id=owner)
+                connection.execute(holding.on_conflict_do_nothing())
+            return None
 
         return await self._database.write(save)
 
@@ -167,6 +202,18 @@ class SqlChangelogs:
         return await self._database.read(lambda connection: connection.execute(query).all())
 
 
+def _is_anothers(connection: Connection, changelog: PublicChangelog, *, is_new: bool) -> bool:
+    """Return whether another organization has or holds the slug, or, where it is new, is called so."""
+    owner, slug = changelog.organization_id, changelog.slug
+    having = [
+        select(table.c.organization_id).where(table.c.slug == slug, table.c.organization_id != owner)
+        for table in (public_changelogs, changelog_slugs)
+    ]
+    if is_new:
+        having.append(select(organizations.c.id).where(organizations.c.slug == slug, organizations.c.id != owner))
+    return any(connection.execute(each).first() is not None for each in having)
+
+
 def note_change(connection: Connection, organization_id: str, at: datetime) -> None:
     """Have an organization's changelog, if it has one, say that it has changed: a post is gone, and cannot say so."""
     mine = (public_changelogs.c.organization_id == organization_id, public_changelogs.c.updated_at < to_ms(at))
@@ -224,4 +271,5 @@ def _changelog(row: AnyRow) -> PublicChangelog:
         is_public=row.is_public,
         created_at=from_ms(row.created_at),
         updated_at=from_ms(row.updated_at),
+        revision=row.revision,
     )

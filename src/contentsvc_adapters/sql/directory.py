@@ -31,10 +31,10 @@ from contentsvc_adapters.sql.schema import (
 )
 from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import Integration, Organization, Removed
+from contentsvc_core.organizations import Integration, Organization, Removed, TooMany
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.workflows.triggers import Trigger, TriggerChange, TriggerFault, source_type
+from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange, TriggerFault, source_type
 
 _FIRST_VERSION: Final = 1
 
@@ -174,9 +174,11 @@ class SqlDirectory:
             self._database, organization_id, _has_an_effect(switch.values(enabled=enabled))
         )
 
-    async def add_trigger(self, trigger: Trigger, *, checks_brand: bool = False) -> bool | UnknownBrand:
-        """Add a trigger, unless another one does the same."""
-        return await triggers_of.add_trigger(self._database, trigger, checks_brand=checks_brand)
+    async def add_trigger(
+        self, trigger: Trigger, *, checks_brand: bool = False, at_most: int = MAX_TRIGGERS
+    ) -> bool | UnknownBrand | TooMany:
+        """Add a trigger, unless another one does the same or there are too many."""
+        return await triggers_of.add_trigger(self._database, trigger, checks_brand=checks_brand, at_most=at_most)
 
     async def change_trigger(
         self, organization_id: str, trigger_id: str, change: TriggerChange, *, checks_brand: bool = False

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import final
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from contentsvc_adapters.sql import directory_rows
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import api_keys
-from contentsvc_core.access.keys import ApiKey
+from contentsvc_adapters.sql.schema import api_keys, organizations
+from contentsvc_core.access.keys import MAX_KEYS, ApiKey, KeyFault
 from contentsvc_core.errors import Unstorable
+from contentsvc_core.organizations import TooMany
 from contentsvc_core.timestamps import to_ms
 
 
@@ -22,19 +23,32 @@ class SqlApiKeys:
         """Take the database."""
         self._database = database
 
-    async def add(self, key: ApiKey) -> None:
-        """Add a key."""
-        addition = self._database.dialect.insert(api_keys).on_conflict_do_nothing(index_elements=["prefix"])
+    async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> KeyFault | TooMany | None:
+        """Add a key, unless its issuer has ended or there are too many."""
         digest = select(api_keys.c.digest).where(api_keys.c.prefix == key.prefix)
+        stands = api_keys.c.revoked_at.is_(None) & (
+            api_keys.c.expires_at.is_(None) | (api_keys.c.expires_at > to_ms(key.created_at))
+        )
+        active = select(api_keys.c.prefix).where(api_keys.c.organization_id == key.organization_id, stands)
 
-        def add(connection: Connection) -> None:
-            connection.execute(addition, directory_rows.key_row(key))
-            # The same key once more, after an unknown outcome, is welcome.
-            if connection.scalar(digest) != key.digest:
-                message = f"'{key.prefix}' is the prefix of another key"
-                raise Unstorable(message)
+        def add(connection: Connection) -> KeyFault | TooMany | None:
+            _lock(connection, key.organization_id)
+            standing = connection.scalar(digest)
+            if standing is not None:
+                # The same key again, after an unknown outcome, changes nothing.
+                if standing != key.digest:
+                    message = f"'{key.prefix}' is the prefix of another key"
+                    raise Unstorable(message)
+                return None
+            found = set(connection.scalars(active))
+            if key.issued_by is not None and key.issued_by not in found:
+                return KeyFault.ISSUER_ENDED
+            if len(found) >= at_most:
+                return TooMany(what="active API keys", at_most=at_most)
+            connection.execute(insert(api_keys), directory_rows.key_row(key))
+            return None
 
-        await self._database.write(add)
+        return await self._database.write(add)
 
     async def key(self, prefix: str) -> ApiKey | None:
         """Read a key."""
@@ -51,15 +65,34 @@ class SqlApiKeys:
         return [directory_rows.key_of(row) for row in found]
 
     async def revoke(self, prefix: str, at: datetime) -> bool:
-        """Revoke a key, once."""
+        """Revoke a key and what was issued with it, each once."""
+        owner = select(api_keys.c.organization_id).where(api_keys.c.prefix == prefix)
+        ending = select(api_keys.c.prefix).where(api_keys.c.prefix == prefix).cte("ending", recursive=True)
+        ending = ending.union(select(api_keys.c.prefix).join(ending, api_keys.c.issued_by == ending.c.prefix))
         revoking = (
             update(api_keys)
-            .where(api_keys.c.prefix == prefix)
+            .where(api_keys.c.prefix.in_(select(ending.c.prefix)))
             .values(revoked_at=func.coalesce(api_keys.c.revoked_at, to_ms(at)))
         )
-        return await self._database.write(lambda connection: connection.execute(revoking).rowcount > 0)
+
+        def revoke(connection: Connection) -> bool:
+            organization_id = connection.scalar(owner)
+            if organization_id is None:
+                return False
+            # No key is issued with one of these meanwhile.
+            _lock(connection, organization_id)
+            connection.execute(revoking)
+            return True
+
+        return await self._database.write(revoke)
 
     async def touch(self, prefix: str, at: datetime) -> None:
         """Note when a key was used."""
         touching = update(api_keys).where(api_keys.c.prefix == prefix).values(last_used_at=to_ms(at))
         await self._database.write(lambda connection: connection.execute(touching))
+
+
+def _lock(connection: Connection, organization_id: str) -> None:
+    """Lock an organization's row, so that its keys are added and revoked one after the other."""
+    mine = select(organizations.c.id).where(organizations.c.id == organization_id)
+    connection.execute(mine.with_for_update(key_share=True))

@@ -1,5 +1,6 @@
 """The windows of limited operations."""
 
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import partial
 from typing import final
@@ -39,6 +40,13 @@ class SqlRateLimitStore:
             change = self._database.dialect.insert(rate_windows).values(bucket=bucket, **row)
             connection.execute(change.on_conflict_do_update(index_elements=["bucket"], set_=row))
         return verdict
+
+    async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
+        """Read the windows of buckets."""
+        named = {bucket.name: bucket for bucket in buckets}
+        query = select(rate_windows.c.bucket, rate_windows.c.hits).where(rate_windows.c.bucket.in_(named))
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return {named[row.bucket]: _window(row.bucket, row.hits) for row in found}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         """Delete the windows that expired first."""

@@ -20,8 +20,16 @@ from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.errors import Unstorable
+from contentsvc_core.organizations import TooMany
 from contentsvc_core.timestamps import from_ms, to_ms
-from contentsvc_core.workflows.schedules import DueSchedule, DuplicateSchedule, Firing, Schedule, disabled
+from contentsvc_core.workflows.schedules import (
+    MAX_SCHEDULES,
+    DueSchedule,
+    DuplicateSchedule,
+    Firing,
+    Schedule,
+    disabled,
+)
 from contentsvc_core.workflows.slots import cron_body, cron_of
 
 
@@ -33,20 +41,25 @@ class SqlSchedules:
         """Take the database."""
         self._database = database
 
-    async def add(self, schedule: Schedule, *, checks_brand: bool = False) -> bool | UnknownBrand:
-        """Add a schedule, unless another one does the same."""
+    async def add(
+        self, schedule: Schedule, *, checks_brand: bool = False, at_most: int = MAX_SCHEDULES
+    ) -> bool | UnknownBrand | TooMany:
+        """Add a schedule, unless another one does the same or there are too many."""
 
-        def add(connection: Connection) -> bool | UnknownBrand:
+        def add(connection: Connection) -> bool | UnknownBrand | TooMany:
             _lock(connection, schedule.organization_id)
-            if _is_duplicate(connection, schedule):
+            others = [each for each in _all(connection, schedule.organization_id) if each.id != schedule.id]
+            if _is_among(others, schedule):
                 return False
             standing = connection.execute(select(schedules).where(schedules.c.id == schedule.id)).first()
             if standing is not None:
                 if _schedule(standing) != schedule:
                     message = f"'{schedule.id}' is the id of another one"
                     raise Unstorable(message)
-                # The same once more, after an unknown outcome.
+                # The same again, after an unknown outcome.
                 return True
+            if len(others) >= at_most:
+                return TooMany(what="schedules", at_most=at_most)
             unknown = unknown_brand(connection, schedule.organization_id, schedule.brand_identity_id)
             if checks_brand and unknown is not None:
                 return unknown
@@ -80,7 +93,7 @@ class SqlSchedules:
             if standing is None:
                 return None
             changed = change(standing)
-            if _is_duplicate(connection, changed):
+            if _is_among(_all(connection, organization_id), changed):
                 return DuplicateSchedule()
             unknown = unknown_brand(connection, organization_id, changed.brand_identity_id)
             if checks_brand and unknown is not None:
@@ -188,10 +201,9 @@ def _one(connection: Connection, organization_id: str, schedule_id: str) -> Sche
     return None if found is None else _schedule(found)
 
 
-def _is_duplicate(connection: Connection, schedule: Schedule) -> bool:
-    """Tell whether another schedule does the same; they are few, and the rule is the core's."""
-    mine = _all(connection, schedule.organization_id)
-    return any(each.id != schedule.id and each.does_the_same_as(schedule) for each in mine)
+def _is_among(standing: Sequence[Schedule], schedule: Schedule) -> bool:
+    """Return whether another schedule does the same; they are few, and the rule is the core's."""
+    return any(each.id != schedule.id and each.does_the_same_as(schedule) for each in standing)
 
 
 def _put(connection: Connection, schedule: Schedule) -> None:

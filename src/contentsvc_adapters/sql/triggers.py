@@ -12,6 +12,7 @@ from contentsvc_adapters.sql.schema import triggers
 from contentsvc_adapters.sql.speakers import unknown_brand
 from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.errors import Unstorable
+from contentsvc_core.organizations import TooMany
 from contentsvc_core.workflows.triggers import Trigger, TriggerChange, TriggerFault
 
 
@@ -19,27 +20,29 @@ class _Double(Exception):
     """Undoes an addition: another trigger does the same."""
 
 
-class _Speechless(Exception):
-    """Undoes an addition: who is to speak is not there."""
+class _Refused(Exception):
+    """Rolls an addition back: the brand identity does not exist, or there are too many triggers."""
 
-    def __init__(self, unknown: UnknownBrand) -> None:
-        """Say who."""
-        super().__init__(unknown.reason)
-        self.unknown = unknown
+    def __init__(self, fault: UnknownBrand | TooMany) -> None:
+        super().__init__(fault.reason)
+        self.fault = fault
 
 
-async def add_trigger(database: Database, trigger: Trigger, *, checks_brand: bool) -> bool | UnknownBrand:
-    """Add a trigger, unless another one does the same."""
+async def add_trigger(
+    database: Database, trigger: Trigger, *, checks_brand: bool, at_most: int
+) -> bool | UnknownBrand | TooMany:
+    """Add a trigger, unless another one does the same or there are too many."""
+    adding = partial(_add, trigger, checks_brand=checks_brand, at_most=at_most)
     try:
-        await change_configuration(database, trigger.organization_id, partial(_add, trigger, checks_brand=checks_brand))
+        await change_configuration(database, trigger.organization_id, adding)
     except _Double:
         return False
-    except _Speechless as exc:
-        return exc.unknown
+    except _Refused as exc:
+        return exc.fault
     return True
 
 
-def _add(trigger: Trigger, connection: Connection, *, checks_brand: bool) -> bool:
+def _add(trigger: Trigger, connection: Connection, *, checks_brand: bool, at_most: int) -> bool:
     standing = connection.execute(select(triggers).where(triggers.c.id == trigger.id)).first()
     if standing is not None:
         if trigger_of(standing) != trigger:
@@ -47,11 +50,14 @@ def _add(trigger: Trigger, connection: Connection, *, checks_brand: bool) -> boo
             raise Unstorable(message)
         # The same once more, after an unknown outcome.
         return False
-    if any(other.does_the_same_as(trigger) for other in _all(connection, trigger.organization_id)):
+    others = _all(connection, trigger.organization_id)
+    if any(other.does_the_same_as(trigger) for other in others):
         raise _Double
+    if len(others) >= at_most:
+        raise _Refused(TooMany(what="event triggers", at_most=at_most))
     unknown = unknown_brand(connection, trigger.organization_id, trigger.brand_identity_id)
     if checks_brand and unknown is not None:
-        raise _Speechless(unknown)
+        raise _Refused(unknown)
     connection.execute(insert(triggers), trigger_row(trigger))
     return True
 

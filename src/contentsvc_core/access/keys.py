@@ -12,11 +12,29 @@ from attrs import field, frozen
 _FORM: Final = re.compile(r"(csk_[A-Za-z0-9]{10})_[A-Za-z0-9_-]{32,128}", re.ASCII)
 
 
+#: The most active keys of an organization: enough for one a service and one a person, and few enough for one page.
+MAX_KEYS: Final = 100
+
+
 class Scope(Enum):
-    """What a key may do."""
+    """What a key may do. No scope includes another."""
 
     READ = "read"
     WRITE = "write"
+    #: Issue and revoke keys.
+    ADMIN = "admin"
+
+
+#: The scopes of a new key for which none are named.
+DEFAULT_SCOPES: Final = (Scope.READ, Scope.WRITE)
+
+
+class KeyFault(Enum):
+    """Why a key was not issued; the value is what people are told."""
+
+    EXPIRED = "the key would have expired already"
+    SCOPE = "a key can only give scopes that it has itself"
+    ISSUER_ENDED = "the key that it was to be issued with has ended"
 
 
 @final
@@ -33,6 +51,8 @@ class ApiKey:
     digest: str = field(repr=False)
     scopes: tuple[Scope, ...] = field(converter=tuple)
     created_at: datetime
+    #: The prefix of the key that it was issued with; ``None``: an operator issued it.
+    issued_by: str | None = None
     #: ``None``: it does not expire.
     expires_at: datetime | None = None
     revoked_at: datetime | None = None

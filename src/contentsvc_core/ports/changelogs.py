@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog
+from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, InvalidChangelog, PublicChangelog
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
 
@@ -23,13 +23,18 @@ class Changelogs(Protocol):
         ...
 
     async def named(self, slug: str) -> PublicChangelog | None:
-        """Find the changelog of a slug, whosever it is, public or not."""
+        """Find the changelog that has a slug, or whose organization holds it from before; public or not.
+
+        The caller compares the slug: a changelog with another slug has moved there.
+        """
         ...
 
-    async def save(self, changelog: PublicChangelog) -> bool:
-        """Store an organization's changelog, in place of the one that it has; False: the slug is another one's.
+    async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> InvalidChangelog | None:
+        """Store an organization's changelog in place of the one that it has. With an answer, nothing was written.
 
-        Of any number of organizations that ask for a slug at once, one gets it.
+        A slug that is or was public is held by its organization for good. ``SLUG_TAKEN``: another organization holds
+        the slug, has it now, or is itself called so. Of any number of organizations that ask for a slug at once, one
+        gets it. An organization holds ``at_most`` slugs.
 
         Raises:
             Unstorable: There is no such organization.

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from contentsvc_core.access.keys import ApiKey
+from contentsvc_core.access.keys import MAX_KEYS, ApiKey, KeyFault
 from contentsvc_core.content.brand import UnknownBrand
-from contentsvc_core.organizations import Integration, Organization, Removed
-from contentsvc_core.workflows.triggers import Trigger, TriggerChange, TriggerFault
+from contentsvc_core.organizations import Integration, Organization, Removed, TooMany
+from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange, TriggerFault
 
 
 class Directory(Protocol):
@@ -64,11 +64,15 @@ class Directory(Protocol):
         """Switch an integration on or off; False: it is unknown."""
         ...
 
-    async def add_trigger(self, trigger: Trigger, *, checks_brand: bool = False) -> bool | UnknownBrand:
+    async def add_trigger(
+        self, trigger: Trigger, *, checks_brand: bool = False, at_most: int = MAX_TRIGGERS
+    ) -> bool | UnknownBrand | TooMany:
         """Add a trigger; False: another one does the same, nothing was written. The same once more changes nothing.
 
         Of any number of triggers that do the same
         (:meth:`~contentsvc_core.workflows.triggers.Trigger.does_the_same_as`), added at once, one is added.
+        :class:`~contentsvc_core.organizations.TooMany`: the organization has ``at_most``, and no more are added,
+        however many are added at once.
         ``checks_brand``: the identity that it names must be there, while nobody removes it; else nothing is written.
         """
         ...
@@ -112,8 +116,13 @@ class Directory(Protocol):
 class ApiKeys(Protocol):
     """The API keys (specification 5.1)."""
 
-    async def add(self, key: ApiKey) -> None:
-        """Add a key."""
+    async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> KeyFault | TooMany | None:
+        """Add a key; the same once more changes nothing. With an answer, nothing was written.
+
+        ``ISSUER_ENDED``: the key that issues it is unknown, another organization's, revoked or expired when the new
+        one is created. :class:`~contentsvc_core.organizations.TooMany`: ``at_most`` keys of the organization are
+        active then. Both hold for any number of keys that are added and revoked at once.
+        """
         ...
 
     async def key(self, prefix: str) -> ApiKey | None:
@@ -125,7 +134,10 @@ class ApiKeys(Protocol):
         ...
 
     async def revoke(self, prefix: str, at: datetime) -> bool:
-        """Revoke a key; False: it is unknown. A key that was revoked before keeps its first time."""
+        """Revoke a key and every key that was issued with it, directly or not; False: it is unknown.
+
+        A key that was revoked before keeps its first time.
+        """
         ...
 
     async def touch(self, prefix: str, at: datetime) -> None:

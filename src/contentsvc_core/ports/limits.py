@@ -1,6 +1,6 @@
 """What limited operations have admitted."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
@@ -22,6 +22,10 @@ class RateLimitStore(Protocol):
         nothing and may be called more than once. When the connection was lost and nobody knows whether the change was
         committed, it is applied to what is there: a request may then be counted twice, and never not at all.
         """
+        ...
+
+    async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
+        """Return the windows of buckets as they are now, all in one read; a bucket without one is left out."""
         ...
 
     async def sweep(self, *, before: datetime, limit: int) -> int:

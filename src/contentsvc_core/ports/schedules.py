@@ -5,19 +5,24 @@ from datetime import datetime
 from typing import Protocol
 
 from contentsvc_core.content.brand import UnknownBrand
-from contentsvc_core.workflows.schedules import DueSchedule, DuplicateSchedule, Firing, Schedule
+from contentsvc_core.organizations import TooMany
+from contentsvc_core.workflows.schedules import MAX_SCHEDULES, DueSchedule, DuplicateSchedule, Firing, Schedule
 
 
 class Schedules(Protocol):
     """The schedules. Whatever changes those of one organization is done one after the other."""
 
-    async def add(self, schedule: Schedule, *, checks_brand: bool = False) -> bool | UnknownBrand:
+    async def add(
+        self, schedule: Schedule, *, checks_brand: bool = False, at_most: int = MAX_SCHEDULES
+    ) -> bool | UnknownBrand | TooMany:
         """Add a schedule; False: another one does the same, nothing was written. The same once more changes nothing.
 
         ``checks_brand``: the identity that it names must be there, while nobody removes it; else nothing is written.
 
         Of any number of schedules that do the same
         (:meth:`~contentsvc_core.workflows.schedules.Schedule.does_the_same_as`), added at once, one is added.
+        :class:`~contentsvc_core.organizations.TooMany`: the organization has ``at_most``, and no more are added,
+        however many are added at once.
         """
         ...
 

@@ -1,5 +1,6 @@
 """Limiting how often an operation may be asked for (specification 8.1)."""
 
+from collections.abc import Collection, Mapping
 from typing import Final, final
 
 from contentsvc_core.access.rates import Bucket, Rate
@@ -45,21 +46,15 @@ class RateLimiter:
             self._remember(bucket, verdict.reset_at_ms)
         return verdict
 
-    async def used(self, bucket: Bucket) -> int:
-        """Tell how many requests of a bucket count now; looking is not counted, and writes nothing.
+    async def used(self, buckets: Collection[Bucket]) -> Mapping[Bucket, int]:
+        """Return how many requests of each bucket count now, in one read; it counts and writes nothing.
 
         Raises:
-            StoreUnavailable: Nobody can tell.
+            StoreUnavailable: The store cannot be read.
         """
-        found = 0
-
-        def transition(window: Window) -> tuple[Window, Verdict]:
-            nonlocal found
-            found = used(window, self._clock.now())
-            return window, self.unknown(bucket.rate)
-
-        await self._store.update(bucket, transition)
-        return found
+        windows = await self._store.windows(buckets)
+        now = self._clock.now()
+        return {bucket: used(windows[bucket], now) if bucket in windows else 0 for bucket in buckets}
 
     def unknown(self, rate: Rate) -> Verdict:
         """Give what is said of a request for as long as nobody has looked into its window."""

@@ -6,9 +6,9 @@ from typing import Final, final
 
 from attrs import frozen
 
-from contentsvc_core.access.keys import ApiKey, Scope, digest
+from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, KeyFault, Scope, digest
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name, is_slug, slugify
-from contentsvc_core.organizations import Integration, Organization, Repository
+from contentsvc_core.organizations import Integration, Organization, Repository, TooMany
 from contentsvc_core.ports import ApiKeys, Clock, Directory, IdSource
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers import PROVIDERS, provider_named
@@ -101,13 +101,27 @@ class Operator:
         organization: Organization,
         *,
         name: str = "",
-        scopes: Sequence[Scope] = (Scope.READ, Scope.WRITE),
+        scopes: Sequence[Scope] = DEFAULT_SCOPES,
         expires_at: datetime | None = None,
-    ) -> IssuedKey | Refusal:
-        """Issue an API key."""
+        issuer: ApiKey | None = None,
+    ) -> IssuedKey | KeyFault | TooMany:
+        """Issue an API key.
+
+        Args:
+            organization: Whose key it is.
+            name: For people.
+            scopes: What it may do.
+            expires_at: When it ends; ``None``: never.
+            issuer: The key that issues it. It gives no scope that it lacks, and the new key ends no later than it
+                does. ``None``: an operator issues it.
+        """
         now = self._clock.now()
+        if issuer is not None:
+            if not set(scopes) <= set(issuer.scopes):
+                return KeyFault.SCOPE
+            expires_at = min((end for end in (expires_at, issuer.expires_at) if end is not None), default=None)
         if expires_at is not None and expires_at <= now:
-            return Refusal(reason="the key would have expired already")
+            return KeyFault.EXPIRED
         prefix = f"csk_{self._ids.token(10)}"
         key = f"{prefix}_{self._ids.token(40)}"
         record = ApiKey(
@@ -117,10 +131,11 @@ class Operator:
             digest=digest(key),
             scopes=scopes,
             created_at=now,
+            issued_by=None if issuer is None else issuer.prefix,
             expires_at=expires_at,
         )
-        await self._keys.add(record)
-        return IssuedKey(key=key, record=record)
+        refused = await self._keys.add(record)
+        return IssuedKey(key=key, record=record) if refused is None else refused
 
     async def connect(
         self, organization: Organization, *, full_name: str, repository_id: int, provider: str, branch: str | None

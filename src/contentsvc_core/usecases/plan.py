@@ -6,6 +6,7 @@ from typing import Any, TypedDict, Unpack, final
 from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
+from contentsvc_core.organizations import TooMany
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Schedules
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
@@ -54,7 +55,7 @@ class Planner:
         enabled: bool = True,
         auto_publish: bool = False,
         lookback: Lookback = DEFAULT_LOOKBACK,
-    ) -> Schedule | Refusal | DuplicateSchedule:
+    ) -> Schedule | Refusal | DuplicateSchedule | TooMany:
         """Make a schedule; it fires for the first slot from now on."""
         refused = await self._refused(
             organization_id, {"name": name, "repository_ids": repository_ids, "brand_identity_id": brand_identity_id}
@@ -80,6 +81,8 @@ class Planner:
         added = await self._schedules.add(schedule, checks_brand=True)
         if isinstance(added, UnknownBrand):
             return Refusal(reason=added.reason)
+        if isinstance(added, TooMany):
+            return added
         return schedule if added else DuplicateSchedule()
 
     async def change(

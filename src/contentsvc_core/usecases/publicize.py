@@ -4,13 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.public.changelogs import (
-    SLUG_TAKEN,
-    Exposure,
-    InvalidChangelog,
-    PublicChangelog,
-    changed_changelog,
-)
+from contentsvc_core.content.public.changelogs import Exposure, InvalidChangelog, PublicChangelog, changed_changelog
 from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Changelogs, Clock
 
@@ -47,4 +41,4 @@ class ChangelogEditor:
         changed = changed_changelog(standing, given, at=self._clock.now())
         if isinstance(changed, InvalidChangelog):
             return changed
-        return changed if await self._changelogs.save(changed) else SLUG_TAKEN
+        return await self._changelogs.save(changed) or changed

@@ -8,6 +8,7 @@ from attrs import evolve
 from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.organizations import TooMany
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
@@ -59,7 +60,7 @@ class TriggerEditor:
         enabled: bool = True,
         name: str = "",
         provider: str | None = None,
-    ) -> Trigger | Refusal | TriggerFault:
+    ) -> Trigger | Refusal | TriggerFault | TooMany:
         """Make a trigger; the provider is that of the repositories, unless it is given."""
         given = {"event_types": event_types, "brand_identity_id": brand_identity_id, "name": name}
         if (refused := await self._refused(organization_id, given)) is not None:
@@ -83,6 +84,8 @@ class TriggerEditor:
         added = await self._directory.add_trigger(trigger, checks_brand=True)
         if isinstance(added, UnknownBrand):
             return Refusal(reason=added.reason)
+        if isinstance(added, TooMany):
+            return added
         return trigger if added else TriggerFault.DOUBLE
 
     async def change(

@@ -22,6 +22,8 @@ SOURCE_TYPE: Final = "cron"
 NAME_LIMIT: Final = 100
 #: Why a schedule is refused that does what another one does.
 DUPLICATE: Final = "Duplicate schedule"
+#: The most schedules of an organization, whether on or off: at most this many runs start in one minute.
+MAX_SCHEDULES: Final = 100
 #: Why a run is skipped whose schedule found none of its repositories connected when it fired.
 NO_REPOSITORY: Final = "none of the schedule's repositories is connected"
 

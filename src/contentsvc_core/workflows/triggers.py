@@ -67,6 +67,10 @@ def _work(trigger: Trigger) -> tuple[object, ...]:
     return trigger.source_type, trigger.repository_ids, kinds, trigger.output_type, trigger.brand_identity_id
 
 
+#: The most triggers of an organization, whether on or off: one push starts at most this many runs.
+MAX_TRIGGERS: Final = 200
+
+
 class TriggerFault(Enum):
     """Why a trigger was not made or changed; the value is what clients are told."""
 

@@ -1,5 +1,6 @@
 """The limits of ``/v1``, on pages: what a key may do so often, its session may do no more often."""
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import final
 
 from contentsvc_core.access.rates import RATES, Bucket, Rate, rate_of
@@ -35,6 +36,8 @@ class Counting:
             f"Send it again in {verdict.retry_after_s} s."
         )
 
-    async def used(self, prefix: str) -> list[tuple[Rate, int]]:
-        """Tell how much of each limit a key has used now."""
-        return [(rate, await self._limiter.used(Bucket.of_key(rate, prefix))) for rate in RATES]
+    async def used(self, prefixes: Collection[str]) -> Mapping[str, Sequence[tuple[Rate, int]]]:
+        """Return how much of each limit each key has used now, by the key's prefix."""
+        buckets = {(prefix, rate): Bucket.of_key(rate, prefix) for prefix in prefixes for rate in RATES}
+        found = await self._limiter.used(buckets.values())
+        return {prefix: [(rate, found[buckets[prefix, rate]]) for rate in RATES] for prefix in prefixes}

@@ -1,6 +1,6 @@
 """API keys: the list, how much of their limits is used, issuing and revoking."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, final
 
@@ -9,10 +9,10 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from contentsvc_core.access.keys import ApiKey, Scope, stands
+from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, KeyFault, Scope, stands
 from contentsvc_core.access.rates import Rate
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.usecases.operate import Refusal
+from contentsvc_core.organizations import TooMany
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import WINDOW_S, Counting
 from contentsvc_http.dashboard.forms import Form, by_field
@@ -21,7 +21,13 @@ from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.errors import Refused
 
 _SECTION: Final = "keys"
-_SCOPES: Final = {Scope.READ: "Read: see everything", Scope.WRITE: "Write: change, ask for content, issue keys"}
+_SCOPES: Final = {
+    Scope.READ: "Read: see everything",
+    Scope.WRITE: "Write: change, ask for content",
+    Scope.ADMIN: "Admin: issue and revoke keys",
+}
+#: The ended keys on the page, the newest: there is no bound on how many end.
+_ENDED: Final = 100
 _OPERATIONS: Final = {
     ("POST", "/v1/posts/generate"): "Posts asked for",
     ("PATCH", "/v1/posts/{postId}"): "Posts changed",
@@ -56,8 +62,10 @@ class _Listed:
     key: ApiKey
     #: ``active``, ``expired`` or ``revoked``.
     state: str
-    #: Somebody is signed in with it, and looks.
+    #: The visitor is signed in with it.
     is_own: bool
+    #: The active keys that were issued with it, directly or not: they end with it.
+    issued: int
     limits: tuple[_Used, ...] = field(converter=tuple)
 
 
@@ -68,14 +76,19 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     async def page(
         found: Visit, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
     ) -> Response[Any]:
-        keys = [await _listed(dashboard, counting, found, key) for key in await _keys_of(dashboard, found)]
+        keys = await _listed(dashboard, counting, found)
+        ended = [each for each in keys if each.state != "active"]
+        own = found.signed_in.key
         context = {
             "active": [each for each in keys if each.state == "active"],
-            "ended": [each for each in keys if each.state != "active"],
+            "ended": ended[:_ENDED],
+            "ended_number": len(ended),
+            "may_issue": found.may_issue,
+            "own": own,
             "window_s": WINDOW_S,
-            "scopes": [(scope.value, text) for scope, text in _SCOPES.items()],
+            "scopes": [(scope.value, text) for scope, text in _SCOPES.items() if scope in own.scopes],
             "name": form.text("name") if form else "",
-            "ticked": form.texts("scope") if form else tuple(scope.value for scope in Scope),
+            "ticked": form.texts("scope") if form else tuple(scope.value for scope in DEFAULT_SCOPES),
             "expires": form.text("expires") if form else "",
             "today": dashboard.clock.now().date().isoformat(),
             "faults": by_field(faults),
@@ -88,10 +101,9 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
     @post(f"{ROOT}/keys", name="dashboard_key_issue")
     async def issue(request: Request[Any, Any, Any]) -> Response[Any]:
-        found, form = await change(dashboard, request)
-        known = {scope.value: scope for scope in Scope}
-        scopes = [known[text] for text in form.texts("scope") if text in known]
-        faults = {} if scopes else {"scope": "Tick what it may do: read, write, or both."}
+        found, form = await change(dashboard, request, Scope.ADMIN)
+        scopes = [scope for scope in Scope if scope.value in form.texts("scope")]
+        faults = {} if scopes else {"scope": "Tick what it may do: at least one."}
         try:
             expires_at = _end_of(form.text("expires"))
         except (ValueError, OverflowError):
@@ -99,11 +111,15 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         if faults:
             return await page(found, form, faults=faults, status=422)
         issued = await dashboard.operator.issue_key(
-            found.organization, name=form.text("name"), scopes=scopes, expires_at=expires_at
+            found.organization,
+            name=form.text("name"),
+            scopes=scopes,
+            expires_at=expires_at,
+            issuer=found.signed_in.key,
         )
-        if isinstance(issued, Refusal):
-            faults = {"expires": "This day is over: choose today or a later one."}
-            return await page(found, form, faults=faults, status=422)
+        if isinstance(issued, KeyFault | TooMany):
+            status = 409 if isinstance(issued, TooMany) else 422
+            return await page(found, form, faults=_fault(issued), status=status)
         # The one page that shows it: nothing that could be loaded once more.
         return pages.page(
             found, "key_issued.html", {"issued": issued}, title="A new API key", section=_SECTION, status=201
@@ -111,36 +127,62 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
     @post(f"{ROOT}/keys/{{prefix:str}}/revoke", name="dashboard_key_revoke")
     async def revoke(request: Request[Any, Any, Any], prefix: FromPath[str]) -> Response[Any]:
-        found, _form = await change(dashboard, request)
+        found, _form = await change(dashboard, request, Scope.ADMIN)
         key = await dashboard.keys.key(prefix) if is_own_id(prefix) else None
         if key is None or key.organization_id != found.organization_id:
             raise Refused(404, {"error": "There is no such key."})
         await dashboard.keys.revoke(key.prefix, dashboard.clock.now())
-        if key.prefix == found.signed_in.key.prefix:
-            # Its sessions have ended with it, this one among them.
+        own = await dashboard.keys.key(found.signed_in.key.prefix)
+        if own is None or own.revoked_at is not None:
+            # The visitor's key was revoked, or issued with the one that was: this session has ended with it.
             return go("/sign-in", told="signed-out")
         return go("/keys", told="revoked")
 
     return [listed, issue, revoke]
 
 
-async def _keys_of(dashboard: Dashboard, found: Visit) -> list[ApiKey]:
-    """Give the organization's keys, the newest first, and before them the one that looks."""
-    keys = reversed(await dashboard.keys.keys(found.organization_id))
-    return sorted(keys, key=lambda key: key.prefix != found.signed_in.key.prefix)
+async def _listed(dashboard: Dashboard, counting: Counting, found: Visit) -> list[_Listed]:
+    """Return the organization's keys, the newest first and the visitor's own before them, in two reads."""
+    now, own = dashboard.clock.now(), found.signed_in.key.prefix
+    newest_first = list(await dashboard.keys.keys(found.organization_id))[::-1]
+    keys = sorted(newest_first, key=lambda key: key.prefix != own)
+    active = {key.prefix for key in keys if stands(key, now)}
+    # An ended key is refused whatever it has used.
+    used = await counting.used(active)
+    issued: dict[str | None, list[str]] = {}
+    for key in keys:
+        issued.setdefault(key.issued_by, []).append(key.prefix)
+    return [
+        _Listed(
+            key=key,
+            state="active" if key.prefix in active else "revoked" if key.revoked_at else "expired",
+            is_own=key.prefix == own,
+            issued=len(active.intersection(_descendants(key.prefix, issued))) if key.prefix in active else 0,
+            limits=[_used(rate, number) for rate, number in used.get(key.prefix, ()) if number or key.prefix == own],
+        )
+        for key in keys
+    ]
 
 
-async def _listed(dashboard: Dashboard, counting: Counting, found: Visit, key: ApiKey) -> _Listed:
-    is_own = key.prefix == found.signed_in.key.prefix
-    is_active = stands(key, dashboard.clock.now())
-    # What has ended is refused whatever it has used.
-    used = await counting.used(key.prefix) if is_active else []
-    return _Listed(
-        key=key,
-        state="active" if is_active else "revoked" if key.revoked_at else "expired",
-        is_own=is_own,
-        limits=[_used(rate, number) for rate, number in used if number or is_own],
-    )
+def _descendants(prefix: str, issued: Mapping[str | None, Sequence[str]]) -> list[str]:
+    found = list(issued.get(prefix, ()))
+    for each in found:
+        # The list grows while it is read: each key has one issuer, which was there before it.
+        found.extend(issued.get(each, ()))
+    return found
+
+
+def _fault(fault: KeyFault | TooMany) -> Mapping[str, str]:
+    """Return what the page says, by the field that it is about."""
+    match fault:
+        case TooMany():
+            return {"": f"{fault.reason}: revoke one that is not used any more."}
+        case KeyFault.EXPIRED:
+            return {"expires": "This day is over: choose today or a later one."}
+        case KeyFault.SCOPE:
+            return {"scope": "Your own key may not do all of this: tick less."}
+        case KeyFault.ISSUER_ENDED:
+            return {"": "The key that you are signed in with has ended: sign in with another one."}
 
 
 def _used(rate: Rate, number: int) -> _Used:

@@ -10,6 +10,7 @@ from litestar.params import FromPath
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.organizations import TooMany
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.workflows.schedules import NAME_LIMIT, DuplicateSchedule, Schedule
 from contentsvc_core.workflows.slots import Cron
@@ -289,9 +290,9 @@ def _row(schedule: Schedule, has: Connected) -> _Row:
     )
 
 
-def _why(fault: Refusal | DuplicateSchedule | None) -> str:
+def _why(fault: Refusal | DuplicateSchedule | TooMany | None) -> str:
     match fault:
-        case Refusal():
+        case Refusal() | TooMany():
             return sentence(fault.reason)
         case DuplicateSchedule():
             return _DOUBLE

@@ -9,6 +9,7 @@ from litestar.params import FromPath
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.organizations import TooMany
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.triggers import NAME_LIMIT, SEVERAL_PROVIDERS, provider_of
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerFault, source_type
@@ -308,9 +309,9 @@ def _title(trigger: Trigger, has: Connected) -> str:
     return f"{output} of {some_of([has.repository(provider, number) for number in trigger.repository_ids])}"
 
 
-def _why(fault: Refusal | TriggerFault) -> str:
+def _why(fault: Refusal | TriggerFault | TooMany) -> str:
     match fault:
-        case Refusal():
+        case Refusal() | TooMany():
             return sentence(fault.reason)
         case TriggerFault.UNKNOWN:
             raise Refused(404, {"error": _UNKNOWN})

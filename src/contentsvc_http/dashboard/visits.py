@@ -18,6 +18,11 @@ from contentsvc_http.same_origin import is_foreign
 ROOT: Final = "/dashboard"
 SIGN_IN: Final = f"{ROOT}/sign-in"
 _COOKIE: Final = "contentsvc_session"
+_MAY_NOT: Final = {
+    Scope.READ: "This key may not read: sign in with one that has the scope read.",
+    Scope.WRITE: "This key may only read: sign in with one that has the scope write.",
+    Scope.ADMIN: "This key may not issue or revoke keys: sign in with one that has the scope admin.",
+}
 
 
 class NotSignedIn(Exception):
@@ -49,6 +54,11 @@ class Visit:
         return Scope.WRITE in self.signed_in.key.scopes
 
     @property
+    def may_issue(self) -> bool:
+        """Return whether the key may issue and revoke keys."""
+        return Scope.ADMIN in self.signed_in.key.scopes
+
+    @property
     def is_partial(self) -> bool:
         """Tell whether a part of a page is asked for, by a script on it; going back needs the whole page."""
         headers = self.request.headers
@@ -75,26 +85,26 @@ async def visit(dashboard: Dashboard, request: Request[Any, Any, Any]) -> Visit:
     if organization is None:
         raise NotSignedIn
     if Scope.READ not in signed_in.key.scopes:
-        message = "This key may not read: sign in with one that has the scope read."
-        raise Forbidden(message)
+        raise Forbidden(_MAY_NOT[Scope.READ])
     return Visit(request=request, signed_in=signed_in, organization=organization)
 
 
-async def change(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple[Visit, Form]:
-    """Give who wants something done, and the form that says what.
+async def change(
+    dashboard: Dashboard, request: Request[Any, Any, Any], scope: Scope = Scope.WRITE
+) -> tuple[Visit, Form]:
+    """Return the visit that asks for a change, and its form.
 
     Raises:
         NotSignedIn: As for :func:`visit`.
-        Forbidden: The form is none of ours, or the key may not write.
+        Forbidden: The form is not from a page of this dashboard, or the key lacks the scope.
     """
     found = await visit(dashboard, request)
     form = await read_form(request)
     if is_foreign(request, dashboard.base_url) or not csrf_matches(found.signed_in.token, form.text("csrf")):
         message = "This form is out of date. Go back, reload the page, and send it again."
         raise Forbidden(message)
-    if not found.may_write:
-        message = "This key may only read: sign in with one that has the scope write."
-        raise Forbidden(message)
+    if scope not in found.signed_in.key.scopes:
+        raise Forbidden(_MAY_NOT[scope])
     return found, form
 
 

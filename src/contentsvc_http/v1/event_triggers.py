@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.organizations import TooMany
 from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.operate import Refusal
@@ -241,12 +242,14 @@ def _repository_ids(targets: TriggerTargets) -> tuple[int, ...]:
     return read_repository_ids("targets.repositoryIds", targets.repository_ids)
 
 
-def _accepted(made: Trigger | Refusal | TriggerFault) -> Trigger:
+def _accepted(made: Trigger | Refusal | TriggerFault | TooMany) -> Trigger:
     match made:
         case Trigger():
             return made
         case Refusal():
             raise Refused(400, {"error": made.reason})
+        case TooMany():
+            raise Refused(409, {"error": made.reason})
         case TriggerFault():
             raise _refused(made)
 

@@ -12,7 +12,7 @@ from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.organizations import Integration
+from contentsvc_core.organizations import Integration, TooMany
 from contentsvc_core.ports import Directory, Schedules
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.plan import Planner, ScheduleChanges
@@ -209,7 +209,7 @@ def _changes(fields: ScheduleFields) -> ScheduleChanges:
     return changes
 
 
-def _accepted(made: Schedule | Refusal | DuplicateSchedule | None) -> Schedule:
+def _accepted(made: Schedule | Refusal | DuplicateSchedule | TooMany | None) -> Schedule:
     match made:
         case Schedule():
             return made
@@ -217,6 +217,8 @@ def _accepted(made: Schedule | Refusal | DuplicateSchedule | None) -> Schedule:
             raise Refused(400, {"error": made.reason})
         case DuplicateSchedule():
             raise Refused(409, {"error": DUPLICATE})
+        case TooMany():
+            raise Refused(409, {"error": made.reason})
         case None:
             raise _unknown()
 

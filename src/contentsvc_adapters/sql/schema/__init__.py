@@ -1,7 +1,7 @@
 """The tables. Points in time are milliseconds since the epoch, JSON is text that this package wrote itself."""
 
 from contentsvc_adapters.sql.schema.columns import metadata
-from contentsvc_adapters.sql.schema.content import posts, public_changelogs, told_once
+from contentsvc_adapters.sql.schema.content import changelog_slugs, posts, public_changelogs, told_once
 from contentsvc_adapters.sql.schema.deliveries import claims, context_records, events, log_entries
 from contentsvc_adapters.sql.schema.directory import (
     api_keys,
@@ -23,6 +23,7 @@ from contentsvc_adapters.sql.schema.work import executors, job_events, jobs, run
 __all__ = [
     "api_keys",
     "brand_identities",
+    "changelog_slugs",
     "claims",
     "context_records",
     "events",

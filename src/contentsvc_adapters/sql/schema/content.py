@@ -81,4 +81,15 @@ public_changelogs: Final = Table(
     Column("is_public", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
+    # Counts the changes of this row and of posts that are or were public. Triggers, which the migrations make, count
+    # the posts: so a change by a node of another version counts, too.
+    Column("revision", BigInteger, nullable=False, server_default="0"),
+)
+
+# The slugs under which a changelog is or was public: each belongs to its organization for good.
+changelog_slugs: Final = Table(
+    "changelog_slugs",
+    metadata,
+    Column("slug", KEY, primary_key=True),
+    organization(index=True),
 )

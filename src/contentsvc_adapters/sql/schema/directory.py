@@ -12,6 +12,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization, partial_index
@@ -165,7 +166,11 @@ api_keys: Final = Table(
     organization(index=True),
     Column("name", Text, nullable=False),
     Column("digest", Text, nullable=False),
+    # A JSON list, without `admin`: nodes of a version before that scope could not read the row.
     Column("scopes", Text, nullable=False),
+    Column("may_issue", Boolean, nullable=False, server_default=false()),
+    # The prefix of another key.
+    Column("issued_by", KEY, index=True),
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger),
     Column("revoked_at", BigInteger),

@@ -36,7 +36,7 @@ class PublicChangelog:
     """What everybody may read of an organization's published posts, under which name, and whether at all."""
 
     organization_id: str
-    #: Names it in addresses, ``/changelog/{slug}``; unique over all organizations.
+    #: Names it in addresses, ``/changelog/{slug}``; unique over all organizations. Once public, it is theirs for good.
     slug: str
     #: One line of 1 to 100 characters.
     title: str
@@ -51,6 +51,8 @@ class PublicChangelog:
     created_at: datetime
     #: The last change of any of this, and the last deletion of a post that may have been shown.
     updated_at: datetime
+    #: Counts the changes of this and of posts that are or were public, whatever the clock says; the store counts.
+    revision: int = field(default=0, eq=False)
 
     @classmethod
     def first(cls, organization: Organization, at: datetime) -> Self:
@@ -92,8 +94,23 @@ class InvalidChangelog:
     reason: str
 
 
-#: What is said when another organization has the slug.
-SLUG_TAKEN: Final = InvalidChangelog(reason="slug is taken by another changelog: choose another one")
+#: The most slugs of an organization that are or were public. Each is held for good: without a bound, one organization
+#: could hold every name.
+MAX_SLUGS: Final = 10
+#: The one answer for every slug that is another organization's, so that it reveals no changelog that is off.
+SLUG_TAKEN: Final = InvalidChangelog(reason="slug is not available: choose another one")
+
+
+def too_many_slugs(at_most: int = MAX_SLUGS) -> InvalidChangelog:
+    """Return why a changelog cannot be public under one more slug."""
+    return InvalidChangelog(
+        reason=f"slug must be one that was public before: an organization keeps at most {at_most} of them, for good"
+    )
+
+
+def public_slugs(standing: PublicChangelog | None, changed: PublicChangelog) -> set[str]:
+    """Return the slugs that a change makes public, or has found public: their organization holds them from then on."""
+    return {each.slug for each in (standing, changed) if each is not None and each.is_public}
 
 
 def changed_changelog(

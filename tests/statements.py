@@ -1,0 +1,22 @@
+"""The statements that databases are sent, for tests of what is read and how."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Engine, event
+
+
+@contextmanager
+def statements() -> Generator[list[tuple[str, Any]]]:
+    """Collect the statements, with their parameters, that every database of this process is sent meanwhile."""
+    seen: list[tuple[str, Any]] = []
+
+    def see(_connection: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
+        seen.append((statement, parameters))
+
+    event.listen(Engine, "before_cursor_execute", see)
+    try:
+        yield seen
+    finally:
+        event.remove(Engine, "before_cursor_execute", see)
