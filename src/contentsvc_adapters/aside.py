@@ -16,10 +16,10 @@ class OneAtATime:
     holds it longer. Hashing, most of the work on a large body, does not hold it at all.
     """
 
-    def __init__(self) -> None:
-        """Start nothing yet: the thread begins with the first work."""
+    def __init__(self, name: str = "large bodies") -> None:
+        """Start nothing yet: the thread, which gets the name, begins with the first work."""
         # No thread of the loop's default executor: those may all be waiting for something else.
-        self._thread: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large bodies")
+        self._thread: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 
     async def __call__(self, work: Callable[[], _Result], /) -> _Result:
         """Run ``work`` after all that was asked for before; whoever goes away while it waits is skipped."""

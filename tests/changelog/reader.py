@@ -24,6 +24,7 @@ HOSTILE: Final = '<script>alert("1")</script> & </content>]]>'
 @frozen(kw_only=True)
 class Reader:
     world: ApiWorld
+    state: State
     acme: Caller
     other: Caller
     #: Acme's, newest first.
@@ -44,6 +45,7 @@ class Reader:
             write(state, acme, f"2025-{number % 12 + 1:02}-01T00:00:00")
         return cls(
             world=world,
+            state=state,
             acme=acme,
             other=other,
             posts=(

@@ -1,10 +1,12 @@
 """The pages of public changelogs: what they show, to whom, and how they are kept."""
 
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
+from attrs import evolve
 from tests.api.world import ApiWorld
-from tests.changelog.reader import HOME, HOSTILE, Reader, publish
+from tests.changelog.reader import HOME, HOSTILE, Reader, publish, write
 from tests.dashboard.browsing import Seen
 
 from contentsvc_core.content.posts import PostStatus
@@ -175,7 +177,79 @@ async def test_what_is_switched_on_taken_back_and_deleted_is_seen_at_once() -> N
     assert (await made.get()).status_code == 404
     await publish(made.acme, slug="lamps")
     assert (await made.world.send("GET", "/changelog/lamps")).status_code == 200
-    assert (await made.get()).status_code == 404
+    assert (await made.get()).headers["Location"] == "http://test/changelog/lamps"
+
+
+async def test_a_change_is_seen_at_once_though_the_clock_stands_still() -> None:
+    made = await Reader.made()
+    shown = f"/v1/posts/{made.posts[0].id}"
+    made.world.clock.advance(timedelta(days=99))
+    seen = [await made.get()]
+
+    for change in (
+        made.acme("PATCH", shown, {"title": "One"}),
+        made.acme("PATCH", f"/v1/posts/{made.posts[1].id}", {"title": "Two"}),
+        made.acme("PATCH", shown, {"status": "draft"}),
+        made.acme("PATCH", shown, {"status": "published"}),
+        made.acme("DELETE", shown),
+    ):
+        assert (await change).status_code < 300
+        seen.append(await made.get("", If_None_Match=seen[-1].headers["ETag"]))
+    await publish(made.acme, title="Lamps")
+    seen.append(await made.get("", If_None_Match=seen[-1].headers["ETag"]))
+
+    assert [answer.status_code for answer in seen] == [200] * 7
+    assert len({answer.headers["ETag"] for answer in seen}) == 7
+    assert all(after.content != before.content for before, after in pairwise(seen))
+
+
+@pytest.mark.parametrize("pattern", _PATHS)
+async def test_a_slug_that_was_public_leads_to_the_present_one_while_it_is_on(pattern: str) -> None:
+    made = await Reader.made()
+    where = path(made, pattern)
+    await publish(made.acme, slug="lamps")
+    old = await made.get(where)
+
+    assert (old.status_code, old.content) == (301, b"")
+    assert old.headers["Location"] == f"http://test/changelog/lamps{where}"
+    # The changelog may go back to its old slug, and scripts of other sites follow to the new one.
+    assert old.headers["Cache-Control"] == "public, max-age=60"
+    assert old.headers["Access-Control-Allow-Origin"] == "*"
+    assert (await made.world.send("GET", f"/changelog/lamps{where}")).status_code == 200
+    hostile = await made.get("/posts/%0d%0aX:%20y?before=%0d%0a<b>")
+    assert hostile.headers["Location"] == "http://test/changelog/lamps/posts/%0D%0AX%3A%20y?before=%0d%0a%3Cb%3E"
+    await publish(made.acme, is_public=False)
+    off, unknown = await made.get(where), await made.world.send("GET", f"/changelog/unknown{where}")
+    assert (off.status_code, off.content) == (unknown.status_code, unknown.content) == (404, unknown.content)
+    # Back at its old slug, that one is the present one.
+    await publish(made.acme, slug="acme", is_public=True)
+    assert (await made.get(where)).status_code == 200
+
+
+async def test_posts_that_would_make_a_page_large_are_shown_with_their_beginning() -> None:
+    made = await Reader.made()
+    state = made.state
+    large = f"<p>Begins so.</p>{'<p>&lt;x&gt;</p>' * 12_000}"
+    posts = [write(state, made.acme, f"2026-03-{day:02}T00:00:00", title=f"Day {day}") for day in range(1, 6)]
+    for post in posts[1:]:
+        state.posts[post.id] = evolve(post, content=large)
+
+    for where in ("", "/2026-03"):
+        page = Seen(await made.get(where))
+        # The newest is whole, the next ones are too much, and the small one still fits.
+        assert page.text.count("Begins so.") == 4
+        assert len(page.response.content) < 400_000
+        expected = {f"Read the whole post : Day {day}" for day in (2, 3, 4)}
+        assert {text for text in page.links if text.startswith("Read")} == expected
+        assert page.links["Read the whole post : Day 2"].endswith(f"/posts/{posts[1].id}")
+        assert "A lamp." in page.text
+    assert len((await made.get(f"/posts/{posts[1].id}")).content) > len(large)
+    items = (await made.get("/feed.json")).json()["items"]
+    assert items[0]["content_html"] == large
+    assert items[1]["content_html"].startswith("<p>Begins so. &lt;x&gt; &lt;x&gt;")
+    link = f'<p><a href="http://test{HOME}/posts/{posts[3].id}">Read the whole post</a></p>'
+    assert items[1]["content_html"].endswith(link)
+    assert len((await made.get("/feed.atom")).content) < 600_000
 
 
 async def test_a_long_list_goes_on_behind_its_last_post() -> None:

@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic import command
+from older_schema import database_at
 from sqlalchemy import Connection, insert, select, update
-from tests import postgres
 
 from contentsvc_adapters.sql import Database, upgrade
-from contentsvc_adapters.sql.migrations import migrate
 from contentsvc_adapters.sql.schema import events, organizations, posts, workflow_runs
 
 _BASE: dict[str, Any] = {"organization_id": "org_1", "created_at": 1_000}
@@ -26,26 +24,8 @@ _POST: dict[str, Any] = _BASE | {
 @pytest.fixture(params=["sqlite", "postgresql"])
 async def older(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
     """A database at revision 0007."""
-    if request.param == "sqlite":
-        database = Database(f"sqlite+aiosqlite:///{tmp_path / 'older.db'}")
-        await _to_0007(database)
+    async with database_at("0007", request.param, tmp_path) as database:
         yield database
-        await database.dispose()
-        return
-    with postgres.database(migrated=False) as url:
-        database = Database(url)
-        await _to_0007(database)
-        yield database
-        await database.dispose()
-
-
-async def _to_0007(database: Database) -> None:
-    def work(connection: Connection) -> None:
-        config = migrate._config()  # pyright: ignore[reportPrivateUsage]  # as the upgrade itself does, and not so far
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0007")
-
-    await database.write_alone(work)
 
 
 def _fill(connection: Connection) -> None:

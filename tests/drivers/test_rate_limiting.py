@@ -1,7 +1,7 @@
 """Limits over HTTP: every answer of a limited operation tells them, and no other one does."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from itertools import count
 from typing import Any, cast
@@ -24,7 +24,7 @@ from contentsvc_core import (
     StoreUnavailable,
 )
 from contentsvc_core.access.rates import Bucket
-from contentsvc_core.access.window import Verdict
+from contentsvc_core.access.window import Verdict, Window
 from contentsvc_core.ports import ApiKeys, RateLimitStore
 from contentsvc_core.ports.limits import Transition
 from contentsvc_core.testing import ManualClock
@@ -59,6 +59,9 @@ class FailingStore:
         if self.hangs:
             await asyncio.Event().wait()
         return await self.store.update(bucket, transition)
+
+    async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
+        return await self.store.windows(buckets)
 
     async def sweep(self, *, before: object, limit: int) -> int:
         raise NotImplementedError

@@ -185,6 +185,9 @@ class ClosedStore:
         await asyncio.sleep(0)
         return transition(Window(hits_ms=[to_ms(self.clock.now())] * bucket.rate.limit))[1]
 
+    async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
+        raise AssertionError(buckets)
+
     async def sweep(self, *, before: datetime, limit: int) -> int:
         raise AssertionError(before, limit)
 

@@ -1,15 +1,21 @@
 """Answers for everybody: they may be kept for a while, and are not sent again to who has them (RFC 9110, 9111)."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from email.utils import format_datetime
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, final
 
+import msgspec
+from attrs import frozen
 from litestar import Request, Response
 
+from contentsvc_core.content.public.changelogs import changelog_body
+from contentsvc_core.timestamps import to_ms
+from contentsvc_http.changelog.kept import Reading
+from contentsvc_http.changelog.pages import TEMPLATES
+from contentsvc_http.changelog.reading import Shown
 from contentsvc_http.errors import Refused
-from contentsvc_http.v1.conditions import if_none_match
+from contentsvc_http.v1.conditions import Tags, if_none_match
 
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors {}"
@@ -28,46 +34,72 @@ _ALWAYS: Final = {"X-Content-Type-Options": "nosniff"}
 FRESH_S: Final = 60
 
 
-def answer(
-    request: Request[Any, Any, Any],
-    body: bytes,
-    media_type: str,
-    *,
-    last_change: datetime,
-    headers: Mapping[str, str],
-) -> Response[Any]:
-    """Answer with a body, or with 304 when the client has it.
+@final
+@frozen(kw_only=True)
+class Page:
+    """A page or a feed, before anything of it is read."""
 
-    Args:
-        request: What was asked.
-        body: All of it. Its digest is the entity tag: the same bytes, the same tag, on every node.
-        media_type: With its parameters.
-        last_change: For clients that keep no entity tags.
-        headers: What else is to be said.
+    #: Which one it is, among all of one changelog.
+    part: str
+    media_type: str
+    headers: Mapping[str, str]
+    #: It exists as long as its changelog does; of another one, that is known once it is read.
+    is_sure: bool = True
+
+
+async def answer(found: Shown, page: Page, reading: Reading) -> Response[Any]:
+    """Return a page, or 304 when the client has it.
+
+    The entity tag is made of what a page depends on. So 304 is decided before anything is read or rendered.
+
+    Raises:
+        Refused: 404: there is no such page.
     """
-    tag = f'"{blake2b(body, digest_size=16).hexdigest()}"'
+    key = _key(found, page)
+    tag = f'"{key}"'
     # To the second (RFC 9110, section 5.6.7).
-    modified = format_datetime(last_change.replace(microsecond=0), usegmt=True)
-    told = {
+    modified = format_datetime(found.last_change.replace(microsecond=0), usegmt=True)
+    headers = {
         **_ALWAYS,
-        **headers,
+        **page.headers,
         "ETag": tag,
         "Last-Modified": modified,
         "Cache-Control": f"public, max-age={FRESH_S}",
     }
-    if _has_it(request, tag, modified):
-        return Response(None, status_code=304, headers=told)
-    return Response(body, media_type=media_type, headers=told)
+    tags = _tags(found.request)
+    has_this = tags is not None and not tags.any and tags.match_weakly(tag)
+    # `*` and a date do not say that there is such a page. Dates are compared for equality: clocks may go back.
+    since = found.request.headers.get("If-Modified-Since", "").strip()
+    has_any = since == modified if tags is None else tags.any
+    if has_this or (has_any and page.is_sure):
+        return Response(None, status_code=304, headers=headers)
+    body = await found.pages.page(key, reading)
+    if has_any:
+        return Response(None, status_code=304, headers=headers)
+    return Response(body, media_type=page.media_type, headers=headers)
 
 
-def _has_it(request: Request[Any, Any, Any], tag: str, modified: str) -> bool:
-    """Tell whether the client has the answer (RFC 9110, section 13.2.2)."""
+def _tags(request: Request[Any, Any, Any]) -> Tags | None:
+    """Return the tags of pages that the client has (RFC 9110, section 13.2.2); ``None``: it names none."""
     try:
-        tags = if_none_match(request)
+        return if_none_match(request)
     except Refused:
-        # A page is no place to teach anybody headers.
-        tags = None
-    if tags is not None:
-        return tags.match_weakly(tag)
-    # For equality, not for order: what is taken back leaves an earlier time behind.
-    return request.headers.get("If-Modified-Since", "").strip() == modified
+        # A malformed header is ignored: readers of a page have not written it.
+        return None
+
+
+def _key(found: Shown, page: Page) -> str:
+    """Return a digest of all that a page is made of: the same on every node that shows it."""
+    changelog = found.changelog
+    made_of = (
+        TEMPLATES,
+        found.links.base_url,
+        page.part,
+        page.media_type,
+        changelog.organization_id,
+        changelog_body(changelog),
+        changelog.revision,
+        to_ms(changelog.updated_at),
+        to_ms(found.last_change),
+    )
+    return blake2b(msgspec.json.encode(made_of), digest_size=16).hexdigest()

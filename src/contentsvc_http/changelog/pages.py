@@ -1,12 +1,15 @@
 """The pages: templates, and what each of them is told."""
 
 from datetime import datetime
+from hashlib import blake2b
+from importlib.metadata import version
+from importlib.resources import files
 from typing import Any, Final
 
 from markupsafe import Markup
 
 from contentsvc_core.content.posts import ContentType, Post
-from contentsvc_core.content.public.html import excerpt, nested
+from contentsvc_core.content.public.html import EXCERPT, excerpt, nested
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.changelog.assets import asset_url
@@ -73,5 +76,19 @@ def _label(post: Post) -> str:
 
 
 _ENVIRONMENT: Final = page_environment("contentsvc_http.changelog")
+_globals: dict[str, Any] = _ENVIRONMENT.globals
+_globals["excerpt_length"] = EXCERPT
 _filters: dict[str, Any] = _ENVIRONMENT.filters
 _filters.update(day=_day, within=_within, label=_label, excerpt=excerpt, asset=asset_url)
+
+
+def _templates() -> str:
+    """Return a digest of what pages are made with: the version, the templates, the files that they load."""
+    digest = blake2b(version("contentsvc").encode(), digest_size=16)
+    for name in _ENVIRONMENT.list_templates():
+        digest.update(files("contentsvc_http.changelog").joinpath("templates", name).read_bytes())
+    digest.update("".join(map(asset_url, ("style.css", "icon.svg"))).encode())
+    return digest.hexdigest()
+
+
+TEMPLATES: Final = _templates()

@@ -4,20 +4,24 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, final
+from urllib.parse import quote
 
 from attrs import field, frozen
 from litestar import Request
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import SLUG_LIMIT, PublicChangelog
-from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.content.public.links import ROOT, ChangelogLinks
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.identifiers import is_own_id, is_slug
 from contentsvc_core.ports import Changelogs
+from contentsvc_http.changelog.kept import RenderedPages
 from contentsvc_http.errors import Refused
 
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](?::[0-9]{1,5})?", re.ASCII)
+#: What may stand in a query beside letters and digits (RFC 3986, section 3.4).
+_QUERY: Final = "/?:@!$&'()*+,;=%-._~"
 #: Said of what is not there, of what is not shown, and of changelogs that are off: nobody can tell which.
 NOT_HERE: Final = "There is no such page. Its address may have changed, or what stood here is not public any more."
 
@@ -28,6 +32,7 @@ class PublicReading:
     """What public pages are made from."""
 
     changelogs: Changelogs
+    pages: RenderedPages
     #: Where readers reach this service, without a slash at the end; empty: as each request says.
     base_url: str = ""
 
@@ -35,25 +40,32 @@ class PublicReading:
 @final
 @frozen(kw_only=True)
 class Shown:
-    """A changelog that is public, and who asks for it."""
+    """A changelog that is public, and the request for it."""
 
     request: Request[Any, Any, Any]
     changelogs: Changelogs
+    pages: RenderedPages
     changelog: PublicChangelog
     #: With a host.
     links: ChangelogLinks
     last_change: datetime
 
-    async def part(self, length: int, *, month: Month | None = None, released: bool = False) -> "Part":
-        """Read as many posts as a page shows, from the place on that its address names.
+    def before(self) -> PublishedPlace | None:
+        """Return the place from which on the address asks for posts; ``None``: from the newest on.
 
         Raises:
-            Refused: 404: the address names none.
+            Refused: 404: the address names something else.
         """
         written = self.request.query_params.get("before")
         before = None if written is None else PublishedPlace.read(written)
         if written is not None and before is None:
             raise not_here()
+        return before
+
+    async def part(
+        self, length: int, before: PublishedPlace | None, *, month: Month | None = None, released: bool = False
+    ) -> "Part":
+        """Read as many posts as a page shows, from a place on."""
         found = await self.changelogs.posts(
             self.changelog, limit=length + 1, month=month, released=released, before=before
         )
@@ -88,21 +100,43 @@ class Part:
     before: PublishedPlace | None
 
 
+@final
+class Moved(Exception):
+    """The changelog has another slug now."""
+
+    def __init__(self, links: ChangelogLinks, rest: str, query: bytes) -> None:
+        """Build the new address of a page.
+
+        Args:
+            links: The addresses of the changelog as they are now.
+            rest: What followed the slug in the path.
+            query: The query, without its question mark.
+        """
+        self.location = f"{links.home}{quote(rest)}{'?' if query else ''}{quote(query, safe=_QUERY)}"
+        super().__init__(self.location)
+
+
 async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: str) -> Shown:
     """Find the public changelog of a slug.
 
     Raises:
         Refused: 404: there is none, or it is off.
+        Moved: It had the slug, and has another one now.
     """
     is_one = is_slug(slug) and len(slug) <= SLUG_LIMIT
     changelog = await reading.changelogs.named(slug) if is_one else None
     if changelog is None or not changelog.is_public:
         raise not_here()
+    links = ChangelogLinks(base_url=reading.base_url or _base_url(request), slug=changelog.slug)
+    if changelog.slug != slug:
+        raise Moved(links, request.scope["path"].removeprefix(f"{ROOT}/{slug}"), request.scope["query_string"])
     return Shown(
         request=request,
         changelogs=reading.changelogs,
+        pages=reading.pages,
         changelog=changelog,
-        links=ChangelogLinks(base_url=reading.base_url or _base_url(request), slug=slug),
+        links=links,
+        # After the revision and before the posts: a page may be newer than its tag says, and never older.
         last_change=await reading.changelogs.last_change(changelog),
     )
 

@@ -1,7 +1,9 @@
 """Every page and feed of public changelogs."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
+from attrs import evolve
 from litestar import Request, Response, Router
 from litestar.enums import HttpMethod
 from litestar.handlers import HTTPRouteHandler, route
@@ -9,15 +11,16 @@ from litestar.params import FromPath
 
 from contentsvc_core.content.public.atom import ATOM_TYPE, atom_document
 from contentsvc_core.content.public.feeds import FEED_LENGTH, Feed, feed_of
-from contentsvc_core.content.public.html import excerpt
+from contentsvc_core.content.public.html import excerpt, shown_whole
 from contentsvc_core.content.public.json_feed import JSON_FEED_TYPE, json_feed_document
 from contentsvc_core.content.public.links import ROOT
 from contentsvc_core.content.public.months import Month, by_month, by_year
+from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import by_release
-from contentsvc_http.changelog.answers import FRAMED, PAGE, SHARED, answer
+from contentsvc_http.changelog.answers import FRAMED, FRESH_S, PAGE, SHARED, Page, answer
 from contentsvc_http.changelog.assets import asset_route
 from contentsvc_http.changelog.pages import HTML, missing, next_part, own_address, render
-from contentsvc_http.changelog.reading import PublicReading, Shown, not_here, shown
+from contentsvc_http.changelog.reading import Moved, PublicReading, Shown, not_here, shown
 from contentsvc_http.errors import refusal
 from contentsvc_http.routing import OwnRouter
 
@@ -61,35 +64,44 @@ def _pages(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ROOT}/{{slug:str}}", http_method=_READ, name="changelog")
     async def home(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)
+        before = found.before()
         here = found.links.home
-        part = await found.part(PAGE_LENGTH)
-        body = render(
-            "home.html",
-            found,
-            title="" if part.before is None else "Older posts",
-            here=own_address(here, part),
-            months=by_month(part.posts),
-            goes_on=next_part(here, part),
-            archive=by_year(await found.months()),
-        )
-        return _page(found, body)
+
+        async def read() -> Callable[[], bytes]:
+            part, months = await found.part(PAGE_LENGTH, before), await found.months()
+            return lambda: render(
+                "home.html",
+                found,
+                title="" if part.before is None else "Older posts",
+                here=own_address(here, part),
+                months=by_month(part.posts),
+                whole=shown_whole(part.posts),
+                goes_on=next_part(here, part),
+                archive=by_year(months),
+            )
+
+        return await answer(found, _page("home", before), read)
 
     @route(f"{ROOT}/{{slug:str}}/posts/{{post_id:str}}", http_method=_READ, name="changelog_post")
     async def post(request: Request[Any, Any, Any], slug: FromPath[str], post_id: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)
-        its = await found.post(post_id)
-        assert its.published_at is not None  # for the type checker: others are not shown
-        body = render(
-            "post.html",
-            found,
-            title=its.title,
-            here=found.links.post(its),
-            description=excerpt(its.content),
-            kind="article",
-            post=its,
-            month=Month.of(its.published_at),
-        )
-        return _page(found, body)
+
+        async def read() -> Callable[[], bytes]:
+            its = await found.post(post_id)
+            assert its.published_at is not None  # for the type checker: others are not shown
+            month = Month.of(its.published_at)
+            return lambda: render(
+                "post.html",
+                found,
+                title=its.title,
+                here=found.links.post(its),
+                description=excerpt(its.content),
+                kind="article",
+                post=its,
+                month=month,
+            )
+
+        return await answer(found, evolve(_page(f"posts/{post_id}"), is_sure=False), read)
 
     return [home, post]
 
@@ -98,87 +110,96 @@ def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ROOT}/{{slug:str}}/{{written:str}}", http_method=_READ, name="changelog_month")
     async def month(request: Request[Any, Any, Any], slug: FromPath[str], written: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)
-        asked = Month.read(written)
+        asked, before = Month.read(written), found.before()
         if asked is None:
             raise not_here()
-        part = await found.part(PAGE_LENGTH, month=asked)
-        if not part.posts:
-            raise not_here()
         here = found.links.month(asked)
-        months = await found.months()
-        body = render(
-            "month.html",
-            found,
-            title=asked.name,
-            here=own_address(here, part),
-            month=asked,
-            posts=part.posts,
-            goes_on=next_part(here, part),
-            # The newest come first.
-            later=next((each for each in reversed(months) if each > asked), None),
-            earlier=next((each for each in months if each < asked), None),
-            archive=by_year(months),
-        )
-        return _page(found, body)
+
+        async def read() -> Callable[[], bytes]:
+            part = await found.part(PAGE_LENGTH, before, month=asked)
+            if not part.posts:
+                raise not_here()
+            months = await found.months()
+            return lambda: render(
+                "month.html",
+                found,
+                title=asked.name,
+                here=own_address(here, part),
+                month=asked,
+                posts=part.posts,
+                whole=shown_whole(part.posts),
+                goes_on=next_part(here, part),
+                # The newest come first.
+                later=next((each for each in reversed(months) if each > asked), None),
+                earlier=next((each for each in months if each < asked), None),
+                archive=by_year(months),
+            )
+
+        return await answer(found, evolve(_page(asked.written, before), is_sure=False), read)
 
     @route(f"{ROOT}/{{slug:str}}/releases", http_method=_READ, name="changelog_releases")
     async def releases(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)
+        before = found.before()
         here = found.links.releases
-        part = await found.part(RELEASES_LENGTH, released=True)
-        known = by_release(part.posts)
-        body = render(
-            "releases.html",
-            found,
-            title="Releases",
-            here=own_address(here, part),
-            releases=known,
-            # Of one repository, its name says nothing.
-            several=len({each.repository for each in known}) > 1,
-            goes_on=next_part(here, part),
-        )
-        return _page(found, body)
+
+        async def read() -> Callable[[], bytes]:
+            part = await found.part(RELEASES_LENGTH, before, released=True)
+            known = by_release(part.posts)
+            return lambda: render(
+                "releases.html",
+                found,
+                title="Releases",
+                here=own_address(here, part),
+                releases=known,
+                # Of one repository, its name says nothing.
+                several=len({each.repository for each in known}) > 1,
+                goes_on=next_part(here, part),
+            )
+
+        return await answer(found, _page("releases", before), read)
 
     return [month, releases]
 
 
 def _feeds(reading: PublicReading) -> list[HTTPRouteHandler]:
-    async def feed(found: Shown) -> Feed:
-        posts = await found.changelogs.posts(found.changelog, limit=FEED_LENGTH)
-        return feed_of(found.changelog, posts, links=found.links, updated_at=found.last_change)
+    async def feed(found: Shown, page: Page, document: Callable[[Feed], bytes]) -> Response[Any]:
+        async def read() -> Callable[[], bytes]:
+            posts = await found.changelogs.posts(found.changelog, limit=FEED_LENGTH)
+            return lambda: document(feed_of(found.changelog, posts, links=found.links, updated_at=found.last_change))
+
+        return await answer(found, page, read)
 
     @route(f"{ROOT}/{{slug:str}}/feed.atom", http_method=_READ, name="changelog_atom")
     async def atom(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
-        body = atom_document(await feed(found))
-        kind = f"{ATOM_TYPE}; charset=utf-8"
-        return answer(request, body, kind, last_change=found.last_change, headers=SHARED)
+        page = Page(part="feed.atom", media_type=f"{ATOM_TYPE}; charset=utf-8", headers=SHARED)
+        return await feed(await shown(reading, request, slug), page, atom_document)
 
     @route(f"{ROOT}/{{slug:str}}/feed.json", http_method=_READ, name="changelog_json_feed")
     async def json_feed(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
-        body = json_feed_document(await feed(found))
-        return answer(request, body, JSON_FEED_TYPE, last_change=found.last_change, headers=SHARED)
+        page = Page(part="feed.json", media_type=JSON_FEED_TYPE, headers=SHARED)
+        return await feed(await shown(reading, request, slug), page, json_feed_document)
 
     return [atom, json_feed]
 
 
 def _embeds(reading: PublicReading) -> list[HTTPRouteHandler]:
-    async def made(template: str, found: Shown) -> bytes:
-        posts = await found.changelogs.posts(found.changelog, limit=EMBED_LENGTH)
-        return render(template, found, title="", here=found.links.home, posts=posts)
+    async def newest(found: Shown, page: Page) -> Response[Any]:
+        async def read() -> Callable[[], bytes]:
+            posts = await found.changelogs.posts(found.changelog, limit=EMBED_LENGTH)
+            return lambda: render(f"{page.part}.html", found, title="", here=found.links.home, posts=posts)
+
+        return await answer(found, page, read)
 
     @route(f"{ROOT}/{{slug:str}}/embed", http_method=_READ, name="changelog_embed")
     async def embed(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
-        body = await made("embed.html", found)
-        return answer(request, body, HTML, last_change=found.last_change, headers=FRAMED)
+        page = Page(part="embed", media_type=HTML, headers=FRAMED)
+        return await newest(await shown(reading, request, slug), page)
 
     @route(f"{ROOT}/{{slug:str}}/embed/fragment", http_method=_READ, name="changelog_fragment")
     async def fragment(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
-        found = await shown(reading, request, slug)
-        body = await made("fragment.html", found)
-        return answer(request, body, HTML, last_change=found.last_change, headers=PAGE | SHARED)
+        page = Page(part="fragment", media_type=HTML, headers=PAGE | SHARED)
+        return await newest(await shown(reading, request, slug), page)
 
     return [embed, fragment]
 
@@ -190,12 +211,17 @@ def _for_its_reader(response: Response[Any]) -> Response[Any]:
     return response
 
 
-def _page(found: Shown, body: bytes) -> Response[Any]:
-    return answer(found.request, body, HTML, last_change=found.last_change, headers=PAGE)
+def _page(name: str, before: PublishedPlace | None = None) -> Page:
+    part = name if before is None else f"{name}?before={before.written}"
+    return Page(part=part, media_type=HTML, headers=PAGE)
 
 
 def _refuse(_request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
-    """Answer what went wrong, for people; nothing keeps it, so that what is switched on is there at once."""
+    """Return what went wrong, for people; nothing keeps it, so that what is switched on is there at once."""
+    if isinstance(exc, Moved):
+        # Kept no longer than a page: the changelog may go back to an earlier slug.
+        headers = {**SHARED, "Location": exc.location, "Cache-Control": f"public, max-age={FRESH_S}"}
+        return Response(b"", status_code=301, media_type=HTML, headers=headers)
     refused = refusal(exc)
     body = missing(_TITLES.get(refused.status, "Something went wrong"), str(refused.body["error"]))
     headers = {**PAGE, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", **refused.headers}

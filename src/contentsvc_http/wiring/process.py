@@ -78,6 +78,8 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             stores.queue.on_batch = watch.batch
         aside = OneAtATime()
         stack.callback(aside.close)
+        rendering = OneAtATime("public pages")
+        stack.callback(rendering.close)
         hosts = await stack.enter_async_context(open_code_hosts(settings))
         # Where nothing works, others find the runs by looking.
         nudge = _nobody if engine is None else engine.nudge
@@ -110,7 +112,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             room=settings.max_large_bodies_mib * _MIB,
             api=api,
             dashboard=dashboard,
-            public=open_public_reading(settings, stores),
+            public=open_public_reading(settings, stores, rendering),
             agents=open_agents(settings, stores, clock, ids, api=api),
         )
         yield Services(

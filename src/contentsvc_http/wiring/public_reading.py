@@ -4,6 +4,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from contentsvc_adapters.aside import OneAtATime
+from contentsvc_core.ports import Aside
+from contentsvc_http.changelog.kept import RenderedPages
 from contentsvc_http.changelog.reading import PublicReading
 from contentsvc_http.settings import Settings
 
@@ -12,7 +15,19 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql import SqlStores
 
 
-def open_public_reading(settings: Settings, stores: "SqlStores | MemoryStores") -> PublicReading:
-    """Take the store; addresses begin with the one that is set, and where none is, with that of the request."""
+def open_public_reading(
+    settings: Settings, stores: "SqlStores | MemoryStores", aside: Aside | None = None
+) -> PublicReading:
+    """Return what the public pages read.
+
+    Args:
+        settings: Addresses begin with the one that is set; where none is, with that of the request.
+        stores: Holds the changelogs.
+        aside: Renders the pages; ``None``: a thread of their own.
+    """
     is_set = settings.base_url != attrs.fields(Settings).base_url.default
-    return PublicReading(changelogs=stores.changelogs, base_url=settings.base_url if is_set else "")
+    return PublicReading(
+        changelogs=stores.changelogs,
+        pages=RenderedPages(aside or OneAtATime("public pages")),
+        base_url=settings.base_url if is_set else "",
+    )

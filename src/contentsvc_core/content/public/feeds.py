@@ -1,14 +1,15 @@
 """A public changelog as a feed: what both formats say, each in its own words (:mod:`.atom`, :mod:`.json_feed`)."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from datetime import datetime
+from html import escape
 from typing import Final, final
 
 from attrs import field, frozen
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
-from contentsvc_core.content.public.html import excerpt
+from contentsvc_core.content.public.html import EXCERPT, excerpt, shown_whole
 from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 
 #: How many posts a feed holds: the newest ones.
@@ -27,7 +28,7 @@ class FeedEntry:
     title: str
     #: One line of plain text.
     summary: str
-    #: Safe HTML.
+    #: Safe HTML: the whole post, or its beginning with a link to the rest where the feed would become too large.
     content: str
     published_at: datetime
     updated_at: datetime
@@ -60,7 +61,9 @@ def feed_of(changelog: PublicChangelog, posts: Iterable[Post], *, links: Changel
         links: Its addresses, with a host.
         updated_at: Its last change.
     """
-    entries = [_entry(post, post.published_at, links) for post in posts if post.published_at and changelog.shows(post)]
+    own = [post for post in posts if changelog.shows(post)]
+    whole = shown_whole(own)
+    entries = [_entry(post, post.published_at, links, whole) for post in own if post.published_at]
     return Feed(
         id=permanent_id(changelog.organization_id),
         title=changelog.title,
@@ -71,16 +74,21 @@ def feed_of(changelog: PublicChangelog, posts: Iterable[Post], *, links: Changel
     )
 
 
-def _entry(post: Post, published_at: datetime, links: ChangelogLinks) -> FeedEntry:
+def _entry(post: Post, published_at: datetime, links: ChangelogLinks, whole: Container[str]) -> FeedEntry:
     kind = post.content_type.value.replace("_", " ")
     return FeedEntry(
         id=permanent_id(post.id),
         url=links.post(post),
         title=post.title,
         summary=excerpt(post.content),
-        content=post.content,
+        content=post.content if post.id in whole else _beginning(post, links),
         published_at=published_at,
         # A draft that is published later was not updated before that.
         updated_at=max(post.updated_at, published_at),
         tags=[kind] if post.release_tag is None else [kind, post.release_tag],
     )
+
+
+def _beginning(post: Post, links: ChangelogLinks) -> str:
+    beginning, url = escape(excerpt(post.content, EXCERPT)), escape(links.post(post))
+    return f'<p>{beginning}</p><p><a href="{url}">Read the whole post</a></p>'

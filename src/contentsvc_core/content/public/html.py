@@ -1,9 +1,11 @@
 """A post's rendered content where it is shown among others. It is our own HTML: the sanitizer has had the last word."""
 
 import re
+from collections.abc import Iterable
 from html import unescape
 from typing import Final
 
+from contentsvc_core.content.posts import Post
 from contentsvc_core.text import one_line
 
 _HEADING: Final = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
@@ -14,6 +16,10 @@ _INLINE: Final = re.compile(r'</?(?:a|code|del|em|s|strong)(?: (?:[^">]|"[^"]*")
 _REFERENCE: Final = re.compile(r' ?\(<a (?:[^">]|"[^"]*")*+>[^<]*</a>\)')
 _NEXT_ITEM: Final = re.compile(r"(?<![.!?:;\s])\s*</li>(?:\s|</?[ou]l>)*<li>")
 _LOWEST: Final = 6
+#: The HTML of whole posts on one page or in one feed, in characters: twenty usual posts take a tenth of it.
+PAGE_ROOM: Final = 256 * 1024
+#: The length of an excerpt that stands in place of a whole post, in characters: a paragraph.
+EXCERPT: Final = 500
 
 
 def nested(content: str, *, under: int) -> str:
@@ -34,6 +40,16 @@ def nested(content: str, *, under: int) -> str:
         return f"<h{shown}>{found[2]}</h{shown}>"
 
     return _HEADING.sub(put, content)
+
+
+def shown_whole(posts: Iterable[Post], *, room: int = PAGE_ROOM) -> frozenset[str]:
+    """Return the ids of the posts that fit on one page, each in its turn; of the others an excerpt is shown."""
+    whole: set[str] = set()
+    for post in posts:
+        if len(post.content) <= room:
+            room -= len(post.content)
+            whole.add(post.id)
+    return frozenset(whole)
 
 
 def excerpt(content: str, limit: int = 200) -> str:

@@ -1,0 +1,196 @@
+"""Pages of public changelogs are rendered once for each change, away from the event loop, and kept in a bound."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+from jinja2 import Template
+from sqlalchemy import insert
+from tests import sqlite
+from tests.api.world import SEALER, ApiWorld
+from tests.changelog.reader import publish
+from tests.statements import statements
+
+from contentsvc_adapters.aside import OneAtATime
+from contentsvc_adapters.sql import Database, rows, sql_stores
+from contentsvc_adapters.sql.schema import posts
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.testing import START
+from contentsvc_http.changelog.kept import RenderedPages
+
+_PATHS: Final = (
+    *("", "/2026-01", "/releases", "/posts/post_1", "/embed", "/embed/fragment", "/feed.atom", "/feed.json"),
+    "?before=1770000000000_post_9",
+)
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncGenerator[ApiWorld]:
+    """A changelog in a file, with posts."""
+    database = Database(sqlite.migrated(tmp_path / "store.db"))
+    made = ApiWorld(stores=sql_stores(database, SEALER))
+    acme = await made.caller()
+    await publish(acme)
+    values = [
+        rows.post_row(
+            Post(
+                id=f"post_{number}",
+                organization_id=acme.organization.id,
+                title=f"Lamp {number}",
+                content="<p>It shines.</p>",
+                markdown="It shines.",
+                content_type=ContentType.CHANGELOG,
+                source_metadata={},
+                status=PostStatus.PUBLISHED,
+                created_at=START + timedelta(hours=number),
+                updated_at=START + timedelta(hours=number),
+                release_tag=f"v{number}",
+            ),
+            run_id="",
+            once=None,
+        )
+        | {"run_id": None}
+        for number in range(1, 4)
+    ]
+    await database.write(lambda connection: connection.execute(insert(posts), values))
+    yield made
+    await database.dispose()
+
+
+@pytest.fixture
+def rendered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The threads that have rendered a template, once for each time."""
+    seen: list[str] = []
+    render = Template.render
+
+    def counted(self: Template, *args: Any, **values: Any) -> str:
+        seen.append(threading.current_thread().name)
+        return render(self, *args, **values)
+
+    monkeypatch.setattr(Template, "render", counted)
+    return seen
+
+
+async def get(world: ApiWorld, where: str, **headers: str) -> httpx.Response:
+    told = {name.replace("_", "-"): value for name, value in headers.items()}
+    return await world.send("GET", f"/changelog/acme{where}", headers=told)
+
+
+@pytest.mark.parametrize("where", _PATHS)
+async def test_what_was_rendered_is_neither_read_nor_rendered_again(
+    world: ApiWorld, rendered: list[str], where: str
+) -> None:
+    with statements() as first_read:
+        first = await get(world, where)
+    assert first.status_code == 200
+    assert [each for each, _ in first_read if "posts.content" in each]
+    assert all(name.startswith("public pages") for name in rendered)
+    assert len(rendered) == (0 if "feed" in where else 1)
+    rendered.clear()
+
+    tag, modified = first.headers["ETag"], first.headers["Last-Modified"]
+    for headers, status in (({}, 200), ({"If_None_Match": tag}, 304), ({"If_Modified_Since": modified}, 304)):
+        with statements() as read:
+            again = await get(world, where, **headers)
+        assert (again.status_code, again.content) == (status, first.content if status == 200 else b"")
+        assert [each for each, _ in read if "posts.content" in each] == []
+        assert rendered == []
+        # The changelog, and its last change.
+        assert len([each for each, _ in read if "SELECT" in each]) == 2
+
+
+@pytest.mark.parametrize("where", _PATHS)
+async def test_a_client_that_has_a_page_costs_no_rendering_even_where_none_is_kept(
+    world: ApiWorld, rendered: list[str], where: str
+) -> None:
+    first = await get(world, where)
+    rendered.clear()
+    # Another node, or this one after a start.
+    other = ApiWorld(stores=world.stores)
+
+    with statements() as read:
+        again = await get(other, where, If_None_Match=first.headers["ETag"])
+
+    assert (again.status_code, again.headers["ETag"]) == (304, first.headers["ETag"])
+    assert [each for each, _ in read if "posts.content" in each] == []
+    assert rendered == []
+    assert (await get(other, where)).content == first.content
+
+
+async def test_requests_at_once_render_a_page_once(world: ApiWorld, rendered: list[str]) -> None:
+    answers = await asyncio.gather(*(get(world, "") for _ in range(8)))
+
+    assert {answer.status_code for answer in answers} == {200}
+    assert len(rendered) == 1
+
+
+async def test_what_is_not_there_is_404_whatever_the_client_says_it_has(world: ApiWorld) -> None:
+    modified = (await get(world, "")).headers["Last-Modified"]
+    for where in ("/posts/post_unknown", "/2026-12"):
+        for headers in ({}, {"If_None_Match": "*"}, {"If_Modified_Since": modified}):
+            assert (await get(world, where, **headers)).status_code == 404
+
+
+def reading(page: bytes, seen: list[bytes]) -> Callable[[], Awaitable[Callable[[], bytes]]]:
+    async def read() -> Callable[[], bytes]:
+        seen.append(page)
+        return lambda: page
+
+    return read
+
+
+async def test_kept_pages_are_bounded_in_bytes_and_the_least_used_goes_first() -> None:
+    seen: list[bytes] = []
+    aside = OneAtATime()
+    pages = RenderedPages(aside, room=25)
+
+    for key in (b"a", b"b", b"a", b"c", b"a", b"b"):
+        assert await pages.page(key.decode(), reading(key * 10, seen)) == key * 10
+    # The third page took the place of b, which was used longest ago.
+    assert [page[:1] for page in seen] == [b"a", b"b", b"c", b"b"]
+    # What is larger than all of it is not kept, and drops nothing.
+    for _ in range(2):
+        assert await pages.page("large", reading(b"l" * 26, seen)) == b"l" * 26
+    assert await pages.page("a", reading(b"new", seen)) == b"a" * 10
+    assert len(seen) == 6
+    aside.close()
+
+
+async def test_a_fault_is_told_to_all_that_ask_and_is_not_kept() -> None:
+    aside = OneAtATime()
+    pages = RenderedPages(aside)
+    begun = 0
+
+    async def fails() -> Callable[[], bytes]:
+        nonlocal begun
+        begun += 1
+        await asyncio.sleep(0)
+        message = "no such page"
+        raise LookupError(message)
+
+    answers = await asyncio.gather(*(pages.page("a", fails) for _ in range(3)), return_exceptions=True)
+    assert [type(answer) for answer in answers] == [LookupError] * 3
+    assert begun == 1
+    assert await pages.page("a", reading(b"a", [])) == b"a"
+    aside.close()
+
+
+async def test_a_client_that_goes_away_takes_the_page_from_nobody_else() -> None:
+    aside = OneAtATime()
+    pages = RenderedPages(aside)
+    seen: list[bytes] = []
+    first = asyncio.create_task(pages.page("a", reading(b"a", seen)))
+    await asyncio.sleep(0)
+    second = asyncio.create_task(pages.page("a", reading(b"a", seen)))
+    await asyncio.sleep(0)
+    first.cancel()
+
+    assert await second == b"a"
+    assert first.cancelled()
+    assert seen == [b"a"]
+    aside.close()

@@ -1,0 +1,108 @@
+"""Revision 0011: nobody is locked out of issuing keys, slugs are held, and what older nodes write is counted."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from contract_values import RotatingSealer
+from older_schema import database_at
+from sqlalchemy import Connection, text
+
+from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_core.access.keys import Scope
+from contentsvc_core.content.public.changelogs import SLUG_TAKEN, PublicChangelog
+
+_KEYS = {"both": '["read","write"]', "other": '["write","read"]', "reader": '["read"]', "writer": '["write"]'}
+# In the words of the version before, which names no new column.
+_ORGANIZATION = (
+    "INSERT INTO organizations (id, slug, name, retention_days, version, created_at) VALUES (:id, :slug, 'x', 30, 1, 0)"
+)
+_KEY = (
+    "INSERT INTO api_keys (prefix, organization_id, name, digest, scopes, created_at)"
+    " VALUES (:prefix, 'org_1', '', 'd', :scopes, 0)"
+)
+_CHANGELOG = (
+    "INSERT INTO public_changelogs (organization_id, slug, title, description, content_types, is_public, created_at,"
+    " updated_at) VALUES (:owner, :slug, 't', '', '[\"changelog\"]', :is_public, 0, 0)"
+)
+_POST = (
+    "INSERT INTO posts (id, organization_id, title, content, markdown, content_type, status, created_at, updated_at,"
+    " published_at) VALUES ('p', 'org_1', 't', 'c', 'm', 'changelog', 'published', 0, 0, 0)"
+)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def older(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
+    """A database at revision 0008."""
+    async with database_at("0008", request.param, tmp_path) as database:
+        yield database
+
+
+def _fill(connection: Connection) -> None:
+    for id_, slug in (("org_1", "acme"), ("org_2", "zenith"), ("org_3", "third")):
+        connection.execute(text(_ORGANIZATION), {"id": id_, "slug": slug})
+    for prefix, scopes in _KEYS.items():
+        connection.execute(text(_KEY), {"prefix": f"csk_{prefix}", "scopes": scopes})
+    # The one has the other's own slug.
+    connection.execute(text(_CHANGELOG), {"owner": "org_1", "slug": "zenith", "is_public": True})
+    connection.execute(text(_CHANGELOG), {"owner": "org_2", "slug": "sky", "is_public": False})
+
+
+async def test_keys_that_could_issue_keys_still_can_and_slugs_in_use_are_held(older: Database) -> None:
+    await older.write(_fill)
+    await upgrade(older)
+    stores = sql_stores(older, RotatingSealer())
+
+    keys = {key.prefix: key for key in await stores.keys.keys("org_1")}
+    assert {prefix for prefix, key in keys.items() if Scope.ADMIN in key.scopes} == {"csk_both", "csk_other"}
+    assert {key.issued_by for key in keys.values()} == {None}
+
+    third = await stores.directory.organization("third")
+    first = await stores.changelogs.of("org_1")
+    second = await stores.changelogs.of("org_2")
+    assert third is not None
+    assert first is not None
+    assert second is not None
+    for slug in ("zenith", "sky"):
+        taking = PublicChangelog.first(third, first.created_at)
+        assert await stores.changelogs.save(evolve(taking, slug=slug)) == SLUG_TAKEN
+    # What stood in conflict stands: the one keeps the slug, and the other one cannot have it.
+    assert await stores.changelogs.save(evolve(first, title="Lamps")) is None
+    assert await stores.changelogs.save(evolve(second, slug="zenith")) == SLUG_TAKEN
+    assert await stores.changelogs.save(evolve(second, slug="night")) is None
+    assert await stores.changelogs.named("sky") == evolve(second, slug="night")
+
+
+async def test_nodes_of_the_version_before_read_and_write_beside_it(older: Database) -> None:
+    await older.write(_fill)
+    await upgrade(older)
+    stores = sql_stores(older, RotatingSealer())
+
+    async def revision() -> int:
+        found = await stores.changelogs.of("org_1")
+        assert found is not None
+        return found.revision
+
+    before = await revision()
+    for number, statement in enumerate(
+        (
+            _POST,
+            "UPDATE posts SET title = 'n', updated_at = 1",
+            "UPDATE posts SET status = 'draft'",
+            "DELETE FROM posts",
+        )
+    ):
+        await older.write(lambda connection, statement=statement: connection.execute(text(statement)))
+        assert await revision() == before + number + 1
+    await older.write(lambda connection: connection.execute(text(_KEY), {"prefix": "csk_new", "scopes": '["read"]'}))
+    added = await stores.keys.key("csk_new")
+    assert added is not None
+    assert added.scopes == (Scope.READ,)
+    # They would not understand a scope that they do not know.
+    admin = await stores.keys.key("csk_both")
+    assert admin is not None
+    row = await older.read(
+        lambda connection: connection.scalar(text("SELECT scopes FROM api_keys WHERE prefix = 'csk_both'"))
+    )
+    assert "admin" not in row
