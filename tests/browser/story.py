@@ -118,9 +118,9 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
         }
         assert isinstance(await desk.changelogs.change(acme, shown), PublicChangelog)
         keys = [
-            accepted(await operator.issue_key(acme, name="Mara")).key,
+            accepted(await operator.issue_key(acme, name="Mara", scopes=tuple(Scope))).key,
             accepted(await operator.issue_key(acme, name="Status page", scopes=(Scope.READ,))).key,
-            accepted(await operator.issue_key(other)).key,
+            accepted(await operator.issue_key(other, scopes=tuple(Scope))).key,
         ]
         hook = Hook(
             organization=acme.slug,

@@ -73,4 +73,4 @@ def test_what_cannot_be_is_refused() -> None:
     command("organization", "create", "Zenith")
     command("changelog", "publish", *mine, "--yes")
     taken = invoke("changelog", "set", "--organization", "zenith", "--slug", "acme")
-    assert (taken.exit_code, "slug is taken by another changelog" in taken.output) == (1, True)
+    assert (taken.exit_code, "slug is not available: choose another one" in taken.output) == (1, True)
