@@ -51,7 +51,7 @@ def show_changelog(organization: str, *, as_json: bool) -> None:
 )
 @JSON
 def set_changelog(organization: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # one for each field
-    """Change a public changelog: what is not named stays. Another slug is another address for all of it."""
+    """Change a public changelog: what is not named stays. A slug that was public redirects to the new one."""
     given = {field: value for field, value in options.items() if value not in {None, ()}}
     if not given:
         message = "there is nothing to change: name at least one option"

@@ -272,6 +272,25 @@ async def test_the_last_change_is_told_whatever_it_was(acme: Tenant) -> None:
     assert await changelogs.of(zenith.id) is None
 
 
+async def test_changes_at_once_are_all_counted(acme: Tenant) -> None:
+    changelogs, library = acme.stores.changelogs, acme.stores.posts
+    mine = of(acme, is_public=True)
+    assert await changelogs.save(mine) is None
+    posts = [await written(acme) for _ in range(6)]
+    before = await changelogs.of(acme.id)
+    assert before is not None
+
+    done = await asyncio.gather(
+        *(library.change(evolve(post, title="n", updated_at=later(hours=1)), seen=START) for post in posts),
+        *(changelogs.save(evolve(mine, title=f"{number}")) for number in range(4)),
+    )
+
+    assert done == [True] * 6 + [None] * 4
+    after = await changelogs.of(acme.id)
+    assert after is not None
+    assert after.revision == before.revision + 10
+
+
 async def test_a_post_that_was_removed_is_in_no_month(acme: Tenant) -> None:
     post = await written(acme)
     assert await acme.stores.posts.remove(acme.id, post.id, at=later(hours=1))
