@@ -174,8 +174,8 @@ class Place:
         collected = BytesIO()
         while True:
             message = await self.part(receive)
-            collected.write(message["body"])
-            if not message["more_body"]:
+            collected.write(message.get("body", b""))
+            if not message.get("more_body", False):
                 return collected.getvalue()
 
     async def part(self, receive: Receive) -> HTTPRequestEvent:
@@ -205,10 +205,10 @@ class Place:
         waited_s = loop.time() - began_s
         self._left_s -= waited_s
         self._step_left_s -= waited_s
-        self._grow(self._size + len(message["body"]))
+        self._grow(self._size + len(message.get("body", b"")))
         if self._size >= self._step_end:
             self._step_end, self._step_left_s = self._size + _STEP, self.intake.step_s
-        if not message["more_body"]:
+        if not message.get("more_body", False):
             del self._room.arriving[self]
         return message
 
@@ -263,7 +263,7 @@ class Bodies:
                 if ended:
                     return cast("HTTPRequestEvent", await receive())
                 message = await place.part(receive)
-                ended = not message["more_body"]
+                ended = not message.get("more_body", False)
                 return message
 
             await self._app(scope, receiving, send)
