@@ -4,8 +4,7 @@ import click
 
 from contentsvc_cli.output import JSON, show, show_rows
 from contentsvc_cli.wiring import Desk, accepted, at_desk
-from contentsvc_core.journal import RETENTION_DAYS
-from contentsvc_core.organizations import Organization
+from contentsvc_core.organizations import RETENTION_DAYS, Organization
 from contentsvc_core.timestamps import iso_ms
 
 

@@ -1,14 +1,17 @@
 """What commands that search have in common."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from contentsvc_cli.output import show_rows
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.content.queries import InvalidQuery
-from contentsvc_core.search.questions import HITS_DEFAULT, HITS_LIMIT, Hits
+from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
+
+if TYPE_CHECKING:
+    from contentsvc_core.search.questions import Hits
 
 _Asked = TypeVar("_Asked")
 _Found = TypeVar("_Found")
@@ -38,7 +41,7 @@ def accepted(asked: _Asked | InvalidQuery) -> _Asked:
     return asked
 
 
-def warn(hits: Hits[_Found]) -> None:
+def warn(hits: "Hits[_Found]") -> None:
     """Say on standard error what is not shown."""
     if hits.behind:
         click.echo(f"{hits.behind} could not be looked at yet, because many arrived just now", err=True)

@@ -6,78 +6,83 @@ clock: it decides, and a driver and a store that you choose do the rest. ``conte
 ``contentsvc_core.content.changelog`` writes; it stands apart, so that a service that only receives does not load it.
 """
 
-from contentsvc_core.access.keys import ApiKey, Scope
-from contentsvc_core.access.rates import Bucket, Rate, rate_of
-from contentsvc_core.access.window import Verdict, rate_headers, refusal_body, refusal_headers
-from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body
-from contentsvc_core.content.jobs import Job, JobEvent
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
-from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
-from contentsvc_core.content.public.changelogs import PublicChangelog
-from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
-from contentsvc_core.content.writing import Brief, Chapter, Draft
-from contentsvc_core.errors import (
-    ContentServiceError,
-    ReceivingFailed,
-    SchemaMismatch,
-    SecretUnreadable,
-    StoreUnavailable,
-    UnreadableRow,
-    Unstorable,
-    WriterUnavailable,
-)
-from contentsvc_core.journal import Direction, LogEntry, LogStatus, log_body
-from contentsvc_core.organizations import Integration, Organization, Repository
-from contentsvc_core.outgoing.endpoints import WebhookEndpoint, endpoint_body
-from contentsvc_core.outgoing.events import EventType
-from contentsvc_core.outgoing.messages import Message
-from contentsvc_core.usecases.authenticate import Authenticator
-from contentsvc_core.usecases.brands import BrandEditor
-from contentsvc_core.usecases.briefs import Briefs
-from contentsvc_core.usecases.connect import Connected, Connector, Disconnected
-from contentsvc_core.usecases.dispatch import Dispatcher
-from contentsvc_core.usecases.edit import PostEditor
-from contentsvc_core.usecases.expire import Sweeper
-from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
-from contentsvc_core.usecases.host_calls import HostCalls
-from contentsvc_core.usecases.limit import RateLimiter
-from contentsvc_core.usecases.operate import Connection, IssuedKey, Operator, Refusal
-from contentsvc_core.usecases.perform import Performer
-from contentsvc_core.usecases.plan import Planner
-from contentsvc_core.usecases.publicize import ChangelogEditor
-from contentsvc_core.usecases.read_site import BrandGenerator, BrandReader
-from contentsvc_core.usecases.receive import Receiver
-from contentsvc_core.usecases.reconcile import Reconciler
-from contentsvc_core.usecases.relay import Relay
-from contentsvc_core.usecases.replay import Replayer
-from contentsvc_core.usecases.rotate import Rotator
-from contentsvc_core.usecases.schedule import Scheduler
-from contentsvc_core.usecases.trail import Trails
-from contentsvc_core.usecases.triggers import TriggerEditor
-from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
-from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, admit, decide, locate, preflight
-from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
-from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
-from contentsvc_core.webhooks.outcomes import (
-    Duplicate,
-    Fault,
-    Filtered,
-    Ignored,
-    Outcome,
-    Pong,
-    Processed,
-    Rejected,
-    answer,
-)
-from contentsvc_core.webhooks.providers import PROVIDERS, Provider
-from contentsvc_core.webhooks.settlement import Claim, ClaimKey, Settled, Settlement, settlement
-from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign, verify
-from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source
-from contentsvc_core.workflows.context import ContextRecord, context_body
-from contentsvc_core.workflows.runs import RunStatus, WorkflowRun, run_body
-from contentsvc_core.workflows.schedules import DuplicateSchedule, Schedule, schedule_body
-from contentsvc_core.workflows.slots import Cron, Frequency
-from contentsvc_core.workflows.triggers import Trigger, TriggerFault, matching, trigger_body
+from typing import TYPE_CHECKING, Final
+
+from contentsvc_core.on_demand import names_on_demand
+
+if TYPE_CHECKING:
+    from contentsvc_core.access.keys import ApiKey, Scope
+    from contentsvc_core.access.rates import Bucket, Rate, rate_of
+    from contentsvc_core.access.window import Verdict, rate_headers, refusal_body, refusal_headers
+    from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body
+    from contentsvc_core.content.jobs import Job, JobEvent
+    from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
+    from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
+    from contentsvc_core.content.public.changelogs import PublicChangelog
+    from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
+    from contentsvc_core.content.writing import Brief, Chapter, Draft
+    from contentsvc_core.errors import (
+        ContentServiceError,
+        ReceivingFailed,
+        SchemaMismatch,
+        SecretUnreadable,
+        StoreUnavailable,
+        UnreadableRow,
+        Unstorable,
+        WriterUnavailable,
+    )
+    from contentsvc_core.journal import Direction, LogEntry, LogStatus, log_body
+    from contentsvc_core.organizations import Integration, Organization, Repository
+    from contentsvc_core.outgoing.endpoints import WebhookEndpoint, endpoint_body
+    from contentsvc_core.outgoing.events import EventType
+    from contentsvc_core.outgoing.messages import Message
+    from contentsvc_core.usecases.authenticate import Authenticator
+    from contentsvc_core.usecases.brands import BrandEditor
+    from contentsvc_core.usecases.briefs import Briefs
+    from contentsvc_core.usecases.connect import Connected, Connector, Disconnected
+    from contentsvc_core.usecases.dispatch import Dispatcher
+    from contentsvc_core.usecases.edit import PostEditor
+    from contentsvc_core.usecases.expire import Sweeper
+    from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
+    from contentsvc_core.usecases.host_calls import HostCalls
+    from contentsvc_core.usecases.limit import RateLimiter
+    from contentsvc_core.usecases.operate import Connection, IssuedKey, Operator, Refusal
+    from contentsvc_core.usecases.perform import Performer
+    from contentsvc_core.usecases.plan import Planner
+    from contentsvc_core.usecases.publicize import ChangelogEditor
+    from contentsvc_core.usecases.read_site import BrandGenerator, BrandReader
+    from contentsvc_core.usecases.receive import Receiver
+    from contentsvc_core.usecases.reconcile import Reconciler
+    from contentsvc_core.usecases.relay import Relay
+    from contentsvc_core.usecases.replay import Replayer
+    from contentsvc_core.usecases.rotate import Rotator
+    from contentsvc_core.usecases.schedule import Scheduler
+    from contentsvc_core.usecases.trail import Trails
+    from contentsvc_core.usecases.triggers import TriggerEditor
+    from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
+    from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, admit, decide, locate, preflight
+    from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
+    from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
+    from contentsvc_core.webhooks.outcomes import (
+        Duplicate,
+        Fault,
+        Filtered,
+        Ignored,
+        Outcome,
+        Pong,
+        Processed,
+        Rejected,
+        answer,
+    )
+    from contentsvc_core.webhooks.providers import PROVIDERS, Provider
+    from contentsvc_core.webhooks.settlement import Claim, ClaimKey, Settled, Settlement, settlement
+    from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign, verify
+    from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source
+    from contentsvc_core.workflows.context import ContextRecord, context_body
+    from contentsvc_core.workflows.runs import RunStatus, WorkflowRun, run_body
+    from contentsvc_core.workflows.schedules import DuplicateSchedule, Schedule, schedule_body
+    from contentsvc_core.workflows.slots import Cron, Frequency
+    from contentsvc_core.workflows.triggers import Trigger, TriggerFault, matching, trigger_body
 
 __all__ = [
     "BODY_TOO_LARGE",
@@ -215,3 +220,66 @@ __all__ = [
     "verify",
     "window_at",
 ]
+
+_HOMES: Final = {
+    "access.keys": "ApiKey Scope",
+    "access.rates": "Bucket Rate rate_of",
+    "access.window": "Verdict rate_headers refusal_body refusal_headers",
+    "content.brand": "BrandIdentity ToneProfile brand_body",
+    "content.jobs": "Job JobEvent",
+    "content.pagination": "InvalidPage PageRequest Pagination paginate",
+    "content.posts": "ContentType Post PostStatus post_body",
+    "content.public.changelogs": "PublicChangelog",
+    "content.windows": "Lookback LookbackWindow window_at",
+    "content.writing": "Brief Chapter Draft",
+    "errors": (
+        "ContentServiceError ReceivingFailed SchemaMismatch SecretUnreadable "
+        "StoreUnavailable UnreadableRow Unstorable WriterUnavailable"
+    ),
+    "journal": "Direction LogEntry LogStatus log_body",
+    "organizations": "Integration Organization Repository",
+    "outgoing.endpoints": "WebhookEndpoint endpoint_body",
+    "outgoing.events": "EventType",
+    "outgoing.messages": "Message",
+    "usecases.authenticate": "Authenticator",
+    "usecases.brands": "BrandEditor",
+    "usecases.briefs": "Briefs",
+    "usecases.connect": "Connected Connector Disconnected",
+    "usecases.dispatch": "Dispatcher",
+    "usecases.edit": "PostEditor",
+    "usecases.expire": "Sweeper",
+    "usecases.generate": "GenerationRequest Generator JobStarter",
+    "usecases.host_calls": "HostCalls",
+    "usecases.limit": "RateLimiter",
+    "usecases.operate": "Connection IssuedKey Operator Refusal",
+    "usecases.perform": "Performer",
+    "usecases.plan": "Planner",
+    "usecases.publicize": "ChangelogEditor",
+    "usecases.read_site": "BrandGenerator BrandReader",
+    "usecases.receive": "Receiver",
+    "usecases.reconcile": "Reconciler",
+    "usecases.relay": "Relay",
+    "usecases.replay": "Replayer",
+    "usecases.rotate": "Rotator",
+    "usecases.schedule": "Scheduler",
+    "usecases.trail": "Trails",
+    "usecases.triggers": "TriggerEditor",
+    "usecases.webhook_endpoints": "EndpointEditor",
+    "webhooks.decision": "BODY_TOO_LARGE MAX_BODY admit decide locate preflight",
+    "webhooks.delivery": "Address Belonging Delivery Endpoint VerifiedDelivery",
+    "webhooks.events": "Author Commit Event HeadCommit Push Release",
+    "webhooks.outcomes": "Duplicate Fault Filtered Ignored Outcome Pong Processed Rejected answer",
+    "webhooks.providers": "PROVIDERS Provider",
+    "webhooks.settlement": "Claim ClaimKey Settled Settlement settlement",
+    "webhooks.signature": "SIGNATURE_HEADER sign verify",
+    "workflows.causes": "Delivered Generation SiteReading Source",
+    "workflows.context": "ContextRecord context_body",
+    "workflows.runs": "RunStatus WorkflowRun run_body",
+    "workflows.schedules": "DuplicateSchedule Schedule schedule_body",
+    "workflows.slots": "Cron Frequency",
+    "workflows.triggers": "Trigger TriggerFault matching trigger_body",
+}
+
+if not TYPE_CHECKING:
+    # A type checker reads the imports above, and refuses every other name.
+    __getattr__ = names_on_demand(__name__, _HOMES)

@@ -14,9 +14,6 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.events import Event, Push, Release
 from contentsvc_core.wire import event_body
 
-#: The plans' retention periods, in days (specification 8.2).
-RETENTION_DAYS: Final = (7, 30)
-
 _MINUTE: Final = timedelta(minutes=1)
 
 

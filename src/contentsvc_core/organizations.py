@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import final
+from typing import Final, final
 
 from attrs import field, frozen
 
-from contentsvc_core.journal import RETENTION_DAYS
+#: The plans' retention periods, in days (specification 8.2).
+RETENTION_DAYS: Final = (7, 30)
 
 
 def _a_plan(_organization: object, _attribute: object, value: int) -> None:

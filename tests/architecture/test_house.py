@@ -55,11 +55,11 @@ def test_only_admit_makes_a_verified_delivery() -> None:
 
 
 def test_importing_the_core_imports_no_framework_and_no_event_loop() -> None:
-    code = "import contentsvc_core, sys; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    code = "from contentsvc_core import *; import sys; print(*sorted({name.split('.')[0] for name in sys.modules}))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
     # Nor the writer: a service that only receives does not pay for it.
-    code = "import contentsvc_core, sys; sys.exit('contentsvc_core.content.changelog' in sys.modules)"
+    code = "from contentsvc_core import *; import sys; sys.exit('contentsvc_core.content.changelog' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
     assert not {"asyncio", "cattrs", "hypothesis", "litestar", "logging", "sqlalchemy"} & set(loaded)
 

@@ -8,6 +8,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import runpy
 import selectors
 import signal
@@ -20,6 +21,9 @@ from typing import Final, final
 
 from attrs import frozen
 
+import contentsvc_core
+import contentsvc_core.ports
+from contentsvc_adapters import sql
 from contentsvc_cli import main
 
 _LONGEST: Final = 1024 * 1024
@@ -27,6 +31,7 @@ _LONGEST: Final = 1024 * 1024
 _ON_DEMAND: Final = (
     *("contentsvc_http.server", "contentsvc_http.watching", "contentsvc_http.metrics", "contentsvc_http.scrape"),
     *("contentsvc_adapters.sql.dialects.postgresql", "contentsvc_adapters.engine.dbos", "contentsvc_core.wire"),
+    *("contentsvc_http.wiring.looking", "contentsvc_cli.grid", "rich.progress"),
     *("alembic.command", "alembic.config", "alembic.script", "cattrs", "cattrs.gen", "markdown_it", "httptools"),
 )
 
@@ -114,8 +119,15 @@ def _become(order: _Order, files: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    for module in (*(target.partition(":")[0] for target in main._COMMANDS.values()), *_ON_DEMAND):  # pyright: ignore[reportPrivateUsage]  # all that there are
+    for module in (*(f"contentsvc_cli.{command.module}" for command in main.COMMANDS.values()), *_ON_DEMAND):
         importlib.import_module(module)
+    # Asked for, each name of these packages imports its module.
+    for package in (contentsvc_core, contentsvc_core.ports):
+        for name in package.__all__:
+            getattr(package, name)
+    for found in pkgutil.walk_packages(sql.__path__, "contentsvc_adapters.sql."):
+        if ".migrations." not in found.name:
+            importlib.import_module(found.name)
     # A fork has one thread: what the others held would be held for ever.
     assert threading.active_count() == 1, threading.enumerate()
     gc.collect()

@@ -6,29 +6,34 @@ may one that writes unless it says otherwise. Tenant-scoped methods take the org
 of another one.
 """
 
-from contentsvc_core.ports.brands import BrandIdentities, SiteReader
-from contentsvc_core.ports.changelogs import Changelogs
-from contentsvc_core.ports.content import ContentWriter, ContextLibrary, MarkupRenderer, PostLibrary
-from contentsvc_core.ports.deliveries import DeliveryStore, Journal, LogWriter
-from contentsvc_core.ports.directory import ApiKeys, Directory, SecretSealer
-from contentsvc_core.ports.hosts import CodeHost, Hooks
-from contentsvc_core.ports.insights import Insights
-from contentsvc_core.ports.jobs import Jobs
-from contentsvc_core.ports.limits import RateLimitStore
-from contentsvc_core.ports.outgoing import Outbox, WebhookEndpoints, WebhookSender
-from contentsvc_core.ports.outside import Aside, Clock, IdSource
-from contentsvc_core.ports.runs import (
-    Executors,
-    RunLedger,
-    RunMemory,
-    Steps,
-    Workflow,
-    WorkflowHost,
-    WorkflowStarter,
-)
-from contentsvc_core.ports.schedules import Schedules
-from contentsvc_core.ports.search import Search
-from contentsvc_core.ports.sessions import Sessions
+from typing import TYPE_CHECKING, Final
+
+from contentsvc_core.on_demand import names_on_demand
+
+if TYPE_CHECKING:
+    from contentsvc_core.ports.brands import BrandIdentities, SiteReader
+    from contentsvc_core.ports.changelogs import Changelogs
+    from contentsvc_core.ports.content import ContentWriter, ContextLibrary, MarkupRenderer, PostLibrary
+    from contentsvc_core.ports.deliveries import DeliveryStore, Journal, LogWriter
+    from contentsvc_core.ports.directory import ApiKeys, Directory, SecretSealer
+    from contentsvc_core.ports.hosts import CodeHost, Hooks
+    from contentsvc_core.ports.insights import Insights
+    from contentsvc_core.ports.jobs import Jobs
+    from contentsvc_core.ports.limits import RateLimitStore
+    from contentsvc_core.ports.outgoing import Outbox, WebhookEndpoints, WebhookSender
+    from contentsvc_core.ports.outside import Aside, Clock, IdSource
+    from contentsvc_core.ports.runs import (
+        Executors,
+        RunLedger,
+        RunMemory,
+        Steps,
+        Workflow,
+        WorkflowHost,
+        WorkflowStarter,
+    )
+    from contentsvc_core.ports.schedules import Schedules
+    from contentsvc_core.ports.search import Search
+    from contentsvc_core.ports.sessions import Sessions
 
 __all__ = [
     "ApiKeys",
@@ -66,3 +71,25 @@ __all__ = [
     "WorkflowHost",
     "WorkflowStarter",
 ]
+
+_HOMES: Final = {
+    "brands": "BrandIdentities SiteReader",
+    "changelogs": "Changelogs",
+    "content": "ContentWriter ContextLibrary MarkupRenderer PostLibrary",
+    "deliveries": "DeliveryStore Journal LogWriter",
+    "directory": "ApiKeys Directory SecretSealer",
+    "hosts": "CodeHost Hooks",
+    "insights": "Insights",
+    "jobs": "Jobs",
+    "limits": "RateLimitStore",
+    "outgoing": "Outbox WebhookEndpoints WebhookSender",
+    "outside": "Aside Clock IdSource",
+    "runs": "Executors RunLedger RunMemory Steps Workflow WorkflowHost WorkflowStarter",
+    "schedules": "Schedules",
+    "search": "Search",
+    "sessions": "Sessions",
+}
+
+if not TYPE_CHECKING:
+    # A type checker reads the imports above, and refuses every other name.
+    __getattr__ = names_on_demand(__name__, _HOMES)

@@ -10,14 +10,12 @@ from attrs import field, frozen
 from contentsvc_core.content.posts import ContentType, PostStatus
 from contentsvc_core.content.queries import InvalidQuery, choices, listed
 from contentsvc_core.insights import folded
+from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import whole_ms
 from contentsvc_core.webhooks.events import Push, Release
 
-#: How much a search gives at most, and unless it is told otherwise.
-HITS_LIMIT: Final = 100
-HITS_DEFAULT: Final = 20
 EVENT_TYPES: Final = (Push.type, Release.type)
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt].*)?", re.ASCII)
 _OFFSET: Final = re.compile(r"(?<=:[0-9]{2}) (?=[0-9]{2}:?[0-9]{2}$)")

@@ -13,8 +13,9 @@ from contentsvc_core.content.queries import InvalidQuery
 from contentsvc_core.insights import Place
 from contentsvc_core.places import read_place, written_place
 from contentsvc_core.ports import ContextLibrary, Search
+from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.search.excerpts import HitBody, MetadataBody, record_hit_body
-from contentsvc_core.search.questions import HITS_DEFAULT, HITS_LIMIT, read_context_search, read_limit
+from contentsvc_core.search.questions import read_context_search, read_limit
 from contentsvc_core.workflows.context import context_body, is_custom_id
 from contentsvc_http.errors import Refused
 from contentsvc_http.v1.gate import Gate, errors

@@ -1,0 +1,43 @@
+"""Packages whose names are imported when they are first used: each name has one home, in the table and for types."""
+
+import ast
+import importlib
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+PACKAGES: Final = ("contentsvc_core", "contentsvc_core.ports", "contentsvc_adapters.sql")
+
+
+def _for_types(package: str) -> dict[str, str]:
+    """Give the module of each name, as the imports for type checkers have it."""
+    module = importlib.import_module(package)
+    tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+    (checked,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    return {
+        alias.name: str(node.module)
+        for node in checked.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_name_comes_from_where_type_checkers_find_it(package: str) -> None:
+    module = importlib.import_module(package)
+    homes = {name: f"{package}.{home}" for home, names in module._HOMES.items() for name in names.split()}
+
+    assert homes == _for_types(package)
+    assert sorted(homes) == sorted(module.__all__)
+    for name, home in homes.items():
+        assert getattr(module, name) is getattr(importlib.import_module(home), name)
+
+
+def test_any_other_name_is_missing_as_usual() -> None:
+    ports = importlib.import_module("contentsvc_core.ports")
+
+    with pytest.raises(AttributeError, match=r"module 'contentsvc_core\.ports' has no attribute 'Lantern'"):
+        _ = ports.Lantern
+    with pytest.raises(ImportError, match="Lantern"):
+        exec("from contentsvc_core.ports import Lantern")  # noqa: S102  # as a module would
