@@ -31,7 +31,7 @@ PARTS: Final = (
     Part(name="checkpoints, in a thread of their own", frames=r"dialects/checkpoints\.py"),
     Part(
         name="SQL: statements and commit",
-        frames=r"\b(sqlalchemy|aiosqlite|asyncpg|contentsvc_adapters/sql)/",
+        frames=r"\b(sqlalchemy|asyncpg|contentsvc_adapters/sql)/",
     ),
     Part(
         name="decide",
@@ -45,7 +45,7 @@ PARTS: Final = (
 )
 #: Where threads wait for work: the profiler takes some of them for busy.
 _WAITING: Final = re.compile(
-    r"_connection_worker_thread \(aiosqlite/|_worker \(concurrent/futures/thread\.py|WriterThread\._work \("
+    r"_worker \(concurrent/futures/thread\.py|WriterThread\._work \("
     r"|\bwait \(threading\.py|\bget \(queue\.py"
 )
 _KNOWN: Final = tuple((part.name, re.compile(part.frames)) for part in PARTS)

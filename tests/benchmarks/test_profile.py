@@ -27,7 +27,7 @@ def test_a_stack_belongs_to_its_innermost_frame_that_is_known(stack: str, part: 
 
 
 def test_threads_that_wait_are_not_counted() -> None:
-    waiting = "bootstrap (threading.py:1);_connection_worker_thread (aiosqlite/core.py:59)"
+    waiting = "bootstrap (threading.py:1);_worker (concurrent/futures/thread.py:81)"
 
     assert shares([f"{SERVED} 30", f"{waiting} 900", f"{CYCLE} 10", ""]) == {
         "uvicorn, httptools and the event loop": 0.75,

@@ -22,7 +22,7 @@ from tests.mutation.mutants import Mutant
 _OTHERS: Final = (
     *("hypothesis.strategies", "pytest_asyncio.plugin", "attrs", "cattrs", "msgspec", "click.testing", "httpx"),
     *("sqlalchemy.ext.asyncio", "cryptography.fernet", "uuid_utils", "markdown_it", "nh3", "psycopg", "rich.progress"),
-    *("litestar", "uvicorn", "alembic.command", "structlog", "aiosqlite", "asyncpg"),
+    *("litestar", "uvicorn", "alembic.command", "structlog", "asyncpg"),
 )
 #: In seconds of the processor's time, for all tests of a room.
 _LIMIT_S: Final = 60.0

@@ -1,13 +1,11 @@
 """SQLite: a file, one connection that writes, some that only read."""
 
-import asyncio
 import sqlite3
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, ClassVar, Final, Self, final
 
-import aiosqlite
 from attrs import frozen
 from sqlalchemy import (
     BigInteger,
@@ -29,12 +27,12 @@ from sqlalchemy.dialects.sqlite import Insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import QueuePool
 
 from contentsvc_adapters.sql.dialects.checkpoints import Checkpointer
 from contentsvc_adapters.sql.dialects.dialect import Fault, Question
-from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled
+from contentsvc_adapters.sql.dialects.reader_threads import ReaderThreads
+from contentsvc_adapters.sql.dialects.transactions import Connections
 from contentsvc_adapters.sql.dialects.writer_thread import Bare, WriterThread
 
 #: The file keeps it: once the writer has set it, every other connection finds it so.
@@ -76,40 +74,28 @@ class Sqlite:
         return cls(path=Path(url.database), busy_timeout_ms=busy_timeout_ms, readers=readers)
 
     def connections(self) -> Connections:
-        """Make the thread that writes, and the connections that read."""
+        """Create the thread that writes, and the threads that read."""
         writer = WriterThread(
-            create_engine(
-                "sqlite://",
-                creator=partial(self._open, (_WAL, *_PRAGMAS, *_WRITING)),
-                poolclass=QueuePool,
-                pool_size=1,
-                max_overflow=0,
-                # Parameters are tenants' data: they belong into no traceback.
-                hide_parameters=True,
-            ),
+            self._engine(1, (_WAL, *_PRAGMAS, *_WRITING)),
             Checkpointer(self.path, partial(self._open, _PRAGMAS)),
             is_lockout=lambda exc: self.fault(exc) is Fault.LOCKED,
         )
         # A transaction that reads and then writes fails at once with BUSY when it began deferred, whatever the timeout.
         _begin_with("BEGIN IMMEDIATE", writer.sync_engine)
-        reader = create_async_engine(
-            URL.create("sqlite+aiosqlite", database=str(self.path)),
-            pool_size=self.readers,
-            max_overflow=0,
-            hide_parameters=True,
-            async_creator=partial(self._connect, (*_PRAGMAS, "query_only=ON")),
-        )
+        reader = ReaderThreads(self._engine(self.readers, (*_PRAGMAS, "query_only=ON")), most=self.readers)
         _begin_with("BEGIN", reader.sync_engine)
-        return Connections(writing=writer, reading=Pooled(reader), settling=Bare(writer))
+        return Connections(writing=writer, reading=reader, settling=Bare(writer))
 
-    async def _connect(self, pragmas: tuple[str, ...]) -> aiosqlite.Connection:
-        # Opened before there is a thread for the connection: aiosqlite would leave one behind when it cannot be, which
-        # then complains of a closed event loop where an operator should read one sentence.
-        opened = await asyncio.to_thread(self._open, pragmas)
-        connection = aiosqlite.Connection(lambda: opened, iter_chunk_size=64)
-        # As SQLAlchemy does with its own: a connection that nobody closed must not keep the process from ending.
-        connection._thread.daemon = True  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        return await connection
+    def _engine(self, size: int, pragmas: tuple[str, ...]) -> Engine:
+        return create_engine(
+            "sqlite://",
+            creator=partial(self._open, pragmas),
+            poolclass=QueuePool,
+            pool_size=size,
+            max_overflow=0,
+            # Parameters are tenants' data: they belong into no traceback.
+            hide_parameters=True,
+        )
 
     def _open(self, pragmas: tuple[str, ...]) -> sqlite3.Connection:
         connection = sqlite3.connect(

@@ -1,13 +1,16 @@
 """Where transactions run: plain functions over a connection, on whatever engine and thread."""
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar, final
+from typing import TYPE_CHECKING, Protocol, TypeVar, final
 
 from attrs import frozen
 from sqlalchemy import Connection, Engine
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from contentsvc_adapters.sql.dialects.statements import Statements
+
+if TYPE_CHECKING:
+    # The package imports SQLAlchemy's ORM: only who makes such an engine pays for that.
+    from sqlalchemy.ext.asyncio import AsyncEngine
 
 Result = TypeVar("Result")
 
@@ -51,7 +54,7 @@ class Connections:
 class Pooled:
     """A pool of asynchronous connections."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: "AsyncEngine") -> None:
         """Take the engine; its connections are opened when they are needed, and kept."""
         self.engine = engine
 
