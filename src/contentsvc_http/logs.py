@@ -82,7 +82,7 @@ def configure_logging(*, level: str, style: str, worker: int | None = None) -> N
     logging.getLogger("uvicorn.access").disabled = True
     # What it tells of a message that is none of the protocol would repeat the message.
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
-    for chatty in ("httpx", "httpcore", "aiosqlite", "alembic", "uvicorn.error"):
+    for chatty in ("httpx", "httpcore", "alembic", "uvicorn.error"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 

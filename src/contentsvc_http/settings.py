@@ -4,26 +4,18 @@ import os
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, Final, cast, final
+from typing import Any, Final, final
 
 import attrs
-import typed_settings as ts
 from attrs import field, frozen
-from cattrs import Converter
 from sqlalchemy.engine import make_url
-from typed_settings.converters import register_attrs_hook_factory
-from typed_settings.exceptions import TsError
-from typed_settings.loaders import DictLoader
 
 from contentsvc_http import settings_checks as checks
 from contentsvc_http.settings_checks import ENV_PREFIX, InvalidSetting, variable
 
 __all__ = ["ENV_PREFIX", "Examined", "InvalidSetting", "Settings", "examine_settings", "load_settings", "variable"]
 
-_SAID: Final = re.compile(r"^- InvalidSetting: (.*)$", re.MULTILINE)
 _VARIABLE: Final = re.compile(rf"{ENV_PREFIX}[A-Z_]*[A-Z]")
-#: What the loader says of a value that has not the setting's type; numbers are the only ones that can fail.
-_UNREADABLE: Final = re.compile(r"Could not convert value .* for option '(?P<name>\w+)'", re.DOTALL)
 
 
 @final
@@ -47,7 +39,7 @@ class Settings:
     )
     #: What stored secrets are encrypted with: Fernet keys or long secrets, separated by commas, the newest first.
     #: Empty with SQLite: a key file beside the database, made when there is none. PostgreSQL needs it.
-    secret_key: ts.SecretStr = field(default=ts.SecretStr(""))
+    secret_key: str = field(default="", repr=False)
     #: How many connections a process has at most; beyond them a sender has to come again.
     max_connections: int = field(default=2000, validator=checks.between(10, 100_000, ""))
     #: How many MiB of large bodies a process holds at a time, counted as they arrive.
@@ -80,7 +72,7 @@ class Settings:
     writer_url: str = field(default="", converter=lambda text: text.rstrip("/"), validator=checks.writer_url)
     writer_model: str = field(default="", converter=str.strip, validator=checks.writer_model)
     #: Empty: none is sent, as servers of one's own may want it.
-    writer_key: ts.SecretStr = field(default=ts.SecretStr(""), validator=checks.header_value)
+    writer_key: str = field(default="", repr=False, validator=checks.header_value)
     #: How long one piece of content may take, with everything that is tried again, in seconds.
     writer_timeout_s: int = field(default=120, validator=checks.between(1, 270, ": a run is given up after 300"))
     #: How long an answer may be, in the model's tokens.
@@ -162,10 +154,7 @@ def load_settings() -> Settings:
     Raises:
         InvalidSetting: One cannot be used.
     """
-    try:
-        return _read(without=())
-    except (TsError, ExceptionGroup) as exc:
-        raise InvalidSetting("; ".join(_said(exc))) from exc
+    return _read(without=())
 
 
 @final
@@ -192,15 +181,17 @@ def examine_settings() -> Examined:
         try:
             settings = _read(without=unusable)
             break
-        except (TsError, ExceptionGroup) as exc:
-            # A fault hides the others that are looked for after it.
-            found = {name: said for said in _said(exc) for name in _VARIABLE.findall(said)[:1] if name not in faults}
-            # A second time: what is missing is asked for by what else it names.
-            more = {name for said in _said(exc) for name in _VARIABLE.findall(said)} - unusable
-            if not found and not more:
+        except InvalidSetting as exc:
+            # A fault hides those that are looked for after it. Found a second time, it is what another setting lacks:
+            # that one goes, too.
+            named = _VARIABLE.findall(str(exc))
+            if named[0] not in faults:
+                faults[named[0]] = str(exc)
+                unusable.add(named[0])
+            elif unusable.issuperset(named):
                 raise
-            faults |= found
-            unusable |= found.keys() or more
+            else:
+                unusable.update(named)
     set_ = [name for name in os.environ if name.startswith(ENV_PREFIX)]
     return Examined(
         settings=settings,
@@ -211,25 +202,17 @@ def examine_settings() -> Examined:
 
 
 def _read(*, without: Collection[str]) -> Settings:
-    names = {each.name: variable(each.name) for each in attrs.fields(Settings)}
-    given = {name: os.environ[it] for name, it in names.items() if it in os.environ and it not in without}
-    # The library and cattrs name a parameter of theirs otherwise.
-    converter = cast("Any", _converter())
-    return ts.load_settings(Settings, [DictLoader(given)], converter=converter)
+    given: dict[str, Any] = {}
+    for each in attrs.fields(Settings):
+        name = variable(each.name)
+        if name in os.environ and name not in without:
+            given[each.name] = _number(name) if each.type is int else os.environ[name]
+    return Settings(**given)
 
 
-def _converter() -> Converter:
-    """Make what reads numbers; the library's own would import pydantic with every start, where it is."""
-    converter = Converter(use_alias=True)
-    register_attrs_hook_factory(converter)
-    return converter
-
-
-def _said(exc: Exception) -> list[str]:
-    """Find what the validators said: the loader collects it in groups of texts, a line each."""
-    if isinstance(exc, ExceptionGroup):
-        group = cast("ExceptionGroup[Exception]", exc)
-        return [line for part in group.exceptions for line in _said(part)]
-    if unreadable := _UNREADABLE.search(str(exc)):
-        return [f"{variable(unreadable['name'])} cannot be read: a whole number is expected"]
-    return _SAID.findall(str(exc)) or [str(exc)]
+def _number(name: str) -> int:
+    try:
+        return int(os.environ[name])
+    except ValueError:
+        message = f"{name} cannot be read: a whole number is expected"
+        raise InvalidSetting(message) from None

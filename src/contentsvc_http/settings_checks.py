@@ -5,12 +5,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-import typed_settings as ts
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from contentsvc_core.content.site_addresses import read_site_hosts
-from contentsvc_http.client_address import Proxies
+from contentsvc_core.errors import ContentServiceError
 
 if TYPE_CHECKING:
     from attrs import Attribute
@@ -25,7 +23,7 @@ _MODEL_LENGTH: Final = 200
 _POSTGRESQL_OPTIONS: Final = frozenset({"host", "port", "ssl", "sslmode"})
 
 
-class InvalidSetting(ValueError):
+class InvalidSetting(ContentServiceError):
     """A setting that cannot be used; the message names it and says what is expected."""
 
 
@@ -96,7 +94,11 @@ def api_url(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
 
 
 def trusted_proxies(_settings: object, _attribute: object, value: str) -> None:
-    """Take addresses and networks."""
+    """Check addresses and networks."""
+    if not value:
+        return
+    from contentsvc_http.client_address import Proxies  # noqa: PLC0415  # most commands start without it
+
     try:
         Proxies.read(value)
     except ValueError as exc:
@@ -105,7 +107,11 @@ def trusted_proxies(_settings: object, _attribute: object, value: str) -> None:
 
 
 def site_hosts(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
-    """Take hosts."""
+    """Check hosts."""
+    if not value:
+        return
+    from contentsvc_core.content.site_addresses import read_site_hosts  # noqa: PLC0415  # most commands start without
+
     try:
         read_site_hosts(value)
     except ValueError as exc:
@@ -140,9 +146,9 @@ def writer_model(settings: "Settings", _attribute: object, value: str) -> None:
         raise InvalidSetting(message)
 
 
-def header_value(_settings: object, attribute: "Attribute[Any]", value: ts.SecretStr) -> None:
+def header_value(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
     """Take what fits into a header."""
-    if not re.fullmatch(r"[!-~]*", str(value)):
+    if not re.fullmatch(r"[!-~]*", value):
         message = f"{variable(attribute.name)} must be visible ASCII characters without spaces"
         raise InvalidSetting(message)
 

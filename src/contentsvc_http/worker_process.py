@@ -12,10 +12,15 @@ from typing import Final
 import msgspec
 
 from contentsvc_core.errors import ContentServiceError
-from contentsvc_http.logs import configure_logging
-from contentsvc_http.processes import READY, Task
-from contentsvc_http.settings import InvalidSetting, load_settings
-from contentsvc_http.sockets import share
+from contentsvc_http.starting import import_structlog
+
+# Before whatever imports structlog.
+import_structlog()
+
+from contentsvc_http.logs import configure_logging  # noqa: E402
+from contentsvc_http.processes import READY, Task  # noqa: E402
+from contentsvc_http.settings import load_settings  # noqa: E402
+from contentsvc_http.sockets import share  # noqa: E402
 
 #: How long it may take to end when nobody is there any more who would kill it, in seconds.
 _STOP_S: Final = 10.0
@@ -38,7 +43,7 @@ def main(task: Task) -> None:
         configure_logging(level=settings.log_level, style=settings.log_format, worker=task.number)
         listening = share(task.place.host, task.place.port)
         serve(settings, task.place.role, listening, on_ready=lambda: say(READY))
-    except (ContentServiceError, InvalidSetting) as exc:
+    except ContentServiceError as exc:
         say(str(exc).encode())
         sys.exit(1)
 

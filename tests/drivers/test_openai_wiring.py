@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-import typed_settings as ts
 from tests.model_server import model_server, streamed
 
 from contentsvc_core import Connection, Operator, Organization, Trigger, TriggerEditor
@@ -51,7 +50,7 @@ async def test_the_model_that_the_settings_name_writes(tmp_path: Path, monkeypat
             database_url=f"sqlite+aiosqlite:///{tmp_path}/contentsvc.db",
             writer_url=server.url,
             writer_model="lamp-1",
-            writer_key=ts.SecretStr("sk-hunter2"),
+            writer_key="sk-hunter2",
             writer_max_tokens=700,
         )
         post = await post_of(settings)

@@ -171,7 +171,7 @@ def space_for(settings: Settings) -> tuple[int, int]:
 def _tried(settings: Settings, sealed: Sequence[str]) -> Keys:
     path = settings.database_file.with_name(f"{settings.database_file.name}.key")
     source, open_to_others = "CONTENTSVC_SECRET_KEY", False
-    text = str(settings.secret_key)
+    text = settings.secret_key
     if not text and not settings.is_sqlite:
         raise UnusableKey(NO_KEY)
     if not text:

@@ -21,7 +21,7 @@ async def open_writer(settings: Settings) -> AsyncGenerator[ContentWriter]:
     endpoint = ModelEndpoint(
         base_url=settings.writer_url,
         model=settings.writer_model,
-        key=str(settings.writer_key),
+        key=settings.writer_key,
         timeout_s=settings.writer_timeout_s,
         max_tokens=settings.writer_max_tokens,
         context_chars=settings.writer_context_chars,
