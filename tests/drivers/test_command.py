@@ -167,6 +167,10 @@ def test_a_database_whose_key_is_lost_says_so(folder: Path) -> None:
     said = "a stored secret was sealed with another key: set CONTENTSVC_SECRET_KEY to the one in use before"
     assert error(*receive) == said
     assert error("serve", "--port", "0") == said
+    # A list handles no secret. Whatever seals one is refused before anything is written.
+    assert len(command("integration", "list", "--organization", "acme")) == 1
+    assert error("integration", "connect", "acme/other", "--organization", "acme", "--repository-id", "7") == said
+    assert len(command("integration", "list", "--organization", "acme")) == 1
 
 
 @pytest.mark.usefixtures("acme")

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.lookup import Lookup
-from contentsvc_adapters.sql.rows import AnyRow
+from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.runs import changing, forget
 from contentsvc_adapters.sql.schedules import disable_schedules
 from contentsvc_adapters.sql.schema import brand_identities, organizations, triggers

@@ -31,7 +31,8 @@ from sqlalchemy import (
 )
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.rows import AnyRow, json_of, post_of
+from contentsvc_adapters.sql.row import AnyRow, json_of
+from contentsvc_adapters.sql.rows import post_of
 from contentsvc_adapters.sql.schema import changelog_slugs, organizations, posts, public_changelogs
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import (

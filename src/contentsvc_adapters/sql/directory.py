@@ -9,13 +9,12 @@ from typing import Any, Final, final
 
 from sqlalchemy import ColumnElement, Connection, Select, Update, and_, delete, insert, select, union_all, update
 
-from contentsvc_adapters.sql import directory_rows, rows
+from contentsvc_adapters.sql import directory_rows
 from contentsvc_adapters.sql import triggers as triggers_of
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.endpoint_reading import SECRETS
 from contentsvc_adapters.sql.lookup import Lookup
-from contentsvc_adapters.sql.schedules import disable_schedules
+from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema import (
     brand_identities,
     events,
@@ -159,6 +158,8 @@ class SqlDirectory:
 
     async def secrets(self, organization_id: str, integration_id: str, now: datetime) -> tuple[str, ...]:
         """Read and open an integration's secrets."""
+        from contentsvc_adapters.sql.endpoint_reading import SECRETS  # noqa: PLC0415  # a list of keys needs none of it
+
         query = SECRETS.join(integrations, integrations.c.id == webhook_secrets.c.integration_id).where(
             integrations.c.organization_id == organization_id
         )
@@ -232,10 +233,10 @@ class SqlDirectory:
         )
         return None if found is None else found.organization_id
 
-    async def _all(self, query: Select[*tuple[Any, ...]]) -> Sequence[rows.AnyRow]:
+    async def _all(self, query: Select[*tuple[Any, ...]]) -> Sequence[AnyRow]:
         return await self._database.read(lambda connection: connection.execute(query).all())
 
-    async def _first(self, query: Select[*tuple[Any, ...]]) -> rows.AnyRow | None:
+    async def _first(self, query: Select[*tuple[Any, ...]]) -> AnyRow | None:
         return await self._database.read(lambda connection: connection.execute(query).first())
 
 
@@ -244,7 +245,9 @@ def _is(organization_id: str, integration_id: str) -> ColumnElement[bool]:
 
 
 def _remove(connection: Connection, organization_id: str, integration_id: str) -> list[Removed]:
-    """Give what went with it; nothing where there is no such integration."""
+    """Return what went with it; nothing where there is no such integration."""
+    from contentsvc_adapters.sql.schedules import disable_schedules  # noqa: PLC0415  # a list needs none of it
+
     found = _integrations(connection, _is(organization_id, integration_id))
     if not found:
         return []

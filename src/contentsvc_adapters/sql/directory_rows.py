@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from contentsvc_adapters.sql.rows import AnyRow, json_of
+from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.content.posts import ContentType

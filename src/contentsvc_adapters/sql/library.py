@@ -8,16 +8,13 @@ from typing import Any, Final, final
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, select, tuple_, update
 
 from contentsvc_adapters.sql import rows
-from contentsvc_adapters.sql.changelogs import note_change
 from contentsvc_adapters.sql.counts import POSTS
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.outgoing.telling import tell
 from contentsvc_adapters.sql.schema import context_records, events, posts, told_once
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.content.windows import LookbackWindow
-from contentsvc_core.outgoing.events import post_published
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
@@ -184,6 +181,9 @@ class SqlPostLibrary:
             publishes = post.status is PostStatus.PUBLISHED and connection.scalar(replaced) != post.status.value
             if connection.execute(changing).rowcount:
                 if publishes:
+                    from contentsvc_adapters.sql.outgoing.telling import tell  # noqa: PLC0415  # a list needs none
+                    from contentsvc_core.outgoing.events import post_published  # noqa: PLC0415  # as above
+
                     # The rest of it may have been given otherwise: what is told is what stands.
                     row = connection.execute(select(posts).where(*mine)).one()
                     tell(connection, self._database.dialect, [post_published(rows.post_of(row))])
@@ -212,6 +212,8 @@ class SqlPostLibrary:
                 if removed.once_key is not None:
                     connection.execute(told, {"organization_id": organization_id, "once_key": removed.once_key})
                 if at is not None:
+                    from contentsvc_adapters.sql.changelogs import note_change  # noqa: PLC0415  # a list needs none
+
                     note_change(connection, organization_id, at)
                 done = True
             # True also when it is begun again after an unknown outcome, and was committed the first time.

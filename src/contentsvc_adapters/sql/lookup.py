@@ -7,7 +7,7 @@ from sqlalchemy import Column, Connection, Select, bindparam
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.joint import Joint
-from contentsvc_adapters.sql.rows import AnyRow
+from contentsvc_adapters.sql.row import AnyRow
 
 
 @final

@@ -1,11 +1,11 @@
 """Rows and the values that they stand for."""
 
 from hashlib import blake2b
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
-from sqlalchemy import Row
 
+from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
@@ -16,8 +16,6 @@ from contentsvc_core.workflows.asked import ASKED_KINDS, asked_from_json, asked_
 from contentsvc_core.workflows.causes import Cause, Delivered, Generation, SiteReading
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
-
-AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 
 
 def event_row(
@@ -241,8 +239,3 @@ def post_of(row: AnyRow) -> Post:
         published_at=None if row.published_at is None else from_ms(row.published_at),
         release_tag=row.release_tag,
     )
-
-
-def json_of(value: object) -> str:
-    """Write JSON for a text column."""
-    return msgspec.json.encode(value).decode()

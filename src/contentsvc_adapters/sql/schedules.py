@@ -12,7 +12,7 @@ import msgspec
 from sqlalchemy import Connection, delete, exists, insert, select, tuple_, update
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.rows import AnyRow, json_of
+from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_adapters.sql.runs import start
 from contentsvc_adapters.sql.schema import organizations, schedules, workflow_runs
 from contentsvc_adapters.sql.speakers import unknown_brand

@@ -1,115 +1,190 @@
 """All stores over one database, under the names that every family of stores uses."""
 
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
-from attrs import frozen
+if TYPE_CHECKING:
+    # To the type checker a cached property is no attribute that a protocol asks for; a plain one is.
+    cached_property = property
 
-from contentsvc_adapters.sql.brands import SqlBrandIdentities
-from contentsvc_adapters.sql.changelogs import SqlChangelogs
-from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.deliveries import SqlDeliveryStore
-from contentsvc_adapters.sql.directory import SqlDirectory
-from contentsvc_adapters.sql.executors import SqlExecutors, SqlRunMemory
-from contentsvc_adapters.sql.hooks import SqlHooks
-from contentsvc_adapters.sql.insights import SqlInsights
-from contentsvc_adapters.sql.jobs import SqlJobs
-from contentsvc_adapters.sql.journal import SqlJournal
-from contentsvc_adapters.sql.keys import SqlApiKeys
-from contentsvc_adapters.sql.ledger import SqlRunLedger
-from contentsvc_adapters.sql.library import SqlContextLibrary, SqlPostLibrary
-from contentsvc_adapters.sql.limits import SqlRateLimitStore
-from contentsvc_adapters.sql.outgoing.endpoints import SqlWebhookEndpoints
-from contentsvc_adapters.sql.outgoing.outbox import SqlOutbox
-from contentsvc_adapters.sql.schedules import SqlSchedules
-from contentsvc_adapters.sql.searching.search import SqlSearch
-from contentsvc_adapters.sql.sessions import SqlSessions
-from contentsvc_adapters.sql.settling.choice import settlement_queue
-from contentsvc_adapters.sql.settling.queue import SettlementQueue
-from contentsvc_core.ports import (
-    ApiKeys,
-    BrandIdentities,
-    Changelogs,
-    ContextLibrary,
-    DeliveryStore,
-    Directory,
-    Executors,
-    Hooks,
-    Insights,
-    Jobs,
-    Journal,
-    Outbox,
-    PostLibrary,
-    RateLimitStore,
-    RunLedger,
-    RunMemory,
-    Schedules,
-    SecretSealer,
-    Sessions,
-    WebhookEndpoints,
-)
+    from contentsvc_adapters.sql.database import Database
+    from contentsvc_adapters.sql.searching.search import SqlSearch
+    from contentsvc_adapters.sql.settling.queue import SettlementQueue
+    from contentsvc_core.ports import (
+        ApiKeys,
+        BrandIdentities,
+        Changelogs,
+        ContextLibrary,
+        DeliveryStore,
+        Directory,
+        Executors,
+        Hooks,
+        Insights,
+        Jobs,
+        Journal,
+        Outbox,
+        PostLibrary,
+        RateLimitStore,
+        RunLedger,
+        RunMemory,
+        Schedules,
+        SecretSealer,
+        Sessions,
+        WebhookEndpoints,
+    )
+else:
+    from functools import cached_property
 
 #: How long what was accepted may take to be written when the stores are closed, in seconds.
 _DRAINED_WITHIN_S: Final = 2.5
 
 
 @final
-@frozen(kw_only=True)
 class SqlStores:
-    """The stores of one database. They hold nothing themselves: other processes' writes are seen at once."""
+    """The stores of one database. They hold nothing themselves: other processes' writes are seen at once.
 
-    database: Database
-    queue: SettlementQueue
-    deliveries: DeliveryStore
-    ledger: RunLedger
-    executors: Executors
-    run_memory: RunMemory
-    jobs: Jobs
-    contexts: ContextLibrary
-    posts: PostLibrary
-    changelogs: Changelogs
-    journal: Journal
-    directory: Directory
-    hooks: Hooks
-    brands: BrandIdentities
-    schedules: Schedules
-    keys: ApiKeys
-    sessions: Sessions
-    rate_limits: RateLimitStore
-    insights: Insights
-    search: SqlSearch
-    endpoints: WebhookEndpoints
-    outbox: Outbox
+    A store's module is imported when the store is first asked for: a command that lists keys waits for no other. A
+    server asks for all of them while it starts.
+    """
+
+    def __init__(self, database: "Database", sealer: "SecretSealer") -> None:
+        """Name the database; its schema must be there (:mod:`contentsvc_adapters.sql.migrations.migrate`)."""
+        self.database: Final = database
+        self._sealer: Final = sealer
+
+    @cached_property
+    def queue(self) -> "SettlementQueue":
+        """The queue of settlements."""
+        from contentsvc_adapters.sql.settling.choice import settlement_queue
+
+        return settlement_queue(self.database)
+
+    @cached_property
+    def deliveries(self) -> "DeliveryStore":
+        from contentsvc_adapters.sql.deliveries import SqlDeliveryStore
+
+        return SqlDeliveryStore(self.database, self._sealer, self.queue)
+
+    @cached_property
+    def ledger(self) -> "RunLedger":
+        from contentsvc_adapters.sql.ledger import SqlRunLedger
+
+        return SqlRunLedger(self.database)
+
+    @cached_property
+    def executors(self) -> "Executors":
+        from contentsvc_adapters.sql.executors import SqlExecutors
+
+        return SqlExecutors(self.database)
+
+    @cached_property
+    def run_memory(self) -> "RunMemory":
+        from contentsvc_adapters.sql.executors import SqlRunMemory
+
+        return SqlRunMemory(self.database)
+
+    @cached_property
+    def jobs(self) -> "Jobs":
+        from contentsvc_adapters.sql.jobs import SqlJobs
+
+        return SqlJobs(self.database)
+
+    @cached_property
+    def contexts(self) -> "ContextLibrary":
+        from contentsvc_adapters.sql.library import SqlContextLibrary
+
+        return SqlContextLibrary(self.database)
+
+    @cached_property
+    def posts(self) -> "PostLibrary":
+        from contentsvc_adapters.sql.library import SqlPostLibrary
+
+        return SqlPostLibrary(self.database)
+
+    @cached_property
+    def changelogs(self) -> "Changelogs":
+        from contentsvc_adapters.sql.changelogs import SqlChangelogs
+
+        return SqlChangelogs(self.database)
+
+    @cached_property
+    def journal(self) -> "Journal":
+        from contentsvc_adapters.sql.journal import SqlJournal
+
+        return SqlJournal(self.database)
+
+    @cached_property
+    def directory(self) -> "Directory":
+        from contentsvc_adapters.sql.directory import SqlDirectory
+
+        return SqlDirectory(self.database, self._sealer)
+
+    @cached_property
+    def hooks(self) -> "Hooks":
+        from contentsvc_adapters.sql.hooks import SqlHooks
+
+        return SqlHooks(self.database, self._sealer)
+
+    @cached_property
+    def brands(self) -> "BrandIdentities":
+        from contentsvc_adapters.sql.brands import SqlBrandIdentities
+
+        return SqlBrandIdentities(self.database)
+
+    @cached_property
+    def schedules(self) -> "Schedules":
+        from contentsvc_adapters.sql.schedules import SqlSchedules
+
+        return SqlSchedules(self.database)
+
+    @cached_property
+    def keys(self) -> "ApiKeys":
+        from contentsvc_adapters.sql.keys import SqlApiKeys
+
+        return SqlApiKeys(self.database)
+
+    @cached_property
+    def sessions(self) -> "Sessions":
+        from contentsvc_adapters.sql.sessions import SqlSessions
+
+        return SqlSessions(self.database)
+
+    @cached_property
+    def rate_limits(self) -> "RateLimitStore":
+        from contentsvc_adapters.sql.limits import SqlRateLimitStore
+
+        return SqlRateLimitStore(self.database)
+
+    @cached_property
+    def insights(self) -> "Insights":
+        from contentsvc_adapters.sql.insights import SqlInsights
+
+        return SqlInsights(self.database)
+
+    @cached_property
+    def search(self) -> "SqlSearch":
+        from contentsvc_adapters.sql.searching.search import SqlSearch
+
+        return SqlSearch(self.database)
+
+    @cached_property
+    def endpoints(self) -> "WebhookEndpoints":
+        from contentsvc_adapters.sql.outgoing.endpoints import SqlWebhookEndpoints
+
+        return SqlWebhookEndpoints(self.database, self._sealer)
+
+    @cached_property
+    def outbox(self) -> "Outbox":
+        from contentsvc_adapters.sql.outgoing.outbox import SqlOutbox
+
+        return SqlOutbox(self.database, self._sealer)
 
     async def close(self) -> None:
         """Finish what is under way and close the database."""
-        await self.queue.close(_DRAINED_WITHIN_S)
+        if "queue" in vars(self):
+            await self.queue.close(_DRAINED_WITHIN_S)
         await self.database.dispose()
 
 
-def sql_stores(database: Database, sealer: SecretSealer) -> SqlStores:
+def sql_stores(database: "Database", sealer: "SecretSealer") -> SqlStores:
     """Build the stores of a database; its schema must be there (:mod:`contentsvc_adapters.sql.migrations.migrate`)."""
-    queue = settlement_queue(database)
-    return SqlStores(
-        database=database,
-        queue=queue,
-        deliveries=SqlDeliveryStore(database, sealer, queue),
-        ledger=SqlRunLedger(database),
-        executors=SqlExecutors(database),
-        run_memory=SqlRunMemory(database),
-        jobs=SqlJobs(database),
-        contexts=SqlContextLibrary(database),
-        posts=SqlPostLibrary(database),
-        changelogs=SqlChangelogs(database),
-        journal=SqlJournal(database),
-        directory=SqlDirectory(database, sealer),
-        hooks=SqlHooks(database, sealer),
-        schedules=SqlSchedules(database),
-        brands=SqlBrandIdentities(database),
-        keys=SqlApiKeys(database),
-        sessions=SqlSessions(database),
-        rate_limits=SqlRateLimitStore(database),
-        insights=SqlInsights(database),
-        search=SqlSearch(database),
-        endpoints=SqlWebhookEndpoints(database, sealer),
-        outbox=SqlOutbox(database, sealer),
-    )
+    return SqlStores(database, sealer)

@@ -6,14 +6,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, final
 
-from contentsvc_core.ports import Clock, CodeHost, IdSource
-from contentsvc_core.usecases.host_calls import HostCalls
-from contentsvc_http.settings import Settings
-
 if TYPE_CHECKING:
     from contentsvc_adapters.codehosts.rest import RestCodeHost
     from contentsvc_adapters.memory import MemoryStores
     from contentsvc_adapters.sql import SqlStores
+    from contentsvc_core.ports import Clock, CodeHost, IdSource
+    from contentsvc_core.usecases.host_calls import HostCalls
+    from contentsvc_http.settings import Settings
 
 _REST: Final = "contentsvc_adapters.codehosts.rest"
 
@@ -42,13 +41,13 @@ class CodeHosts:
             await host.close()
 
 
-async def no_hosts(_provider: str) -> CodeHost | None:
+async def no_hosts(_provider: str) -> "CodeHost | None":
     """Give no code host at all."""
     return None
 
 
 @contextlib.asynccontextmanager
-async def open_code_hosts(settings: Settings) -> AsyncGenerator[CodeHosts]:
+async def open_code_hosts(settings: "Settings") -> AsyncGenerator[CodeHosts]:
     """Give the code hosts whose APIs are configured, and close their connections in the end."""
     hosts = CodeHosts({"codehost": settings.codehost_api_url, "github": settings.github_api_url})
     try:
@@ -58,11 +57,14 @@ async def open_code_hosts(settings: Settings) -> AsyncGenerator[CodeHosts]:
 
 
 def host_calls(
-    settings: Settings,
+    settings: "Settings",
     stores: "SqlStores | MemoryStores",
-    clock: Clock,
-    ids: IdSource,
-    hosts: Callable[[str], Awaitable[CodeHost | None]],
-) -> HostCalls:
+    clock: "Clock",
+    ids: "IdSource",
+    hosts: Callable[[str], Awaitable["CodeHost | None"]],
+) -> "HostCalls":
     """Build what calls code hosts."""
+    # Here: most commands that open code hosts never call one.
+    from contentsvc_core.usecases.host_calls import HostCalls  # noqa: PLC0415
+
     return HostCalls(hosts, stores.hooks, stores.journal, clock, ids, base_url=settings.base_url)

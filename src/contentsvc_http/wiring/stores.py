@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Coroutine
-from typing import Final
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final, final
 
-from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
 from contentsvc_adapters.sql import HEAD, Database, SqlStores, any_sealed, make_ready, sql_stores, upgrade
 from contentsvc_http.settings import Settings
+
+if TYPE_CHECKING:
+    from contentsvc_core.ports import SecretSealer
 
 #: How long a stop waits for the database, in seconds.
 _CLOSE_S: Final = 3.0
@@ -18,9 +21,32 @@ NO_KEY: Final = (
 )
 
 
+@final
+class _OnDemand:
+    """Makes a sealer when the first secret is sealed or opened."""
+
+    def __init__(self, make: "Callable[[], SecretSealer]") -> None:
+        self._make = make
+
+    @cached_property
+    def made(self) -> "SecretSealer":
+        return self._make()
+
+    def seal(self, secret: str) -> str:
+        return self.made.seal(secret)
+
+    def open(self, sealed: str) -> str:
+        return self.made.open(sealed)
+
+
 @contextlib.asynccontextmanager
-async def open_stores(settings: Settings) -> AsyncGenerator[SqlStores]:
+async def open_stores(settings: Settings, *, checks_key: bool = True) -> AsyncGenerator[SqlStores]:
     """Open the database, see to it that its schema is up to date, and close it in the end.
+
+    Args:
+        settings: Name the database and the key.
+        checks_key: Check the key now, and not with the first secret. A command that handles no secret need not wait
+            for the library that does.
 
     Raises:
         StoreUnavailable: It cannot be opened.
@@ -29,17 +55,17 @@ async def open_stores(settings: Settings) -> AsyncGenerator[SqlStores]:
         SecretUnreadable: The key is not the one that stored secrets were sealed with.
     """
     if not settings.is_sqlite and not settings.secret_key:
+        from contentsvc_adapters.sealing import UnusableKey  # noqa: PLC0415  # see below
+
         raise UnusableKey(NO_KEY)
     database = Database(settings.database_url, pool_size=settings.database_pool_size)
     stores: SqlStores | None = None
     try:
         await make_ready(database)
         sealed = await any_sealed(database)
-        keys = str(settings.secret_key) or key_beside(settings.database_file, may_make=sealed is None)
-        sealer = FernetSealer(keys)
-        if sealed is not None:
-            # Now, and not with the first delivery.
-            sealer.open(sealed)
+        sealer = _OnDemand(partial(_sealer, settings, sealed))
+        if checks_key:
+            _ = sealer.made
         stores = sql_stores(database, sealer)
         yield stores
     finally:
@@ -51,6 +77,16 @@ async def open_stores(settings: Settings) -> AsyncGenerator[SqlStores]:
             # A signal, while what could not start is closed already: cut off, that would end in a traceback.
             await closing
             raise
+
+
+def _sealer(settings: Settings, sealed: str | None) -> "SecretSealer":
+    from contentsvc_adapters.sealing import FernetSealer, key_beside  # noqa: PLC0415  # few commands handle secrets
+
+    sealer = FernetSealer(settings.secret_key or key_beside(settings.database_file, may_make=sealed is None))
+    if sealed is not None:
+        # A key that does not fit is found here, and not when a second key has sealed something, too.
+        sealer.open(sealed)
+    return sealer
 
 
 async def _in_time(closing: Coroutine[None, None, None]) -> None:

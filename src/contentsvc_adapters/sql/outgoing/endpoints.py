@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, inser
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.outgoing.message_rows import endpoint_of, endpoint_row
-from contentsvc_adapters.sql.rows import AnyRow
+from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema import log_entries, organizations, webhook_endpoints, webhook_messages
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from contentsvc_adapters.sql.rows import AnyRow, json_of
+from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.messages import Message, MessageStatus
