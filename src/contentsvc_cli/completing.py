@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
-from click.shell_completion import CompletionItem
 
 from contentsvc_core.text import one_line
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from contentsvc_core.organizations import Organization
     from contentsvc_core.ports import Directory
 
@@ -20,7 +21,7 @@ _Named: TypeAlias = tuple[str, str]
 _HELP_LENGTH = 60
 
 
-def organization_slugs(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def organization_slugs(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
     """Complete an organization's slug."""
 
     async def look(directory: "Directory") -> Sequence[_Named]:
@@ -29,7 +30,7 @@ def organization_slugs(_: click.Context, __: click.Parameter, incomplete: str) -
     return _beginning_with(incomplete, look)
 
 
-def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
     """Complete the id of an integration."""
 
     async def look(directory: "Directory") -> Sequence[_Named]:
@@ -42,7 +43,7 @@ def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> 
     return _beginning_with(incomplete, look)
 
 
-def trigger_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def trigger_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
     """Complete the id of a trigger."""
 
     async def look(directory: "Directory") -> Sequence[_Named]:
@@ -55,7 +56,7 @@ def trigger_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
     return _beginning_with(incomplete, look)
 
 
-def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
     """Complete the id of a connected repository."""
 
     async def look(directory: "Directory") -> Sequence[_Named]:
@@ -77,8 +78,10 @@ async def _owners(directory: "Directory", ctx: click.Context) -> "Sequence[Organ
 
 def _beginning_with(
     incomplete: str, look: "Callable[[Directory], Awaitable[Sequence[_Named]]]"
-) -> list[CompletionItem[str]]:
+) -> "list[CompletionItem[str]]":
     # Here and not above: whoever only asks for help need not wait for what opens databases.
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  # a shell asks for it, nothing else
+
     from contentsvc_cli.wiring import glance  # noqa: PLC0415  # the stores come with it
 
     return [

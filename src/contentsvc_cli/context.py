@@ -8,8 +8,6 @@ from contentsvc_cli.listings import show_list
 from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, say, show
 from contentsvc_cli.searching import HITS, SINCE, accepted, show_hits, warn
 from contentsvc_cli.wiring import Desk, at_desk
-from contentsvc_core.search.excerpts import record_hit_body
-from contentsvc_core.search.questions import read_context_search
 from contentsvc_core.workflows.context import ContextRecord, context_body, is_custom_id
 
 #: How much the events of what is found have together, in bytes.
@@ -58,6 +56,9 @@ def search(  # its options
     of the repository or branch. word* is a beginning, 1.4.2 is one word, and what has -word is left out: put -- before
     the first word that begins with a hyphen.
     """
+    from contentsvc_core.search.excerpts import record_hit_body  # noqa: PLC0415  # this command alone
+    from contentsvc_core.search.questions import read_context_search  # noqa: PLC0415  # this command alone
+
     asked = accepted(
         read_context_search(
             {"query": " ".join(words), "repository": repository, "eventType": event_type, "since": since}

@@ -12,7 +12,6 @@ from contentsvc_cli.wiring import Desk, accepted, at_desk
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.usecases.connect import Disconnected, HookEnd
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_http.settings import Settings, load_settings
 
@@ -151,6 +150,7 @@ def delete(integration_id: str, *, as_json: bool) -> None:
 
     Log entries, context records and posts stay.
     """
+    from contentsvc_core.usecases.connect import Disconnected, HookEnd  # noqa: PLC0415  # this command alone
 
     async def work(desk: Desk) -> Disconnected:
         gone = await desk.connector.disconnect(await owner_of(desk, integration_id), integration_id)

@@ -1,6 +1,7 @@
 """``key``: API keys."""
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +11,9 @@ from contentsvc_cli.wiring import Desk, accepted, at_desk
 from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, Scope, key_prefix
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.usecases.operate import IssuedKey
+
+if TYPE_CHECKING:
+    from contentsvc_core.usecases.operate import IssuedKey
 
 
 @click.group()
@@ -33,7 +36,7 @@ def key() -> None:
 def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days: int | None, *, as_json: bool) -> None:
     """Issue a key; it is shown here, once, and stored as a digest."""
 
-    async def work(desk: Desk) -> IssuedKey:
+    async def work(desk: Desk) -> "IssuedKey":
         owner = await desk.organization(organization)
         expires_at = None if expires_in_days is None else desk.clock.now() + timedelta(days=expires_in_days)
         granted = [Scope(scope) for scope in scopes] or DEFAULT_SCOPES

@@ -8,7 +8,6 @@ import click
 from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.journal import log_body
-from contentsvc_core.usecases.replay import Replayed, ReplayFault
 from contentsvc_core.workflows.runs import CANCELLED, RunStatus, run_body
 
 
@@ -41,6 +40,7 @@ def replay(log_id: str, *, as_json: bool) -> None:
     The event of a processed delivery is processed as a delivery of its own, on what is set up now. A message to a
     webhook endpoint is sent again, with the same id.
     """
+    from contentsvc_core.usecases.replay import Replayed, ReplayFault  # noqa: PLC0415  # this command alone
 
     async def work(desk: Desk) -> Replayed | ReplayFault:
         # An id alone leads to no entry but a processed delivery's: those of messages are looked for where they can be.

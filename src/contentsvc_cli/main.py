@@ -3,69 +3,91 @@
 import importlib
 import os
 import sys
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import click
-from click.shell_completion import CompletionItem
 
-_COMMANDS: Final = {
-    "serve": "contentsvc_cli.serving:serve",
-    "migrate": "contentsvc_cli.serving:migrate",
-    "settings": "contentsvc_cli.serving:settings",
-    "doctor": "contentsvc_cli.doctor.command:doctor",
-    "organization": "contentsvc_cli.organizations:organization",
-    "key": "contentsvc_cli.keys:key",
-    "integration": "contentsvc_cli.integrations:integration",
-    "trigger": "contentsvc_cli.triggers:trigger",
-    "generate": "contentsvc_cli.generation:generate",
-    "schedule": "contentsvc_cli.schedules:schedule",
-    "brand": "contentsvc_cli.brands:brand",
-    "endpoint": "contentsvc_cli.endpoints:endpoint",
-    "tail": "contentsvc_cli.tail:tail",
-    "log": "contentsvc_cli.listings:log",
-    "run": "contentsvc_cli.listings:run",
-    "context": "contentsvc_cli.context:context",
-    "post": "contentsvc_cli.posts:post",
-    "changelog": "contentsvc_cli.changelogs:changelog",
-    "history": "contentsvc_cli.history:history",
-    "send": "contentsvc_cli.send:send",
-    "receive": "contentsvc_cli.receive:receive",
-    "mcp": "contentsvc_cli.agents:mcp",
-    "demo": "contentsvc_cli.demo:demo",
-    "completion": "contentsvc_cli.completion:completion",
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class _Command(NamedTuple):
+    """Where a command is, and its line in the list of commands."""
+
+    module: str
+    attribute: str
+    summary: str
+
+
+#: The commands in the order of `--help`, which reads the lines from here: it imports none of the modules.
+COMMANDS: Final = {
+    "serve": _Command("serving", "serve", "Run the service: webhooks, runs and the API."),
+    "migrate": _Command("serving", "migrate", "Bring the database's schema up to date."),
+    "settings": _Command("serving", "settings", "Print the settings in force."),
+    "doctor": _Command("doctor.command", "doctor", "Check the installation and suggest fixes."),
+    "organization": _Command("organizations", "organization", "Create and list organizations."),
+    "key": _Command("keys", "key", "Issue, list and revoke API keys."),
+    "integration": _Command("integrations", "integration", "Connect repositories, manage their webhooks."),
+    "trigger": _Command("triggers", "trigger", "Choose which events posts are written about."),
+    "generate": _Command("generation", "generate", "Ask for a post about recent changes."),
+    "schedule": _Command("schedules", "schedule", "Have posts written at regular times."),
+    "brand": _Command("brands", "brand", "Describe who speaks in posts, and how."),
+    "endpoint": _Command("endpoints", "endpoint", "Send signed webhooks to other services."),
+    "tail": _Command("tail", "tail", "Follow the webhook log as it grows."),
+    "log": _Command("listings", "log", "List the webhook log, replay its entries."),
+    "run": _Command("listings", "run", "List, cancel and retry workflow runs."),
+    "context": _Command("context", "context", "List and search context for AI agents."),
+    "post": _Command("posts", "post", "List, search, edit and publish posts."),
+    "changelog": _Command("changelogs", "changelog", "Publish or hide the public changelog."),
+    "history": _Command("history", "history", "Record a repository's history as deliveries."),
+    "send": _Command("send", "send", "Send recorded deliveries to a webhook."),
+    "receive": _Command("receive", "receive", "Receive recorded deliveries, with no server."),
+    "mcp": _Command("agents", "mcp", "Serve an AI agent over standard input."),
+    "demo": _Command("demo", "demo", "See the service at work on sample data."),
+    "completion": _Command("completion", "completion", "Print a script for your shell's completion."),
 }
 
 
 @final
 class _OnDemand(click.Group):
-    """Imports a command when it is asked for: ``history`` needs no database, and ``--help`` needs nothing."""
+    """Imports a command when it is invoked."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         _ = ctx
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         _ = ctx
-        target = _COMMANDS.get(cmd_name)
-        if target is None:
+        found = COMMANDS.get(cmd_name)
+        if found is None:
             return None
-        module, _, name = target.partition(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
+        command: click.Command = getattr(importlib.import_module(f"contentsvc_cli.{found.module}"), found.attribute)
         return command
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
-        """Give the commands' names, without their help: for that, every one of them would have to be imported."""
-        named = [CompletionItem(name) for name in _COMMANDS if name.startswith(incomplete)]
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands."""
+        _ = ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.summary) for name, command in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
+        """Return the commands that begin with a word, and the options."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  # a shell asks for it, nothing else
+
+        named = [
+            CompletionItem(name, help=command.summary)
+            for name, command in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
         return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run; say errors that are the operator's to fix in one line, without a traceback."""
-        from contentsvc_core.errors import ContentServiceError  # noqa: PLC0415  # on demand, like all else here
-        from contentsvc_http.settings import InvalidSetting  # noqa: PLC0415  # as above
+        """Run the command; print errors that the operator can fix in one line, without a traceback."""
+        from contentsvc_core.errors import ContentServiceError  # noqa: PLC0415  # `--help` gets on without it
 
         try:
             return super().invoke(ctx)
-        except (ContentServiceError, InvalidSetting) as exc:
+        except ContentServiceError as exc:
             raise click.ClickException(_shown(str(exc))) from exc
         except click.UsageError:
             raise

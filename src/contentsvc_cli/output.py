@@ -4,15 +4,17 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import IO, Any, Final, cast
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 import click
-from rich.console import Console
-from rich.text import Text
 
 from contentsvc_cli.completing import organization_slugs
-from contentsvc_cli.grid import Grid
 from contentsvc_core.text import has_controls, one_line
+
+if TYPE_CHECKING:
+    # Only a terminal needs it: in a pipe, importing it and printing with it is a tenth of a command's processor time.
+    from rich.console import Console
+    from rich.text import Text
 
 #: Characters of a table's cell, in a pipe too: a commit message may have megabytes.
 _CELL: Final = 200
@@ -76,8 +78,14 @@ def show(record: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         click.echo(json_text(record, indent=2))
         return
-    terminal = console()
     width = max(map(len, record), default=0)
+    if not sys.stdout.isatty():
+        for name, value in record.items():
+            click.echo(f"{name:{width}}  {_text(name, value)}".rstrip())
+        return
+    from rich.text import Text  # noqa: PLC0415  # see above
+
+    terminal = console()
     for name, value in record.items():
         _print_line(terminal, [Text(name.ljust(width), style="bold"), cell(name, value)])
 
@@ -108,10 +116,14 @@ def show_rows(
     if not rows:
         click.echo(empty)
         return
+    if not sys.stdout.isatty():
+        _echo_table([columns, *([_text(name, row[name], _CELL) for name in columns] for row in rows)])
+        return
+    from contentsvc_cli.grid import Grid  # noqa: PLC0415  # rich comes with it
+
     terminal = console()
     table = Grid([{column: cell(column, row[column], limit=_CELL) for column in columns} for row in rows], columns)
-    if terminal.is_terminal:
-        table.fit(terminal.width, optional)
+    table.fit(terminal.width, optional)
     for parts in table.lines():
         _print_line(terminal, parts)
 
@@ -125,7 +137,7 @@ def json_text(value: object, *, indent: int | None = None) -> str:
     return json.dumps(value, indent=indent).replace("\x7f", r"\u007f")
 
 
-def cell(column: str, value: object, *, limit: int | None = None) -> Text:
+def cell(column: str, value: object, *, limit: int | None = None) -> "Text":
     """Give what stands in a table: states in their colours and, on a terminal, times for people.
 
     Args:
@@ -133,6 +145,13 @@ def cell(column: str, value: object, *, limit: int | None = None) -> Text:
         value: What it holds.
         limit: A longer text is cut.
     """
+    from rich.text import Text  # noqa: PLC0415  # see above
+
+    text = _text(column, value, limit)
+    return Text(text, style=look(column, text))
+
+
+def _text(column: str, value: object, limit: int | None = None) -> str:
     text = _words(value)
     if limit is not None:
         text = one_line(text, limit)
@@ -141,7 +160,7 @@ def cell(column: str, value: object, *, limit: int | None = None) -> Text:
         text = one_line(text, len(text))
     if column.endswith("At") and sys.stdout.isatty():
         text = _TIME.sub(r"\1 \2 UTC", text)
-    return Text(text, style=look(column, text))
+    return text
 
 
 def look(column: str, text: str) -> str:
@@ -171,13 +190,32 @@ def _escape(character: str) -> str:
     return f"\\x{ord(character):02x}" if ord(character) <= _LAST_BYTE else f"\\u{ord(character):04x}"
 
 
-def _print_line(terminal: Console, parts: Sequence[Text]) -> None:
+def _echo_table(lines: Sequence[Sequence[str]]) -> None:
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        padded = (text + " " * (width - _width(text)) for text, width in zip(line, widths, strict=True))
+        click.echo("  ".join(padded).rstrip())
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # noqa: PLC0415  # some characters are two cells wide, some none
+
+    return cell_len(text)
+
+
+def _print_line(terminal: "Console", parts: "Sequence[Text]") -> None:
+    from rich.text import Text  # noqa: PLC0415  # see above
+
     line = Text("  ").join(parts)
     line.rstrip()
     # One line, however narrow the terminal is: what is copied has no line break in it.
     terminal.print(line, soft_wrap=True)
 
 
-def console() -> Console:
-    """Give where tables go: as wide as a row needs, when nobody's terminal decides."""
+def console() -> "Console":
+    """Return where tables go: as wide as a row needs, unless a terminal decides."""
+    from rich.console import Console  # noqa: PLC0415  # see above
+
     return Console() if sys.stdout.isatty() else Console(width=_PIPE_WIDTH)

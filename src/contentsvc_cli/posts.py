@@ -11,8 +11,6 @@ from contentsvc_cli.searching import HITS, SINCE, accepted, show_hits, warn
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.content.editing import InvalidChange, PostChange, read_post_change
 from contentsvc_core.content.posts import Post, PostStatus, post_body
-from contentsvc_core.search.excerpts import post_hit_body
-from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.text import storable
 from contentsvc_core.usecases.edit import PostFault
 
@@ -56,6 +54,9 @@ def search_posts(  # its options
 
     Put -- before the first word that begins with a hyphen.
     """
+    from contentsvc_core.search.excerpts import post_hit_body  # noqa: PLC0415  # this command alone
+    from contentsvc_core.search.questions import read_post_search  # noqa: PLC0415  # this command alone
+
     asked = accepted(
         read_post_search({"query": " ".join(words), "status": status, "contentType": content_type, "since": since})
     )

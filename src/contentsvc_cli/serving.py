@@ -1,19 +1,14 @@
 """``serve``, ``migrate`` and ``settings``."""
 
 import asyncio
-from typing import Final
 
 import click
-import structlog
 
 from contentsvc_cli.output import JSON, show
 from contentsvc_cli.waiting import waiting
-from contentsvc_http.logs import configure_logging
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings, load_settings
 from contentsvc_http.sockets import listen, reserve
-
-_LOG: Final = structlog.get_logger("contentsvc")
 
 
 @click.command()
@@ -33,18 +28,26 @@ def serve(host: str, port: int, role: str, workers: int, *, as_json: bool) -> No
 
     With SQLite the schema is brought up to date first. SIGTERM or Ctrl-C ends it in order, within 10 seconds.
     """
+    from contentsvc_http.starting import import_structlog  # noqa: PLC0415  # this command alone, and first
+
+    import_structlog()
+    import structlog  # noqa: PLC0415  # as above
+
+    from contentsvc_http.logs import configure_logging  # noqa: PLC0415  # as above
+
     settings = load_settings()
     configure_logging(level=settings.log_level, style=settings.log_format)
+    log = structlog.get_logger("contentsvc")
     _refuse_to_split_a_file(settings, Role(role), workers)
 
     def ready() -> None:
         at = f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}"
-        _LOG.info("ready", url=at)
+        log.info("ready", url=at)
         if as_json:
             show({"url": at}, as_json=True)
 
     def stopping() -> None:
-        _LOG.info("stopping")
+        log.info("stopping")
 
     if workers == 1:
         from contentsvc_http.server import serve as serve_until_stopped  # noqa: PLC0415  # only this command needs it

@@ -1,12 +1,13 @@
 """Saying on a terminal that something is under way, once it has taken a second."""
 
 import contextlib
+import sys
 import threading
 from collections.abc import Generator
-from typing import Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 #: What is done sooner needs no word, in seconds.
 _PATIENCE_S: Final = 1.0
@@ -16,19 +17,59 @@ _PATIENCE_S: Final = 1.0
 class Waiting:
     """What is said while something is under way."""
 
-    def __init__(self, progress: Progress, text: str) -> None:
-        """Take the display, and what is waited for."""
-        self._progress = progress
-        self._task = progress.add_task(text, total=None, counted="")
+    def __init__(self, text: str) -> None:
+        """Name what is waited for; nothing is shown before :meth:`begin`."""
+        self._lock: Final = threading.Lock()
+        self._said: Final[dict[str, Any]] = {"description": text, "counted": ""}
+        self._shown: tuple[Progress, TaskID] | None = None
+        self._ended = False
 
     def say(self, text: str) -> None:
         """Say something else."""
-        self._progress.update(self._task, description=text)
+        self._update(description=text)
 
     def count(self, done: int, total: int | None = None) -> None:
         """Say how much is done, and of how much, where that is known."""
         counted = f"{done}" if total is None else f"{done} of {total}"
-        self._progress.update(self._task, completed=done, total=total, counted=counted)
+        self._update(completed=done, total=total, counted=counted)
+
+    def begin(self) -> None:
+        """Show it, unless it has ended."""
+        # Only now: most commands end sooner, and the display takes longer to import than they take to run.
+        from rich.console import Console  # noqa: PLC0415
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+        progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[counted]}", markup=False),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            # Where that is a file, what is printed there would land on the terminal.
+            redirect_stdout=False,
+        )
+        with self._lock:
+            if not self._ended:
+                task = progress.add_task("", total=None)
+                progress.update(task, **self._said)
+                progress.start()
+                self._shown = progress, task
+
+    def end(self) -> None:
+        """Remove what is shown."""
+        with self._lock:
+            self._ended = True
+            if self._shown is not None:
+                self._shown[0].stop()
+
+    def _update(self, **said: Any) -> None:  # noqa: ANN401  # the display's own fields
+        with self._lock:
+            self._said.update(said)
+            if self._shown is not None:
+                progress, task = self._shown
+                progress.update(task, **said)
 
 
 @contextlib.contextmanager
@@ -41,35 +82,13 @@ def waiting(text: str, *, patience_s: float = _PATIENCE_S) -> Generator[Waiting]
         text: What is waited for.
         patience_s: From when on it is shown, in seconds.
     """
-    console = Console(stderr=True)
-    progress = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=20),
-        TextColumn("{task.fields[counted]}", markup=False),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        # Where that is a file, what is printed there would land on the terminal.
-        redirect_stdout=False,
-    )
-    lock = threading.Lock()
-    ended = False
-
-    def show() -> None:
-        with lock:
-            if not ended:
-                progress.start()
-
-    timer = threading.Timer(patience_s, show)
+    shown = Waiting(text)
+    timer = threading.Timer(patience_s, shown.begin)
     timer.daemon = True
-    if console.is_terminal:
+    if sys.stderr.isatty():
         timer.start()
     try:
-        yield Waiting(progress, text)
+        yield shown
     finally:
         timer.cancel()
-        with lock:
-            ended = True
-            if progress.live.is_started:
-                progress.stop()
+        shown.end()

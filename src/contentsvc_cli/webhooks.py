@@ -1,7 +1,7 @@
 """``integration rotate-secret`` and ``integration reconcile``: webhooks at the code host."""
 
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -9,11 +9,12 @@ from contentsvc_cli.completing import integration_ids
 from contentsvc_cli.output import JSON, show, show_rows
 from contentsvc_cli.waiting import waiting
 from contentsvc_cli.wiring import Desk, accepted, at_desk
-from contentsvc_core.hosts import HostAnswer, HostRefusal
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.usecases.reconcile import Missed, Reconciled
-from contentsvc_core.usecases.rotate import Rotated
+
+if TYPE_CHECKING:
+    from contentsvc_core.usecases.reconcile import Missed, Reconciled
+    from contentsvc_core.usecases.rotate import Rotated
 
 #: What is said on a terminal when a code host takes its time.
 CALLING: Final = "waiting for the code host"
@@ -35,8 +36,9 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
     With a token the code host is told. Without one the new secret is printed, here and once, to be entered there.
     Exit code 1 when the code host refused: enter the secret that is printed there before the old one ends.
     """
+    from contentsvc_core.hosts import HostAnswer, HostRefusal  # noqa: PLC0415  # this command alone
 
-    async def work(desk: Desk) -> Rotated:
+    async def work(desk: Desk) -> "Rotated":
         owner = await owner_of(desk, integration_id)
         return accepted(await desk.rotator.rotate(owner, integration_id, overlap=timedelta(hours=overlap_hours)))
 
@@ -66,7 +68,7 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
     one could not be asked for.
     """
 
-    async def work(desk: Desk) -> Reconciled:
+    async def work(desk: Desk) -> "Reconciled":
         owner = await owner_of(desk, integration_id)
         return accepted(
             await desk.reconciler.reconcile(
@@ -91,7 +93,7 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
         raise click.ClickException(message)
 
 
-def _missed(each: Missed) -> dict[str, object]:
+def _missed(each: "Missed") -> dict[str, object]:
     return {
         "delivery": each.attempt.delivery_id,
         "repository": each.repository,

@@ -3,75 +3,171 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from typing import Final, TypeVar, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, TypeVar, final
 
 import click
-from attrs import frozen
 
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
-from contentsvc_adapters.markup import SafeMarkdown
-from contentsvc_adapters.sql import SqlStores
 from contentsvc_cli.waiting import waiting
-from contentsvc_core.access.keys import KeyFault
-from contentsvc_core.content.brand_changes import BadChange, BrandFault
-from contentsvc_core.content.site_addresses import read_site_hosts
-from contentsvc_core.hosts import HostRefusal
-from contentsvc_core.organizations import Organization, TooMany
-from contentsvc_core.outgoing.endpoints import EndpointFault
-from contentsvc_core.ports import Directory
-from contentsvc_core.usecases.brands import BrandEditor
-from contentsvc_core.usecases.connect import Connector
-from contentsvc_core.usecases.edit import PostEditor
-from contentsvc_core.usecases.generate import Generator, JobStarter
-from contentsvc_core.usecases.operate import Operator, Refusal
-from contentsvc_core.usecases.plan import Planner
-from contentsvc_core.usecases.publicize import ChangelogEditor
-from contentsvc_core.usecases.read_site import BrandGenerator
-from contentsvc_core.usecases.receive import Receiver
-from contentsvc_core.usecases.reconcile import Reconciler
-from contentsvc_core.usecases.replay import Replayer
-from contentsvc_core.usecases.rotate import Rotator
-from contentsvc_core.usecases.triggers import TriggerEditor
-from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
-from contentsvc_core.workflows.schedules import DUPLICATE, DuplicateSchedule
-from contentsvc_core.workflows.triggers import TriggerFault
 from contentsvc_http.settings import Settings, load_settings
-from contentsvc_http.wiring.code_hosts import host_calls, open_code_hosts
-from contentsvc_http.wiring.looking import open_as_it_is
+from contentsvc_http.wiring.code_hosts import CodeHosts, host_calls, open_code_hosts
 from contentsvc_http.wiring.stores import open_stores
+
+if TYPE_CHECKING:
+    from contentsvc_adapters.sql import SqlStores
+    from contentsvc_core.access.keys import KeyFault
+    from contentsvc_core.content.brand_changes import BadChange, BrandFault
+    from contentsvc_core.hosts import HostRefusal
+    from contentsvc_core.organizations import Organization, TooMany
+    from contentsvc_core.outgoing.endpoints import EndpointFault
+    from contentsvc_core.ports import Directory
+    from contentsvc_core.usecases.brands import BrandEditor
+    from contentsvc_core.usecases.connect import Connector
+    from contentsvc_core.usecases.edit import PostEditor
+    from contentsvc_core.usecases.generate import Generator, JobStarter
+    from contentsvc_core.usecases.host_calls import HostCalls
+    from contentsvc_core.usecases.operate import Operator, Refusal
+    from contentsvc_core.usecases.plan import Planner
+    from contentsvc_core.usecases.publicize import ChangelogEditor
+    from contentsvc_core.usecases.read_site import BrandGenerator
+    from contentsvc_core.usecases.receive import Receiver
+    from contentsvc_core.usecases.reconcile import Reconciler
+    from contentsvc_core.usecases.replay import Replayer
+    from contentsvc_core.usecases.rotate import Rotator
+    from contentsvc_core.usecases.triggers import TriggerEditor
+    from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
+    from contentsvc_core.workflows.schedules import DuplicateSchedule
+    from contentsvc_core.workflows.triggers import TriggerFault
 
 _T = TypeVar("_T")
 
-#: How long somebody who presses a key waits for an answer, in seconds.
+#: How long a person who presses the tabulator key waits for an answer, in seconds.
 _GLANCE_S: Final = 1.0
 
 
 @final
-@frozen(kw_only=True)
 class Desk:
-    """What an operator's command works with."""
+    """What an operator's command works with.
 
-    settings: Settings
-    stores: SqlStores
-    operator: Operator
-    connector: Connector
-    rotator: Rotator
-    reconciler: Reconciler
-    clock: SystemClock
-    ids: RandomIds
-    receiver: Receiver
-    generator: Generator
-    triggers: TriggerEditor
-    posts: PostEditor
-    replayer: Replayer
-    planner: Planner
-    brand_editor: BrandEditor
-    changelogs: ChangelogEditor
-    brand_generator: BrandGenerator
-    endpoint_editor: EndpointEditor
+    A use case is imported and built when a command first asks for it: no command waits for the others' modules.
+    """
 
-    async def organization(self, slug: str) -> Organization:
+    def __init__(self, settings: Settings, stores: "SqlStores", hosts: CodeHosts) -> None:
+        """Name the open stores and code hosts."""
+        self.settings: Final = settings
+        self.stores: Final = stores
+        self._hosts: Final = hosts
+        self.clock: Final = SystemClock()
+        self.ids: Final = RandomIds()
+
+    @cached_property
+    def operator(self) -> "Operator":
+        from contentsvc_core.usecases.operate import Operator
+
+        return Operator(self.stores.directory, self.stores.keys, self.clock, self.ids)
+
+    @cached_property
+    def connector(self) -> "Connector":
+        from contentsvc_core.usecases.connect import Connector
+
+        return Connector(self.stores.directory, self.stores.hooks, self._calls, self.clock, self.ids)
+
+    @cached_property
+    def rotator(self) -> "Rotator":
+        from contentsvc_core.usecases.rotate import Rotator
+
+        return Rotator(self.stores.directory, self.stores.hooks, self._calls, self.clock, self.ids)
+
+    @cached_property
+    def reconciler(self) -> "Reconciler":
+        from contentsvc_core.usecases.reconcile import Reconciler
+
+        return Reconciler(self.stores.directory, self.stores.journal, self._calls, self.clock)
+
+    @cached_property
+    def receiver(self) -> "Receiver":
+        from contentsvc_core.usecases.receive import Receiver
+
+        most = self.settings.failed_log_rows_per_minute
+        return Receiver(self.stores.deliveries, self.stores.journal, self.clock, self.ids, failed_rows_per_minute=most)
+
+    @cached_property
+    def generator(self) -> "Generator":
+        from contentsvc_core.usecases.generate import Generator
+
+        return Generator(self._job_starter, self.stores.directory, self.stores.brands, self.clock)
+
+    @cached_property
+    def triggers(self) -> "TriggerEditor":
+        from contentsvc_core.usecases.triggers import TriggerEditor
+
+        return TriggerEditor(self.stores.directory, self.stores.brands, self.clock, self.ids)
+
+    @cached_property
+    def posts(self) -> "PostEditor":
+        from contentsvc_adapters.markup import SafeMarkdown
+        from contentsvc_core.usecases.edit import PostEditor
+
+        return PostEditor(self.stores.posts, SafeMarkdown(), self.clock)
+
+    @cached_property
+    def replayer(self) -> "Replayer":
+        from contentsvc_core.usecases.replay import Replayer
+
+        stores = self.stores
+        return Replayer(
+            stores.deliveries, stores.journal, stores.contexts, stores.endpoints, stores.outbox, self.clock, self.ids
+        )
+
+    @cached_property
+    def planner(self) -> "Planner":
+        from contentsvc_core.usecases.plan import Planner
+
+        return Planner(self.stores.schedules, self.stores.directory, self.stores.brands, self.clock, self.ids)
+
+    @cached_property
+    def brand_editor(self) -> "BrandEditor":
+        from contentsvc_core.content.site_addresses import read_site_hosts
+        from contentsvc_core.usecases.brands import BrandEditor
+
+        return BrandEditor(self.stores.brands, self.clock, opened=read_site_hosts(self.settings.site_hosts))
+
+    @cached_property
+    def changelogs(self) -> "ChangelogEditor":
+        from contentsvc_core.usecases.publicize import ChangelogEditor
+
+        return ChangelogEditor(self.stores.changelogs, self.clock)
+
+    @cached_property
+    def brand_generator(self) -> "BrandGenerator":
+        from contentsvc_core.content.site_addresses import read_site_hosts
+        from contentsvc_core.usecases.read_site import BrandGenerator
+
+        opened = read_site_hosts(self.settings.site_hosts)
+        return BrandGenerator(self._job_starter, self.stores.brands, opened=opened)
+
+    @cached_property
+    def endpoint_editor(self) -> "EndpointEditor":
+        from contentsvc_core.content.site_addresses import read_site_hosts
+        from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
+
+        opened = read_site_hosts(self.settings.outgoing_hosts)
+        return EndpointEditor(self.stores.endpoints, self.stores.outbox, self.clock, self.ids, opened=opened)
+
+    @cached_property
+    def _calls(self) -> "HostCalls":
+        return host_calls(self.settings, self.stores, self.clock, self.ids, self._hosts)
+
+    @cached_property
+    def _job_starter(self) -> "JobStarter":
+        from contentsvc_core.usecases.generate import JobStarter
+
+        # Nothing to notify: the servers look for new jobs by themselves.
+        return JobStarter(self.stores.jobs, self.clock, self.ids)
+
+    async def organization(self, slug: str) -> "Organization":
         """Find an organization.
 
         Raises:
@@ -87,42 +183,8 @@ class Desk:
 @contextlib.asynccontextmanager
 async def open_desk(settings: Settings) -> AsyncGenerator[Desk]:
     """Open the stores for an operator."""
-    async with open_stores(settings) as stores, open_code_hosts(settings) as hosts:
-        clock = SystemClock()
-        ids = RandomIds()
-        opened = read_site_hosts(settings.site_hosts)
-        calls = host_calls(settings, stores, clock, ids, hosts)
-        yield Desk(
-            settings=settings,
-            stores=stores,
-            operator=Operator(stores.directory, stores.keys, clock, ids),
-            connector=Connector(stores.directory, stores.hooks, calls, clock, ids),
-            rotator=Rotator(stores.directory, stores.hooks, calls, clock, ids),
-            reconciler=Reconciler(stores.directory, stores.journal, calls, clock),
-            clock=clock,
-            ids=ids,
-            receiver=Receiver(
-                stores.deliveries,
-                stores.journal,
-                clock,
-                ids,
-                failed_rows_per_minute=settings.failed_log_rows_per_minute,
-            ),
-            # Nobody to nudge: the servers look by themselves.
-            generator=Generator(JobStarter(stores.jobs, clock, ids), stores.directory, stores.brands, clock),
-            triggers=TriggerEditor(stores.directory, stores.brands, clock, ids),
-            posts=PostEditor(stores.posts, SafeMarkdown(), clock),
-            planner=Planner(stores.schedules, stores.directory, stores.brands, clock, ids),
-            brand_editor=BrandEditor(stores.brands, clock, opened=opened),
-            changelogs=ChangelogEditor(stores.changelogs, clock),
-            brand_generator=BrandGenerator(JobStarter(stores.jobs, clock, ids), stores.brands, opened=opened),
-            replayer=Replayer(
-                stores.deliveries, stores.journal, stores.contexts, stores.endpoints, stores.outbox, clock, ids
-            ),
-            endpoint_editor=EndpointEditor(
-                stores.endpoints, stores.outbox, clock, ids, opened=read_site_hosts(settings.outgoing_hosts)
-            ),
-        )
+    async with open_stores(settings, checks_key=False) as stores, open_code_hosts(settings) as hosts:
+        yield Desk(settings, stores, hosts)
 
 
 def at_desk(
@@ -154,8 +216,9 @@ def at_desk(
         return asyncio.run(run())
 
 
-def glance(look: Callable[[Directory], Awaitable[Sequence[_T]]]) -> Sequence[_T]:
+def glance(look: Callable[["Directory"], Awaitable[Sequence[_T]]]) -> Sequence[_T]:
     """Look something up for a shell that completes a word: soon or not at all, and without a word of one's own."""
+    from contentsvc_http.wiring.looking import open_as_it_is
 
     async def run() -> Sequence[_T]:
         settings = load_settings()
@@ -170,22 +233,25 @@ def glance(look: Callable[[Directory], Awaitable[Sequence[_T]]]) -> Sequence[_T]
 
 
 def accepted(
-    value: _T
-    | Refusal
-    | HostRefusal
-    | TriggerFault
-    | DuplicateSchedule
-    | BrandFault
-    | BadChange
-    | EndpointFault
-    | KeyFault
-    | TooMany,
+    value: (
+        "_T | Refusal | HostRefusal | TriggerFault | DuplicateSchedule | BrandFault | BadChange | EndpointFault"
+        " | KeyFault | TooMany"
+    ),
 ) -> _T:
-    """Give what was done.
+    """Return what was done.
 
     Raises:
         ClickException: It was refused; the message is the reason.
     """
+    from contentsvc_core.access.keys import KeyFault
+    from contentsvc_core.content.brand_changes import BadChange, BrandFault
+    from contentsvc_core.hosts import HostRefusal
+    from contentsvc_core.organizations import TooMany
+    from contentsvc_core.outgoing.endpoints import EndpointFault
+    from contentsvc_core.usecases.operate import Refusal
+    from contentsvc_core.workflows.schedules import DUPLICATE, DuplicateSchedule
+    from contentsvc_core.workflows.triggers import TriggerFault
+
     match value:
         case Refusal() | HostRefusal() | BadChange() | TooMany():
             raise click.ClickException(value.reason)

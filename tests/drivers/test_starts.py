@@ -1,0 +1,87 @@
+"""What a command imports: imports are nearly all of what a short command costs."""
+
+import re
+import subprocess
+import sys
+from typing import Final
+
+import pytest
+from click.testing import CliRunner
+from tests.server_process import COMMAND, PATIENCE_S, Installation
+
+from contentsvc_cli.main import COMMANDS, main
+
+_IMPORTED: Final = re.compile(r"^import time: +\d+ \| +\d+ \| +([\w.]+)$", re.MULTILINE)
+#: What the standard library itself looks for: `pickle` asks whether it runs in Java.
+_NOWHERE: Final = "org"
+#: All that `--help` and `--version` may import beside the standard library.
+_FOR_HELP: Final = {"click", "contentsvc_cli", "contentsvc_cli.__main__", "contentsvc_cli.main"}
+#: What a command that reads a SQLite file may import, by distribution.
+_FOR_DATA: Final = _FOR_HELP | {
+    *("attr", "attrs", "msgspec", "typing_extensions", "uuid_utils"),
+    "sqlalchemy",
+    *("contentsvc_core", "contentsvc_adapters", "contentsvc_http"),
+}
+#: Parts of those that cost much, and are for others.
+_NOT_FOR_DATA: Final = ("sqlalchemy.orm", "sqlalchemy.ext.asyncio", "contentsvc_http.server", "contentsvc_mcp")
+
+
+def imported(*command: str, installation: Installation) -> set[str]:
+    """Run a command in a process of its own; give what it imports that is none of the standard library's."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *command],
+        env=installation.environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_S,
+    )
+    names = set(_IMPORTED.findall(done.stderr))
+    return {name for name in names if name.partition(".")[0] not in {*sys.stdlib_module_names, _NOWHERE}}
+
+
+@pytest.fixture(scope="module")
+def acme(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    installation = Installation(tmp_path_factory.mktemp("acme"))
+    made = CliRunner(env=installation.environment).invoke(main, ["organization", "create", "Acme"])
+    assert made.exit_code == 0, made.output
+    return installation
+
+
+@pytest.fixture(scope="module")
+def always(acme: Installation) -> set[str]:
+    """What the environment itself imports with every interpreter."""
+    return imported("-c", "pass", installation=acme)
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_import_nothing_of_the_service(acme: Installation, always: set[str], option: str) -> None:
+    found = imported(COMMAND, option, installation=acme) - always
+
+    assert {name for name in found if not name.startswith("click.")} <= _FOR_HELP
+
+
+def test_a_list_imports_neither_an_object_mapper_nor_a_framework(acme: Installation, always: set[str]) -> None:
+    found = imported(COMMAND, "organization", "list", installation=acme) - always
+
+    assert {name for name in found if name.partition(".")[0] not in _FOR_DATA} == set()
+    assert {name for name in found if name.startswith(_NOT_FOR_DATA)} == set()
+    # Use cases are for those who change something.
+    assert {name for name in found if name.startswith("contentsvc_core.usecases.")} == set()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_there_under_its_name(name: str) -> None:
+    found = main.get_command(main.make_context("contentsvc", ["--help"], resilient_parsing=True), name)
+
+    assert found is not None
+    assert found.name == name
+
+
+def test_each_command_has_one_whole_line_of_help() -> None:
+    shown = CliRunner().invoke(main, ["--help"], terminal_width=80).output.splitlines()
+
+    for name, command in COMMANDS.items():
+        assert f"  {name:12}  {command.summary}" in shown
+        assert len(command.summary) <= 45
+        assert command.summary.endswith(".")
