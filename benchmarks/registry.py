@@ -5,6 +5,7 @@ from typing import Final
 from benchmarks.row import Row
 from benchmarks.rows import (
     changelog,
+    commands,
     curve,
     growth,
     http,
@@ -31,6 +32,7 @@ ROWS: Final[tuple[Row, ...]] = (
     *public.ROWS,
     *memory.ROWS,
     *start.ROWS,
+    *commands.ROWS,
     *runs.ROWS,
     *limiter.ROWS,
     *changelog.ROWS,

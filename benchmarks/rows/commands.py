@@ -1,0 +1,86 @@
+"""What a command costs from its start to its end, against the start of a bare interpreter."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from benchmarks import fill, ours
+from benchmarks.cores import pinned
+from benchmarks.processes import free_port
+from benchmarks.row import Finding, Plan, Row, at_most
+from benchmarks.sides import Database, Prepared
+
+if TYPE_CHECKING:
+    from benchmarks.bench import Bench
+
+_OF_ACME: Final = ("--organization", ours.ORGANIZATION)
+#: Each command, and how many starts of a bare interpreter it may cost in processor time.
+_COMMANDS: Final[tuple[tuple[tuple[str, ...], float], ...]] = (
+    (("--version",), 6),
+    (("--help",), 6),
+    (("organization", "list"), 25),
+    (("key", "list"), 25),
+    (("integration", "list", *_OF_ACME), 25),
+    (("log", "list", *_OF_ACME), 25),
+    (("post", "list", *_OF_ACME), 25),
+)
+#: How often each is started in a round: one start is a few ticks of the system's clock.
+_STARTS: Final = 5
+#: How many posts and log entries there are to list: a page on a screen.
+_LISTED: Final = 20
+
+
+def measure(bench: "Bench") -> list[Finding]:
+    """Start them in turns, on one SQLite file that holds a little of everything."""
+    folder = bench.new_folder("commands")
+    prepared = ours.sqlite_whole().prepare(bench, folder, free_port())
+    ours.command(prepared, "key", "issue", *_OF_ACME)
+    now_ms = int(time.time() * 1000)
+    fill.posts(prepared.database, Database.SQLITE, prepared.hook, count=_LISTED, now_ms=now_ms)
+    fill.logs(
+        prepared.database, Database.SQLITE, prepared.hook, count=_LISTED, oldest_ms=now_ms - 60_000, span_ms=60_000
+    )
+    bare = [sys.executable, "-c", "pass"]
+    sides = [bare, *([ours.program(), *words] for words, _ in _COMMANDS)]
+    # The first start may make files of compiled code: that is part of an installation, not of a start.
+    for command in sides:
+        _cpu_s(bench, command, prepared)
+    rounds: list[list[float]] = []
+    for number in range(bench.plan.rounds):
+        bench.note(f"commands: round {number + 1} of {bench.plan.rounds}")
+        turns = [[_cpu_s(bench, command, prepared) for command in sides] for _ in range(_STARTS)]
+        rounds.append([sum(each) / _STARTS for each in zip(*turns, strict=True)])
+    return [
+        Finding(
+            key=f"commands/{words[0]}",
+            what=f"processor time of `contentsvc {' '.join(words)}` ÷ of `python -c pass`",
+            samples=[each[place] / each[0] for each in rounds],
+            goal=at_most(goal),
+            details={"cpu_ms": round(sum(each[place] for each in rounds) / len(rounds) * 1000, 1)},
+        )
+        for place, (words, goal) in enumerate(_COMMANDS, start=1)
+    ]
+
+
+def _cpu_s(bench: "Bench", command: Sequence[str], prepared: Prepared) -> float:
+    with pinned(bench.cores.server):
+        process = subprocess.Popen(  # noqa: S603  # our own commands
+            command, env=dict(prepared.environment), cwd=prepared.folder, stdout=subprocess.DEVNULL
+        )
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        message = f"{' '.join(command)} has failed: {process.returncode}"
+        raise RuntimeError(message)
+    return used.ru_utime + used.ru_stime
+
+
+def estimate(plan: Plan) -> float:
+    """Return how long it takes, in seconds."""
+    return 5 + plan.rounds * _STARTS * 1.6
+
+
+ROWS: Final = (Row(name="commands", title="what a command costs", measure=measure, estimate=estimate),)
