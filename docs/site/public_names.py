@@ -60,7 +60,10 @@ def _file(module: str) -> Path:
 
 @cache
 def _body(module: str) -> list[ast.stmt]:
-    return ast.parse(_file(module).read_text("utf-8")).body
+    body = ast.parse(_file(module).read_text("utf-8")).body
+    # What is imported on demand stands where type checkers read it.
+    checked = [node for node in body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    return [*body, *(node for each in checked for node in each.body)]
 
 
 def _listed(module: str) -> list[str]:

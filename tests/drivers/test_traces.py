@@ -240,7 +240,7 @@ def test_what_is_switched_off_is_not_imported(tmp_path: Path, standard: pytest.M
     # Nor what counts, nor what agents need before one has called, nor what the framework would bring along for it.
     assert not {"prometheus_client", "mcp", "mcp_types", "pydantic"} & imported
     # Nor what structlog and SQLAlchemy would bring along: tables in colours, and an object mapper.
-    assert not {"rich", "sqlalchemy.orm", "sqlalchemy.ext.asyncio"} & imported
+    assert not {"rich.console", "sqlalchemy.orm", "sqlalchemy.ext.asyncio"} & imported
 
     with Collector() as collector:
         standard.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
