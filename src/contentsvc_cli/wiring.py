@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeVar, final
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, final
 
 import click
 
@@ -40,6 +40,18 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
     from contentsvc_core.workflows.schedules import DuplicateSchedule
     from contentsvc_core.workflows.triggers import TriggerFault
+
+    _Refused: TypeAlias = (
+        Refusal
+        | HostRefusal
+        | TriggerFault
+        | DuplicateSchedule
+        | BrandFault
+        | BadChange
+        | EndpointFault
+        | KeyFault
+        | TooMany
+    )
 
 _T = TypeVar("_T")
 
@@ -233,10 +245,7 @@ def glance(look: Callable[["Directory"], Awaitable[Sequence[_T]]]) -> Sequence[_
 
 
 def accepted(
-    value: (
-        "_T | Refusal | HostRefusal | TriggerFault | DuplicateSchedule | BrandFault | BadChange | EndpointFault"
-        " | KeyFault | TooMany"
-    ),
+    value: "_T | _Refused",
 ) -> _T:
     """Return what was done.
 

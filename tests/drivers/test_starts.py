@@ -19,7 +19,7 @@ _FOR_HELP: Final = {"click", "contentsvc_cli", "contentsvc_cli.__main__", "conte
 #: What a command that reads a SQLite file may import, by distribution.
 _FOR_DATA: Final = _FOR_HELP | {
     *("attr", "attrs", "msgspec", "typing_extensions", "uuid_utils"),
-    "sqlalchemy",
+    *("sqlalchemy", "aiosqlite", "greenlet"),
     *("contentsvc_core", "contentsvc_adapters", "contentsvc_http"),
 }
 #: Parts of those that cost much, and are for others.

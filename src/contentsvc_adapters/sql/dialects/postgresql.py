@@ -11,6 +11,7 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
+    Engine,
     FromClause,
     Select,
     Subquery,
@@ -26,12 +27,11 @@ from sqlalchemy.dialects.postgresql import Insert
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import DBAPIError, EmulatedDBAPIException
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from contentsvc_adapters.sql.dialects.dialect import Fault, Question
 from contentsvc_adapters.sql.dialects.postgresql_session import CONNECT_S, LIMITS, SESSION, SETTLING, opened
 from contentsvc_adapters.sql.dialects.statements import DriverConnection, Statements
-from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled
+from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled, asynchronous_engine
 
 #: "contents" in ASCII: an advisory lock is a number that all who use the database have to agree on.
 _PLACE: Final = 0x636F6E74656E7473
@@ -119,21 +119,18 @@ class Postgresql:
         settler = Statements(partial(self._connect, SETTLING), most=self.lanes, is_lost=_hide)
         return Connections(writing=Pooled(writer), reading=Pooled(reader), settling=settler)
 
-    def _engine(self, size: int, isolation_level: str, session: Mapping[str, str]) -> AsyncEngine:
-        engine = create_async_engine(
+    def _engine(self, size: int, isolation_level: str, session: Mapping[str, str]) -> Engine:
+        engine = asynchronous_engine(
             URL.create("postgresql+asyncpg"),
+            partial(self._connect, session),
             isolation_level=isolation_level,
             pool_size=size,
-            max_overflow=0,
             pool_timeout=CONNECT_S,
             # No pre-ping: it is three turns to the server before each transaction, and tells nothing of the moment
             # after. What is found dead is dropped with all of its age, and the transaction runs again on a new one.
             pool_pre_ping=False,
-            # Parameters are tenants' data: they belong into no traceback.
-            hide_parameters=True,
-            async_creator=partial(self._connect, session),
         )
-        event.listen(engine.sync_engine, "handle_error", _on_error)
+        event.listen(engine, "handle_error", _on_error)
         return engine
 
     async def _connect(self, session: Mapping[str, str]) -> DriverConnection:

@@ -1,11 +1,13 @@
 """SQLite: a file, one connection that writes, some that only read."""
 
+import asyncio
 import sqlite3
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, ClassVar, Final, Self, final
 
+import aiosqlite
 from attrs import frozen
 from sqlalchemy import (
     BigInteger,
@@ -31,8 +33,7 @@ from sqlalchemy.pool import QueuePool
 
 from contentsvc_adapters.sql.dialects.checkpoints import Checkpointer
 from contentsvc_adapters.sql.dialects.dialect import Fault, Question
-from contentsvc_adapters.sql.dialects.reader_threads import ReaderThreads
-from contentsvc_adapters.sql.dialects.transactions import Connections
+from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled, asynchronous_engine
 from contentsvc_adapters.sql.dialects.writer_thread import Bare, WriterThread
 
 #: The file keeps it: once the writer has set it, every other connection finds it so.
@@ -74,28 +75,38 @@ class Sqlite:
         return cls(path=Path(url.database), busy_timeout_ms=busy_timeout_ms, readers=readers)
 
     def connections(self) -> Connections:
-        """Create the thread that writes, and the threads that read."""
+        """Create the thread that writes, and the connections that read."""
         writer = WriterThread(
-            self._engine(1, (_WAL, *_PRAGMAS, *_WRITING)),
+            create_engine(
+                "sqlite://",
+                creator=partial(self._open, (_WAL, *_PRAGMAS, *_WRITING)),
+                poolclass=QueuePool,
+                pool_size=1,
+                max_overflow=0,
+                # Parameters are tenants' data: they belong into no traceback.
+                hide_parameters=True,
+            ),
             Checkpointer(self.path, partial(self._open, _PRAGMAS)),
             is_lockout=lambda exc: self.fault(exc) is Fault.LOCKED,
         )
         # A transaction that reads and then writes fails at once with BUSY when it began deferred, whatever the timeout.
         _begin_with("BEGIN IMMEDIATE", writer.sync_engine)
-        reader = ReaderThreads(self._engine(self.readers, (*_PRAGMAS, "query_only=ON")), most=self.readers)
-        _begin_with("BEGIN", reader.sync_engine)
-        return Connections(writing=writer, reading=reader, settling=Bare(writer))
-
-    def _engine(self, size: int, pragmas: tuple[str, ...]) -> Engine:
-        return create_engine(
-            "sqlite://",
-            creator=partial(self._open, pragmas),
-            poolclass=QueuePool,
-            pool_size=size,
-            max_overflow=0,
-            # Parameters are tenants' data: they belong into no traceback.
-            hide_parameters=True,
+        reader = asynchronous_engine(
+            URL.create("sqlite+aiosqlite", database=str(self.path)),
+            partial(self._connect, (*_PRAGMAS, "query_only=ON")),
+            pool_size=self.readers,
         )
+        _begin_with("BEGIN", reader)
+        return Connections(writing=writer, reading=Pooled(reader), settling=Bare(writer))
+
+    async def _connect(self, pragmas: tuple[str, ...]) -> aiosqlite.Connection:
+        # Opened before there is a thread for the connection. aiosqlite leaves a thread behind when it cannot open the
+        # file; that thread complains of a closed event loop where an operator needs one sentence.
+        opened = await asyncio.to_thread(self._open, pragmas)
+        connection = aiosqlite.Connection(lambda: opened, iter_chunk_size=64)
+        # As SQLAlchemy does with its own: a connection that is never closed must not keep the process from ending.
+        connection._thread.daemon = True  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        return await connection
 
     def _open(self, pragmas: tuple[str, ...]) -> sqlite3.Connection:
         connection = sqlite3.connect(
