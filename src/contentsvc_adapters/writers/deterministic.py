@@ -1,8 +1,9 @@
 """The writer that needs nobody: the core's rules (port :class:`~contentsvc_core.ports.ContentWriter`)."""
 
-import asyncio
+from functools import partial
 from typing import Final, final
 
+from contentsvc_adapters.aside import OneAtATime
 from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.writing import Brief, Draft
 from contentsvc_core.webhooks.events import Push
@@ -18,9 +19,15 @@ class DeterministicWriter:
     name: str = "deterministic"
     costly: bool = False
 
+    def __init__(self) -> None:
+        """Create it; its thread begins with the first large brief."""
+        # Writing from a large push takes as much memory as its messages have: twelve runs of one push at once would
+        # take twelve times that, each in its thread's own arena, and be no faster.
+        self._large = OneAtATime()
+
     async def write(self, brief: Brief) -> Draft | None:
-        """Write from a brief; ``None``: there is nothing to report."""
+        """Write from a brief; ``None``: there is nothing to report. Large briefs are written one at a time."""
         commits = sum(len(event.commits) for event in brief.events if isinstance(event, Push))
         if commits < _MANY_COMMITS:
             return write_content(brief)
-        return await asyncio.to_thread(write_content, brief)
+        return await self._large(partial(write_content, brief))
