@@ -30,12 +30,13 @@ from contentsvc_cli.sending import Answer, send_recorded
 from contentsvc_cli.waiting import Waiting, waiting
 from contentsvc_cli.wiring import accepted, open_desk
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.journal import LogEntry
+from contentsvc_core.insights import LogSearch
+from contentsvc_core.journal import ListedEntry
 from contentsvc_core.organizations import webhook_url
-from contentsvc_core.ports import RunLedger
+from contentsvc_core.ports import Insights
 from contentsvc_core.usecases.operate import Connection
 from contentsvc_core.webhooks.providers import CODEHOST
-from contentsvc_core.workflows.runs import WorkflowRun
+from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_http.settings import Settings
 
 _RUNS_S: Final = 30.0
@@ -171,13 +172,13 @@ async def _tell(settings: Settings, folder: Path, console: Console, told: _Told)
 
         console.rule("3. The workflow runs")
         with waiting("waiting for the runs"):
-            runs = await _until_ended(desk.stores.ledger, organization.id)
+            runs = await _until_ended(desk.stores.insights, organization.id)
         told.runs = dict(Counter(run.status.value for run in runs))
         console.print(", ".join(f"{count} {status}" for status, count in sorted(told.runs.items())))
         faults += [f"run {run.id} {run.status.value}: {run.error}" for run in runs if run.status.value not in _ENDED]
 
         console.rule("4. The log, newest first")
-        _print_log(console, await desk.stores.journal.entries(organization.id, limit=12))
+        _print_log(console, await desk.stores.insights.log(organization.id, LogSearch(), limit=12))
 
         console.rule("5. GET /v1/posts")
         told.post = await _print_posts(console, settings.base_url, key.key)
@@ -186,6 +187,8 @@ async def _tell(settings: Settings, folder: Path, console: Console, told: _Told)
 
 
 _ENDED: Final = frozenset({"completed", "skipped"})
+#: Runs that the demo waits for at most: its history starts some hundred.
+_MOST_RUNS: Final = 10_000
 
 
 async def _send_all(
@@ -237,10 +240,10 @@ async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> A
     )
 
 
-async def _until_ended(ledger: RunLedger, organization_id: str) -> list[WorkflowRun]:
+async def _until_ended(insights: Insights, organization_id: str) -> Sequence[ListedRun]:
     deadline = time.monotonic() + _RUNS_S
     while True:
-        runs = list(await ledger.runs(organization_id))
+        runs = await insights.runs(organization_id, limit=_MOST_RUNS)
         open_runs = [run for run in runs if run.status.value in {"pending", "running"}]
         if not open_runs or time.monotonic() > deadline:
             return runs
@@ -271,7 +274,7 @@ def _print_answers(console: Console, answers: list[tuple[str, Answer]]) -> None:
     console.print(table)
 
 
-def _print_log(console: Console, entries: Sequence[LogEntry]) -> None:
+def _print_log(console: Console, entries: Sequence[ListedEntry]) -> None:
     table = Table("createdAt", "status", "title", "reason", header_style="bold", box=None, pad_edge=False)
     for entry in entries:
         told = (cell("statusCode", entry.status_code), cell("title", entry.title), cell("reason", entry.reason))

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Final, final
 
 from contentsvc_core.insights import LogSearch, Place
-from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.journal import ListedEntry, LogStatus
 from contentsvc_core.ports import Insights
 
 #: How often is looked, in seconds.
@@ -34,7 +34,7 @@ class LogFollower:
         self._told: dict[str, tuple[Place, LogStatus]] = {}
         self._looks = 0
 
-    async def start(self, earlier: int) -> Sequence[LogEntry]:
+    async def start(self, earlier: int) -> Sequence[ListedEntry]:
         """Give so many of the entries that are there, oldest first; what is given later came after them."""
         self._newest = await self._find_newest()
         if self._newest is None:
@@ -45,7 +45,7 @@ class LogFollower:
             self._note(entry)
         return first[::-1]
 
-    async def new(self) -> Sequence[LogEntry]:
+    async def new(self) -> Sequence[ListedEntry]:
         """Give what has come since the last time, oldest first, however much it is."""
         newest = await self._find_newest()
         self._looks += 1
@@ -61,18 +61,18 @@ class LogFollower:
             self._told = {id_: told for id_, told in self._told.items() if told[0].created_at >= kept}
         return fresh
 
-    def _note(self, entry: LogEntry) -> None:
+    def _note(self, entry: ListedEntry) -> None:
         self._told[entry.id] = (Place.of(entry), entry.status)
 
     async def _find_newest(self) -> Place | None:
         newest = await self._insights.log(self._organization_id, LogSearch(), limit=1)
         return Place.of(newest[0]) if newest else None
 
-    async def _since(self, place: Place | None, before: timedelta) -> list[LogEntry]:
+    async def _since(self, place: Place | None, before: timedelta) -> list[ListedEntry]:
         """Give what is found from a while before a place on, oldest first."""
         after = None if place is None else Place(created_at=place.created_at - before, id="")
-        found: list[LogEntry] = []
-        page: Sequence[LogEntry] = ()
+        found: list[ListedEntry] = []
+        page: Sequence[ListedEntry] = ()
         while not found or len(page) == self._page:
             end = Place.of(page[-1]) if page else None
             page = await self._log(self._page, before=end, after=after)
@@ -81,6 +81,6 @@ class LogFollower:
             found += page
         return found[::-1]
 
-    async def _log(self, limit: int, *, before: Place | None = None, after: Place | None = None) -> list[LogEntry]:
+    async def _log(self, limit: int, *, before: Place | None = None, after: Place | None = None) -> list[ListedEntry]:
         found = await self._insights.log(self._organization_id, self._search, limit=limit, before=before, after=after)
         return list(found)

@@ -1,14 +1,18 @@
 """``log`` and ``run``: what has happened."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import Desk, at_desk
-from contentsvc_core.journal import log_body
+from contentsvc_core.insights import LogSearch
+from contentsvc_core.journal import line_body, log_body
 from contentsvc_core.workflows.runs import CANCELLED, RunStatus, run_body
+
+#: Number of rows without a limit: the highest that both databases take.
+_ALL: Final = 2**31 - 1
 
 
 @click.group()
@@ -24,8 +28,12 @@ def list_log(organization: str, limit: int | None, *, as_json: bool) -> None:
     """List log entries, newest first."""
 
     async def rows(desk: Desk, owner: str) -> list[dict[str, Any]]:
-        entries = await desk.stores.journal.entries(owner, limit=limit)
-        return [{**log_body(entry), "reason": entry.reason} for entry in entries]
+        if as_json:
+            entries = await desk.stores.journal.entries(owner, limit=limit)
+            return [{**log_body(entry), "reason": entry.reason} for entry in entries]
+        # A table shows no payload: none is read for it.
+        lines = await desk.stores.insights.log(owner, LogSearch(), limit=limit or _ALL)
+        return [{**line_body(line), "reason": line.reason} for line in lines]
 
     columns = ("createdAt", "id", "status", "statusCode", "title", "referenceId", "reason")
     show_list(organization, rows, columns, as_json=as_json, optional=("referenceId", "status"))
@@ -75,7 +83,9 @@ def list_runs(organization: str, limit: int | None, *, as_json: bool) -> None:
     """List workflow runs, newest first."""
 
     async def rows(desk: Desk, owner: str) -> list[dict[str, Any]]:
-        return [run_body(found) for found in await desk.stores.ledger.runs(owner, limit=limit)]
+        if as_json:
+            return [run_body(run) for run in await desk.stores.ledger.runs(owner, limit=limit)]
+        return [run_body(run) for run in await desk.stores.insights.runs(owner, limit=limit or _ALL)]
 
     columns = ("createdAt", "id", "eventType", "deliveryId", "status", "attempts", "postId", "error")
     show_list(organization, rows, columns, as_json=as_json, optional=("deliveryId", "attempts"))

@@ -15,7 +15,7 @@ from contentsvc_cli.output import ORGANIZATION, cell, console, json_text, look, 
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.insights import LogSearch
-from contentsvc_core.journal import LogEntry, LogStatus, log_body
+from contentsvc_core.journal import ListedEntry, LogStatus, line_body, log_body
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 
@@ -107,16 +107,19 @@ class _Lines:
         #: What people call integrations and endpoints, by id; of one that was removed, its id.
         self._names: dict[str, str] = {}
 
-    async def show(self, entries: Sequence[LogEntry]) -> None:
-        """Print them at once."""
+    async def show(self, entries: Sequence[ListedEntry]) -> None:
+        """Print them at once; as JSON, payloads are read one at a time."""
         for entry in entries:
             if self._as_json:
-                click.echo(json_text({**log_body(entry), "reason": entry.reason}))
+                whole = await self._desk.stores.journal.entry(self._organization_id, entry.id)
+                # It may have been swept meanwhile.
+                if whole is not None:
+                    click.echo(json_text({**log_body(whole), **line_body(entry), "reason": entry.reason}))
             else:
                 self._console.print(await self._line(entry), soft_wrap=True)
         sys.stdout.flush()
 
-    async def _line(self, entry: LogEntry) -> Text:
+    async def _line(self, entry: ListedEntry) -> Text:
         status = entry.status.value
         why = dict.fromkeys(part for part in (entry.error_message, entry.reason) if part)
         code = "-" if entry.status_code is None else str(entry.status_code)

@@ -5,7 +5,7 @@ from typing import Final, Protocol, Self, final
 
 from attrs import field, frozen
 
-from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.journal import LogLine, LogStatus
 from contentsvc_core.text import storable
 
 #: How long the stretches are that log entries are counted by.
@@ -61,7 +61,7 @@ class LogSearch:
         """Give what one of the texts has to hold when their ASCII letters are small ones."""
         return folded(self.text)
 
-    def finds(self, entry: LogEntry) -> bool:
+    def finds(self, entry: LogLine) -> bool:
         """Tell whether an entry is one of those."""
         texts = (entry.title, entry.reference_id, entry.error_message, entry.reason)
         return (

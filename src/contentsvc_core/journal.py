@@ -1,20 +1,24 @@
 """The webhook log (specification 2.3): its entries, how long they are kept, and how many failures are written."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Final, final
 
-from attrs import evolve, field, frozen
+from attrs import asdict, evolve, field, frozen
 
 from contentsvc_core.content.queries import InvalidQuery, choices, listed
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.events import Event, Push, Release
+from contentsvc_core.webhooks.summaries import EventSummary
 from contentsvc_core.wire import event_body
+from contentsvc_core.workflows.context import how_many_fit
 
 _MINUTE: Final = timedelta(minutes=1)
+#: The fields that a whole entry has and a listed one has not.
+_PAYLOAD: Final = frozenset({"detail", "left_out"})
 
 
 class LogStatus(Enum):
@@ -32,10 +36,9 @@ class Direction(Enum):
     OUTGOING = "outgoing"
 
 
-@final
 @frozen(kw_only=True)
-class LogEntry:
-    """One line of an organization's webhook log."""
+class LogLine:
+    """One line of an organization's webhook log, without its payload."""
 
     #: ``log_`` and a UUIDv7.
     id: str
@@ -52,11 +55,20 @@ class LogEntry:
     #: The HTTP status of the outcome.
     status_code: int | None
     error_message: str | None = None
-    #: What the payload is made from: the event of a processed delivery, the payload itself, or nothing.
-    detail: Event | Mapping[str, object] | None = None
     #: Why it ended so, for an operator; outside the specified shape.
     reason: str | None = None
     created_at: datetime
+
+
+@final
+@frozen(kw_only=True)
+class LogEntry(LogLine):
+    """One line of the log with its payload."""
+
+    #: What the payload is made from: the event of a processed delivery, the payload itself, or nothing.
+    detail: Event | Mapping[str, object] | None = None
+    #: Size of a stored payload that was not read because it is too large, in bytes; 0: ``detail`` is all there is.
+    left_out: int = 0
 
     @property
     def payload(self) -> dict[str, Any] | None:
@@ -71,8 +83,40 @@ class LogEntry:
                 return dict(detail)
 
 
+@final
+@frozen(kw_only=True)
+class ListedEntry(LogLine):
+    """One line of the log as lists show it: a summary stands for the payload."""
+
+    #: Of a processed delivery; ``None``: the entry is of something else.
+    event: EventSummary | None = None
+
+
+def listed_entry(entry: LogEntry) -> ListedEntry:
+    """Return an entry as lists show it."""
+    parts = asdict(entry, recurse=False, filter=lambda attribute, _: attribute.name not in _PAYLOAD)
+    return ListedEntry(**parts, event=EventSummary.of(entry.detail) if isinstance(entry.detail, Event) else None)
+
+
+def left_out(sizes: Sequence[int], room: int) -> set[int]:
+    """Return the positions of the payloads that do not fit into ``room`` bytes together; of any, one always does.
+
+    The smallest ones fit first: one large payload must not cost a page all the others. A size of 0: no payload.
+    """
+    smallest_first = sorted((position for position, size in enumerate(sizes) if size), key=sizes.__getitem__)
+    return set(smallest_first[how_many_fit((sizes[position] for position in smallest_first), room) :])
+
+
 def log_body(entry: LogEntry) -> dict[str, Any]:
-    """Give the ten fields of a log entry (specification 2.3)."""
+    """Return the ten fields of a log entry (specification 2.3)."""
+    line = line_body(entry)
+    # The fields keep the order of the specification.
+    created_at = line.pop("createdAt")
+    return {**line, "payload": entry.payload, "createdAt": created_at}
+
+
+def line_body(entry: LogLine) -> dict[str, Any]:
+    """Return the fields of a log entry that has no payload at hand."""
     return {
         "id": entry.id,
         "referenceId": entry.reference_id,
@@ -82,7 +126,6 @@ def log_body(entry: LogEntry) -> dict[str, Any]:
         "status": entry.status.value,
         "statusCode": entry.status_code,
         "errorMessage": entry.error_message,
-        "payload": entry.payload,
         "createdAt": iso_ms(entry.created_at),
     }
 

@@ -8,14 +8,13 @@ from msgspec import Meta, Struct
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.content.posts import Post
 from contentsvc_core.insights import LogSearch, Place
-from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.journal import ListedEntry, LogStatus
 from contentsvc_core.places import written_place
 from contentsvc_core.search.excerpts import record_hit_body
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.trail import Led
-from contentsvc_core.webhooks.events import Push, Release
-from contentsvc_core.workflows.runs import WorkflowRun
+from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_mcp.context_tools import Before, HitBody, Next, Notice, read_before
 from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
 
@@ -148,9 +147,9 @@ async def _read(box: Toolbox, key: ApiKey, wanted: ReadDelivery) -> Answer:
     entries = await box.trails.entries(key.organization_id, wanted.id.strip())
     if not entries:
         raise Refused(_UNKNOWN)
-    processed = next((entry for entry in entries if isinstance(entry.detail, Push | Release)), None)
+    processed = next((entry for entry in entries if entry.event is not None), None)
     led = None if processed is None else await box.trails.led(processed)
-    record = None if led is None else led.record
+    record = None if led is None else await box.contexts.record(key.organization_id, led.custom_id)
     hit = None if record is None else await asyncio.to_thread(lambda: record_hit_body(record, ()))
     return Answer(
         facts={
@@ -166,7 +165,7 @@ async def _read(box: Toolbox, key: ApiKey, wanted: ReadDelivery) -> Answer:
     )
 
 
-def _entry_body(entry: LogEntry) -> dict[str, Any]:
+def _entry_body(entry: ListedEntry) -> dict[str, Any]:
     return {
         "id": entry.id,
         "deliveryId": entry.reference_id,
@@ -186,7 +185,7 @@ def _run_bodies(led: Led | None) -> list[dict[str, Any]]:
     return [_run_body(*run) for run in (() if led is None else led.runs)]
 
 
-def _run_body(run: WorkflowRun, trigger: str, post: Post | None) -> dict[str, Any]:
+def _run_body(run: ListedRun, trigger: str, post: Post | None) -> dict[str, Any]:
     written = None
     if post is not None:
         written = {

@@ -207,3 +207,17 @@ async def test_what_can_be_no_integration_is_refused_on_every_store(acme: Caller
         answer = await acme("GET", f"/v1/webhook-logs?integrationId={id_}")
         assert answer.status_code == 400
         assert answer.json()["error"].startswith("Invalid integrationId: ")
+
+
+async def test_the_payloads_of_a_page_are_bounded_and_each_is_there_on_a_page_of_its_own(acme: Caller) -> None:
+    for number, size in enumerate((2_600_000, 2_500_000, 100)):
+        await acme.push(f"d-{number}", "feat: a lamp\n\n" + "x" * size)
+        acme.world.clock.advance(timedelta(seconds=1))
+
+    page = await logs(acme)
+
+    assert [each["referenceId"] for each in page if each["payload"] is None] == ["d-0"]
+    assert [sorted(each) for each in page] == [sorted(page[0])] * 3
+    (alone,) = await logs(acme, limit=1, page=3)
+    assert alone["referenceId"] == "d-0"
+    assert len(alone["payload"]["data"]["commits"][0]["message"]) > 2_600_000

@@ -101,6 +101,8 @@ class Stores(Protocol):
     async def close(self) -> None: ...
 
 
+#: Room for all payloads, in bytes.
+ALL_BYTES = 2**30
 #: Who takes runs, where it does not matter who.
 EXECUTOR = "exe_1"
 

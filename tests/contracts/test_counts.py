@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from alembic import command
 from attrs import evolve, frozen
-from contract_values import IDS, RotatingSealer, Tenant, a_post, later, take, tenant
+from contract_values import ALL_BYTES, IDS, RotatingSealer, Tenant, a_post, later, take, tenant
 from sqlalchemy import Connection, Integer, Table, cast, delete, func, insert, literal, select, update
 from tests import postgres
 
@@ -222,7 +222,9 @@ async def test_what_stood_before_the_counts_is_counted(empty: Database) -> None:
 
     assert await _agree(empty)
     stores = sql_stores(empty, RotatingSealer())
-    page = await stores.journal.page("org_1", LogQuery(statuses=[LogStatus.PENDING]), PageRequest(limit=2, page=3))
+    page = await stores.journal.page(
+        "org_1", LogQuery(statuses=[LogStatus.PENDING]), PageRequest(limit=2, page=3), max_bytes=ALL_BYTES
+    )
     assert isinstance(page, tuple)
     assert [entry.id for entry in page[0]] == [min(entries[:2], key=lambda row: row["id"])["id"]]
 

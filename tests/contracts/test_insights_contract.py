@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from contentsvc_core.content.jobs import Job
 from contentsvc_core.insights import LogCount, LogSearch, Place
-from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.journal import ListedEntry, LogEntry, LogStatus, listed_entry
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_core.workflows.causes import SiteReading
-from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import ListedRun, RunStatus, WorkflowRun, listed_run
 
 #: The fixture is built once for all examples, which only read.
 _reading = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -92,13 +92,14 @@ _SEARCHES = st.builds(
 async def test_a_part_of_the_log_is_what_a_plain_filter_leaves(
     acme: Tenant, log: list[LogEntry], search: LogSearch, limit: int, start: int, end: int
 ) -> None:
-    wanted = [entry for entry in log if _plainly(search, entry)]
-    assert [entry for entry in log if search.finds(entry)] == wanted
+    found = [entry for entry in log if _plainly(search, entry)]
+    assert [entry for entry in log if search.finds(entry)] == found
 
+    wanted = [listed_entry(entry) for entry in found]
     assert list(await acme.stores.insights.log(acme.id, search, limit=limit)) == wanted[:limit]
     before, after = Place.of(log[start]), Place.of(log[end])
-    older = [entry for entry in wanted if log.index(entry) > start]
-    newer = [entry for entry in wanted if log.index(entry) < end]
+    older = [listed_entry(entry) for entry in found if log.index(entry) > start]
+    newer = [listed_entry(entry) for entry in found if log.index(entry) < end]
     assert list(await acme.stores.insights.log(acme.id, search, limit=limit, before=before)) == older[:limit]
     assert list(await acme.stores.insights.log(acme.id, search, limit=limit, after=after)) == newer[:limit]
     both = [entry for entry in older if entry in newer]
@@ -108,7 +109,7 @@ async def test_a_part_of_the_log_is_what_a_plain_filter_leaves(
 
 @pytest.mark.parametrize("search", [LogSearch(), LogSearch(text="push"), LogSearch(statuses=[LogStatus.FAILED])])
 async def test_places_lead_through_the_whole_log(acme: Tenant, log: list[LogEntry], search: LogSearch) -> None:
-    read: list[LogEntry] = []
+    read: list[ListedEntry] = []
     place: Place | None = None
     while part := await acme.stores.insights.log(acme.id, search, limit=5, before=place):
         read += part
@@ -117,7 +118,7 @@ async def test_places_lead_through_the_whole_log(acme: Tenant, log: list[LogEntr
         entry = evolve(_entry(acme.id, 2), created_at=later(days=99), status=LogStatus.FAILED)
         await acme.stores.journal.append(entry)
 
-    assert read == [entry for entry in log if search.finds(entry)]
+    assert read == [listed_entry(entry) for entry in log if search.finds(entry)]
     # A place is one, whether anything stands there or not.
     nowhere = Place(created_at=later(days=98), id="")
     assert len(await acme.stores.insights.log(acme.id, search, limit=99, after=nowhere)) > 0
@@ -126,14 +127,14 @@ async def test_places_lead_through_the_whole_log(acme: Tenant, log: list[LogEntr
 
 async def test_the_newest_entry_of_each_integration_is_found(acme: Tenant, log: list[LogEntry]) -> None:
     insights = acme.stores.insights
-    wanted = {entry.integration_id: entry for entry in reversed(log)}
+    wanted = {entry.integration_id: listed_entry(entry) for entry in reversed(log)}
     assert dict(await insights.newest_entries(acme.id)) == wanted
     assert await insights.newest_entries("org_unknown") == {}
 
     # One that was long silent, and one whose only entries are swept.
     silent = evolve(_entry(acme.id, 0), integration_id="int_silent", created_at=later(days=-20))
     await acme.stores.journal.append(silent)
-    assert dict(await insights.newest_entries(acme.id)) == {**wanted, "int_silent": silent}
+    assert dict(await insights.newest_entries(acme.id)) == {**wanted, "int_silent": listed_entry(silent)}
     assert await acme.stores.journal.sweep(acme.id, before=later(days=-19), limit=9) == 1
     assert dict(await insights.newest_entries(acme.id)) == wanted
 
@@ -173,11 +174,11 @@ async def test_nothing_is_counted_by_other_stretches(acme: Tenant, span: timedel
         await acme.stores.insights.log_counts(acme.id, since=later(), span=span)
 
 
-async def _runs(acme: Tenant, *hours: int) -> list[WorkflowRun]:
-    """Settle a delivery for each hour, which starts two runs; give all runs as they stand, newest first."""
+async def _runs(acme: Tenant, *hours: int) -> list[ListedRun]:
+    """Settle a delivery for each hour, which starts two runs; return all runs as lists show them, newest first."""
     for hour in hours:
         await acme.stores.deliveries.settle(await acme.processed(IDS.mint("d-"), at=later(hours=hour)))
-    return list(await acme.stores.ledger.runs(acme.id))
+    return [listed_run(run) for run in await acme.stores.ledger.runs(acme.id)]
 
 
 async def test_runs_are_given_newest_first_by_status_and_place(acme: Tenant) -> None:
@@ -186,7 +187,7 @@ async def test_runs_are_given_newest_first_by_status_and_place(acme: Tenant) -> 
     runs, insights = await _runs(acme, 3, 1, 2, 1), acme.stores.insights
     await acme.stores.ledger.cancel(acme.id, runs[1].id, "not wanted")
     await take(acme.stores, [runs[6].id])
-    stored = list(await acme.stores.ledger.runs(acme.id))
+    stored = [listed_run(run) for run in await acme.stores.ledger.runs(acme.id)]
 
     assert list(await insights.runs(acme.id, limit=99)) == stored
     assert list(await insights.runs(acme.id, limit=3)) == stored[:3]
@@ -254,9 +255,9 @@ async def test_runs_and_the_entry_that_they_came_with_lead_to_each_other(acme: T
 
     for owner, settling in settled:
         assert len(settling.runs) == 2
-        assert list(await insights.runs_of(owner.id, settling.log.id)) == sorted(
-            settling.runs, key=lambda run: (run.created_at, run.id)
-        )
+        assert list(await insights.runs_of(owner.id, settling.log.id)) == [
+            listed_run(run) for run in sorted(settling.runs, key=lambda run: (run.created_at, run.id))
+        ]
         stranger = zenith if owner is acme else acme
         assert list(await insights.runs_of(stranger.id, settling.log.id)) == []
         for run in settling.runs:
@@ -276,7 +277,7 @@ async def test_a_run_is_found_by_its_entry_as_it_stands_now(acme: Tenant) -> Non
     log_id = await acme.stores.insights.log_of(acme.id, run)
     assert log_id is not None
 
-    assert run in await acme.stores.insights.runs_of(acme.id, log_id)
+    assert listed_run(run) in await acme.stores.insights.runs_of(acme.id, log_id)
     # Tried once more, days later: it is still the run of that delivery.
     await acme.stores.ledger.end(run, RunStatus.FAILED, "the writer was away")
     assert await acme.stores.ledger.restart(acme.id, run.id, due_at=later(days=3))
@@ -295,7 +296,7 @@ async def test_an_entry_that_was_swept_leads_nowhere(acme: Tenant) -> None:
     assert list(await acme.stores.insights.runs_of(acme.id, settling.log.id)) == []
     assert await acme.stores.insights.log_of(acme.id, settling.runs[0]) is None
     # The run is there.
-    assert await acme.stores.insights.run(acme.id, settling.runs[0].id) == settling.runs[0]
+    assert await acme.stores.insights.run(acme.id, settling.runs[0].id) == listed_run(settling.runs[0])
 
 
 async def test_what_no_delivery_has_started_came_with_no_entry(acme: Tenant) -> None:
@@ -304,8 +305,8 @@ async def test_what_no_delivery_has_started_came_with_no_entry(acme: Tenant) -> 
     run = WorkflowRun(id=IDS.mint(""), organization_id=acme.id, cause=asked, created_at=later(), due_at=later())
     await acme.stores.jobs.start(Job(id=job_id, run=run))
 
-    assert await acme.stores.insights.run(acme.id, run.id) == run
-    assert list(await acme.stores.insights.runs(acme.id, limit=9)) == [run]
+    assert await acme.stores.insights.run(acme.id, run.id) == listed_run(run)
+    assert list(await acme.stores.insights.runs(acme.id, limit=9)) == [listed_run(run)]
     assert await acme.stores.insights.log_of(acme.id, run) is None
     assert list(await acme.stores.insights.runs_of(acme.id, run.id)) == []
 

@@ -3,7 +3,7 @@
 from itertools import product
 
 import pytest
-from contract_values import CHECKING, IDS, Tenant, later, push, tenant
+from contract_values import ALL_BYTES, CHECKING, IDS, Tenant, later, push, tenant
 
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.journal import LogEntry, LogQuery, LogStatus
@@ -52,13 +52,17 @@ async def test_pages_partition_the_log(acme: Tenant, log: list[LogEntry]) -> Non
 
         read: list[LogEntry] = []
         for number in range(1, last + 1):
-            page = await acme.stores.journal.page(acme.id, query, PageRequest(limit=5, page=number))
+            page = await acme.stores.journal.page(
+                acme.id, query, PageRequest(limit=5, page=number), max_bytes=ALL_BYTES
+            )
             assert not isinstance(page, InvalidPage)
             assert page[1] == Pagination(limit=5, current_page=number, total_pages=last, total_items=len(wanted))
             read.extend(page[0])
 
         assert read == wanted
-        beyond = await acme.stores.journal.page(acme.id, query, PageRequest(limit=5, page=last + 1))
+        beyond = await acme.stores.journal.page(
+            acme.id, query, PageRequest(limit=5, page=last + 1), max_bytes=ALL_BYTES
+        )
         assert beyond == InvalidPage(requested_page=last + 1, total_pages=last)
 
 

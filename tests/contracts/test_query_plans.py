@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from attrs import evolve, frozen
-from contract_values import IDS, RotatingSealer, Tenant, a_post, later, push, release, take, tenant
+from contract_values import ALL_BYTES, IDS, RotatingSealer, Tenant, a_post, later, push, release, take, tenant
 from sqlalchemy import insert, text
 from sqlite_files import file_of
 from tests import postgres
@@ -228,12 +228,17 @@ _DEEP: Final = PageRequest(limit=10, page=60)
 _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "endpoint": lambda shelf: shelf.stores.deliveries.endpoint(shelf.acme.address, later()),
     "settle": _settling,
-    "first page of the log": lambda shelf: shelf.stores.journal.page(shelf.acme.id, LogQuery(), PageRequest()),
-    "deep page of the log": lambda shelf: shelf.stores.journal.page(shelf.acme.id, LogQuery(), _DEEP),
+    "first page of the log": lambda shelf: shelf.stores.journal.page(
+        shelf.acme.id, LogQuery(), PageRequest(), max_bytes=ALL_BYTES
+    ),
+    "deep page of the log": lambda shelf: shelf.stores.journal.page(
+        shelf.acme.id, LogQuery(), _DEEP, max_bytes=ALL_BYTES
+    ),
     "page of the log by filters": lambda shelf: shelf.stores.journal.page(
         shelf.acme.id,
         LogQuery(integration_ids=[shelf.acme.integration.id], statuses=[LogStatus.SUCCESS]),
         _DEEP,
+        max_bytes=ALL_BYTES,
     ),
     "log entry by the id of an event": lambda shelf: shelf.stores.journal.entry(shelf.acme.id, shelf.processed),
     "log entry by an id with a time": _timed,

@@ -415,3 +415,16 @@ def test_a_place_is_read_as_it_is_written() -> None:
     place = Place(created_at=START + timedelta(milliseconds=7), id="log_7")
 
     assert read_place(written_place(place)) == place
+
+
+async def test_of_a_payload_that_is_too_large_for_a_page_its_summary_is_shown(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("d-1", "feat: a lamp\n\n" + "x" * 600_000)
+    (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
+
+    page = await browsing.open(f"{LOGS}/{entry.id}")
+
+    assert "main: feat: a lamp" in page.text
+    assert "too many for this page" in page.text
+    assert "xxxxxx" not in page.text
+    raw = await browsing.open(page.links["Show all of it as text"])
+    assert raw.response.json() == entry.payload

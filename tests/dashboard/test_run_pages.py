@@ -410,3 +410,16 @@ async def test_a_trail_of_crumbs_ends_with_a_link(acme: Caller, browsing: Browsi
 
     (crumbs,) = re.findall(r'<p class="crumbs">(.*?)</p>', page.response.text)
     assert crumbs.endswith("</a>")
+
+
+async def test_of_an_event_that_is_too_large_for_a_page_its_summary_is_shown(acme: Caller, browsing: Browsing) -> None:
+    await acme("POST", "/v1/event-triggers", {"name": "Each push", "targets": {"repositoryIds": [1]}})
+    await acme.push("d-1", "feat: a lamp\n\n" + "x" * 600_000)
+    (run,) = await acme.world.stores.ledger.runs(acme.organization.id)
+
+    page = await browsing.open(f"/dashboard/runs/{run.id}")
+
+    assert "main: feat: a lamp" in page.text
+    assert "too much for this page" in page.text
+    assert "xxxxxx" not in page.text
+    assert page.links["Show all of it as text"].endswith("/raw")

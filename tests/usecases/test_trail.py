@@ -6,7 +6,8 @@ from tests.golden import REPOSITORY_ID
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import perform_all, pushed
 
-from contentsvc_core import LogEntry, RunStatus, Trigger
+from contentsvc_core import RunStatus, Trigger
+from contentsvc_core.journal import ListedEntry, listed_entry
 from contentsvc_core.testing import signed
 from contentsvc_core.usecases.trail import Led, Trails
 
@@ -14,7 +15,7 @@ from contentsvc_core.usecases.trail import Led, Trails
 @pytest.fixture
 def trails(world: World) -> Trails:
     stores = world.stores
-    return Trails(stores.journal, stores.insights, stores.contexts, stores.directory, stores.posts)
+    return Trails(stores.insights, stores.contexts, stores.directory, stores.posts)
 
 
 async def entries(world: World, trails: Trails, named: str) -> list[str]:
@@ -30,8 +31,8 @@ async def test_a_delivery_is_found_by_its_id_its_record_and_each_of_its_entries(
     both = ["d-1 Duplicate push delivery", "d-1 Processed push event"]
     assert await entries(world, trails, "d-1") == both
     assert await entries(world, trails, f"codehost:{REPOSITORY_ID}:d-1") == both
-    assert await trails.entries(world.organization.id, oldest.id) == (oldest,)
-    assert await trails.entries(world.organization.id, newest.id) == (newest,)
+    assert await trails.entries(world.organization.id, oldest.id) == (listed_entry(oldest),)
+    assert await trails.entries(world.organization.id, newest.id) == (listed_entry(newest),)
     # A part of an id, another repository, another provider, somebody else's.
     for other in ("d-", f"codehost:{REPOSITORY_ID + 1}:d-1", f"github:{REPOSITORY_ID}:d-1", "log_nothing"):
         assert await entries(world, trails, other) == []
@@ -55,9 +56,11 @@ async def test_a_delivery_is_found_under_any_number_of_newer_ones(world: World, 
     assert await entries(world, trails, "d-first") == ["d-first Processed push event"]
 
 
-async def processed(world: World, delivery_id: str) -> LogEntry:
+async def processed(world: World, delivery_id: str) -> ListedEntry:
     return next(
-        each for each in await world.stores.journal.entries(world.organization.id) if each.reference_id == delivery_id
+        listed_entry(each)
+        for each in await world.stores.journal.entries(world.organization.id)
+        if each.reference_id == delivery_id
     )
 
 
@@ -72,14 +75,19 @@ async def test_what_a_delivery_has_led_to(world: World, trails: Trails) -> None:
     before = await trails.led(entry)
     runs = await perform_all(world)
     after = await trails.led(entry)
-    partly = Led(record=None, runs=[*before.runs[:1], *after.runs[1:]] if before and after else (), number=2)
+    partly = Led(
+        custom_id="",
+        repository=None,
+        runs=[*before.runs[:1], *after.runs[1:]] if before and after else (),
+        number=2,
+    )
     assert partly.is_under_way
 
     (record,) = await world.stores.contexts.records(world.organization.id)
     assert before is not None
     assert after is not None
-    assert (before.record, before.number, before.is_under_way) == (record, 2, True)
-    assert (after.record, after.number, after.is_under_way) == (record, 2, False)
+    assert (before.repository, before.number, before.is_under_way) == (record.repository, 2, True)
+    assert (after.custom_id, after.number, after.is_under_way) == (record.custom_id, 2, False)
     assert [(run.status, post) for run, _, post in before.runs] == [(RunStatus.PENDING, None)] * 2
     posts = {post.id: post for post in await world.stores.posts.posts(world.organization.id)}
     assert {run.id: (name, post) for run, name, post in after.runs} == {

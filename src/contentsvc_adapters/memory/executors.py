@@ -8,7 +8,7 @@ from attrs import evolve
 from contentsvc_adapters.memory.outgoing import tell_of_run
 from contentsvc_adapters.memory.state import State, refuse_unstorable
 from contentsvc_core.content.writing import Draft
-from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunStatus, Taken, WorkflowRun
+from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunState, RunStatus, Taken, WorkflowRun
 
 
 @final
@@ -71,7 +71,7 @@ class MemoryRunMemory:
         """Take the shared state."""
         self._state = state
 
-    async def kept(self, run: WorkflowRun) -> Mapping[str, str]:
+    async def kept(self, run: RunState) -> Mapping[str, str]:
         """Give what a run's steps have given."""
         return dict(self._state.steps.get(run.id, {}))
 

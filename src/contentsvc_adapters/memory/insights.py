@@ -7,10 +7,11 @@ from typing import final
 
 from contentsvc_adapters.memory.state import State, of_organization, place
 from contentsvc_core.insights import LogCount, LogSearch, Place, refuse_uncounted, stretch_at
-from contentsvc_core.journal import LogEntry
-from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.journal import ListedEntry, LogEntry, listed_entry
+from contentsvc_core.webhooks.events import Event
+from contentsvc_core.wire import event_to_json
 from contentsvc_core.workflows.causes import Delivered
-from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus, WorkflowRun, listed_run
 
 
 @final
@@ -29,7 +30,7 @@ class MemoryInsights:
         limit: int,
         before: Place | None = None,
         after: Place | None = None,
-    ) -> Sequence[LogEntry]:
+    ) -> Sequence[ListedEntry]:
         """List entries."""
         found = [
             entry
@@ -38,12 +39,17 @@ class MemoryInsights:
             and (after is None or place(entry) > place(after))
             and search.finds(entry)
         ]
-        return found[:limit]
+        return [listed_entry(entry) for entry in found[:limit]]
 
-    async def newest_entries(self, organization_id: str) -> Mapping[str, LogEntry]:
+    async def entry(self, organization_id: str, log_id: str) -> ListedEntry | None:
+        """Find an entry."""
+        entry = self._state.log.get((organization_id, log_id))
+        return None if entry is None else listed_entry(entry)
+
+    async def newest_entries(self, organization_id: str) -> Mapping[str, ListedEntry]:
         """Find each integration's newest entry."""
         oldest_first = of_organization(self._state.log.values(), organization_id, newest_first=False)
-        return {entry.integration_id: entry for entry in oldest_first}
+        return {entry.integration_id: listed_entry(entry) for entry in oldest_first}
 
     async def log_counts(self, organization_id: str, *, since: datetime, span: timedelta) -> Sequence[LogCount]:
         """Count entries."""
@@ -64,36 +70,43 @@ class MemoryInsights:
         statuses: Collection[RunStatus] = (),
         limit: int,
         before: Place | None = None,
-    ) -> Sequence[WorkflowRun]:
+    ) -> Sequence[ListedRun]:
         """List runs."""
         found = [
             run
             for run in of_organization(self._state.runs.values(), organization_id)
             if (not statuses or run.status in statuses) and (before is None or place(run) < place(before))
         ]
-        return found[:limit]
+        return [listed_run(run) for run in found[:limit]]
 
-    async def run(self, organization_id: str, run_id: str) -> WorkflowRun | None:
+    async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
         """Find a run."""
-        run = self._state.runs.get(run_id)
-        return run if run is not None and run.organization_id == organization_id else None
+        run = self._run(organization_id, run_id)
+        return None if run is None else listed_run(run)
 
-    async def runs_of(self, organization_id: str, log_id: str) -> Sequence[WorkflowRun]:
+    async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
+        """Find the event of a run."""
+        run = self._run(organization_id, run_id)
+        if run is None or not isinstance(run.cause, Delivered):
+            return None
+        return run.cause.event if len(event_to_json(run.cause.event)) <= max_bytes else None
+
+    async def runs_of(self, organization_id: str, log_id: str) -> Sequence[ListedRun]:
         """List the runs that were stored with an entry."""
         entry = self._state.log.get((organization_id, log_id))
         if entry is None:
             return []
         runs = of_organization(self._state.runs.values(), organization_id, newest_first=False)
-        return [run for run in runs if _came_with(run, entry)]
+        return [listed_run(run) for run in runs if _came_with(run, entry)]
 
     async def run_counts(self, organization_id: str, *, since: datetime) -> Mapping[RunStatus, int]:
         """Count runs."""
         runs = of_organization(self._state.runs.values(), organization_id)
         return dict(Counter(run.status for run in runs if run.created_at >= since))
 
-    async def log_of(self, organization_id: str, run: WorkflowRun) -> str | None:
+    async def log_of(self, organization_id: str, run: RunState) -> str | None:
         """Find the entry that a run was stored with."""
-        stored = await self.run(organization_id, run.id)
+        stored = self._run(organization_id, run.id)
         entries = of_organization(self._state.log.values(), organization_id)
         return next((entry.id for entry in entries if stored is not None and _came_with(stored, entry)), None)
 
@@ -104,6 +117,10 @@ class MemoryInsights:
         runs = of_organization(self._state.runs.values(), organization_id)
         return next((run.id for run in runs if run.post_id == post_id), None)
 
+    def _run(self, organization_id: str, run_id: str) -> WorkflowRun | None:
+        run = self._state.runs.get(run_id)
+        return run if run is not None and run.organization_id == organization_id else None
+
 
 def _came_with(run: WorkflowRun, entry: LogEntry) -> bool:
     """Tell whether one settlement has left both.
@@ -113,7 +130,7 @@ def _came_with(run: WorkflowRun, entry: LogEntry) -> bool:
     cause = run.cause
     return (
         isinstance(cause, Delivered)
-        and isinstance(entry.detail, Push | Release)
+        and isinstance(entry.detail, Event)
         and run.created_at == entry.created_at
         and (cause.provider, cause.repository_id, cause.delivery_id)
         == (entry.integration_type, entry.repository_id, entry.reference_id)

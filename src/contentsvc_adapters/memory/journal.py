@@ -4,11 +4,14 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import final
 
+import msgspec
 from attrs import evolve
 
 from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
-from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus
+from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus, left_out
+from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.wire import event_to_json
 
 
 @final
@@ -57,7 +60,7 @@ class MemoryJournal:
         return of_organization(self._state.log.values(), organization_id, limit=limit)
 
     async def page(
-        self, organization_id: str, query: LogQuery, request: PageRequest
+        self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
     ) -> tuple[Sequence[LogEntry], Pagination] | InvalidPage:
         """Count the entries and give one page of them."""
         found = [
@@ -69,11 +72,16 @@ class MemoryJournal:
         pagination = paginate(request, len(found))
         if isinstance(pagination, InvalidPage):
             return pagination
-        return found[request.offset : request.offset + request.limit], pagination
+        page = found[request.offset : request.offset + request.limit]
+        without = left_out(list(map(_size, page)), max_bytes)
+        return [_without_payload(each) if at in without else each for at, each in enumerate(page)], pagination
 
-    async def entry(self, organization_id: str, log_id: str) -> LogEntry | None:
+    async def entry(self, organization_id: str, log_id: str, *, max_bytes: int | None = None) -> LogEntry | None:
         """Find an entry."""
-        return self._state.log.get((organization_id, log_id))
+        entry = self._state.log.get((organization_id, log_id))
+        if entry is None or max_bytes is None or _size(entry) <= max_bytes:
+            return entry
+        return _without_payload(entry)
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         """Delete the oldest entries."""
@@ -90,3 +98,17 @@ class MemoryJournal:
         for key in swept:
             del self._state.claims[key]
         return len(swept)
+
+
+def _size(entry: LogEntry) -> int:
+    match entry.detail:
+        case None:
+            return 0
+        case Push() | Release():
+            return len(event_to_json(entry.detail))
+        case payload:
+            return len(msgspec.json.encode(dict(payload)))
+
+
+def _without_payload(entry: LogEntry) -> LogEntry:
+    return evolve(entry, detail=None, left_out=_size(entry))

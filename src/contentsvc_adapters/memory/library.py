@@ -29,6 +29,11 @@ class MemoryContextLibrary:
         """Read one record."""
         return self._state.contexts.get((organization_id, custom_id))
 
+    async def repository(self, organization_id: str, custom_id: str) -> str | None:
+        """Find the repository of a record."""
+        record = self._state.contexts.get((organization_id, custom_id))
+        return None if record is None else record.repository
+
     async def before(self, record: ContextRecord, *, limit: int, max_bytes: int) -> Sequence[ContextRecord]:
         """List the records of one repository that are older than ``record``."""
         older = [

@@ -1,22 +1,58 @@
-"""Log entries as they are read, with the events that they came with."""
+"""Log entries as they are read: as lists show them, and with their payloads."""
 
-import asyncio
-from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Select, select
+from sqlalchemy import Connection, Select, func, select
 
 from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.schema import events, log_entries
-from contentsvc_core.journal import LogEntry
+from contentsvc_adapters.sql.small import small_data
+from contentsvc_core.identifiers import minted_ms
 
-#: Entries with what :func:`~contentsvc_adapters.sql.rows.log_entry` needs of their events.
-ENTRIES: Final[Select[*tuple[Any, ...]]] = select(
-    log_entries, events.c.type.label("event_type"), events.c.data.label("event_data")
+#: Largest difference between the time in an entry's id and the entry's own, in milliseconds: reading a body takes time,
+#: and clocks are set.
+_ABOUT_MS: Final = 10 * 60 * 1000
+
+_LINES: Final[Select[*tuple[Any, ...]]] = select(
+    *(column for column in log_entries.c if column.name != "payload"), events.c.type.label("event_type")
 ).outerjoin(events, events.c.id == log_entries.c.event_id)
+#: What payloads are made from, by the entries' ids.
+PAYLOADS: Final[Select[*tuple[Any, ...]]] = select(
+    log_entries.c.id, log_entries.c.payload, events.c.data.label("event_data")
+).outerjoin(events, events.c.id == log_entries.c.event_id)
+#: Entries with all of their payloads.
+WHOLE: Final = _LINES.add_columns(log_entries.c.payload, events.c.data.label("event_data"))
 
 
-async def entries_of(found: Sequence[rows.AnyRow]) -> list[LogEntry]:
-    """Read entries, aside."""
-    # Not on the loop: a hundred entries may hold two hundred thousand commits.
-    return await asyncio.to_thread(lambda: [rows.log_entry(row) for row in found])
+def listed_entries(dialect: Dialect) -> Select[*tuple[Any, ...]]:
+    """Build the statement that reads entries for :func:`~contentsvc_adapters.sql.rows.listed_entry`."""
+    return _LINES.add_columns(events.c.summary, small_data(dialect, events.c.summary.is_(None)))
+
+
+def sized_entries(dialect: Dialect) -> Select[*tuple[Any, ...]]:
+    """Build the statement that reads entries with the sizes of their payloads, as stored."""
+    size = func.coalesce(dialect.size_of(log_entries.c.payload), dialect.size_of(events.c.data), 0)
+    return _LINES.add_columns(size.label("size"))
+
+
+def find_entry(
+    connection: Connection, entries: Select[*tuple[Any, ...]], organization_id: str, log_id: str
+) -> rows.AnyRow | None:
+    """Return an entry by its id.
+
+    Ids alone lead to no entry: an index would cost every delivery something. The event that an entry came with has
+    its id, and its time. Of one without an event the id tells a time, which is about the entry's. Only what is not
+    found there is looked for among all of its organization.
+    """
+    mine = entries.where(log_entries.c.organization_id == organization_id, log_entries.c.id == log_id)
+    arrived = select(events.c.created_at).where(events.c.organization_id == organization_id, events.c.id == log_id)
+    at = connection.scalar(arrived)
+    if at is not None:
+        return connection.execute(mine.where(log_entries.c.created_at == at)).first()
+    minted = minted_ms(log_id)
+    if minted is not None:
+        about = log_entries.c.created_at.between(minted - _ABOUT_MS, minted + _ABOUT_MS)
+        if (found := connection.execute(mine.where(about)).first()) is not None:
+            return found
+    return connection.execute(mine).first()

@@ -10,7 +10,7 @@ from contentsvc_adapters.sql.outgoing.telling import fail_runs
 from contentsvc_adapters.sql.runs import forget, held, stands_at
 from contentsvc_adapters.sql.schema import executors, run_drafts, run_steps, workflow_runs
 from contentsvc_core.content.writing import Draft
-from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunStatus, Taken, WorkflowRun
+from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunState, RunStatus, Taken, WorkflowRun
 
 
 @final
@@ -81,7 +81,7 @@ class SqlRunMemory:
         """Take the database."""
         self._database = database
 
-    async def kept(self, run: WorkflowRun) -> Mapping[str, str]:
+    async def kept(self, run: RunState) -> Mapping[str, str]:
         """Read what a run's steps have given."""
         query = select(run_steps.c.name, run_steps.c.result).where(run_steps.c.run_id == run.id)
         found = await self._database.read(lambda connection: connection.execute(query).all())

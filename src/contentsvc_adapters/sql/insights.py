@@ -15,13 +15,15 @@ from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.counts import LOG, Stretch
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.entries import ENTRIES, entries_of
-from contentsvc_adapters.sql.runs import RUNS, stands_at
+from contentsvc_adapters.sql.entries import find_entry, listed_entries
+from contentsvc_adapters.sql.runs import listed_runs, stands_at
 from contentsvc_adapters.sql.schema import events, log_counts, log_entries, posts, workflow_runs
 from contentsvc_core.insights import LogCount, LogSearch, Place, refuse_uncounted
-from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.journal import ListedEntry, LogStatus
 from contentsvc_core.timestamps import from_ms, to_ms
-from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_core.webhooks.events import Event
+from contentsvc_core.workflows.asked import ASKED_KINDS
+from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus
 
 _Conditions: TypeAlias = Sequence[ColumnElement[bool]]
 
@@ -43,6 +45,8 @@ class SqlInsights:
     def __init__(self, database: Database) -> None:
         """Take the database."""
         self._database = database
+        self._entries = listed_entries(database.dialect)
+        self._runs = listed_runs(database.dialect)
 
     async def log(
         self,
@@ -52,7 +56,7 @@ class SqlInsights:
         limit: int,
         before: Place | None = None,
         after: Place | None = None,
-    ) -> Sequence[LogEntry]:
+    ) -> Sequence[ListedEntry]:
         """Read entries, those alone of days that have any of the integrations and statuses that are asked for."""
         filters = {
             "integration_id": search.integration_ids,
@@ -67,30 +71,39 @@ class SqlInsights:
 
         def read(connection: Connection) -> list[rows.AnyRow]:
             if search == LogSearch():
-                return list(connection.execute(_listed(ENTRIES, log_entries, mine, limit)))
+                return list(connection.execute(_listed(self._entries, log_entries, mine, limit)))
             found: list[rows.AnyRow] = []
             # Each is one short statement; and where a day has nothing to be found, it is not looked through.
             for day in LOG.days(connection, organization_id, filters):
                 if _is_outside(day, before, after):
                     continue
-                found += connection.execute(_listed(ENTRIES, log_entries, [*mine, *_inside(day)], limit - len(found)))
+                found += connection.execute(
+                    _listed(self._entries, log_entries, [*mine, *_inside(day)], limit - len(found))
+                )
                 if len(found) >= limit:
                     break
             return found
 
-        return await entries_of(await self._database.read(read))
+        return await _entries(await self._database.read(read))
 
-    async def newest_entries(self, organization_id: str) -> Mapping[str, LogEntry]:
+    async def entry(self, organization_id: str, log_id: str) -> ListedEntry | None:
+        """Read one entry."""
+        found = await self._database.read(
+            lambda connection: find_entry(connection, self._entries, organization_id, log_id)
+        )
+        return None if found is None else (await _entries([found]))[0]
+
+    async def newest_entries(self, organization_id: str) -> Mapping[str, ListedEntry]:
         """Read each integration's newest entry, which is in the newest hour that holds one."""
 
         def read(connection: Connection) -> list[rows.AnyRow]:
             return [
                 row
                 for integration_id, day in _newest_days(connection, organization_id).items()
-                for row in connection.execute(_newest(connection, organization_id, integration_id, day))
+                for row in connection.execute(_newest(connection, self._entries, organization_id, integration_id, day))
             ]
 
-        return {entry.integration_id: entry for entry in await entries_of(await self._database.read(read))}
+        return {entry.integration_id: entry for entry in await _entries(await self._database.read(read))}
 
     async def log_counts(self, organization_id: str, *, since: datetime, span: timedelta) -> Sequence[LogCount]:
         """Read what is counted already."""
@@ -126,21 +139,36 @@ class SqlInsights:
         statuses: Collection[RunStatus] = (),
         limit: int,
         before: Place | None = None,
-    ) -> Sequence[WorkflowRun]:
+    ) -> Sequence[ListedRun]:
         """Read runs. Where a status is rare, those are walked through that have another one."""
         mine = [workflow_runs.c.organization_id == organization_id, *_between(workflow_runs, before, None)]
         if statuses:
             # In the order of their definition, and not in that of a set: one statement for one question.
             mine.append(or_(*(stands_at(status) for status in RunStatus if status in statuses)))
-        return await self._runs(_listed(RUNS, workflow_runs, mine, limit))
+        return await self._read_runs(_listed(self._runs, workflow_runs, mine, limit))
 
-    async def run(self, organization_id: str, run_id: str) -> WorkflowRun | None:
+    async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
         """Read a run."""
         mine = workflow_runs.c.organization_id == organization_id
-        found = await self._runs(RUNS.where(mine, workflow_runs.c.id == run_id))
+        found = await self._read_runs(self._runs.where(mine, workflow_runs.c.id == run_id))
         return found[0] if found else None
 
-    async def runs_of(self, organization_id: str, log_id: str) -> Sequence[WorkflowRun]:
+    async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
+        """Read the event of a run."""
+        query = (
+            select(events.c.id, events.c.type, events.c.data)
+            .join(workflow_runs, workflow_runs.c.event_id == events.c.id)
+            .where(
+                workflow_runs.c.organization_id == organization_id,
+                workflow_runs.c.id == run_id,
+                events.c.type.not_in(sorted(ASKED_KINDS)),
+                self._database.dialect.size_of(events.c.data) <= max_bytes,
+            )
+        )
+        found = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if found is None else await asyncio.to_thread(rows.event_of, found.id, found.type, found.data)
+
+    async def runs_of(self, organization_id: str, log_id: str) -> Sequence[ListedRun]:
         """Read the runs that have the event of an entry.
 
         The event has the entry's id, and the entry's time; the runs of one settlement have that time, too.
@@ -161,9 +189,9 @@ class SqlInsights:
                 log_entries.c.created_at == at,
                 log_entries.c.id == log_id,
             )
-            return connection.execute(RUNS.join(log_entries, kept).where(came).order_by(workflow_runs.c.id)).all()
+            return connection.execute(self._runs.join(log_entries, kept).where(came).order_by(workflow_runs.c.id)).all()
 
-        return await _runs_of(await self._database.read(read))
+        return await _runs(await self._database.read(read))
 
     async def run_counts(self, organization_id: str, *, since: datetime) -> Mapping[RunStatus, int]:
         """Count runs in the part of the list that they are in."""
@@ -175,7 +203,7 @@ class SqlInsights:
         found = await self._database.read(lambda connection: connection.execute(counting).all())
         return {RunStatus(row.status): row.number for row in found}
 
-    async def log_of(self, organization_id: str, run: WorkflowRun) -> str | None:
+    async def log_of(self, organization_id: str, run: RunState) -> str | None:
         """Read the entry that came with a run's event: at the run's time, and with the event's id."""
         came = and_(
             log_entries.c.organization_id == workflow_runs.c.organization_id,
@@ -191,13 +219,17 @@ class SqlInsights:
         query = select(posts.c.run_id).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
         return await self._database.read(lambda connection: connection.scalar(query))
 
-    async def _runs(self, query: Select[*tuple[Any, ...]]) -> list[WorkflowRun]:
-        return await _runs_of(await self._database.read(lambda connection: connection.execute(query).all()))
+    async def _read_runs(self, query: Select[*tuple[Any, ...]]) -> list[ListedRun]:
+        return await _runs(await self._database.read(lambda connection: connection.execute(query).all()))
 
 
-async def _runs_of(found: Sequence[rows.AnyRow]) -> list[WorkflowRun]:
-    # Not on the loop, as with entries.
-    return await asyncio.to_thread(lambda: [rows.workflow_run(row) for row in found])
+async def _entries(found: Sequence[rows.AnyRow]) -> list[ListedEntry]:
+    # Not on the loop: fifty small events of an older version may be among them.
+    return await asyncio.to_thread(lambda: [rows.listed_entry(row) for row in found])
+
+
+async def _runs(found: Sequence[rows.AnyRow]) -> list[ListedRun]:
+    return await asyncio.to_thread(lambda: [rows.listed_run(row) for row in found])
 
 
 def _holding(dialect: Dialect, search: LogSearch) -> _Conditions:
@@ -266,7 +298,9 @@ def _newest_days(connection: Connection, organization_id: str) -> dict[str, int]
     return {row.integration_id: row.starts_at for row in connection.execute(days)}
 
 
-def _newest(connection: Connection, organization_id: str, integration_id: str, day: int) -> Select[*tuple[Any, ...]]:
+def _newest(
+    connection: Connection, whole: Select[*tuple[Any, ...]], organization_id: str, integration_id: str, day: int
+) -> Select[*tuple[Any, ...]]:
     """Make the statement that reads an integration's newest entry, which came on a day that is known."""
     starts_at = log_counts.c.starts_at
     hours = (
@@ -285,4 +319,4 @@ def _newest(connection: Connection, organization_id: str, integration_id: str, d
     )
     hour = connection.execute(hours).scalar_one()
     mine = (log_entries.c.organization_id == organization_id, log_entries.c.integration_id == integration_id)
-    return _listed(ENTRIES, log_entries, [*mine, *_inside(Stretch(hour, hour + _HOUR_MS, 1))], 1)
+    return _listed(whole, log_entries, [*mine, *_inside(Stretch(hour, hour + _HOUR_MS, 1))], 1)

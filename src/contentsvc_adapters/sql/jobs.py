@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.runs import RUNS, start
+from contentsvc_adapters.sql.runs import listed_runs, start
 from contentsvc_adapters.sql.schema import job_events, jobs, workflow_runs
 from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.timestamps import from_ms, to_ms
@@ -44,7 +44,8 @@ class SqlJobs:
     async def job(self, organization_id: str, job_id: str) -> Job | None:
         """Read a job, its run and its events, as of one moment."""
         run_of = (
-            RUNS.add_columns(jobs.c.id.label("job_id"))
+            listed_runs(self._database.dialect)
+            .add_columns(jobs.c.id.label("job_id"))
             .join(jobs, jobs.c.run_id == workflow_runs.c.id)
             .where(jobs.c.organization_id == organization_id, jobs.c.id == job_id)
         )
@@ -55,7 +56,7 @@ class SqlJobs:
             if found is None:
                 return None
             told = connection.execute(events_of)
-            return Job(id=found.job_id, run=rows.workflow_run(found), events=[_event(row) for row in told])
+            return Job(id=found.job_id, run=rows.workflow_run(found, None), events=[_event(row) for row in told])
 
         return await self._database.read(read)
 

@@ -1,25 +1,26 @@
 """The webhook log, and the claims that have expired."""
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 from sqlalchemy import Connection, Select, delete, literal_column, select, tuple_, update
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.counts import LOG, forget_empty
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.entries import ENTRIES, entries_of
+from contentsvc_adapters.sql.entries import PAYLOADS, WHOLE, find_entry, sized_entries
 from contentsvc_adapters.sql.schema import claims, events, log_entries
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
-from contentsvc_core.identifiers import minted_ms
-from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus
+from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus, left_out
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.events import Push, Release
 
-#: How far the time in an entry's id may be from the entry's own: a delivery's body takes its time, and clocks are set.
-_ABOUT_MS: Final = 10 * 60 * 1000
+#: Rows of entries, and what is stored of their payloads by their ids.
+_Found: TypeAlias = tuple[Sequence[rows.AnyRow], Mapping[str, rows.AnyRow]]
+
 _NEWEST_FIRST: Final = (log_entries.c.created_at.desc(), log_entries.c.id.desc())
 
 
@@ -30,6 +31,7 @@ class SqlJournal:
     def __init__(self, database: Database) -> None:
         """Take the database."""
         self._database = database
+        self._sized = sized_entries(database.dialect)
 
     async def append(self, entry: LogEntry) -> None:
         """Write an entry; one that stands already is left as it is."""
@@ -72,50 +74,46 @@ class SqlJournal:
 
     async def entries(self, organization_id: str, *, limit: int | None = None) -> Sequence[LogEntry]:
         """Read an organization's entries."""
-        mine = ENTRIES.where(log_entries.c.organization_id == organization_id)
+        mine = WHOLE.where(log_entries.c.organization_id == organization_id)
         found = await self._database.read(
             lambda connection: connection.execute(mine.order_by(*_NEWEST_FIRST).limit(limit)).all()
         )
-        return await entries_of(found)
+        return await _entries(found, {row.id: row for row in found})
 
     async def page(
-        self, organization_id: str, query: LogQuery, request: PageRequest
+        self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
     ) -> tuple[Sequence[LogEntry], Pagination] | InvalidPage:
-        """Count the entries and read one page of them, in one snapshot."""
+        """Count the entries and read one page of them, in one snapshot: the sizes first, then what fits."""
         filters = {
             "integration_id": query.integration_ids,
             "status": [status.value for status in query.statuses],
         }
-        found = await self._database.read(
-            lambda connection: LOG.page(connection, ENTRIES, organization_id, filters, request)
-        )
-        if isinstance(found, InvalidPage):
-            return found
-        read, pagination = found
-        return await entries_of(read), pagination
 
-    async def entry(self, organization_id: str, log_id: str) -> LogEntry | None:
-        """Read an entry.
+        def read(connection: Connection) -> tuple[_Found, Pagination] | InvalidPage:
+            page = LOG.page(connection, self._sized, organization_id, filters, request)
+            if isinstance(page, InvalidPage):
+                return page
+            found, pagination = page
+            return (found, _payloads(connection, found, max_bytes)), pagination
 
-        Ids alone lead to no entry: an index would cost every delivery something. The event that an entry came with has
-        its id, and its time. Of one without an event the id tells a time, which is about the entry's. Only what is not
-        found there is looked for among all of its organization.
-        """
-        mine = ENTRIES.where(log_entries.c.organization_id == organization_id, log_entries.c.id == log_id)
-        arrived = select(events.c.created_at).where(events.c.organization_id == organization_id, events.c.id == log_id)
-        minted = minted_ms(log_id)
+        page = await self._database.read(read)
+        if isinstance(page, InvalidPage):
+            return page
+        found, pagination = page
+        return await _entries(*found), pagination
 
-        def read(connection: Connection) -> Sequence[rows.AnyRow]:
-            at = connection.scalar(arrived)
-            if at is not None:
-                return connection.execute(mine.where(log_entries.c.created_at == at)).all()
-            if minted is not None:
-                about = log_entries.c.created_at.between(minted - _ABOUT_MS, minted + _ABOUT_MS)
-                if found := connection.execute(mine.where(about)).all():
-                    return found
-            return connection.execute(mine).all()
+    async def entry(self, organization_id: str, log_id: str, *, max_bytes: int | None = None) -> LogEntry | None:
+        """Read an entry, and its payload if that is wanted."""
 
-        found = await entries_of(await self._database.read(read))
+        def read(connection: Connection) -> _Found:
+            row = find_entry(connection, WHOLE if max_bytes is None else self._sized, organization_id, log_id)
+            if row is None:
+                return [], {}
+            if max_bytes is None:
+                return [row], {row.id: row}
+            return [row], _payloads(connection, [row], row.size) if row.size <= max_bytes else {}
+
+        found = await _entries(*await self._database.read(read))
         return found[0] if found else None
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
@@ -152,3 +150,21 @@ class SqlJournal:
         again.
         """
         return select(self._database.dialect.locking(oldest).cte("oldest", nesting=True))
+
+
+def _payloads(connection: Connection, found: Sequence[rows.AnyRow], max_bytes: int) -> Mapping[str, rows.AnyRow]:
+    """Read what is stored of payloads, by the entries' ids: as many as fit."""
+    without = left_out([row.size for row in found], max_bytes)
+    chosen = [row for number, row in enumerate(found) if number not in without]
+    if not chosen:
+        return {}
+    query = PAYLOADS.where(
+        log_entries.c.organization_id == chosen[0].organization_id,
+        tuple_(log_entries.c.created_at, log_entries.c.id).in_([(row.created_at, row.id) for row in chosen]),
+    )
+    return {row.id: row for row in connection.execute(query)}
+
+
+async def _entries(found: Sequence[rows.AnyRow], payloads: Mapping[str, rows.AnyRow]) -> list[LogEntry]:
+    # Not on the loop: a hundred entries may hold two hundred thousand commits.
+    return await asyncio.to_thread(lambda: [rows.log_entry(row, payloads.get(row.id)) for row in found])

@@ -1,6 +1,5 @@
 """The workflow runs: which are due, who takes them, and how they end."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
@@ -31,10 +30,11 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.joint import Joint
 from contentsvc_adapters.sql.outgoing.telling import fail_runs
-from contentsvc_adapters.sql.runs import RUNS, changing, forget, held, readable, stands_at
+from contentsvc_adapters.sql.runs import changing, forget, held, stands_at, whole_runs
 from contentsvc_adapters.sql.schema import executors, workflow_runs
+from contentsvc_adapters.sql.shared_events import SharedEvents
 from contentsvc_core.content.posts import Post
-from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import (
     RESTARTABLE,
@@ -55,6 +55,8 @@ class SqlRunLedger:
     def __init__(self, database: Database) -> None:
         """Take the database."""
         self._database = database
+        self._events = SharedEvents(database)
+        self._runs = whole_runs(database.dialect)
         self._completing: Joint[Ending, Completion] = Joint(self._complete)
 
     @cached_property
@@ -87,7 +89,7 @@ class SqlRunLedger:
         """Set runs running; the update itself is the question, so that no two callers get one."""
         found = await self._database.write(partial(self._take, list(dict.fromkeys(ids)), executor)) if ids else ()
         # Read only now, each on its own: one that cannot be read must not hold up the others, again and again.
-        runs, unreadable = await asyncio.to_thread(readable, found)
+        runs, unreadable = await self._events.runs(found)
         for id_, reason in unreadable.items():
             ended = update(workflow_runs).where(workflow_runs.c.id == id_, stands_at(RunStatus.RUNNING))
             # The others must not be lost for it: one that stays is failed when it is recovered and taken again.
@@ -129,7 +131,7 @@ class SqlRunLedger:
         ours = connection.scalars(taken).all()
         if not ours:
             return ()
-        found = {row.id: row for row in connection.execute(RUNS.where(workflow_runs.c.id.in_(ours)))}
+        found = {row.id: row for row in connection.execute(self._runs.where(workflow_runs.c.id.in_(ours)))}
         return [found[id_] for id_ in ids if id_ in found]
 
     async def stands(self, run: WorkflowRun) -> bool:
@@ -211,12 +213,15 @@ class SqlRunLedger:
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:
         """Read an organization's runs."""
         query = (
-            RUNS.where(workflow_runs.c.organization_id == organization_id)
+            self._runs.where(workflow_runs.c.organization_id == organization_id)
             .order_by(workflow_runs.c.created_at.desc(), workflow_runs.c.id.desc())
             .limit(limit)
         )
         found = await self._database.read(lambda connection: connection.execute(query).all())
-        return await asyncio.to_thread(lambda: [rows.workflow_run(row) for row in found])
+        runs, unreadable = await self._events.runs(found)
+        for reason in unreadable.values():
+            raise UnreadableRow(reason)
+        return runs
 
 
 def _questions(dialect: Dialect) -> Sequence[Select[*tuple[Any, ...]]]:

@@ -41,6 +41,15 @@ class SqlContextLibrary:
         )
         return found[0] if found else None
 
+    async def repository(self, organization_id: str, custom_id: str) -> str | None:
+        """Read the repository of a record."""
+        query = (
+            select(events.c.repository)
+            .join(context_records, events.c.id == context_records.c.event_id)
+            .where(context_records.c.organization_id == organization_id, context_records.c.custom_id == custom_id)
+        )
+        return await self._database.read(lambda connection: connection.scalar(query))
+
     async def before(self, record: ContextRecord, *, limit: int, max_bytes: int) -> Sequence[ContextRecord]:
         """Read the records of one repository that are older than ``record``."""
         mine = (

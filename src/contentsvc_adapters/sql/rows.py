@@ -8,14 +8,15 @@ import msgspec
 from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.errors import UnreadableRow
-from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.journal import Direction, ListedEntry, LogEntry, LogStatus
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.webhooks.events import Event
+from contentsvc_core.webhooks.summaries import EventSummary, summary_from_json, summary_to_json
 from contentsvc_core.wire import event_from_json, event_to_json
 from contentsvc_core.workflows.asked import ASKED_KINDS, asked_from_json, asked_to_json
-from contentsvc_core.workflows.causes import Cause, Delivered, Generation, SiteReading
+from contentsvc_core.workflows.causes import Delivered, Generation, ListedDelivery, SiteReading
 from contentsvc_core.workflows.context import ContextRecord
-from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import ListedRun, RunStatus, WorkflowRun
 
 
 def event_row(
@@ -39,6 +40,7 @@ def event_row(
         "type": event.type,
         "data": event_to_json(event) if data is None else data,
         "created_at": to_ms(log.created_at),
+        "summary": summary_to_json(event),
     }
 
 
@@ -64,38 +66,61 @@ def log_row(entry: LogEntry) -> dict[str, Any]:
     }
 
 
-def log_entry(row: AnyRow) -> LogEntry:
-    """Read a log entry; the row carries ``event_type`` and ``event_data`` of its event."""
+def log_entry(row: AnyRow, stored: AnyRow | None) -> LogEntry:
+    """Read a log entry.
+
+    Args:
+        row: Its line; with the ``size`` of its payload, where that may be left out.
+        stored: With its ``payload``, or the ``event_data`` of its event; ``None``: the payload is left out.
+    """
     detail: Event | dict[str, Any] | None = None
-    if row.event_id is not None:
-        detail = _event(row.event_id, row.event_type, row.event_data)
-    elif row.payload is not None:
-        detail = msgspec.json.decode(row.payload)
-    return LogEntry(
-        id=row.id,
-        organization_id=row.organization_id,
-        integration_id=row.integration_id,
-        repository_id=row.repository_id,
-        reference_id=row.reference_id,
-        title=row.title,
-        integration_type=row.integration_type,
-        direction=Direction(row.direction),
-        status=LogStatus(row.status),
-        status_code=row.status_code,
-        error_message=row.error_message,
-        detail=detail,
-        reason=row.reason,
-        created_at=from_ms(row.created_at),
-    )
+    if stored is not None and stored.event_data is not None:
+        detail = event_of(row.event_id, row.event_type, stored.event_data)
+    elif stored is not None and stored.payload is not None:
+        detail = msgspec.json.decode(stored.payload)
+    return LogEntry(**_line(row), detail=detail, left_out=row.size if stored is None else 0)
 
 
-def _event(id_: str, kind: str, data: str) -> Event:
+def listed_entry(row: AnyRow) -> ListedEntry:
+    """Read a log entry as lists show it; the row carries the columns of ``listed_entries``."""
+    return ListedEntry(**_line(row), event=None if row.event_id is None else _summary(row, row.event_type))
+
+
+def _line(row: AnyRow) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "organization_id": row.organization_id,
+        "integration_id": row.integration_id,
+        "repository_id": row.repository_id,
+        "reference_id": row.reference_id,
+        "title": row.title,
+        "integration_type": row.integration_type,
+        "direction": Direction(row.direction),
+        "status": LogStatus(row.status),
+        "status_code": row.status_code,
+        "error_message": row.error_message,
+        "reason": row.reason,
+        "created_at": from_ms(row.created_at),
+    }
+
+
+def event_of(id_: str, kind: str, data: str | bytes) -> Event:
+    """Read an event."""
     try:
         return event_from_json(kind, data)
     except Exception as exc:
         # Whatever it is: the database holds what this code does not write.
         message = f"the stored event {id_} cannot be read: {type(exc).__name__}"
         raise UnreadableRow(message) from exc
+
+
+def _summary(row: AnyRow, kind: str) -> EventSummary:
+    """Read the summary of an event; one of an older version is made from the event, unless that is large."""
+    if row.summary is not None:
+        return summary_from_json(kind, row.summary)
+    if row.small_data is not None:
+        return EventSummary.of(event_of(row.event_id, kind, row.small_data))
+    return EventSummary(type=kind)
 
 
 def asked_row(run: WorkflowRun, asked: Generation | SiteReading) -> dict[str, Any]:
@@ -110,26 +135,28 @@ def asked_row(run: WorkflowRun, asked: Generation | SiteReading) -> dict[str, An
         "type": asked.kind,
         "data": asked_to_json(asked),
         "created_at": to_ms(run.created_at),
+        "summary": None,
     }
 
 
-def _cause(row: AnyRow) -> Cause:
-    if row.type in ASKED_KINDS:
-        try:
-            return asked_from_json(row.type, row.data)
-        except Exception as exc:
-            # As with events.
-            message = f"what the run {row.id} was asked for cannot be read: {type(exc).__name__}"
-            raise UnreadableRow(message) from exc
-    return Delivered(
-        trigger_id=row.trigger_id,
-        provider=row.provider,
-        event=_event(row.event_id, row.type, row.data),
-        repository_id=row.repository_id,
-        repository=row.repository,
-        delivery_id=row.delivery_id,
-        replayed=row.replayed,
-    )
+def _asked(row: AnyRow, data: str) -> Generation | SiteReading:
+    try:
+        return asked_from_json(row.type, data)
+    except Exception as exc:
+        # As with events.
+        message = f"what the run {row.id} was asked for cannot be read: {type(exc).__name__}"
+        raise UnreadableRow(message) from exc
+
+
+def _match(row: AnyRow) -> dict[str, Any]:
+    return {
+        "trigger_id": row.trigger_id,
+        "provider": row.provider,
+        "repository_id": row.repository_id,
+        "repository": row.repository,
+        "delivery_id": row.delivery_id,
+        "replayed": row.replayed,
+    }
 
 
 def context_row(record: ContextRecord, *, event_id: str) -> dict[str, Any]:
@@ -154,7 +181,7 @@ def context_record(row: AnyRow) -> ContextRecord:
         repository_id=row.repository_id,
         repository=row.repository,
         delivery_id=row.delivery_id,
-        event=_event(row.event_id, row.type, row.data),
+        event=event_of(row.event_id, row.type, row.data),
         created_at=from_ms(row.created_at),
     )
 
@@ -179,22 +206,38 @@ def run_row(run: WorkflowRun, *, event_id: str) -> dict[str, Any]:
     }
 
 
-def workflow_run(row: AnyRow) -> WorkflowRun:
-    """Read a run; the row carries its event's columns, too."""
-    return WorkflowRun(
-        id=row.id,
-        organization_id=row.organization_id,
-        cause=_cause(row),
-        status=RunStatus(row.status),
-        attempts=row.attempts,
-        kills=row.kills,
-        takes=row.takes,
-        executor=row.executor,
-        error=row.error,
-        post_id=row.post_id,
-        created_at=from_ms(row.created_at),
-        due_at=from_ms(row.due_at),
-    )
+def workflow_run(row: AnyRow, event: Event | None) -> WorkflowRun:
+    """Read a run; the row carries the columns of its event.
+
+    Args:
+        row: With ``small_data``, where the run was asked for.
+        event: What the delivery told that has started the run; ``None``: it was asked for.
+    """
+    cause = _asked(row, row.small_data) if event is None else Delivered(**_match(row), event=event)
+    return WorkflowRun(**_state(row), cause=cause)
+
+
+def listed_run(row: AnyRow) -> ListedRun:
+    """Read a run as lists show it; the row carries the columns of ``listed_runs``."""
+    if row.type in ASKED_KINDS:
+        return ListedRun(**_state(row), cause=_asked(row, row.small_data))
+    return ListedRun(**_state(row), cause=ListedDelivery(**_match(row), event=_summary(row, row.type)))
+
+
+def _state(row: AnyRow) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "organization_id": row.organization_id,
+        "status": RunStatus(row.status),
+        "attempts": row.attempts,
+        "kills": row.kills,
+        "takes": row.takes,
+        "executor": row.executor,
+        "error": row.error,
+        "post_id": row.post_id,
+        "created_at": from_ms(row.created_at),
+        "due_at": from_ms(row.due_at),
+    }
 
 
 def post_row(post: Post, *, run_id: str, once: str | None) -> dict[str, Any]:

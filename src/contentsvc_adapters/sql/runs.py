@@ -9,20 +9,29 @@ from sqlalchemy.sql.elements import ColumnElement
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.dialects.dialect import Dialect
 from contentsvc_adapters.sql.schema import events, run_drafts, run_steps, workflow_runs
-from contentsvc_core.errors import UnreadableRow
+from contentsvc_adapters.sql.small import small_data
 from contentsvc_core.workflows.causes import Generation, SiteReading
 from contentsvc_core.workflows.runs import RunStatus, Taken, WorkflowRun
 
-#: Runs with the events that they were started by.
-RUNS: Final[Select[*tuple[Any, ...]]] = select(
+_RUNS: Final[Select[*tuple[Any, ...]]] = select(
     workflow_runs,
     events.c.provider,
     events.c.repository_id,
     events.c.repository,
     events.c.delivery_id,
     events.c.type,
-    events.c.data,
+    events.c.summary,
 ).join(events, events.c.id == workflow_runs.c.event_id)
+
+
+def listed_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
+    """Build the statement that reads runs for :func:`~contentsvc_adapters.sql.rows.listed_run`."""
+    return _RUNS.add_columns(small_data(dialect, events.c.summary.is_(None)))
+
+
+def whole_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
+    """Build the statement that reads runs for :class:`~contentsvc_adapters.sql.shared_events.SharedEvents`."""
+    return _RUNS.add_columns(small_data(dialect))
 
 
 def stands_at(status: RunStatus, runs: FromClause = workflow_runs) -> ColumnElement[bool]:
@@ -61,15 +70,3 @@ def start(connection: Connection, dialect: Dialect, run: WorkflowRun) -> bool:
         return False
     connection.execute(insert(workflow_runs), rows.run_row(run, event_id=run.id))
     return True
-
-
-def readable(found: Sequence[rows.AnyRow]) -> tuple[list[WorkflowRun], dict[str, str]]:
-    """Read runs; give those that can be read, and for each other one the reason."""
-    runs: list[WorkflowRun] = []
-    unreadable: dict[str, str] = {}
-    for row in found:
-        try:
-            runs.append(rows.workflow_run(row))
-        except UnreadableRow as exc:
-            unreadable[row.id] = str(exc)
-    return runs, unreadable

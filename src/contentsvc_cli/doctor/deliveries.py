@@ -10,7 +10,7 @@ from attrs import frozen
 from contentsvc_cli.doctor.findings import Finding, Findings, State, fault, ok, skipped, warning
 from contentsvc_cli.doctor.work import duration
 from contentsvc_core.insights import LogCount, LogSearch, Place, stretch_at
-from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.journal import Direction, ListedEntry, LogStatus
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.webhooks.outcomes import Fault
 from contentsvc_core.workflows.triggers import source_type
@@ -143,7 +143,7 @@ class _One:
             "repository": "" if repository is None else repository.id,
         }
 
-    async def finding(self, newest: LogEntry | None, counts: Collection[LogCount], *, starts: bool) -> Finding:
+    async def finding(self, newest: ListedEntry | None, counts: Collection[LogCount], *, starts: bool) -> Finding:
         """Return what is found.
 
         Args:
@@ -175,12 +175,12 @@ class _One:
             return warning(_NAME, said, _NO_TRIGGER.format(**self._names))
         return ok(_NAME, said)
 
-    def _refused(self, said: str, cause: LogEntry, *, is_fault: bool) -> Finding:
+    def _refused(self, said: str, cause: ListedEntry, *, is_fault: bool) -> Finding:
         said += f"; mostly: {cause.status_code} {cause.title}"
         remedy = REMEDIES.get(cause.title, "contentsvc log list --organization {organization}").format(**self._names)
         return fault(_NAME, said, remedy) if is_fault else warning(_NAME, said, remedy)
 
-    async def _last_delivery(self, newest: LogEntry | None) -> LogEntry | None:
+    async def _last_delivery(self, newest: ListedEntry | None) -> ListedEntry | None:
         if newest is None or newest.direction is Direction.INCOMING:
             return newest
         search = LogSearch(integration_ids=[self._integration.id])
@@ -189,7 +189,7 @@ class _One:
         )
         return next((entry for entry in before if entry.direction is Direction.INCOMING), None)
 
-    async def _cause(self, counts: Collection[LogCount]) -> LogEntry | None:
+    async def _cause(self, counts: Collection[LogCount]) -> ListedEntry | None:
         """Return an entry of the cause that most refusals of the last hour with any had."""
         hours = [count.starts_at for count in counts if count.status is LogStatus.FAILED]
         if not hours:
@@ -212,5 +212,5 @@ class _One:
         return f"{duration(max(0.0, (self._now - at).total_seconds()))} ago"
 
 
-def _ended(entry: LogEntry) -> str:
+def _ended(entry: ListedEntry) -> str:
     return "refused" if entry.status is LogStatus.FAILED else f"accepted ({entry.title})"

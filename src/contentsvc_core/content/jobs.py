@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.causes import Generation, SiteReading
-from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import RunState, RunStatus, WorkflowRun
 
 
 class JobEventType(Enum):
@@ -120,7 +120,7 @@ def brand_job_body(job: Job) -> dict[str, Any]:
     }
 
 
-def made_brand_id(run: WorkflowRun) -> str:
+def made_brand_id(run: RunState) -> str:
     """Give the id of the identity that a run makes: whoever performs it again makes the same one."""
     return f"brand_{run.id}"
 

@@ -18,7 +18,7 @@ from typing import Any, Final, final
 import msgspec
 from attrs import field, frozen
 
-from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.journal import Direction, LogEntry, LogLine, LogStatus
 from contentsvc_core.outgoing.events import TEST_TYPE, Occurrence
 from contentsvc_core.timestamps import iso_ms
 
@@ -167,6 +167,6 @@ def begun_log(taken: Taken, *, log_id: str, at: datetime) -> LogEntry:
     )
 
 
-def is_message_log(entry: LogEntry) -> bool:
+def is_message_log(entry: LogLine) -> bool:
     """Tell whether an entry of the webhook log is a message's."""
     return entry.direction is Direction.OUTGOING and entry.integration_type == INTEGRATION_TYPE

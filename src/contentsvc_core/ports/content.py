@@ -19,6 +19,10 @@ class ContextLibrary(Protocol):
         """Give one record."""
         ...
 
+    async def repository(self, organization_id: str, custom_id: str) -> str | None:
+        """Return the repository of a record, without its event; ``None``: there is no such record."""
+        ...
+
     async def before(self, record: ContextRecord, *, limit: int, max_bytes: int) -> Sequence[ContextRecord]:
         """List records of the same repository that arrived before ``record``, newest first.
 

@@ -77,13 +77,17 @@ class Journal(LogWriter, Protocol):
         ...
 
     async def page(
-        self, organization_id: str, query: LogQuery, request: PageRequest
+        self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
     ) -> tuple[Sequence[LogEntry], Pagination] | InvalidPage:
-        """Give one page, newest first; count and page are of one moment."""
+        """Return one page, newest first; count and page are of one moment.
+
+        The payloads of a page have at most about ``max_bytes`` together as they are stored, the smallest ones first; of
+        any, one is read. The others are left out (:attr:`~contentsvc_core.journal.LogEntry.left_out`).
+        """
         ...
 
-    async def entry(self, organization_id: str, log_id: str) -> LogEntry | None:
-        """Find an entry."""
+    async def entry(self, organization_id: str, log_id: str, *, max_bytes: int | None = None) -> LogEntry | None:
+        """Return an entry; a payload that has more than about ``max_bytes`` as it is stored is left out."""
         ...
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:

@@ -5,12 +5,17 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from contentsvc_core.insights import LogCount, LogSearch, Place
-from contentsvc_core.journal import LogEntry
-from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
+from contentsvc_core.journal import ListedEntry
+from contentsvc_core.webhooks.events import Event
+from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus
 
 
 class Insights(Protocol):
-    """Questions about what has happened. Nothing is written, and who delivers waits for none of them."""
+    """Questions about what has happened. Nothing is written, and who delivers waits for none of them.
+
+    Lists read no event: an event may have 25 MiB, and a list shows a line of it
+    (:class:`~contentsvc_core.webhooks.summaries.EventSummary`).
+    """
 
     async def log(
         self,
@@ -20,8 +25,8 @@ class Insights(Protocol):
         limit: int,
         before: Place | None = None,
         after: Place | None = None,
-    ) -> Sequence[LogEntry]:
-        """Give the newest entries that ``search`` finds, newest first, at most ``limit``.
+    ) -> Sequence[ListedEntry]:
+        """Return the newest entries that ``search`` finds, newest first, at most ``limit``.
 
         Args:
             organization_id: Whose.
@@ -32,8 +37,12 @@ class Insights(Protocol):
         """
         ...
 
-    async def newest_entries(self, organization_id: str) -> Mapping[str, LogEntry]:
-        """Give the newest entry of each integration that has any, by the integration's id.
+    async def entry(self, organization_id: str, log_id: str) -> ListedEntry | None:
+        """Return one entry, as lists show it."""
+        ...
+
+    async def newest_entries(self, organization_id: str) -> Mapping[str, ListedEntry]:
+        """Return the newest entry of each integration that has any, by the integration's id.
 
         Those that were removed are among them, as long as the log has entries of theirs.
         """
@@ -56,19 +65,26 @@ class Insights(Protocol):
         statuses: Collection[RunStatus] = (),
         limit: int,
         before: Place | None = None,
-    ) -> Sequence[WorkflowRun]:
-        """Give the newest runs, newest first, at most ``limit``; with statuses, only the runs that have one of them.
+    ) -> Sequence[ListedRun]:
+        """Return the newest runs, newest first, at most ``limit``; with statuses, only the runs that have one of them.
 
         ``before``: only runs that are older than this place.
         """
         ...
 
-    async def run(self, organization_id: str, run_id: str) -> WorkflowRun | None:
-        """Find a run."""
+    async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
+        """Return one run, as lists show it."""
         ...
 
-    async def runs_of(self, organization_id: str, log_id: str) -> Sequence[WorkflowRun]:
-        """Give the runs that the delivery of a log entry has started, oldest first.
+    async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
+        """Return the whole event of a run.
+
+        ``None``: no delivery has started the run, or the stored event has more than about ``max_bytes``.
+        """
+        ...
+
+    async def runs_of(self, organization_id: str, log_id: str) -> Sequence[ListedRun]:
+        """Return the runs that the delivery of a log entry has started, oldest first.
 
         A replay is a delivery of its own, with its own entry: its runs are found by that one, and not by the entry of
         what was replayed. Nothing is found by an entry that was swept, or of a delivery that was not processed.
@@ -79,8 +95,8 @@ class Insights(Protocol):
         """Count the runs that were created at ``since`` or later by their statuses; one that none has is left out."""
         ...
 
-    async def log_of(self, organization_id: str, run: WorkflowRun) -> str | None:
-        """Give the id of the log entry of the delivery that started a run.
+    async def log_of(self, organization_id: str, run: RunState) -> str | None:
+        """Return the id of the log entry of the delivery that started a run.
 
         ``None``: no delivery has started it, or the entry was swept.
         """

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.writing import Draft
-from contentsvc_core.workflows.runs import Completion, Due, Recovered, RunStatus, Taken, WorkflowRun
+from contentsvc_core.workflows.runs import Completion, Due, Recovered, RunState, RunStatus, Taken, WorkflowRun
 
 
 class RunLedger(Protocol):
@@ -122,7 +122,7 @@ class RunMemory(Protocol):
     As in the ledger, nothing is kept for who does not hold the run any more.
     """
 
-    async def kept(self, run: WorkflowRun) -> Mapping[str, str]:
+    async def kept(self, run: RunState) -> Mapping[str, str]:
         """Give the results of a run's finished steps, by the steps' names."""
         ...
 

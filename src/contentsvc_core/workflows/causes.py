@@ -9,17 +9,16 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.organizations import Integration
 from contentsvc_core.webhooks.events import Event, Release
+from contentsvc_core.webhooks.summaries import EventSummary
 
 
-@final
 @frozen(kw_only=True)
-class Delivered:
-    """A delivery matched a trigger (specification 6.4, step 2)."""
+class TriggerMatch:
+    """A delivery matched a trigger (specification 6.4, step 2): everything but the event."""
 
     trigger_id: str
     #: The provider's slug.
     provider: str
-    event: Event
     repository_id: int
     #: ``owner/name``.
     repository: str
@@ -32,6 +31,14 @@ class Delivered:
         """Give the id of what started the run."""
         return self.trigger_id
 
+
+@final
+@frozen(kw_only=True)
+class Delivered(TriggerMatch):
+    """A delivery matched a trigger; the whole event is what the run is performed from."""
+
+    event: Event
+
     @property
     def once_key(self) -> str | None:
         """Give the key that one release's post carries: the code host announces some releases twice (decisions).
@@ -43,6 +50,14 @@ class Delivered:
             return None
         # The free text last and the rest without slashes: no two keys share a spelling.
         return f"{self.trigger_id}/{self.repository_id}/{event.published_at.replace('/', '%2F')}/{event.tag_name}"
+
+
+@final
+@frozen(kw_only=True)
+class ListedDelivery(TriggerMatch):
+    """A delivery matched a trigger, as lists show it."""
+
+    event: EventSummary
 
 
 @final
@@ -116,3 +131,21 @@ class SiteReading:
 
 Cause = Delivered | Generation | SiteReading
 """A closed union: a new cause fails type checking wherever causes are told apart, until it is handled there."""
+
+ListedCause = ListedDelivery | Generation | SiteReading
+"""What a list shows of a cause: all of it but events."""
+
+
+def listed_cause(cause: Cause) -> ListedCause:
+    """Return a cause as lists show it."""
+    if not isinstance(cause, Delivered):
+        return cause
+    return ListedDelivery(
+        trigger_id=cause.trigger_id,
+        provider=cause.provider,
+        repository_id=cause.repository_id,
+        repository=cause.repository,
+        delivery_id=cause.delivery_id,
+        replayed=cause.replayed,
+        event=EventSummary.of(cause.event),
+    )

@@ -16,11 +16,19 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Final, assert_never, final
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.wire import event_data
-from contentsvc_core.workflows.causes import Cause, Delivered, Generation, SiteReading
+from contentsvc_core.workflows.causes import (
+    Cause,
+    Delivered,
+    Generation,
+    ListedCause,
+    ListedDelivery,
+    SiteReading,
+    listed_cause,
+)
 
 
 class RunStatus(Enum):
@@ -40,16 +48,13 @@ class RunStatus(Enum):
     CANCELLED = "cancelled"
 
 
-@final
 @frozen(kw_only=True)
-class WorkflowRun:
-    """One run of what a trigger, a client or a schedule starts."""
+class RunState:
+    """A workflow run without its cause: what whole runs and listed runs have in common."""
 
     #: A UUIDv7; minted, never derived: after 24 hours the same delivery may rightly start another run.
     id: str
     organization_id: str
-    #: Why it was started, and all that it is performed from.
-    cause: Cause
     status: RunStatus = RunStatus.PENDING
     #: How often it was tried; an attempt that its process did not live through does not count.
     attempts: int = 0
@@ -65,6 +70,29 @@ class WorkflowRun:
     created_at: datetime
     #: A pending run is not taken before this.
     due_at: datetime
+
+
+@final
+@frozen(kw_only=True)
+class WorkflowRun(RunState):
+    """One run of what a trigger, a client or a schedule starts."""
+
+    #: Why it was started, and all that it is performed from.
+    cause: Cause
+
+
+@final
+@frozen(kw_only=True)
+class ListedRun(RunState):
+    """A workflow run as lists show it: its event is a summary."""
+
+    cause: ListedCause
+
+
+def listed_run(run: WorkflowRun) -> ListedRun:
+    """Return a run as lists show it."""
+    parts = asdict(run, recurse=False, filter=lambda attribute, _: attribute.name != "cause")
+    return ListedRun(**parts, cause=listed_cause(run.cause))
 
 
 @final
@@ -148,8 +176,11 @@ def retry_delay(attempts: int) -> timedelta | None:
     return min(_FIRST_DELAY * 2 ** (attempts - 1), _LONGEST_DELAY)
 
 
-def run_body(run: WorkflowRun) -> dict[str, Any]:
-    """Give a run as operators see it: what it was started with (specification 6.4), and where it stands."""
+def run_body(run: WorkflowRun | ListedRun) -> dict[str, Any]:
+    """Return a run for operators: what has started it (specification 6.4), and its state.
+
+    Of a listed run, ``eventAction`` and ``eventData`` are null.
+    """
     return {
         "id": run.id,
         **_cause_body(run.cause),
@@ -162,7 +193,7 @@ def run_body(run: WorkflowRun) -> dict[str, Any]:
     }
 
 
-def _cause_body(cause: Cause) -> dict[str, Any]:
+def _cause_body(cause: Cause | ListedCause) -> dict[str, Any]:
     body: dict[str, Any] = {
         "triggerId": None,
         "scheduleId": None,
@@ -174,15 +205,15 @@ def _cause_body(cause: Cause) -> dict[str, Any]:
         "deliveryId": None,
     }
     match cause:
-        case Delivered():
+        case Delivered() | ListedDelivery():
             body |= {
                 "triggerId": cause.trigger_id,
                 "eventType": cause.event.type,
-                "eventAction": cause.event.action,
-                "eventData": event_data(cause.event),
                 "repositoryId": str(cause.repository_id),
                 "deliveryId": cause.delivery_id,
             }
+            if isinstance(cause, Delivered):
+                body |= {"eventAction": cause.event.action, "eventData": event_data(cause.event)}
         case Generation():
             body |= {"scheduleId": cause.schedule_id, "jobId": cause.job_id}
         case SiteReading():

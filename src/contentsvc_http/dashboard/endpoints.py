@@ -12,7 +12,7 @@ from litestar.params import FromPath
 from contentsvc_core.content.brand import TEXT_LIMIT
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.insights import LogSearch
-from contentsvc_core.journal import LogEntry
+from contentsvc_core.journal import ListedEntry
 from contentsvc_core.outgoing.endpoints import DESCRIPTION_LIMIT, EndpointFault, WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.usecases.operate import Refusal
@@ -45,7 +45,7 @@ class Row:
 
     endpoint: WebhookEndpoint
     #: ``None``: nothing was sent, or it was swept.
-    newest: LogEntry | None
+    newest: ListedEntry | None
 
     @property
     def name(self) -> str:

@@ -13,7 +13,7 @@ from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.hosts import HostAnswer
 from contentsvc_core.identifiers import is_own_id, repository_id
 from contentsvc_core.insights import LogSearch
-from contentsvc_core.journal import LogEntry
+from contentsvc_core.journal import ListedEntry
 from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.usecases.operate import Refusal
@@ -48,7 +48,7 @@ class Row:
     integration: Integration
     traffic: Traffic
     #: ``None``: nothing has arrived, or it was swept.
-    newest: LogEntry | None
+    newest: ListedEntry | None
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from litestar.params import FromPath
 
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.insights import LogSearch
-from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.journal import ListedEntry, LogEntry, LogStatus
 from contentsvc_core.organizations import Integration
 from contentsvc_core.outgoing.messages import is_message_log
 from contentsvc_core.usecases.replay import Replayed, ReplayFault
@@ -25,6 +25,8 @@ from contentsvc_http.errors import Refused
 _PATH: Final = f"{ROOT}/integrations/logs/{{log_id:str}}"
 _UNKNOWN: Final = "The log has no such entry: it was never there, or its time is over."
 _MOST_COMMITS: Final = 10
+#: Largest payload that is shown on the entry's page, in bytes as it is stored; a larger one is shown as text alone.
+_MOST_BYTES: Final = 1024 * 1024
 
 
 def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
@@ -33,7 +35,7 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     @get(_PATH, name="dashboard_log")
     async def show(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
         found = await visit(dashboard, request)
-        entry = await _entry(dashboard, found, log_id)
+        entry = await _listed(dashboard, found, log_id)
         if not found.is_partial:
             return await _page(dashboard, pages, found, entry)
         if found.query.get("part") != "row":
@@ -46,16 +48,14 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     @get(f"{_PATH}/raw", name="dashboard_log_raw")
     async def raw(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
         found = await visit(dashboard, request)
-        entry = await _entry(dashboard, found, log_id)
-        if entry.detail is None:
-            raise Refused(404, {"error": "This entry has no payload."})
-        text = await asyncio.to_thread(lambda: payload_text(entry.payload))
+        entry = await _listed(dashboard, found, log_id)
+        text = await _raw(dashboard, entry)
         return Response(text, media_type="text/plain", headers=HEADERS)
 
     @post(f"{_PATH}/replay", name="dashboard_log_replay")
     async def replay(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
         found, _ = await change(dashboard, request)
-        entry = await _entry(dashboard, found, log_id)
+        entry = await _listed(dashboard, found, log_id)
         replayed = await dashboard.api.replayer.replay(found.organization_id, log_id)
         if replayed is ReplayFault.UNKNOWN:
             raise Refused(404, {"error": _UNKNOWN})
@@ -66,7 +66,7 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     return [show, raw, replay]
 
 
-async def _replayed(dashboard: Dashboard, entry: LogEntry, replayed: Replayed) -> Response[Any]:
+async def _replayed(dashboard: Dashboard, entry: ListedEntry, replayed: Replayed) -> Response[Any]:
     if is_message_log(entry):
         # Its new entry is there when something has come back.
         return go(f"/endpoints/{entry.integration_id}", told="resent")
@@ -76,15 +76,22 @@ async def _replayed(dashboard: Dashboard, entry: LogEntry, replayed: Replayed) -
     return go(f"/integrations/logs/{own[0].id if own else entry.id}", told="replayed")
 
 
-async def _entry(dashboard: Dashboard, found: Visit, log_id: str) -> LogEntry:
-    entry = await dashboard.api.journal.entry(found.organization_id, log_id) if is_own_id(log_id) else None
+async def _raw(dashboard: Dashboard, entry: ListedEntry) -> str:
+    whole = await dashboard.api.journal.entry(entry.organization_id, entry.id)
+    if whole is None or whole.detail is None:
+        raise Refused(404, {"error": "This entry has no payload."})
+    return await asyncio.to_thread(lambda: payload_text(whole.payload))
+
+
+async def _listed(dashboard: Dashboard, found: Visit, log_id: str) -> ListedEntry:
+    entry = await dashboard.insights.entry(found.organization_id, log_id) if is_own_id(log_id) else None
     if entry is None:
         raise Refused(404, {"error": _UNKNOWN})
     return entry
 
 
 async def _page(
-    dashboard: Dashboard, pages: Pages, found: Visit, entry: LogEntry, *, error: str | None = None, status: int = 200
+    dashboard: Dashboard, pages: Pages, found: Visit, entry: ListedEntry, *, error: str | None = None, status: int = 200
 ) -> Response[Any]:
     integration = await dashboard.api.directory.integration(found.organization_id, entry.integration_id)
     is_message = is_message_log(entry)
@@ -92,7 +99,10 @@ async def _page(
     if is_message:
         endpoint = await dashboard.api.endpoints.endpoint(found.organization_id, entry.integration_id)
     # Not on the loop: a delivery may hold two thousand commits.
-    payload = None if entry.detail is None else await asyncio.to_thread(lambda: shown(entry.payload))
+    whole = await dashboard.api.journal.entry(found.organization_id, entry.id, max_bytes=_MOST_BYTES)
+    payload = None
+    if whole is not None and whole.detail is not None:
+        payload = await asyncio.to_thread(lambda: shown(whole.payload))
     context = {
         "entry": entry,
         "integration": integration,
@@ -102,9 +112,10 @@ async def _page(
         "repository": _repository(integration, entry.repository_id),
         "payload": payload,
         "most": SHOWN,
-        "event": _event(entry),
+        "event": None if whole is None else _event(whole),
+        "left_out": 0 if whole is None else whole.left_out,
         "led": await dashboard.trails.led(entry),
-        "can_be_replayed": found.may_write and (is_message or isinstance(entry.detail, Push | Release)),
+        "can_be_replayed": found.may_write and (is_message or entry.event is not None),
         "error": error,
     }
     return pages.page(found, "log.html", context, title=entry.title, section="logs", status=status)

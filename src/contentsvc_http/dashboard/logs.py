@@ -8,7 +8,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.response import Template
 
 from contentsvc_core.insights import Place
-from contentsvc_core.journal import LogEntry
+from contentsvc_core.journal import ListedEntry
 from contentsvc_core.places import BEGINNING
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.integration_names import all_names
@@ -44,7 +44,7 @@ def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 async def _found(dashboard: Dashboard, found: Visit, filters: LogFilters, fault: str | None) -> dict[str, Any]:
     """Give a part of the list, and all that stands around it."""
     mine = found.organization_id
-    entries: Sequence[LogEntry] = ()
+    entries: Sequence[ListedEntry] = ()
     # What cannot be asked for is found nowhere.
     if fault is None:
         entries = await dashboard.insights.log(mine, filters.search, limit=_PAGE + 1, before=filters.before)
@@ -92,7 +92,7 @@ async def _newer(dashboard: Dashboard, pages: Pages, found: Visit, filters: LogF
     return pages.part(found, "logs_new.html", context)
 
 
-def _newest(entries: Sequence[LogEntry]) -> Place:
+def _newest(entries: Sequence[ListedEntry]) -> Place:
     return Place.of(entries[0]) if entries else BEGINNING
 
 

@@ -8,8 +8,8 @@ from attrs import frozen
 
 from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.content.posts import Post
-from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading
-from contentsvc_core.workflows.runs import MAX_ATTEMPTS, MAX_KILLS, SUSPECT_KILLS, RunStatus, WorkflowRun
+from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
+from contentsvc_core.workflows.runs import MAX_ATTEMPTS, MAX_KILLS, SUSPECT_KILLS, ListedRun, RunStatus
 from contentsvc_http.dashboard.run_words import Link, Starters
 from contentsvc_http.dashboard.words import sentence
 
@@ -37,7 +37,7 @@ class Step:
 class Known:
     """Everything that the timeline is made from."""
 
-    run: WorkflowRun
+    run: ListedRun
     starters: Starters
     #: The log entry of the delivery that started it; ``None``: there is none, or it was swept.
     log_id: str | None = None
@@ -57,7 +57,7 @@ def timeline(known: Known) -> list[Step]:
     return [*_beginning(known), *_noted(known.job), *_kept(known), *_kills(run), *_attempts(run), *_end(known)]
 
 
-def is_unfinished(run: WorkflowRun) -> bool:
+def is_unfinished(run: ListedRun) -> bool:
     """Tell whether a run has not ended."""
     return run.status in _UNFINISHED
 
@@ -66,7 +66,7 @@ def _beginning(known: Known) -> Sequence[Step]:
     run, cause, starter = known.run, known.run.cause, known.starters.of(known.run.cause)
     created = Step(kind="good", title="Run created", text=f"Started by {starter.text}.", at=run.created_at)
     match cause:
-        case Delivered():
+        case ListedDelivery():
             entry = None if known.log_id is None else Link(text="log entry", path=f"/integrations/logs/{known.log_id}")
             arrived = "Delivery replayed" if cause.replayed else "Delivery arrived"
             text = f"{cause.event.type.capitalize()} {cause.delivery_id}"
@@ -106,7 +106,7 @@ def _kept(known: Known) -> Sequence[Step]:
     return [Step(kind="good", title=f"Step “{name}” finished", text="It is not done again.") for name in known.kept]
 
 
-def _attempts(run: WorkflowRun) -> Sequence[Step]:
+def _attempts(run: ListedRun) -> Sequence[Step]:
     tried = _counted(run.attempts, "attempt")
     match run.status:
         case RunStatus.PENDING if run.attempts:
@@ -127,7 +127,7 @@ def _attempts(run: WorkflowRun) -> Sequence[Step]:
             assert_never(run.status)
 
 
-def _kills(run: WorkflowRun) -> Sequence[Step]:
+def _kills(run: ListedRun) -> Sequence[Step]:
     if not run.kills:
         return []
     text = f"After {MAX_KILLS} of them it fails."
@@ -174,7 +174,7 @@ def _events(job: Job | None) -> Sequence[JobEvent]:
     return () if job is None else job.events
 
 
-def _is_reading(run: WorkflowRun) -> bool:
+def _is_reading(run: ListedRun) -> bool:
     return isinstance(run.cause, SiteReading)
 
 

@@ -6,11 +6,10 @@ from typing import assert_never, final
 from attrs import frozen
 
 from contentsvc_core.webhooks.events import Push
-from contentsvc_core.workflows.causes import Cause, Delivered, Generation, SiteReading
-from contentsvc_core.workflows.runs import WorkflowRun
+from contentsvc_core.workflows.causes import Generation, ListedCause, ListedDelivery, SiteReading
+from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_core.workflows.triggers import Trigger
 from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.trigger_preview import about
 from contentsvc_http.dashboard.words import CONTENT, LOOKBACKS, some_of
 
 
@@ -33,10 +32,10 @@ class Starters:
     #: The names.
     schedules: Mapping[str, str]
 
-    def of(self, cause: Cause) -> Link:
+    def of(self, cause: ListedCause) -> Link:
         """Say what started a run."""
         match cause:
-            case Delivered():
+            case ListedDelivery():
                 trigger = self.triggers.get(cause.trigger_id)
                 if trigger is None:
                     return Link(text="a trigger that was deleted")
@@ -58,7 +57,7 @@ class Starters:
 class RunLine:
     """A run in the list."""
 
-    run: WorkflowRun
+    run: ListedRun
     about: str
     #: More about it; empty: there is no more.
     detail: str
@@ -77,21 +76,21 @@ async def starters_of(dashboard: Dashboard, organization_id: str) -> Starters:
     )
 
 
-def line_of(run: WorkflowRun, starters: Starters) -> RunLine:
+def line_of(run: ListedRun, starters: Starters) -> RunLine:
     """Tell of a run in a line."""
     title, detail = title_of(run.cause), ""
-    if isinstance(run.cause, Delivered):
-        detail = about(run.cause.event)
+    if isinstance(run.cause, ListedDelivery):
+        detail = run.cause.event.about
     return RunLine(
         run=run, about=title, detail=detail, starter=starters.of(run.cause), output=output_of(run.cause, starters)
     )
 
 
-def title_of(cause: Cause) -> str:
+def title_of(cause: ListedCause) -> str:
     """Say what a run is about."""
     match cause:
-        case Delivered():
-            what = "push to" if isinstance(cause.event, Push) else "release of"
+        case ListedDelivery():
+            what = "push to" if cause.event.type == Push.type else "release of"
             return f"{f'Replayed {what}' if cause.replayed else what.capitalize()} {cause.repository}"
         case Generation():
             where = some_of([source.full_name for source in cause.sources])
@@ -102,10 +101,10 @@ def title_of(cause: Cause) -> str:
             assert_never(cause)
 
 
-def output_of(cause: Cause, starters: Starters) -> str:
+def output_of(cause: ListedCause, starters: Starters) -> str:
     """Say what a run writes."""
     match cause:
-        case Delivered():
+        case ListedDelivery():
             # A trigger's runs write what it says when they begin.
             trigger = starters.triggers.get(cause.trigger_id)
             return "" if trigger is None else CONTENT[trigger.output_type]

@@ -12,8 +12,8 @@ from contentsvc_core.content.jobs import made_brand_id
 from contentsvc_core.content.queries import InvalidQuery, choices
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.insights import Place
-from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading
-from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE, RunStatus, WorkflowRun
+from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
+from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE, ListedRun, RunStatus
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages, ago, go, nothing_new
 from contentsvc_http.dashboard.run_timeline import Known, is_unfinished, timeline
@@ -27,6 +27,8 @@ _AT_ONCE: Final = 50
 _CONFLICT: Final = 409
 #: How many commits of a push are shown.
 _COMMITS: Final = 20
+#: Largest event of which more than a line is shown, in bytes as it is stored: a page must not decode 25 MiB for it.
+_MOST_BYTES: Final = 1024 * 1024
 _UNKNOWN: Final = "This run is not there."
 _NO_RETRY: Final = "The run was not started once more: it has not ended, or has its post."
 _NO_CANCEL: Final = "The run was not cancelled: it has ended already."
@@ -66,7 +68,7 @@ class _RunPages:
         self._dashboard = dashboard
         self._pages = pages
 
-    async def standing(self, found: Visit, run_id: str) -> WorkflowRun:
+    async def standing(self, found: Visit, run_id: str) -> ListedRun:
         run = await self._dashboard.insights.run(found.organization_id, run_id) if is_own_id(run_id) else None
         if run is None:
             raise Refused(404, {"error": _UNKNOWN})
@@ -99,29 +101,35 @@ class _RunPages:
             return self._pages.part(found, "runs_now.html", shown)
         return self._pages.page(found, "runs.html", shown, title="Runs", section=_SECTION)
 
-    async def shown(self, found: Visit, run: WorkflowRun, *, error: str | None = None) -> Response[Any]:
+    async def shown(self, found: Visit, run: ListedRun, *, error: str | None = None) -> Response[Any]:
         told = await self._told(run)
         if not found.is_partial:
-            told |= {"arrived": False, "error": error}
+            told |= {"arrived": False, "error": error, **await self._event(run)}
             status = 200 if error is None else _CONFLICT
             return self._pages.page(found, "run.html", told, title=told["line"].about, section=_SECTION, status=status)
         if found.query.get("seen") == told["digest"]:
             return nothing_new()
         return self._pages.part(found, "run_now.html", told | {"arrived": True})
 
-    async def retry(self, found: Visit, run: WorkflowRun) -> Response[Any]:
+    async def retry(self, found: Visit, run: ListedRun) -> Response[Any]:
         dashboard = self._dashboard
         if not await dashboard.runs.restart(run.organization_id, run.id, due_at=dashboard.clock.now()):
             return await self.shown(found, await self.standing(found, run.id), error=_NO_RETRY)
         dashboard.nudge()
         return go(f"/runs/{run.id}", told="retried")
 
-    async def cancel(self, found: Visit, run: WorkflowRun) -> Response[Any]:
+    async def cancel(self, found: Visit, run: ListedRun) -> Response[Any]:
         if not await self._dashboard.runs.cancel(run.organization_id, run.id, CANCELLED):
             return await self.shown(found, await self.standing(found, run.id), error=_NO_CANCEL)
         return go(f"/runs/{run.id}", told="cancelled")
 
-    async def _told(self, run: WorkflowRun) -> dict[str, Any]:
+    async def _event(self, run: ListedRun) -> dict[str, Any]:
+        if not isinstance(run.cause, ListedDelivery):
+            return {"summary": None, "event": None}
+        event = await self._dashboard.insights.event_of(run.organization_id, run.id, max_bytes=_MOST_BYTES)
+        return {"summary": run.cause.event, "event": event, "commits": _COMMITS}
+
+    async def _told(self, run: ListedRun) -> dict[str, Any]:
         known = await _known(self._dashboard, run)
         steps = timeline(known)
         now = self._dashboard.clock.now()
@@ -134,8 +142,6 @@ class _RunPages:
             "log_id": known.log_id,
             "post": known.post,
             "brand": known.brand,
-            "event": run.cause.event if isinstance(run.cause, Delivered) else None,
-            "commits": _COMMITS,
             "sources": run.cause.sources if isinstance(run.cause, Generation) else (),
             "attempts": MAX_ATTEMPTS,
             "is_unfinished": is_unfinished(run),
@@ -144,14 +150,14 @@ class _RunPages:
         }
 
 
-async def _known(dashboard: Dashboard, run: WorkflowRun) -> Known:
+async def _known(dashboard: Dashboard, run: ListedRun) -> Known:
     """Read everything that there is to be told of a run."""
     mine, cause, api = run.organization_id, run.cause, dashboard.api
     job_id = cause.job_id if isinstance(cause, Generation | SiteReading) else None
     return Known(
         run=run,
         starters=await starters_of(dashboard, mine),
-        log_id=await dashboard.insights.log_of(mine, run) if isinstance(cause, Delivered) else None,
+        log_id=await dashboard.insights.log_of(mine, run) if isinstance(cause, ListedDelivery) else None,
         job=None if job_id is None else await api.jobs.job(mine, job_id),
         kept=tuple(await dashboard.run_memory.kept(run)) if is_unfinished(run) else (),
         post=None if run.post_id is None else await api.posts.post(mine, run.post_id),
@@ -159,7 +165,7 @@ async def _known(dashboard: Dashboard, run: WorkflowRun) -> Known:
     )
 
 
-async def _brand_of(dashboard: Dashboard, run: WorkflowRun) -> Link | None:
+async def _brand_of(dashboard: Dashboard, run: ListedRun) -> Link | None:
     if not isinstance(run.cause, SiteReading) or run.status is not RunStatus.COMPLETED:
         return None
     brand = await dashboard.api.brands.identity(run.organization_id, made_brand_id(run))

@@ -7,12 +7,11 @@ from typing import Final, final
 from attrs import field, frozen
 
 from contentsvc_core.insights import LogSearch
-from contentsvc_core.journal import LogEntry, LogStatus
-from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.journal import ListedEntry, LogStatus
+from contentsvc_core.webhooks.summaries import EventSummary
 from contentsvc_core.workflows.triggers import Trigger, matching, source_type
 from contentsvc_http.dashboard.choices import Connected, connected
 from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.words import first_line
 
 #: How far back is looked, in entries of the log.
 _LOOKED_AT: Final = 200
@@ -48,45 +47,32 @@ async def preview_of(dashboard: Dashboard, trigger: Trigger) -> Preview:
     """Look at the newest deliveries."""
     mine = trigger.organization_id
     entries = await dashboard.insights.log(mine, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
-    processed = [entry for entry in entries if isinstance(entry.detail, Push | Release)]
-    found = [entry for entry in processed if _matches(trigger, entry)]
+    processed = [(entry, entry.event) for entry in entries if entry.event is not None]
+    found = [(entry, event) for entry, event in processed if _matches(trigger, entry, event)]
     has = await connected(dashboard, mine)
     return Preview(looked_at=len(processed), matched=len(found), newest=_told(found[:_SHOWN], has))
 
 
-def about(event: Push | Release) -> str:
-    """Return a line that says what an event brings."""
-    match event:
-        case Push():
-            first = first_line(event.commits[-1].message) if event.commits else "no commits"
-            more = f" and {len(event.commits) - 1} more" if len(event.commits) > 1 else ""
-            return f"{first_line(event.branch)}: {first}{more}"
-        case Release():
-            tag, name = first_line(event.tag_name), first_line(event.name or event.tag_name)
-            return name if tag in name else f"{tag}: {name}"
-
-
-def _matches(trigger: Trigger, entry: LogEntry) -> bool:
-    assert isinstance(entry.detail, Push | Release)  # others are left out before
+def _matches(trigger: Trigger, entry: ListedEntry, event: EventSummary) -> bool:
     return bool(
         matching(
             [trigger],
             organization_id=entry.organization_id,
             source_type=source_type(entry.integration_type),
             repository_id=entry.repository_id,
-            event_type=entry.detail.type,
+            event_type=event.type,
         )
     )
 
 
-def _told(entries: Sequence[LogEntry], has: Connected) -> list[Match]:
+def _told(found: Sequence[tuple[ListedEntry, EventSummary]], has: Connected) -> list[Match]:
     return [
         Match(
             log_id=entry.id,
             title=entry.title,
-            about=about(entry.detail) if isinstance(entry.detail, Push | Release) else "",
+            about=event.about,
             repository=has.repository(entry.integration_type, entry.repository_id),
             created_at=entry.created_at,
         )
-        for entry in entries
+        for entry, event in found
     ]

@@ -19,6 +19,13 @@ from contentsvc_http.responses import PaginationBody
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import list_errors, paged, read_parameters
 
+#: Size of all payloads of a page, in bytes as they are stored. A hundred usual pushes have 2 MB; an answer of 8 MiB is
+#: built in less than 100 MiB.
+MAX_BYTES: Final = 8 * 1024 * 1024
+_PAYLOADS: Final = (
+    "The payloads of a page have at most 8 MiB together, the smallest ones first; the others are null. A page of one "
+    "entry always has its payload: ask with limit=1 for an entry that you miss."
+)
 _STATUS: Final = {
     ReplayFault.UNKNOWN: 404,
     ReplayFault.INTEGRATION_DISABLED: 403,
@@ -69,6 +76,7 @@ def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer) -> list
         name="list_webhook_logs",
         operation_id="listWebhookLogs",
         summary="List the webhook log, newest first",
+        description=_PAYLOADS,
         tags=["webhook logs"],
         operation_class=paged(
             {
@@ -85,7 +93,7 @@ def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer) -> list
         if isinstance(query, InvalidQuery):
             raise Refused(400, {"error": query.error})
         asked = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
-        page = await journal.page(key.organization_id, query, asked)
+        page = await journal.page(key.organization_id, query, asked, max_bytes=MAX_BYTES)
         if isinstance(page, InvalidPage):
             raise Refused(400, page.body)
         entries, pagination = page

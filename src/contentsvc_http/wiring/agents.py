@@ -50,7 +50,7 @@ def open_toolbox(
         posts=stores.posts,
         post_editor=editor,
         insights=stores.insights,
-        trails=Trails(stores.journal, stores.insights, stores.contexts, stores.directory, stores.posts),
+        trails=Trails(stores.insights, stores.contexts, stores.directory, stores.posts),
         directory=stores.directory,
         brands=stores.brands,
         generator=generator,

@@ -40,7 +40,7 @@ def open_dashboard(  # noqa: PLR0913  # its parts are the process's own
         api=api,
         sign_in=SignIn(Authenticator(stores.keys, clock), stores.keys, stores.sessions, clock, ids),
         insights=stores.insights,
-        trails=Trails(stores.journal, stores.insights, stores.contexts, stores.directory, stores.posts),
+        trails=Trails(stores.insights, stores.contexts, stores.directory, stores.posts),
         keys=stores.keys,
         operator=Operator(stores.directory, stores.keys, clock, ids),
         rotator=Rotator(stores.directory, stores.hooks, calls, clock, ids),

@@ -32,6 +32,8 @@ events: Final = Table(
     Column("type", KEY, nullable=False),
     Column("data", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
+    # What lists show of the event, below 2 KiB. NULL: written by an older version, or something that was asked for.
+    Column("summary", Text),
 )
 
 # The table is its own newest-first listing.

@@ -58,6 +58,7 @@ _EVENT: Final[_Types] = {
     "delivery_id": "text",
     "type": "text",
     "data": "text",
+    "summary": "text",
 }
 _CONTEXT: Final[_Types] = {"id": "text", "custom_id": "text", "created_at": "bigint"}
 #: Of an event, and of the context record that it comes with, if any. They are of one provider and repository, and have

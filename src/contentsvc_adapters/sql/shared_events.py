@@ -1,0 +1,91 @@
+"""Whole runs with their events: runs of one event share it."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import final
+from weakref import WeakValueDictionary
+
+from attrs import field, frozen
+from sqlalchemy import select
+
+from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.schema import events
+from contentsvc_core.errors import UnreadableRow
+from contentsvc_core.webhooks.events import Event
+from contentsvc_core.workflows.asked import ASKED_KINDS
+from contentsvc_core.workflows.runs import WorkflowRun
+
+
+@final
+@frozen
+class _Known:
+    """Events by id, and the reasons why others cannot be read."""
+
+    events: dict[str, Event] = field(factory=dict[str, Event])
+    faults: dict[str, str] = field(factory=dict[str, str])
+
+    def add(self, row: rows.AnyRow, data: str) -> None:
+        try:
+            self.events[row.event_id] = rows.event_of(row.event_id, row.type, data)
+        except UnreadableRow as exc:
+            self.faults[row.event_id] = str(exc)
+
+
+@final
+class SharedEvents:
+    """Reads whole runs. An event is decoded once for all runs that hold it at the same time.
+
+    One push starts a run for each trigger that matches; an event of 25 MiB takes several times that when it is decoded.
+    """
+
+    def __init__(self, database: Database) -> None:
+        """Create it over a database."""
+        self._database = database
+        #: An entry lives as long as any run that holds the event.
+        self._shared: WeakValueDictionary[str, Event] = WeakValueDictionary()
+
+    async def runs(self, found: Sequence[rows.AnyRow]) -> tuple[list[WorkflowRun], dict[str, str]]:
+        """Return the runs that can be read, and for each other one, by its id, the reason.
+
+        Args:
+            found: Rows of :func:`~contentsvc_adapters.sql.runs.whole_runs`.
+        """
+        known = _Known()
+        delivered = {row.event_id: row for row in found if row.type not in ASKED_KINDS}
+        for event_id in delivered:
+            if (event := self._shared.get(event_id)) is not None:
+                known.events[event_id] = event
+        missing = [row for event_id, row in delivered.items() if event_id not in known.events]
+        # Not on the loop: an event may hold two thousand commits.
+        await asyncio.to_thread(_decode, [row for row in missing if row.small_data is not None], known)
+        for row in missing:
+            if row.small_data is None:
+                # One at a time, and its text is dropped before the next is read.
+                await asyncio.to_thread(known.add, row, await self._data(row.event_id))
+        self._shared.update(known.events)
+        return await asyncio.to_thread(_runs, found, known)
+
+    async def _data(self, event_id: str) -> str:
+        query = select(events.c.data).where(events.c.id == event_id)
+        return await self._database.read(lambda connection: connection.scalars(query).one())
+
+
+def _decode(found: Sequence[rows.AnyRow], known: _Known) -> None:
+    for row in found:
+        known.add(row, row.small_data)
+
+
+def _runs(found: Sequence[rows.AnyRow], known: _Known) -> tuple[list[WorkflowRun], dict[str, str]]:
+    """Build runs; those that cannot be read do not hold up the others."""
+    runs: list[WorkflowRun] = []
+    unreadable: dict[str, str] = {}
+    for row in found:
+        if row.event_id in known.faults:
+            unreadable[row.id] = known.faults[row.event_id]
+            continue
+        try:
+            runs.append(rows.workflow_run(row, known.events.get(row.event_id)))
+        except UnreadableRow as exc:
+            unreadable[row.id] = str(exc)
+    return runs, unreadable

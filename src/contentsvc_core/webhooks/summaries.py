@@ -1,0 +1,76 @@
+"""Event summaries: what lists show of an event, small however large the event is."""
+
+from typing import Final, Self, assert_never, final
+
+import msgspec
+from attrs import frozen
+
+from contentsvc_core.text import one_line
+from contentsvc_core.webhooks.events import Event, Push, Release
+
+#: Longest branch, tag and title in a summary, in characters: a list shows 90 of each line, and a stored summary stays
+#: below 2 KiB.
+_PLACE_LENGTH: Final = 100
+_TITLE_LENGTH: Final = 200
+
+
+class _Stored(msgspec.Struct, array_like=True, frozen=True):
+    place: str
+    title: str
+    commits: int
+
+
+@final
+@frozen(kw_only=True)
+class EventSummary:
+    """What a list shows of an event."""
+
+    #: ``push`` or ``release``.
+    type: str
+    #: The branch of a push, the tag of a release; empty: not known, as for a large event of an older version.
+    place: str = ""
+    #: First line of the newest commit, or the release's name; empty: there is none.
+    title: str = ""
+    #: Number of commits in a push.
+    commits: int = 0
+
+    @classmethod
+    def of(cls, event: Event) -> Self:
+        """Return the summary of an event."""
+        place, title, commits = _parts(event)
+        return cls(type=event.type, place=place, title=title, commits=commits)
+
+    @property
+    def about(self) -> str:
+        """Return one line for people; empty when nothing but the type is known."""
+        if not self.place:
+            return ""
+        if self.type == Release.type:
+            name = self.title or self.place
+            return name if self.place in name else f"{self.place}: {name}"
+        more = f" and {self.commits - 1} more" if self.commits > 1 else ""
+        return f"{self.place}: {self.title if self.commits else 'no commits'}{more}"
+
+
+def summary_to_json(event: Event) -> str:
+    """Return an event's summary as a store keeps it; the type has a column of its own."""
+    return msgspec.json.encode(_parts(event)).decode()
+
+
+def summary_from_json(kind: str, text: str | bytes) -> EventSummary:
+    """Return the summary of an event of type ``kind`` from what :func:`summary_to_json` wrote."""
+    stored = msgspec.json.decode(text, type=_Stored)
+    return EventSummary(type=kind, place=stored.place, title=stored.title, commits=stored.commits)
+
+
+def _parts(event: Event) -> tuple[str, str, int]:
+    match event:
+        case Push(commits=commits):
+            # A slice first: a message may have 25 MB without a line break.
+            newest = commits[-1].message[: 8 * _TITLE_LENGTH] if commits else ""
+            place, title, number = event.branch, newest.partition("\n")[0], len(commits)
+        case Release():
+            place, title, number = event.tag_name, event.name or "", 0
+        case _:
+            assert_never(event)
+    return one_line(place, _PLACE_LENGTH), one_line(title, _TITLE_LENGTH), number

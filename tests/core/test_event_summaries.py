@@ -1,0 +1,96 @@
+"""What lists show of an event is small, and says in a line what the event brings."""
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contentsvc_core import LogEntry, LogStatus, Push, Release
+from contentsvc_core.journal import left_out, line_body, listed_entry, log_body
+from contentsvc_core.strategies import events, foreign_text
+from contentsvc_core.testing import START
+from contentsvc_core.text import has_controls
+from contentsvc_core.webhooks.events import Author, Commit, Event
+from contentsvc_core.webhooks.summaries import EventSummary, summary_from_json, summary_to_json
+
+_COMMIT = Commit(id="a" * 40, message="m", author=Author(name="Ada", email=""), timestamp="", url="")
+_PUSH = Push(ref="refs/heads/main", branch="main", commits=(_COMMIT,), head_commit=None)
+_RELEASE = Release(
+    action="published", tag_name="v1", name=None, body=None, prerelease=False, draft=False, published_at=None, url=""
+)
+
+
+@given(events())
+def test_a_stored_summary_is_small_and_is_read_back(event: Event) -> None:
+    stored = summary_to_json(event)
+
+    assert len(stored.encode()) < 2048
+    summary = summary_from_json(event.type, stored)
+    assert summary == EventSummary.of(event)
+    assert not has_controls(summary.about)
+
+
+@given(foreign_text(max_size=3), st.sampled_from(["", "\n", " ", "\0", "\u202e", "e\u0301"]))
+def test_the_longest_texts_are_cut(text: str, filler: str) -> None:
+    long = (text + filler + "x") * 30_000
+    push = evolve(_PUSH, branch=long, commits=(evolve(_COMMIT, message=long),))
+    for event in (push, evolve(_RELEASE, tag_name=long, name=long)):
+        assert len(summary_to_json(event).encode()) < 2048
+
+
+@pytest.mark.parametrize(
+    ("event", "about"),
+    [
+        (evolve(_PUSH, commits=()), "main: no commits"),
+        (evolve(_PUSH, commits=[evolve(_COMMIT, message="feat: lamp\n\nIt glows.")]), "main: feat: lamp"),
+        (evolve(_PUSH, commits=(_COMMIT, _COMMIT, evolve(_COMMIT, message="fix: door"))), "main: fix: door and 2 more"),
+        (_RELEASE, "v1"),
+        (evolve(_RELEASE, name="Lamp"), "v1: Lamp"),
+        (evolve(_RELEASE, name="Lamp v1"), "Lamp v1"),
+    ],
+)
+def test_a_summary_says_in_a_line_what_an_event_brings(event: Event, about: str) -> None:
+    assert EventSummary.of(event).about == about
+
+
+def test_of_what_is_not_known_nothing_is_said() -> None:
+    assert EventSummary(type="push").about == ""
+
+
+def test_a_listed_entry_has_every_field_but_the_payload() -> None:
+    entry = LogEntry(
+        id="log_1",
+        organization_id="org_1",
+        integration_id="int_1",
+        repository_id=1,
+        reference_id="d-1",
+        title="Processed push event",
+        integration_type="codehost",
+        status=LogStatus.SUCCESS,
+        status_code=200,
+        detail=_PUSH,
+        reason="1 workflow run started",
+        created_at=START,
+    )
+    listed = listed_entry(entry)
+
+    assert listed.event == EventSummary.of(_PUSH)
+    assert {**line_body(listed), "payload": entry.payload} == log_body(entry)
+    assert listed.reason == entry.reason
+    assert listed_entry(evolve(entry, detail={"event": "ping"})).event is None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "room", "without"),
+    [
+        ([], 10, set[int]()),
+        ([0, 0], 0, set[int]()),
+        ([4, 4, 4], 10, {2}),
+        ([9, 1, 2], 10, {0}),
+        ([90, 80, 0], 10, {0}),
+        ([90], 10, set[int]()),
+        ([5, 5], 10, set[int]()),
+    ],
+)
+def test_the_smallest_payloads_are_kept_and_one_of_any(sizes: list[int], room: int, without: set[int]) -> None:
+    assert left_out(sizes, room) == without
