@@ -10,7 +10,7 @@ from test_webhook_endpoints_contract import added
 
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.journal import Direction, LogEntry, LogStatus, listed_entry
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.messages import (
@@ -278,7 +278,7 @@ async def test_a_message_has_one_entry_in_the_log_that_tells_of_all_its_attempts
         reason="attempt 2 of 8",
         created_at=START,
     )
-    assert (await stores.insights.newest_entries(acme.id))[endpoint.id] == entry
+    assert (await stores.insights.newest_entries(acme.id))[endpoint.id] == listed_entry(entry)
     # It has ended: nobody takes it, and no end comes behind that one.
     assert await due(stores, later(days=9)) == []
     await stores.outbox.record(ended(second, MessageStatus.FAILED))
