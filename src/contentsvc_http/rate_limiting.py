@@ -62,6 +62,11 @@ class RateLimits:
                 route.operation_class = _documenting(route.operation_class)
         return given
 
+    def of_address(self, rate: Rate, scope: Scope) -> Bucket:
+        """Return the bucket of a request's client address; only configured proxies may name another address."""
+        connected = scope["client"] if scope["type"] == "http" else None
+        return Bucket.of_address(rate, self._proxies.client(connected and connected[0], scope["headers"]))
+
     def _limiting(self, app: ASGIApp) -> ASGIApp:
         """Put the limit around a route. The framework has found the route, and has not read the body."""
 
@@ -78,12 +83,10 @@ class RateLimits:
         scope["state"][_VERDICT] = self._limiter.unknown(rate)
         key = await presented_key(Request[Any, Any, Any](scope), self._authenticator)
         if key is None:
-            connected = scope["client"]
-            address = self._proxies.client(connected and connected[0], scope["headers"])
-            bucket = Bucket.of_address(rate, address)
+            verdict = await self._limiter.hit(self.of_address(rate, scope))
         else:
-            bucket = Bucket.of_key(rate, key.prefix)
-        verdict = scope["state"][_VERDICT] = await self._limiter.hit(bucket)
+            verdict = await self._limiter.hit_by(key, rate)
+        scope["state"][_VERDICT] = verdict
         if not verdict.admitted:
             raise Refused(429, refusal_body(verdict), refusal_headers(verdict))
 

@@ -7,23 +7,26 @@ import httpx
 import pytest
 from tests.api.world import ApiWorld, Caller
 
-from contentsvc_core.access.rates import RATES, Rate, rate_of
+from contentsvc_core.access.rates import RATES, SEARCHING, SHARED_RATES, Rate, rate_of
 from contentsvc_core.timestamps import to_ms
 
 GENERATE = "/v1/posts/generate"
 FAMILIES = {f"{prefix}RateLimit-{name}" for prefix in ("", "X-") for name in ("Limit", "Remaining", "Reset")}
+
+#: The limited operations of ``/v1``; pages have limits beside them.
+OPERATIONS = [each for each in (*RATES, *SHARED_RATES) if each.template.startswith("/v1/")]
 
 
 def told(response: httpx.Response) -> dict[str, str]:
     return {name: response.headers[name] for name in FAMILIES if name in response.headers}
 
 
-@pytest.mark.parametrize("rate", RATES, ids=lambda rate: f"{rate.method} {rate.template}")
+@pytest.mark.parametrize("rate", OPERATIONS, ids=lambda rate: f"{rate.method} {rate.template}")
 async def test_each_row_of_the_table_is_an_operation_that_is_limited(world: ApiWorld, acme: Caller, rate: Rate) -> None:
-    path = rate.template.replace("{postId}", "post_unknown")
+    path = rate.template.replace("{postId}", "post_unknown").replace("{endpointId}", "whe_unknown")
 
-    # Whoever asks, and however it ends: nothing is right with this body.
-    for ask, status in ((acme, 4), (world.send, 401)):
+    # With a key and without, and however it ends: this body is always wrong. A search has none.
+    for ask, status in ((acme, 2 if rate is SEARCHING else 4), (world.send, 401)):
         response = await ask(rate.method, path, content=b"{")
         assert str(response.status_code).startswith(str(status))
         reset = str(to_ms(world.clock.now()) // 1000 + 60)
@@ -83,4 +86,4 @@ async def test_the_document_names_the_headers_of_each_answer_of_a_limited_operat
             body = responses["429"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
             fields = document["components"]["schemas"][body]
             assert set(fields["required"]) == {"error", "limit", "remaining", "reset"}
-    assert limited == len(RATES)
+    assert limited == len(OPERATIONS)

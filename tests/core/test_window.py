@@ -8,7 +8,7 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contentsvc_core.access.rates import RATES, Bucket, Rate, rate_of
+from contentsvc_core.access.rates import RATES, SHARED_RATES, Bucket, Rate, rate_of
 from contentsvc_core.access.window import (
     WINDOW_MS,
     Verdict,
@@ -260,6 +260,30 @@ def test_the_specified_operations_are_limited_and_no_others() -> None:
     assert rate_of("PATCH", "/v1/posts/generate") is None
     assert rate_of("GET", "/v1/posts/{postId}") is None
     assert rate_of("POST", "/v1/posts") is None
+
+
+def test_limits_beside_the_specified_ones_are_an_organizations() -> None:
+    assert {(each.method, each.template): each.limit for each in SHARED_RATES} == {
+        ("GET", "/v1/context"): 60,
+        ("POST", "/dashboard/preview"): 300,
+        ("POST", "/dashboard/keys"): 5,
+        ("POST", "/v1/webhook-endpoints"): 30,
+        ("POST", "/v1/webhook-endpoints/{endpointId}/test"): 20,
+    }
+    for each in SHARED_RATES:
+        assert each.is_shared
+        assert rate_of(each.method, each.template) is each
+        assert Bucket.of_organization(each, "org_1").rate.limit == each.limit
+    # Reading is not limited but for searches.
+    for template in ("/v1/posts", "/v1/webhook-logs", "/v1/context/{customId}", "/v1/schedules", "/v1/integrations"):
+        assert rate_of("GET", template) is None
+
+
+def test_the_keys_of_an_organization_share_ten_times_the_limit_of_one_key() -> None:
+    for each in RATES:
+        bucket = Bucket.of_organization(each, "org_1")
+        assert bucket.rate.limit == 10 * each.limit
+        assert bucket.name == f"{each.method} {each.template} organization org_1"
 
 
 def test_buckets_are_told_apart_by_caller_and_operation() -> None:

@@ -7,6 +7,7 @@ from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing
 
 from contentsvc_core import Scope
+from contentsvc_core.access.rates import FAILED_SIGN_INS
 from contentsvc_http.settings import Settings
 
 ROOT = "/dashboard"
@@ -186,3 +187,21 @@ async def test_a_script_that_is_signed_out_is_sent_to_the_sign_in(world: ApiWorl
 
     assert page.status == 401
     assert page.response.headers["hx-redirect"] == "/dashboard/sign-in"
+
+
+async def test_failed_sign_ins_count_against_the_address_and_not_against_the_key(world: ApiWorld, acme: Caller) -> None:
+    async def sign_in(key: str) -> tuple[int, str]:
+        answer = await world.send("POST", f"{ROOT}/sign-in", data={"key": key})
+        return answer.status_code, answer.headers.get("set-cookie", "")
+
+    # A sign-in that succeeds counts nothing.
+    for _ in range(FAILED_SIGN_INS.limit + 1):
+        assert (await sign_in(acme.key))[0] == 303
+    statuses = [(await sign_in(f"csk_{number}"))[0] for number in range(FAILED_SIGN_INS.limit + 5)]
+    assert statuses == [401] * FAILED_SIGN_INS.limit + [429] * 5
+    # Beyond the limit no key is looked at, not even a valid one; what has a key already is not affected.
+    assert await sign_in(acme.key) == (429, "")
+    assert (await acme("GET", "/v1/posts")).status_code == 200
+
+    world.clock.advance(timedelta(seconds=60))
+    assert (await sign_in(acme.key))[0] == 303

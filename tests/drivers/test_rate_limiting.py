@@ -237,7 +237,8 @@ async def test_one_bucket_for_each_key_and_operation_whatever_the_path(world: Wo
     assert told(await world.ask("PATCH", "/v1/posts/post_2", key=key))[:2] == (60, 58)
     assert told(await world.ask("POST", GENERATE, key=key))[:2] == (10, 9)
     assert told(await world.ask("PATCH", "/v1/posts/post_1", key=other))[:2] == (60, 59)
-    assert world.store.buckets[:2] == [f"PATCH /v1/posts/{{postId}} key {key[:14]}"] * 2
+    own = [name for name in world.store.buckets if "organization" not in name]
+    assert own[:2] == [f"PATCH /v1/posts/{{postId}} key {key[:14]}"] * 2
 
 
 async def test_a_key_that_does_not_open_counts_as_none_and_touches_nobodys_bucket(world: World) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sealing import FernetSealer
+from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import Bucket, Rate
 from contentsvc_core.access.window import Verdict, Window
 from contentsvc_core.errors import StoreUnavailable
@@ -281,3 +282,48 @@ async def test_a_store_that_is_away_admits_nobody(world: World) -> None:
     # A bucket that is known to be closed needs no store to be refused.
     world.store.away = StoreUnavailable("away")
     assert await world.ask(1) == [False]
+
+
+def key_of(organization_id: str, prefix: str) -> ApiKey:
+    return ApiKey(
+        prefix=prefix,
+        organization_id=organization_id,
+        name="",
+        digest="0" * 64,
+        scopes=[Scope.WRITE],
+        created_at=ManualClock().now(),
+    )
+
+
+async def test_many_keys_of_one_organization_get_ten_times_what_one_gets_and_no_more(world: World) -> None:
+    admitted = 0
+    for number in range(12):
+        key = key_of("org_1", f"csk_{number:010}")
+        verdicts = [await world.limiter.hit_by(key, RATE) for _ in range(11)]
+        admitted += sum(verdict.admitted for verdict in verdicts)
+
+    assert admitted == 100
+    # Of the organization's bucket: its limit tells the client that another key does not help.
+    refused = await world.limiter.hit_by(key_of("org_1", "csk_0000000099"), RATE)
+    assert (refused.admitted, refused.limit, refused.remaining, refused.retry_after_s) == (False, 100, 0, 60)
+    other = await world.limiter.hit_by(key_of("org_2", "csk_other00000"), RATE)
+    assert (other.admitted, other.limit, other.remaining) == (True, 10, 9)
+
+
+async def test_a_key_over_its_limit_uses_nothing_of_its_organizations_bucket_up(world: World) -> None:
+    key = key_of("org_1", "csk_0000000001")
+
+    verdicts = [await world.limiter.hit_by(key, RATE) for _ in range(30)]
+
+    assert [verdict.admitted for verdict in verdicts] == [True] * 10 + [False] * 20
+    assert await world.limiter.used(Bucket.of_organization(RATE, "org_1")) == 10
+
+
+async def test_a_shared_limit_counts_all_keys_of_an_organization_together(world: World) -> None:
+    first, second = key_of("org_1", "csk_0000000001"), key_of("org_1", "csk_0000000002")
+    rate = Rate(method="GET", template="/v1/context", limit=2, is_shared=True)
+
+    verdicts = [await world.limiter.hit_by(key, rate) for key in (first, second, first, second)]
+
+    assert [verdict.admitted for verdict in verdicts] == [True, True, False, False]
+    assert (await world.limiter.hit_by(key_of("org_2", "csk_0000000003"), rate)).admitted

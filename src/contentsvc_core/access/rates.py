@@ -3,7 +3,7 @@
 import re
 from typing import Final, Self, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 _PARAMETER: Final = re.compile(r"\{[^{}]*\}")
 
@@ -11,12 +11,14 @@ _PARAMETER: Final = re.compile(r"\{[^{}]*\}")
 @final
 @frozen(kw_only=True)
 class Rate:
-    """How often an operation may be asked for in a window of 60 seconds (:data:`~.window.WINDOW_MS`)."""
+    """How often an operation is admitted in a window of 60 seconds (:data:`~.window.WINDOW_MS`)."""
 
     method: str
     #: The route's template: whatever stands for a parameter, it is one operation.
     template: str
     limit: int
+    #: All keys and sessions of an organization share one bucket. Otherwise each key has its own.
+    is_shared: bool = False
 
     def __attrs_post_init__(self) -> None:
         if self.limit < 1:
@@ -24,8 +26,7 @@ class Rate:
             raise ValueError(message)
 
 
-#: Every limited operation; what is not in here has no limit. The last row is the same operation for another provider,
-#: with a bucket of its own.
+#: The specified limits, by API key. The last row is the same operation for another provider, with its own bucket.
 RATES: Final = (
     Rate(method="POST", template="/v1/posts/generate", limit=10),
     Rate(method="PATCH", template="/v1/posts/{postId}", limit=60),
@@ -33,6 +34,25 @@ RATES: Final = (
     Rate(method="POST", template="/v1/integrations/codehost", limit=20),
     Rate(method="POST", template="/v1/integrations/github", limit=20),
 )
+#: The keys of one organization together are admitted this many times the limit of one key. Ten keys at full pace are
+#: more than one organization needs, and a hundred keys lift no limit a hundredfold.
+ORGANIZATION_TIMES: Final = 10
+#: One search a second: an agent that reads what it finds searches less often.
+SEARCHING: Final = Rate(method="GET", template="/v1/context", limit=60, is_shared=True)
+#: A preview is asked for at most every 0.4 s of typing (150 times a minute), by two people at once.
+PREVIEWING: Final = Rate(method="POST", template="/dashboard/preview", limit=300, is_shared=True)
+#: Keys are issued by hand; a leaked session must not leave a hundred of them behind within minutes.
+ISSUING_KEYS: Final = Rate(method="POST", template="/dashboard/keys", limit=5, is_shared=True)
+#: More than the endpoints that an organization may have (20): all of them are created at once, some at a second try.
+CREATING_ENDPOINTS: Final = Rate(method="POST", template="/v1/webhook-endpoints", limit=30, is_shared=True)
+#: Each of the 20 endpoints is tested once a minute.
+TESTING_ENDPOINTS: Final = Rate(
+    method="POST", template="/v1/webhook-endpoints/{endpointId}/test", limit=20, is_shared=True
+)
+#: Limits that the specification does not name, by organization.
+SHARED_RATES: Final = (SEARCHING, PREVIEWING, ISSUING_KEYS, CREATING_ENDPOINTS, TESTING_ENDPOINTS)
+#: Failed sign-ins, by address. A person mistypes a key a few times; an office may share one address.
+FAILED_SIGN_INS: Final = Rate(method="POST", template="/dashboard/sign-in", limit=20)
 
 
 def _place(method: str, template: str) -> tuple[str, str]:
@@ -40,11 +60,11 @@ def _place(method: str, template: str) -> tuple[str, str]:
     return method, _PARAMETER.sub("{}", template)
 
 
-_BY_PLACE: Final = {_place(rate.method, rate.template): rate for rate in RATES}
+_BY_PLACE: Final = {_place(rate.method, rate.template): rate for rate in (*RATES, *SHARED_RATES)}
 
 
 def rate_of(method: str, template: str) -> Rate | None:
-    """Give the rate of an operation; ``None``: it is not limited.
+    """Return the rate of an operation; ``None``: the operation is not limited.
 
     Args:
         method: In capitals.
@@ -59,20 +79,27 @@ class Bucket:
     """Whose requests for which operation are counted together."""
 
     rate: Rate
-    #: The caller: a key by its prefix, or an address.
+    #: The caller: a key by its prefix, an organization by its id, or an address.
     client: str
 
     @classmethod
     def of_key(cls, rate: Rate, prefix: str) -> Self:
-        """Give the bucket of a key that opens (specification 5.1)."""
+        """Return the bucket of a valid key (specification 5.1)."""
         return cls(rate=rate, client=f"key {prefix}")
 
     @classmethod
+    def of_organization(cls, rate: Rate, organization_id: str) -> Self:
+        """Return the bucket that all keys and sessions of an organization share."""
+        if not rate.is_shared:
+            rate = evolve(rate, limit=rate.limit * ORGANIZATION_TIMES)
+        return cls(rate=rate, client=f"organization {organization_id}")
+
+    @classmethod
     def of_address(cls, rate: Rate, address: str) -> Self:
-        """Give the bucket of whoever has no such key: a wrong one never touches the bucket of a real one."""
+        """Return the bucket of requests without a valid key: a wrong key never touches the bucket of a valid one."""
         return cls(rate=rate, client=f"address {address}")
 
     @property
     def name(self) -> str:
-        """Give what the bucket is stored under: one text for each bucket, the same in every version."""
+        """Return the name that the bucket is stored under: one for each bucket, the same in every version."""
         return f"{self.rate.method} {self.rate.template} {self.client}"

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Final, final
 
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.access.rates import Bucket, Rate
 from contentsvc_core.access.window import Verdict, Window, hit, refused_until, unknown, used
 from contentsvc_core.ports import Clock, RateLimitStore
@@ -26,6 +27,24 @@ class RateLimiter:
         self._remembered = remembered
         #: When each closed bucket frees, in Unix milliseconds; the one that was closed first comes first.
         self._closed: dict[Bucket, int] = {}
+
+    async def hit_by(self, key: ApiKey, rate: Rate) -> Verdict:
+        """Count a request of a valid key, in its own bucket first and then in its organization's.
+
+        A key over its limit uses nothing of its organization's bucket up. A request that only the organization's
+        bucket refuses stays counted for the key.
+
+        Raises:
+            StoreUnavailable: As for :meth:`hit`.
+        """
+        organization = Bucket.of_organization(rate, key.organization_id)
+        if rate.is_shared:
+            return await self.hit(organization)
+        own = await self.hit(Bucket.of_key(rate, key.prefix))
+        if not own.admitted:
+            return own
+        together = await self.hit(organization)
+        return own if together.admitted else together
 
     async def hit(self, bucket: Bucket) -> Verdict:
         """Count a request, before what it asks for is begun.

@@ -1,43 +1,58 @@
-"""The limits of ``/v1``, on pages: what a key may do so often, its session may do no more often."""
+"""The rate limits, on pages: a session counts in the buckets of its key and of its organization."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import final
 
 from contentsvc_core.access.rates import RATES, Bucket, Rate, rate_of
-from contentsvc_core.access.window import WINDOW_MS
+from contentsvc_core.access.window import WINDOW_MS, Verdict, refusal_headers
 from contentsvc_core.usecases.limit import RateLimiter
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.visits import Visit
+from contentsvc_http.errors import Refused
 
 WINDOW_S = WINDOW_MS // 1000
+_TOO_MANY = 429
 
 
 @final
 class Counting:
-    """Counts what sessions do in the buckets of their keys, and tells what is in them."""
+    """Counts what sessions do, and returns how much of each limit is used."""
 
     def __init__(self, dashboard: Dashboard) -> None:
-        """Take the ports."""
+        """Create the limiter over the dashboard's store."""
         self._limiter = RateLimiter(dashboard.limits, dashboard.clock)
 
     async def refusal(self, found: Visit, method: str, template: str) -> str | None:
-        """Count an operation of ``/v1`` before a page does the same; ``None``: go on. Else, why not, in words.
+        """Count an operation of ``/v1`` that a page is about to do; return the refusal in words, ``None``: go on.
 
         Raises:
-            StoreUnavailable: Nobody can tell.
+            StoreUnavailable: The limit cannot be checked.
         """
         rate = rate_of(method, template)
         assert rate is not None  # pages name operations that are limited
-        verdict = await self._limiter.hit(Bucket.of_key(rate, found.signed_in.key.prefix))
-        if verdict.admitted:
-            return None
-        return (
-            f"Too often: with one key, this can be done {rate.limit} times in {WINDOW_S} seconds. "
-            f"Send it again in {verdict.retry_after_s} s."
-        )
+        verdict = await self._limiter.hit_by(found.signed_in.key, rate)
+        return None if verdict.admitted else _words(verdict)
+
+    async def admit(self, found: Visit, rate: Rate) -> None:
+        """Count an operation that a page is about to do.
+
+        Raises:
+            Refused: 429, the operation is over its limit.
+            StoreUnavailable: The limit cannot be checked.
+        """
+        verdict = await self._limiter.hit_by(found.signed_in.key, rate)
+        if not verdict.admitted:
+            raise Refused(_TOO_MANY, {"error": _words(verdict)}, refusal_headers(verdict))
 
     async def used(self, prefixes: Collection[str]) -> Mapping[str, Sequence[tuple[Rate, int]]]:
         """Return how much of each limit each key has used now, by the key's prefix."""
         buckets = {(prefix, rate): Bucket.of_key(rate, prefix) for prefix in prefixes for rate in RATES}
         found = await self._limiter.used(buckets.values())
         return {prefix: [(rate, found[buckets[prefix, rate]]) for rate in RATES] for prefix in prefixes}
+
+
+def _words(verdict: Verdict) -> str:
+    return (
+        f"Too often: this can be done {verdict.limit} times in {WINDOW_S} seconds. "
+        f"Send it again in {verdict.retry_after_s} s."
+    )

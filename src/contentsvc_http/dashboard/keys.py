@@ -10,7 +10,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, KeyFault, Scope, stands
-from contentsvc_core.access.rates import Rate
+from contentsvc_core.access.rates import ISSUING_KEYS, Rate
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import TooMany
 from contentsvc_http.dashboard.context import Dashboard
@@ -110,6 +110,7 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             expires_at, faults["expires"] = None, "This is no date: write it as 2027-01-31, or leave it empty."
         if faults:
             return await page(found, form, faults=faults, status=422)
+        await counting.admit(found, ISSUING_KEYS)
         issued = await dashboard.operator.issue_key(
             found.organization,
             name=form.text("name"),

@@ -5,6 +5,9 @@ from typing import Any, Final
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 
+from contentsvc_core.access.rates import FAILED_SIGN_INS
+from contentsvc_core.access.window import WINDOW_MS
+from contentsvc_core.usecases.limit import RateLimiter
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.forms import read_form
 from contentsvc_http.dashboard.pages import go, outside_page
@@ -14,10 +17,12 @@ from contentsvc_http.same_origin import is_in_clear
 #: The largest form here, in bytes: strangers send it, and a key has 56 characters.
 _MAX_FORM: Final = 4 * 1024
 _REFUSED = "That API key is not valid. It may have expired or been revoked: ask for a new one."
+_TOO_OFTEN = f"Too many wrong keys came from your address. Try again in {WINDOW_MS // 1000} s."
 
 
 def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
     """Give the routes."""
+    limiter = RateLimiter(dashboard.limits, dashboard.clock)
     secure = dashboard.base_url.startswith("https:")
 
     def page(
@@ -41,8 +46,12 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
             # The browser would not keep the session's cookie, and would come back to an empty form.
             return page(https=f"{dashboard.base_url}{SIGN_IN}", status=400)
         form = await read_form(request)
+        failures = dashboard.api.limits.of_address(FAILED_SIGN_INS, request.scope)
+        if (await limiter.used([failures]))[failures] >= FAILED_SIGN_INS.limit:
+            return page(error=_TOO_OFTEN, status=429)
         made = await dashboard.sign_in.sign_in(form.text("key"))
         if made is None:
+            await limiter.hit(failures)
             return page(error=_REFUSED, status=401)
         # A session of before is of no use any more.
         if (old := token_of(request)) is not None:
