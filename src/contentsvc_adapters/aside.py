@@ -1,11 +1,30 @@
 """Work that takes long, away from the event loop (port :class:`~contentsvc_core.ports.Aside`)."""
 
 import asyncio
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar, final
+from typing import Any, Final, TypeVar, final
+
+from attrs import define, field
+
+from contentsvc_core.errors import Overloaded
+from contentsvc_core.ports import Shares
 
 _Result = TypeVar("_Result")
+
+#: Places of one organization, for each kind of work: the second request need not wait for a slow first one.
+PER_ORGANIZATION: Final = 2
+#: Places of all organizations: one more than an organization has, so that one organization never holds all of them.
+HEAVY_PLACES: Final = 3
+#: More than an organization has; each page of a list is short.
+LIST_PLACES: Final = 4
+#: Calls of one organization that wait: at a second each, and two at a time, the last one waits for 8 s.
+HEAVY_WAITING: Final = 16
+#: Lists are a hundred times shorter, and a page with several parts asks for several of them at once.
+LISTS_WAITING: Final = 64
+#: Threads that remain for everything else: opening connections, and rendering posts of runs.
+OTHER_THREADS: Final = 4
 
 
 @final
@@ -28,3 +47,129 @@ class OneAtATime:
     def close(self) -> None:
         """Begin no more work, and wait for none."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+@define
+class _Queue:
+    """An organization's work of one kind."""
+
+    running: int = 0
+    waiting: deque[asyncio.Future[None]] = field(factory=deque[asyncio.Future[None]])
+
+
+@final
+class FairShare:
+    """Runs a bounded amount of work at once, in turns between organizations (port ``Share``)."""
+
+    def __init__(self, *, places: int, per_organization: int, waiting: int) -> None:
+        """Create a share in which nothing runs yet.
+
+        Args:
+            places: How much runs at once.
+            per_organization: How much of that belongs to one organization.
+            waiting: How many calls of one organization wait; any more are refused.
+        """
+        self.places: Final = places
+        self._per_organization = per_organization
+        self._waiting = waiting
+        self._running = 0
+        #: Organizations with work, the one that was served longest ago first.
+        self._queues: dict[str, _Queue] = {}
+        # The event loop keeps only weak references to tasks.
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    async def __call__(self, organization_id: str, work: Callable[[], Awaitable[_Result]], /) -> _Result:
+        """Run ``work`` in a place of the organization."""
+        await self._enter(organization_id)
+        task = asyncio.create_task(_run(work))
+        self._tasks.add(task)
+
+        def ended(task: "asyncio.Task[_Result]") -> None:
+            self._tasks.discard(task)
+            if not task.cancelled():
+                # Marks the exception as retrieved: after a cancelled call no other code does.
+                task.exception()
+            self._leave(organization_id)
+
+        task.add_done_callback(ended)
+        return await asyncio.shield(task)
+
+    async def _enter(self, organization_id: str) -> None:
+        queue = self._queues.setdefault(organization_id, _Queue())
+        if self._running < self.places and queue.running < self._per_organization and not queue.waiting:
+            self._admit(organization_id)
+            return
+        if len(queue.waiting) >= self._waiting:
+            message = "too many requests of this organization wait already"
+            raise Overloaded(message)
+        admitted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.waiting.append(admitted)
+        try:
+            await admitted
+        except asyncio.CancelledError:
+            if admitted.cancelled():
+                queue.waiting.remove(admitted)
+                self._forget(organization_id)
+            else:
+                # Admitted and cancelled in the same turn of the event loop.
+                self._leave(organization_id)
+            raise
+
+    def _admit(self, organization_id: str) -> None:
+        self._put_last(organization_id).running += 1
+        self._running += 1
+
+    def _leave(self, organization_id: str) -> None:
+        self._put_last(organization_id).running -= 1
+        self._running -= 1
+        self._forget(organization_id)
+        self._admit_next()
+
+    def _put_last(self, organization_id: str) -> _Queue:
+        queue = self._queues[organization_id] = self._queues.pop(organization_id)
+        return queue
+
+    def _forget(self, organization_id: str) -> None:
+        queue = self._queues[organization_id]
+        if not queue.running and not queue.waiting:
+            del self._queues[organization_id]
+
+    def _admit_next(self) -> None:
+        while self._running < self.places:
+            able = (
+                organization_id
+                for organization_id, queue in self._queues.items()
+                if queue.running < self._per_organization and any(not each.done() for each in queue.waiting)
+            )
+            organization_id = next(able, None)
+            if organization_id is None:
+                return
+            queue = self._queues[organization_id]
+            admitted = next(each for each in queue.waiting if not each.done())
+            queue.waiting.remove(admitted)
+            admitted.set_result(None)
+            self._admit(organization_id)
+
+
+async def _run(work: Callable[[], Awaitable[_Result]]) -> _Result:
+    return await work()
+
+
+def shares(*, connections: int = 10) -> Shares:
+    """Create the shares of a process.
+
+    Args:
+        connections: How many connections for reading the process has. From three on, the shares leave at least one:
+            authentication and receiving always find it free.
+    """
+    heavy = max(1, min(HEAVY_PLACES, connections // 3))
+    lists = max(1, min(LIST_PLACES, connections - heavy - 1))
+    return Shares(
+        heavy=FairShare(places=heavy, per_organization=PER_ORGANIZATION, waiting=HEAVY_WAITING),
+        lists=FairShare(places=lists, per_organization=PER_ORGANIZATION, waiting=LISTS_WAITING),
+    )
+
+
+def threads() -> ThreadPoolExecutor:
+    """Create the threads of ``asyncio.to_thread``: more than the shares use at once, so that some are always free."""
+    return ThreadPoolExecutor(max_workers=HEAVY_PLACES + LIST_PLACES + OTHER_THREADS, thread_name_prefix="aside")

@@ -18,6 +18,11 @@ class StoreUnavailable(ContentServiceError):
 
 
 @final
+class Overloaded(ContentServiceError):
+    """The organization has too much work waiting already; nothing was begun. The same call succeeds a little later."""
+
+
+@final
 class Unstorable(ContentServiceError):
     """The store refuses this very value, and would refuse it again; nothing of it was written."""
 

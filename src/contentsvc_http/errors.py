@@ -7,7 +7,7 @@ import structlog
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
-from contentsvc_core.errors import ReceivingFailed, StoreUnavailable, Unstorable
+from contentsvc_core.errors import Overloaded, ReceivingFailed, StoreUnavailable, Unstorable
 
 #: How long to wait when the store is away, in seconds.
 RETRY_AFTER_S: Final = 1
@@ -49,6 +49,8 @@ def refusal(exc: Exception) -> Refused:
         case StoreUnavailable():
             _LOG.warning("store unavailable", reason=str(exc))
             return Refused(503, {"error": "Service temporarily unavailable"}, {"Retry-After": str(RETRY_AFTER_S)})
+        case Overloaded():
+            return Refused(503, {"error": "Too many requests at once: try again"}, {"Retry-After": str(RETRY_AFTER_S)})
         case Unstorable():
             # Looked up or written: no store can hold it, whoever asks.
             _LOG.warning("unstorable", reason=str(exc))

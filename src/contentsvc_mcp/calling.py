@@ -6,8 +6,7 @@ from typing import Any, Final
 import structlog
 
 from contentsvc_core.access.keys import ApiKey, Scope
-from contentsvc_core.access.rates import Bucket
-from contentsvc_core.errors import StoreUnavailable, Unstorable
+from contentsvc_core.errors import Overloaded, StoreUnavailable, Unstorable
 from contentsvc_core.shapes import NotOfShape, read_shape, storable_json
 from contentsvc_core.text import one_line
 from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
@@ -45,6 +44,9 @@ async def call(
         _LOG.warning("store unavailable", reason=str(exc))
         message = "The service is temporarily unavailable: try again in a second"
         raise Refused(message) from None
+    except Overloaded:
+        message = "Too many calls at once: wait until some of them have ended, then try again"
+        raise Refused(message) from None
     except Unstorable as exc:
         _LOG.warning("unstorable", reason=str(exc))
         message = "Invalid arguments: a value cannot be stored"
@@ -60,7 +62,7 @@ async def _done(box: Toolbox, key: ApiKey | None, tool: Tool, arguments: Mapping
     if key is None:
         raise Refused(_NO_KEY)
     if tool.rate is not None:
-        verdict = await box.limiter.hit(Bucket.of_key(tool.rate, key.prefix))
+        verdict = await box.limiter.hit_by(key, tool.rate)
         if not verdict.admitted:
             message = (
                 f"Rate limit exceeded: at most {verdict.limit} such calls in 60 seconds. "

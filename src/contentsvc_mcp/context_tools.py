@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal, TypedDict, final
 from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.rates import SEARCHING
 from contentsvc_core.content.queries import InvalidQuery
 from contentsvc_core.insights import Place
 from contentsvc_core.places import read_place, written_place
@@ -125,16 +126,25 @@ async def _search(box: Toolbox, key: ApiKey, wanted: SearchContext) -> Answer:
     if isinstance(asked, InvalidQuery):
         raise Refused(asked.error)
     before = read_before(wanted.before)
-    hits = await box.search.records(key.organization_id, asked, limit=wanted.limit, max_bytes=_MAX_BYTES, before=before)
-    # Not on the loop: the words of many commits are compared.
-    found = await asyncio.to_thread(lambda: [record_hit_body(record, asked.terms) for record in hits.found])
-    return Answer(
-        facts={"next": written_place(Place.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
-        untrusted={"context": found},
-    )
+
+    async def found() -> Answer:
+        mine = key.organization_id
+        hits = await box.search.records(mine, asked, limit=wanted.limit, max_bytes=_MAX_BYTES, before=before)
+        # Not on the loop: the words of many commits are compared.
+        bodies = await asyncio.to_thread(lambda: [record_hit_body(record, asked.terms) for record in hits.found])
+        return Answer(
+            facts={"next": written_place(Place.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
+            untrusted={"context": bodies},
+        )
+
+    return await box.shares.heavy(key.organization_id, found)
 
 
 async def _read(box: Toolbox, key: ApiKey, wanted: ReadContext) -> Answer:
+    return await box.shares.heavy(key.organization_id, lambda: _record(box, key, wanted))
+
+
+async def _record(box: Toolbox, key: ApiKey, wanted: ReadContext) -> Answer:
     asked = wanted.custom_id
     record = await box.contexts.record(key.organization_id, asked) if is_custom_id(asked) else None
     if record is None:
@@ -165,6 +175,7 @@ CONTEXT_TOOLS: Final = (
         takes=SearchContext,
         gives=SearchedContext,
         scope=Scope.READ,
+        rate=SEARCHING,
         work=_search,
     ),
     Tool(

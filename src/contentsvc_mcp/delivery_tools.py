@@ -133,9 +133,8 @@ class DeliveryTrail(TypedDict):
 
 async def _list(box: Toolbox, key: ApiKey, wanted: ListDeliveries) -> Answer:
     search = LogSearch(statuses=wanted.statuses, event=wanted.event, text=wanted.text.strip())
-    found = await box.insights.log(
-        key.organization_id, search, limit=wanted.limit + 1, before=read_before(wanted.before)
-    )
+    mine, before = key.organization_id, read_before(wanted.before)
+    found = await box.shares.lists(mine, lambda: box.insights.log(mine, search, limit=wanted.limit + 1, before=before))
     shown = found[: wanted.limit]
     return Answer(
         facts={"next": written_place(Place.of(shown[-1])) if len(found) > wanted.limit else None},
@@ -144,6 +143,10 @@ async def _list(box: Toolbox, key: ApiKey, wanted: ListDeliveries) -> Answer:
 
 
 async def _read(box: Toolbox, key: ApiKey, wanted: ReadDelivery) -> Answer:
+    return await box.shares.heavy(key.organization_id, lambda: _trail(box, key, wanted))
+
+
+async def _trail(box: Toolbox, key: ApiKey, wanted: ReadDelivery) -> Answer:
     entries = await box.trails.entries(key.organization_id, wanted.id.strip())
     if not entries:
         raise Refused(_UNKNOWN)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal, TypedDict, final
 from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.rates import SEARCHING
 from contentsvc_core.content.editing import entity_tag
 from contentsvc_core.content.pagination import MAX_PAGE, InvalidPage, PageRequest
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
@@ -183,17 +184,24 @@ async def _search(box: Toolbox, key: ApiKey, wanted: SearchPosts) -> Answer:
     )
     if isinstance(asked, InvalidQuery):
         raise Refused(asked.error)
-    hits = await box.search.posts(key.organization_id, asked, limit=wanted.limit, before=read_before(wanted.before))
-    found = await asyncio.to_thread(lambda: [post_hit_body(post, asked.terms) for post in hits.found])
-    return Answer(
-        facts={"next": written_place(Place.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
-        untrusted={"posts": found},
-    )
+    before = read_before(wanted.before)
+
+    async def found() -> Answer:
+        hits = await box.search.posts(key.organization_id, asked, limit=wanted.limit, before=before)
+        bodies = await asyncio.to_thread(lambda: [post_hit_body(post, asked.terms) for post in hits.found])
+        return Answer(
+            facts={"next": written_place(Place.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
+            untrusted={"posts": bodies},
+        )
+
+    return await box.shares.heavy(key.organization_id, found)
 
 
 async def _list(box: Toolbox, key: ApiKey, wanted: ListPosts) -> Answer:
     query = PostQuery(ascending=wanted.sort == "asc", statuses=wanted.statuses, content_types=wanted.content_types)
-    page = await box.posts.page(key.organization_id, query, PageRequest(limit=wanted.limit, page=wanted.page))
+    asked = PageRequest(limit=wanted.limit, page=wanted.page)
+    mine = key.organization_id
+    page = await box.shares.lists(mine, lambda: box.posts.page(mine, query, asked))
     if isinstance(page, InvalidPage):
         raise Refused(page.body["details"]["message"])
     posts, pagination = page
@@ -242,6 +250,7 @@ POST_TOOLS: Final = (
         takes=SearchPosts,
         gives=SearchedPosts,
         scope=Scope.READ,
+        rate=SEARCHING,
         work=_search,
     ),
     Tool(

@@ -17,6 +17,7 @@ from contentsvc_core.ports import (
     Jobs,
     PostLibrary,
     Search,
+    Shares,
 )
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_core.usecases.generate import Generator
@@ -43,6 +44,7 @@ class Toolbox:
     limiter: RateLimiter
     #: Makes the marks around foreign text.
     ids: IdSource
+    shares: Shares
 
 
 @final

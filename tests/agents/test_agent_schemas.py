@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 from tests.agents.snapshot import KEPT, tools_now
 
 from contentsvc_core import Scope
+from contentsvc_core.access.rates import SEARCHING
 from contentsvc_mcp.tools import TOOLS
 
 
@@ -33,7 +34,8 @@ def test_the_hints_say_what_the_scopes_do() -> None:
     hints = {tool["name"]: tool["annotations"] for tool in tools_now()}
     for tool in TOOLS:
         assert hints[tool.name]["readOnlyHint"] is (tool.scope is Scope.READ)
-        assert (tool.rate is None) is (tool.scope is Scope.READ)
+        assert tool.rate is not None or tool.scope is Scope.READ
+    assert {tool.name for tool in TOOLS if tool.rate is SEARCHING} == {"search_context", "search_posts"}
     assert {name for name, hint in hints.items() if hint["destructiveHint"]} == {
         "edit_post",
         "publish_post",

@@ -168,7 +168,15 @@ class ApiWorld:
         )
         self._apps: dict[str, ASGIApp] = {}
         api = self._front.api
-        self.toolbox = open_toolbox(self.stores, self.clock, self.ids, editor=api.post_editor, generator=api.generator)
+        self.shares = api.shares
+        self.toolbox = open_toolbox(
+            self.stores,
+            self.clock,
+            self.ids,
+            editor=api.post_editor,
+            generator=api.generator,
+            shares=api.shares,
+        )
         self._organizations = 0
 
     @property

@@ -268,7 +268,7 @@ async def test_what_the_database_knows_is_read_when_it_is_asked_for_and_kept_for
     assert numbers.get("contentsvc_runs", status="running") == 2
     assert numbers.get("contentsvc_outbox_age_seconds") == 1.5
     assert numbers.get("contentsvc_store_connections_in_use") == 2
-    assert numbers.get("contentsvc_store_connections_max") == 5
+    assert numbers.get("contentsvc_store_connections_max") == 11
     assert numbers.get("contentsvc_build_info", version="1.2.3") == 1
     assert (numbers.get("process_resident_memory_bytes") or 0) > 1_000_000
 
@@ -396,7 +396,7 @@ async def postgresql(_folder: Path) -> AsyncGenerator[Database]:
 @pytest.mark.parametrize(
     ("opened", "most", "explain", "indexed"),
     [
-        (sqlite, 5, "EXPLAIN QUERY PLAN", r"USING (COVERING )?INDEX ix_workflow_runs_(pending|running)"),
+        (sqlite, 11, "EXPLAIN QUERY PLAN", r"USING (COVERING )?INDEX ix_workflow_runs_(pending|running)"),
         # Of a table with a handful of rows, PostgreSQL would read the table: it is told not to.
         (postgresql, 10, "EXPLAIN", r"Index (Only )?Scan using ix_workflow_runs_(pending|running)"),
     ],
@@ -540,7 +540,7 @@ def test_a_server_counts_from_the_delivery_to_the_post(tmp_path: Path) -> None:
     assert found.get("contentsvc_settle_batch_size_count") == 2
     assert found.get("contentsvc_settle_batch_size_sum") == 2
     assert found.get("contentsvc_store_up") == 1
-    assert found.get("contentsvc_store_connections_max") == 5
+    assert found.get("contentsvc_store_connections_max") == 11
     for hidden in (prepared.hook.organization_id, prepared.hook.secret, "lighthouse", "acme"):
         assert hidden not in found.page
 

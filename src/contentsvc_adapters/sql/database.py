@@ -35,7 +35,7 @@ class Database:
     function itself raises to undo its work.
     """
 
-    def __init__(self, url: str, *, busy_timeout_ms: int = 5000, readers: int = 4, pool_size: int = 10) -> None:
+    def __init__(self, url: str, *, busy_timeout_ms: int = 5000, readers: int = 10, pool_size: int = 10) -> None:
         """Name the database; it is opened when it is first used.
 
         Args:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.jobs import Jobs
     from contentsvc_core.ports.limits import RateLimitStore
     from contentsvc_core.ports.outgoing import Outbox, WebhookEndpoints, WebhookSender
-    from contentsvc_core.ports.outside import Aside, Clock, IdSource
+    from contentsvc_core.ports.outside import Aside, Clock, IdSource, Share, Shares
     from contentsvc_core.ports.runs import (
         Executors,
         RunLedger,
@@ -63,6 +63,8 @@ __all__ = [
     "Search",
     "SecretSealer",
     "Sessions",
+    "Share",
+    "Shares",
     "SiteReader",
     "Steps",
     "WebhookEndpoints",

@@ -1,8 +1,10 @@
 """Time and chance, and where work is done that takes long."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, final
+
+from attrs import frozen
 
 _Result = TypeVar("_Result")
 
@@ -36,3 +38,30 @@ class Aside(Protocol):
         It may be called in another thread, beside others or after them: it is a plain function of frozen values.
         """
         ...
+
+
+class Share(Protocol):
+    """Bounds the work of one kind that runs at once, and shares its places fairly between organizations."""
+
+    async def __call__(self, organization_id: str, work: Callable[[], Awaitable[_Result]], /) -> _Result:
+        """Run ``work`` in a place of the organization, and return its result or raise its exception.
+
+        Work of one organization begins in the order of the calls; organizations that wait are served in turns. A call
+        that is cancelled while it waits leaves the queue. Work that has begun runs to its end and holds its place
+        until then, even when the call is cancelled: a client that leaves early frees nothing that is still in use.
+
+        Raises:
+            Overloaded: The organization's queue is full; nothing was begun.
+        """
+        ...
+
+
+@final
+@frozen(kw_only=True)
+class Shares:
+    """The shares of a process, by kind of work."""
+
+    #: Searches, excerpts, previews and whole payloads: up to seconds of processor time each.
+    heavy: Share
+    #: Pages of lists: milliseconds each, and many.
+    lists: Share

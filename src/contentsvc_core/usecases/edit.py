@@ -1,14 +1,17 @@
 """Changing and deleting posts (decisions, ``/v1``)."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from enum import Enum, auto
-from typing import Final, final
+from functools import partial
+from typing import Final, TypeVar, final
 
 from contentsvc_core.content.editing import CONTENT_TOO_LONG, InvalidChange, PostChange
 from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.ports import Clock, MarkupRenderer, PostLibrary
+from contentsvc_core.ports import Clock, MarkupRenderer, PostLibrary, Share
+
+_Result = TypeVar("_Result")
 
 #: How often a change is tried while others change the same post. One of them succeeds in each turn.
 _TURNS: Final = 16
@@ -23,6 +26,11 @@ class PostFault(Enum):
     CHANGED = auto()
 
 
+async def unshared(_organization_id: str, work: Callable[[], Awaitable[_Result]], /) -> _Result:
+    """Run work at once (port :class:`~contentsvc_core.ports.Share`): for processes that serve one caller."""
+    return await work()
+
+
 def _whatever(_post: Post) -> bool:
     return True
 
@@ -31,11 +39,14 @@ def _whatever(_post: Post) -> bool:
 class PostEditor:
     """Changes posts; what several clients do at once is done one after the other, and each sees what it changes."""
 
-    def __init__(self, library: PostLibrary, renderer: MarkupRenderer, clock: Clock) -> None:
-        """Take the ports."""
+    def __init__(
+        self, library: PostLibrary, renderer: MarkupRenderer, clock: Clock, *, share: Share = unshared
+    ) -> None:
+        """Create the use case; ``share`` is where Markdown is rendered."""
         self._library = library
         self._renderer = renderer
         self._clock = clock
+        self._share = share
 
     async def change(
         self, organization_id: str, post_id: str, change: PostChange, *, if_: Callable[[Post], bool] = _whatever
@@ -46,16 +57,21 @@ class PostEditor:
 
         Raises:
             StoreUnavailable: Others change it without a pause, or the store is away.
+            Overloaded: The organization has too much work waiting; nothing was changed.
         """
+        markdown = change.markdown
         for _ in range(_TURNS):
             seen = await self._post(organization_id, post_id)
             if seen is None:
                 return PostFault.UNKNOWN
             if not if_(seen):
                 return PostFault.CHANGED
-            content = seen.content if change.markdown is None else await self._renderer.render(change.markdown)
-            if content is None:
-                return CONTENT_TOO_LONG
+            content = seen.content
+            if markdown is not None:
+                rendered = await self._share(organization_id, partial(self._renderer.render, markdown))
+                if rendered is None:
+                    return CONTENT_TOO_LONG
+                content = rendered
             changed = change.of(seen, content=content, at=self._clock.now())
             if await self._library.change(changed, seen=seen.updated_at):
                 return changed

@@ -9,6 +9,7 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
+from contentsvc_core.access.rates import CREATING_ENDPOINTS, TESTING_ENDPOINTS
 from contentsvc_core.content.brand import TEXT_LIMIT
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.insights import LogSearch
@@ -18,6 +19,7 @@ from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.webhook_endpoints import EndpointChanges, NewSecret
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.forms import Form, by_field
 from contentsvc_http.dashboard.integration_names import endpoint_name, names_of
 from contentsvc_http.dashboard.pages import Pages, go
@@ -59,11 +61,13 @@ def endpoint_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler
 
 
 def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    counting = Counting(dashboard)
+
     async def page(
         found: Visit, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
     ) -> Response[Any]:
         mine = found.organization_id
-        newest = await dashboard.insights.newest_entries(mine)
+        newest = await dashboard.api.shares.lists(mine, lambda: dashboard.insights.newest_entries(mine))
         endpoints = await dashboard.api.endpoints.endpoints(mine)
         context = {
             "rows": [Row(endpoint=each, newest=newest.get(each.id)) for each in endpoints],
@@ -79,6 +83,7 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @post(_PATH, name="dashboard_endpoint_create")
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
         found, form = await change(dashboard, request)
+        await counting.admit(found, CREATING_ENDPOINTS)
         made = await dashboard.api.endpoint_editor.create(
             found.organization_id,
             url=form.text("url"),
@@ -112,6 +117,8 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 
 def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    counting = Counting(dashboard)
+
     @post(f"{_ONE}/switch", name="dashboard_endpoint_switch")
     async def switch(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
         found, form = await change(dashboard, request)
@@ -124,6 +131,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
     @post(f"{_ONE}/test", name="dashboard_endpoint_test")
     async def test(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
         found, _ = await change(dashboard, request)
+        await counting.admit(found, TESTING_ENDPOINTS)
         endpoint = await _endpoint(dashboard, found, endpoint_id)
         message_id = await dashboard.api.endpoint_editor.test(found.organization_id, endpoint.id)
         if isinstance(message_id, EndpointFault):
@@ -175,11 +183,12 @@ async def _page(  # what is shown, and what was wrong with what somebody wanted
     error: str | None = None,
     status: int = 200,
 ) -> Response[Any]:
-    search = LogSearch(integration_ids=(endpoint.id,))
+    mine, search = found.organization_id, LogSearch(integration_ids=(endpoint.id,))
+    entries = await dashboard.api.shares.lists(mine, lambda: dashboard.insights.log(mine, search, limit=_NEWEST))
     context = {
         "endpoint": endpoint,
         "name": endpoint_name(endpoint),
-        "entries": await dashboard.insights.log(found.organization_id, search, limit=_NEWEST),
+        "entries": entries,
         "names": names_of((), [endpoint]),
         **_typed(form, endpoint),
         "faults": by_field(faults),

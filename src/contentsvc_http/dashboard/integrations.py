@@ -94,7 +94,7 @@ async def rows(dashboard: Dashboard, found: Visit) -> dict[str, Any]:
     """Give what the list is made of."""
     mine = found.organization_id
     connected = await dashboard.api.directory.integrations(mine)
-    newest = await dashboard.insights.newest_entries(mine)
+    newest = await dashboard.api.shares.lists(mine, lambda: dashboard.insights.newest_entries(mine))
     passed = await traffic(dashboard, mine)
     none = no_traffic(dashboard)
     return {
@@ -220,7 +220,8 @@ async def _page(
     status: int = 200,
 ) -> Response[Any]:
     mine = found.organization_id
-    entries = await dashboard.insights.log(mine, LogSearch(integration_ids=(integration.id,)), limit=_NEWEST)
+    search = LogSearch(integration_ids=(integration.id,))
+    entries = await dashboard.api.shares.lists(mine, lambda: dashboard.insights.log(mine, search, limit=_NEWEST))
     passed = await traffic(dashboard, mine)
     context = {
         "integration": integration,

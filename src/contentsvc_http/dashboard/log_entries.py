@@ -49,7 +49,7 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     async def raw(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
         found = await visit(dashboard, request)
         entry = await _listed(dashboard, found, log_id)
-        text = await _raw(dashboard, entry)
+        text = await dashboard.api.shares.heavy(found.organization_id, lambda: _raw(dashboard, entry))
         return Response(text, media_type="text/plain", headers=HEADERS)
 
     @post(f"{_PATH}/replay", name="dashboard_log_replay")
@@ -83,6 +83,14 @@ async def _raw(dashboard: Dashboard, entry: ListedEntry) -> str:
     return await asyncio.to_thread(lambda: payload_text(whole.payload))
 
 
+async def _shown(dashboard: Dashboard, entry: ListedEntry) -> tuple[LogEntry | None, Shown | None]:
+    """Read the whole entry, unless it is too large, and how a page shows its payload."""
+    whole = await dashboard.api.journal.entry(entry.organization_id, entry.id, max_bytes=_MOST_BYTES)
+    if whole is None or whole.detail is None:
+        return whole, None
+    return whole, await asyncio.to_thread(lambda: shown(whole.payload))
+
+
 async def _listed(dashboard: Dashboard, found: Visit, log_id: str) -> ListedEntry:
     entry = await dashboard.insights.entry(found.organization_id, log_id) if is_own_id(log_id) else None
     if entry is None:
@@ -99,10 +107,7 @@ async def _page(
     if is_message:
         endpoint = await dashboard.api.endpoints.endpoint(found.organization_id, entry.integration_id)
     # Not on the loop: a delivery may hold two thousand commits.
-    whole = await dashboard.api.journal.entry(found.organization_id, entry.id, max_bytes=_MOST_BYTES)
-    payload = None
-    if whole is not None and whole.detail is not None:
-        payload = await asyncio.to_thread(lambda: shown(whole.payload))
+    whole, payload = await dashboard.api.shares.heavy(found.organization_id, lambda: _shown(dashboard, entry))
     context = {
         "entry": entry,
         "integration": integration,

@@ -47,7 +47,9 @@ async def _found(dashboard: Dashboard, found: Visit, filters: LogFilters, fault:
     entries: Sequence[ListedEntry] = ()
     # What cannot be asked for is found nowhere.
     if fault is None:
-        entries = await dashboard.insights.log(mine, filters.search, limit=_PAGE + 1, before=filters.before)
+        entries = await dashboard.api.shares.lists(
+            mine, lambda: dashboard.insights.log(mine, filters.search, limit=_PAGE + 1, before=filters.before)
+        )
     shown = list(entries[:_PAGE])
     names = await all_names(dashboard, mine)
     is_first = filters.before is None
@@ -71,7 +73,10 @@ async def _newer(dashboard: Dashboard, pages: Pages, found: Visit, filters: LogF
     An entry becomes durable a moment after the time that it carries. One that is overtaken meanwhile by another one,
     which a page has shown already, is there when the list is made anew.
     """
-    entries = await dashboard.insights.log(found.organization_id, filters.search, limit=_PAGE + 1, after=filters.after)
+    mine = found.organization_id
+    entries = await dashboard.api.shares.lists(
+        mine, lambda: dashboard.insights.log(mine, filters.search, limit=_PAGE + 1, after=filters.after)
+    )
     if not entries:
         return nothing_new()
     number = len(entries)
@@ -85,7 +90,7 @@ async def _newer(dashboard: Dashboard, pages: Pages, found: Visit, filters: LogF
     context = {
         "path": _PATH,
         "entries": entries,
-        "names": await all_names(dashboard, found.organization_id),
+        "names": await all_names(dashboard, mine),
         "polls": filters.newer(Place.of(entries[0]), filters.rows + number),
         "told_new": told,
     }

@@ -8,6 +8,7 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
+from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.content.editing import MARKDOWN_LIMIT, InvalidChange, entity_tag, read_post_change
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.identifiers import is_own_id
@@ -62,9 +63,12 @@ class _Editor:
         known = is_own_id(post_id)
         return await self._dashboard.api.posts.post(found.organization_id, post_id) if known else None
 
-    async def preview(self, markdown: str) -> str | None:
+    async def preview(self, found: Visit, markdown: str) -> str | None:
         """Return the HTML of what was typed; ``None``: it is too long for a post, as Markdown or as HTML."""
-        return None if len(markdown) > MARKDOWN_LIMIT else await self._dashboard.renderer.render(markdown)
+        if len(markdown) > MARKDOWN_LIMIT:
+            return None
+        dashboard = self._dashboard
+        return await dashboard.api.shares.heavy(found.organization_id, lambda: dashboard.renderer.render(markdown))
 
     async def page(
         self,
@@ -82,7 +86,7 @@ class _Editor:
             "text": text,
             "faults": by_field(faults),
             "conflict": conflict,
-            "preview": await self.preview(text.markdown),
+            "preview": await self.preview(found, text.markdown),
             "error": error,
         }
         title = "A deleted post" if post is None else f"Edit {post.title}"
@@ -138,9 +142,10 @@ def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
     @post(f"{ROOT}/posts/preview", name="dashboard_post_preview", request_max_body_size=_MAX_FORM)
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
         found, form = await change(dashboard, request)
+        await counting.admit(found, PREVIEWING)
         text = _Text.of_form(form)
         if found.is_partial:
-            return pages.part(found, "post_preview.html", {"preview": await editor.preview(text.markdown)})
+            return pages.part(found, "post_preview.html", {"preview": await editor.preview(found, text.markdown)})
         # Without scripts, the whole page is shown anew, with everything that was typed.
         standing = await editor.post(found, form.text("post"))
         if standing is None:

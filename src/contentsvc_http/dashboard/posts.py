@@ -49,7 +49,8 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         page: tuple[Sequence[Post], Pagination] | InvalidPage | None = None
         if isinstance(query, PostQuery):
             asked = PageRequest.read(limit=str(_PER_PAGE), page=found.query.get("page"))
-            page = await dashboard.api.posts.page(found.organization_id, query, asked)
+            mine, wanted = found.organization_id, query
+            page = await dashboard.api.shares.lists(mine, lambda: dashboard.api.posts.page(mine, wanted, asked))
         link = "/posts?" + urlencode({name: value for name, value in chosen.items() if value})
         if isinstance(page, InvalidPage):
             # What was on it is deleted, or filtered away.

@@ -69,7 +69,9 @@ class _RunPages:
         self._pages = pages
 
     async def standing(self, found: Visit, run_id: str) -> ListedRun:
-        run = await self._dashboard.insights.run(found.organization_id, run_id) if is_own_id(run_id) else None
+        dashboard, mine, run = self._dashboard, found.organization_id, None
+        if is_own_id(run_id):
+            run = await dashboard.api.shares.lists(mine, lambda: dashboard.insights.run(mine, run_id))
         if run is None:
             raise Refused(404, {"error": _UNKNOWN})
         return run
@@ -81,7 +83,10 @@ class _RunPages:
         behind, mine = found.query.get("before", ""), found.organization_id
         before = Place.of(await self.standing(found, behind)) if behind else None
         # One more tells whether there are older ones.
-        listed = await self._dashboard.insights.runs(mine, statuses=statuses, limit=_AT_ONCE + 1, before=before)
+        insights = self._dashboard.insights
+        listed = await self._dashboard.api.shares.lists(
+            mine, lambda: insights.runs(mine, statuses=statuses, limit=_AT_ONCE + 1, before=before)
+        )
         starters = await starters_of(self._dashboard, mine)
         lines = [line_of(run, starters) for run in listed[:_AT_ONCE]]
         # Once a minute, so that "3 min ago" does not stay so.

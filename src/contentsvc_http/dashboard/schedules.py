@@ -7,6 +7,7 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
+from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
@@ -25,6 +26,7 @@ from contentsvc_http.dashboard.choices import (
     numbers_of,
 )
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.forms import Form
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.schedule_times import TypedTimes, firings_of, read_times
@@ -149,6 +151,7 @@ class _SchedulePages:
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self._dashboard = dashboard
         self._pages = pages
+        self._counting = Counting(dashboard)
         self._planner = dashboard.api.planner
         self._schedules = dashboard.api.schedules
 
@@ -231,6 +234,7 @@ class _SchedulePages:
         return go("/schedules", told="deleted")
 
     async def preview(self, found: Visit, form: Form) -> Response[Any]:
+        await self._counting.admit(found, PREVIEWING)
         edits, typed = form.text("id"), _typed(form)
         schedule = await self.standing(found, edits) if edits else None
         if found.is_partial:

@@ -10,7 +10,9 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from markupsafe import Markup, escape
 
+from contentsvc_core.access.rates import SEARCHING
 from contentsvc_core.content.queries import InvalidQuery
+from contentsvc_core.ports import Search
 from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
 from contentsvc_core.search.questions import (
     EVENT_TYPES,
@@ -20,8 +22,9 @@ from contentsvc_core.search.questions import (
 )
 from contentsvc_core.search.terms import QUERY_LIMIT, Term
 from contentsvc_core.search.words import words_of
-from contentsvc_core.workflows.context import is_custom_id
+from contentsvc_core.workflows.context import ContextRecord, is_custom_id
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.payloads import visible
 from contentsvc_http.dashboard.visits import ROOT, Visit, visit
@@ -40,7 +43,8 @@ _PIECE: Final = re.compile(r"\S+")
 
 
 def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
+    counting = Counting(dashboard)
 
     @get(f"{ROOT}/search", name="dashboard_search")
     async def search(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -58,6 +62,7 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             context["error"] = records.error
             return pages.page(found, "search.html", context, title="Search", section=_SECTION, status=400)
         if context["is_asked"]:
+            await counting.admit(found, SEARCHING)
             context |= await _found(dashboard, found, records)
         return pages.page(found, "search.html", context, title="Search", section=_SECTION)
 
@@ -65,18 +70,28 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     async def show(request: Request[Any, Any, Any], custom_id: FromPath[str]) -> Response[Any]:
         found = await visit(dashboard, request)
         asked = custom_id.removeprefix("/")
-        record = await dashboard.contexts.record(found.organization_id, asked) if is_custom_id(asked) else None
-        if record is None:
-            raise Refused(404, {"error": "This context record is not there."})
-        text = await asyncio.to_thread(lambda: record.content[:_SHOWN])
+        record, text = await dashboard.api.shares.heavy(
+            found.organization_id, lambda: _record(dashboard, found.organization_id, asked)
+        )
         context = {"record": record, "text": visible(text), "is_cut": len(text) == _SHOWN, "most": _SHOWN}
         return pages.page(found, "record.html", context, title=record.custom_id, section=_SECTION)
 
     return [search, show]
 
 
+async def _record(dashboard: Dashboard, mine: str, custom_id: str) -> tuple[ContextRecord, str]:
+    record = await dashboard.contexts.record(mine, custom_id) if is_custom_id(custom_id) else None
+    if record is None:
+        raise Refused(404, {"error": "This context record is not there."})
+    return record, await asyncio.to_thread(lambda: record.content[:_SHOWN])
+
+
 async def _found(dashboard: Dashboard, found: Visit, records: ContextSearch) -> dict[str, Any]:
-    search, mine = dashboard.api.search, found.organization_id
+    mine = found.organization_id
+    return await dashboard.api.shares.heavy(mine, lambda: _shown(dashboard.api.search, mine, records))
+
+
+async def _shown(search: Search, mine: str, records: ContextSearch) -> dict[str, Any]:
     hits = await search.records(mine, records, limit=_RECORDS, max_bytes=_MAX_BYTES)
     # A post is of no repository and no event.
     is_of_posts = bool(records.terms) and not (records.repository or records.event_types)

@@ -7,6 +7,7 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
+from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import TooMany
@@ -25,6 +26,7 @@ from contentsvc_http.dashboard.choices import (
     numbers_of,
 )
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.forms import Form
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.trigger_preview import Preview, preview_of
@@ -157,6 +159,7 @@ class _TriggerPages:
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self._dashboard = dashboard
         self._pages = pages
+        self._counting = Counting(dashboard)
         self._editor = dashboard.api.trigger_editor
         self._directory = dashboard.api.directory
 
@@ -227,6 +230,7 @@ class _TriggerPages:
         return go("/triggers", told="deleted")
 
     async def preview(self, found: Visit, form: Form) -> Response[Any]:
+        await self._counting.admit(found, PREVIEWING)
         typed, edits = _typed(form), form.text("id")
         if found.is_partial:
             preview = await self._previewed(found, typed)
@@ -250,7 +254,8 @@ class _TriggerPages:
             output_type=wanted["output_type"],
             created_at=self._dashboard.clock.now(),
         )
-        return await preview_of(self._dashboard, trigger)
+        dashboard = self._dashboard
+        return await dashboard.api.shares.heavy(found.organization_id, lambda: preview_of(dashboard, trigger))
 
 
 def _typed(form: Form) -> _Typed:

@@ -12,7 +12,7 @@ from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.queries import InvalidQuery
 from contentsvc_core.insights import Place
 from contentsvc_core.places import read_place, written_place
-from contentsvc_core.ports import ContextLibrary, Search
+from contentsvc_core.ports import ContextLibrary, Search, Shares
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.search.excerpts import HitBody, MetadataBody, record_hit_body
 from contentsvc_core.search.questions import read_context_search, read_limit
@@ -61,8 +61,8 @@ class RecordAnswer(TypedDict):
     context: RecordBody
 
 
-def context_routes(gate: Gate, search: Search, contexts: ContextLibrary) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares: Shares) -> list[HTTPRouteHandler]:
+    """Return the routes."""
 
     @get(
         "/v1/context",
@@ -83,11 +83,15 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary) -> list
         before = _read_before(parameters.get("before", ""))
         assert not isinstance(asked, InvalidQuery)
         assert not isinstance(limit, InvalidQuery)
-        hits = await search.records(key.organization_id, asked, limit=limit, max_bytes=MAX_BYTES, before=before)
-        # Not on the loop: the words of many commits are compared.
-        bodies = await asyncio.to_thread(lambda: [record_hit_body(record, asked.terms) for record in hits.found])
-        following = written_place(Place.of(hits.found[-1])) if hits.has_more else None
-        return await gate.answer(key, {"context": bodies, "next": following, "behind": hits.behind})
+
+        async def found() -> dict[str, Any]:
+            hits = await search.records(key.organization_id, asked, limit=limit, max_bytes=MAX_BYTES, before=before)
+            # Not on the loop: the words of many commits are compared.
+            bodies = await asyncio.to_thread(lambda: [record_hit_body(record, asked.terms) for record in hits.found])
+            following = written_place(Place.of(hits.found[-1])) if hits.has_more else None
+            return {"context": bodies, "next": following, "behind": hits.behind}
+
+        return await gate.answer(key, await shares.heavy(key.organization_id, found))
 
     @get(
         "/v1/context/{custom_id:path}",
@@ -102,11 +106,15 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary) -> list
     ) -> Response[RecordAnswer]:
         key = await gate.caller(request, Scope.READ)
         asked = custom_id.removeprefix("/")
-        found = await contexts.record(key.organization_id, asked) if is_custom_id(asked) else None
-        if found is None:
-            raise Refused(404, {"error": "Context record not found"})
-        body = await asyncio.to_thread(lambda: msgspec.Raw(msgspec.json.encode(context_body(found))))
-        return await gate.answer(key, {"context": body})
+
+        async def found() -> dict[str, Any]:
+            record = await contexts.record(key.organization_id, asked) if is_custom_id(asked) else None
+            if record is None:
+                raise Refused(404, {"error": "Context record not found"})
+            body = await asyncio.to_thread(lambda: msgspec.Raw(msgspec.json.encode(context_body(record))))
+            return {"context": body}
+
+        return await gate.answer(key, await shares.heavy(key.organization_id, found))
 
     return [search_context, get_context]
 

@@ -16,7 +16,7 @@ from contentsvc_core.content.pagination import InvalidPage, PageRequest
 from contentsvc_core.content.posts import Post, PostStatus, post_body
 from contentsvc_core.content.queries import InvalidQuery, read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.ports import BrandIdentities, PostLibrary
+from contentsvc_core.ports import BrandIdentities, PostLibrary, Shares
 from contentsvc_core.usecases.edit import PostEditor, PostFault
 from contentsvc_http.errors import Refused
 from contentsvc_http.responses import PostBody, PostListBody
@@ -56,13 +56,13 @@ class PostRemovedBody(TypedDict):
 
 
 def post_routes(
-    gate: Gate, library: PostLibrary, editor: PostEditor, brands: BrandIdentities
+    gate: Gate, library: PostLibrary, editor: PostEditor, brands: BrandIdentities, shares: Shares
 ) -> list[HTTPRouteHandler]:
-    """Give the routes of posts."""
-    return [*_reading(gate, library, brands), *_changing(gate, editor)]
+    """Return the routes of posts."""
+    return [*_reading(gate, library, brands, shares), *_changing(gate, editor)]
 
 
-def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities) -> list[HTTPRouteHandler]:
+def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: Shares) -> list[HTTPRouteHandler]:
     @get(
         "/v1/posts",
         name="list_posts",
@@ -88,7 +88,8 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities) -> list[
         if isinstance(query, InvalidQuery):
             raise Refused(400, {"error": query.error})
         asked = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
-        page = await library.page(key.organization_id, query, asked)
+        mine, wanted = key.organization_id, query
+        page = await shares.lists(mine, lambda: library.page(mine, wanted, asked))
         if isinstance(page, InvalidPage):
             raise Refused(400, page.body)
         posts, pagination = page

@@ -14,6 +14,7 @@ from contentsvc_core.ports import (
     PostLibrary,
     Schedules,
     Search,
+    Shares,
     WebhookEndpoints,
 )
 from contentsvc_core.usecases.brands import BrandEditor
@@ -63,19 +64,20 @@ class Api:
     search: Search
     endpoints: WebhookEndpoints
     endpoint_editor: EndpointEditor
+    shares: Shares
 
 
 def api_routes(api: Api) -> list[HTTPRouteHandler]:
     """Give the routes of all resources, with their limits."""
     routes = [
-        *post_routes(api.gate, api.posts, api.post_editor, api.brands),
+        *post_routes(api.gate, api.posts, api.post_editor, api.brands, api.shares),
         *generation_routes(api.gate, api.generator, api.jobs),
         *brand_routes(api.gate, api.brands, api.brand_editor, api.brand_generator, api.jobs),
         *integration_routes(api.gate, api.connector, api.directory),
         *schedule_routes(api.gate, api.planner, api.schedules, api.directory),
         *event_trigger_routes(api.gate, api.trigger_editor, api.directory),
         *webhook_endpoint_routes(api.gate, api.endpoints, api.endpoint_editor),
-        *webhook_log_routes(api.gate, api.journal, api.replayer),
-        *context_routes(api.gate, api.search, api.contexts),
+        *webhook_log_routes(api.gate, api.journal, api.replayer, api.shares),
+        *context_routes(api.gate, api.search, api.contexts, api.shares),
     ]
     return api.limits.on(routes)

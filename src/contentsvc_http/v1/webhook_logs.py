@@ -12,7 +12,7 @@ from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.pagination import InvalidPage, PageRequest
 from contentsvc_core.content.queries import InvalidQuery
 from contentsvc_core.journal import log_body, read_log_query
-from contentsvc_core.ports import Journal
+from contentsvc_core.ports import Journal, Shares
 from contentsvc_core.usecases.replay import Replayer, ReplayFault
 from contentsvc_http.errors import Refused
 from contentsvc_http.responses import PaginationBody
@@ -68,8 +68,8 @@ class ReplayBody(TypedDict):
     deliveryId: str
 
 
-def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer, shares: Shares) -> list[HTTPRouteHandler]:
+    """Return the routes."""
 
     @get(
         "/v1/webhook-logs",
@@ -93,13 +93,18 @@ def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer) -> list
         if isinstance(query, InvalidQuery):
             raise Refused(400, {"error": query.error})
         asked = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
-        page = await journal.page(key.organization_id, query, asked, max_bytes=MAX_BYTES)
-        if isinstance(page, InvalidPage):
-            raise Refused(400, page.body)
-        entries, pagination = page
-        # Not on the loop: a hundred deliveries may hold two hundred thousand commits.
-        logs = await asyncio.to_thread(lambda: [msgspec.Raw(msgspec.json.encode(log_body(entry))) for entry in entries])
-        return await gate.answer(key, {"logs": logs, "pagination": pagination.body})
+        async def listed() -> dict[str, Any]:
+            page = await journal.page(key.organization_id, query, asked, max_bytes=MAX_BYTES)
+            if isinstance(page, InvalidPage):
+                raise Refused(400, page.body)
+            entries, pagination = page
+            # Not on the loop: a hundred deliveries may hold two hundred thousand commits.
+            logs = await asyncio.to_thread(
+                lambda: [msgspec.Raw(msgspec.json.encode(log_body(entry))) for entry in entries]
+            )
+            return {"logs": logs, "pagination": pagination.body}
+
+        return await gate.answer(key, await shares.lists(key.organization_id, listed))
 
     @post(
         "/v1/webhook-logs/{log_id:str}/replay",

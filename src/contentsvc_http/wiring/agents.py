@@ -3,7 +3,8 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from contentsvc_core.ports import Clock, IdSource
+from contentsvc_adapters.aside import shares as make_shares
+from contentsvc_core.ports import Clock, IdSource, Shares
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_core.usecases.generate import Generator
@@ -34,16 +35,22 @@ def open_agents(
     if settings.mcp == "off" or not is_installed():
         return None
     return Agents(
-        toolbox=open_toolbox(stores, clock, ids, editor=api.post_editor, generator=api.generator),
+        toolbox=open_toolbox(stores, clock, ids, editor=api.post_editor, generator=api.generator, shares=api.shares),
         authenticator=Authenticator(stores.keys, clock),
         base_url=settings.base_url,
     )
 
 
 def open_toolbox(
-    stores: "SqlStores | MemoryStores", clock: Clock, ids: IdSource, *, editor: PostEditor, generator: Generator
+    stores: "SqlStores | MemoryStores",
+    clock: Clock,
+    ids: IdSource,
+    *,
+    editor: PostEditor,
+    generator: Generator,
+    shares: Shares | None = None,
 ) -> Toolbox:
-    """Build the tools' use cases beside those that the others have already."""
+    """Create the use cases of the tools, beside those that other drivers have created."""
     return Toolbox(
         search=stores.search,
         contexts=stores.contexts,
@@ -57,4 +64,5 @@ def open_toolbox(
         jobs=stores.jobs,
         limiter=RateLimiter(stores.rate_limits, clock),
         ids=ids,
+        shares=shares or make_shares(),
     )

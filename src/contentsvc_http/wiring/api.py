@@ -3,9 +3,10 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from contentsvc_adapters.aside import shares as make_shares
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.site_addresses import read_site_hosts
-from contentsvc_core.ports import Clock, CodeHost, IdSource
+from contentsvc_core.ports import Clock, CodeHost, IdSource, Shares
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.connect import Connector
@@ -37,9 +38,21 @@ def open_api(
     *,
     nudge: Callable[[], None],
     hosts: Callable[[str], Awaitable[CodeHost | None]] = no_hosts,
+    shares: Shares | None = None,
 ) -> Api:
-    """Build the use cases; ``nudge`` is called after a run was stored, ``hosts`` gives providers' code hosts."""
+    """Create the use cases.
+
+    Args:
+        settings: Of the process.
+        stores: What the use cases read and write.
+        clock: Reads the time.
+        ids: Creates ids.
+        nudge: Called after a run was stored.
+        hosts: Returns the code host of a provider.
+        shares: Of the process; ``None``: those of a pool of the usual size.
+    """
     authenticator = Authenticator(stores.keys, clock)
+    shares = shares or make_shares()
     starter = JobStarter(stores.jobs, clock, ids, nudge=nudge)
     opened = read_site_hosts(settings.site_hosts)
     calls = host_calls(settings, stores, clock, ids, hosts)
@@ -49,7 +62,7 @@ def open_api(
             RateLimiter(stores.rate_limits, clock), authenticator, Proxies.read(settings.trusted_proxies)
         ),
         posts=stores.posts,
-        post_editor=PostEditor(stores.posts, SafeMarkdown(), clock),
+        post_editor=PostEditor(stores.posts, SafeMarkdown(), clock, share=shares.heavy),
         trigger_editor=TriggerEditor(stores.directory, stores.brands, clock, ids),
         journal=stores.journal,
         replayer=Replayer(
@@ -77,4 +90,5 @@ def open_api(
         contexts=stores.contexts,
         search=stores.search,
         connector=Connector(stores.directory, stores.hooks, calls, clock, ids),
+        shares=shares,
     )

@@ -1,10 +1,11 @@
 """What a process serves and does, by its role."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
 from typing import Final
 
-from contentsvc_adapters.aside import OneAtATime
+from contentsvc_adapters.aside import OneAtATime, shares, threads
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.sql import HEAD, is_older, revision, serving_alone
@@ -35,6 +36,7 @@ _MIB: Final = 1024 * 1024
 @contextlib.asynccontextmanager
 async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Services]:
     """Open what a role needs, and close it in order: first the work, then the store."""
+    asyncio.get_running_loop().set_default_executor(threads())
     async with contextlib.AsyncExitStack() as stack:
         # First in, last out: while a transaction of this process may still commit, nobody else may recover its runs.
         if settings.is_sqlite:
@@ -94,7 +96,15 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
                 aside=aside,
             )
         )
-        api = open_api(settings, stores, clock, ids, nudge=nudge, hosts=hosts)
+        api = open_api(
+            settings,
+            stores,
+            clock,
+            ids,
+            nudge=nudge,
+            hosts=hosts,
+            shares=shares(connections=stores.database.dialect.readers),
+        )
         dashboard = open_dashboard(
             settings,
             stores,

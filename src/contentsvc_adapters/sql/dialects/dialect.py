@@ -41,6 +41,11 @@ class Dialect(Protocol):
     #: How many batches of settlements are written at a time.
     lanes: ClassVar[int]
 
+    @property
+    def readers(self) -> int:
+        """Return how many transactions may read at once."""
+        ...
+
     def connections(self) -> Connections:
         """Make what reads and writes; nothing is opened before it is used."""
         ...

@@ -111,6 +111,11 @@ class Postgresql:
         at = f" at {host}" if host else ""
         return cls(arguments=arguments, name=f"the database '{url.database}'{at}", pool_size=pool_size)
 
+    @property
+    def readers(self) -> int:
+        """Return how many transactions may read at once, if none writes."""
+        return self.pool_size
+
     def connections(self) -> Connections:
         """Make the engines; whoever reads uses the writers' connections."""
         writer = self._engine(self.pool_size, "READ COMMITTED", SESSION)
