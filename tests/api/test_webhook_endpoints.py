@@ -40,7 +40,7 @@ async def made(acme: Caller, **fields: Any) -> dict[str, Any]:
 
 async def dispatch(world: ApiWorld, receiver: Receiver) -> int:
     dispatcher = Dispatcher(world.stores.outbox, receiver, world.clock, world.ids)
-    taken = await dispatcher.take(limit=99, failing=99, per_endpoint=99)
+    taken = await dispatcher.take(limit=99, failing=99, per_endpoint=99, per_organization=99)
     for each in taken:
         await dispatcher.send(each)
     return len(taken)

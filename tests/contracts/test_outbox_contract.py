@@ -1,6 +1,7 @@
 """``Outbox``: written with what it tells of, taken by one at a time, fair, and honest in the log."""
 
 import asyncio
+from collections.abc import Mapping
 from datetime import datetime
 
 import pytest
@@ -14,6 +15,7 @@ from contentsvc_core.journal import Direction, LogEntry, LogStatus, listed_entry
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.messages import (
+    NOTHING_SENT,
     Attempted,
     DueMessage,
     Message,
@@ -37,8 +39,20 @@ async def waiting(endpoint: WebhookEndpoint, stores: Stores, at: datetime = STAR
     return message
 
 
-async def due(stores: Stores, at: datetime, *, limit: int = 99, failing: int = 99, share: int = 99) -> list[str]:
-    return [each.id for each in await stores.outbox.due(at, limit=limit, failing=failing, per_endpoint=share)]
+async def due(  # one argument for each bound
+    stores: Stores,
+    at: datetime,
+    *,
+    limit: int = 99,
+    failing: int = 99,
+    share: int = 99,
+    of_one: int = 99,
+    sending: Mapping[str, int] = NOTHING_SENT,
+) -> list[str]:
+    found = await stores.outbox.due(
+        at, limit=limit, failing=failing, per_endpoint=share, per_organization=of_one, sending=sending
+    )
+    return [each.id for each in found]
 
 
 async def taken_at(stores: Stores, at: datetime) -> list[Taken]:
@@ -346,26 +360,61 @@ async def test_one_endpoint_does_not_hold_up_the_others_and_those_that_fail_come
 
     assert await due(stores, later_on, share=2) == [
         of_busy[0].id,
-        of_busy[1].id,
         of_third.id,
+        of_busy[1].id,
         taken.message.id,
         of_dead[0].id,
     ]
     assert await due(stores, later_on, share=1, failing=0) == [of_busy[0].id, of_third.id]
     assert await due(stores, later_on, share=9, failing=1) == [
-        *(each.id for each in of_busy),
+        of_busy[0].id,
         of_third.id,
+        *(each.id for each in of_busy[1:]),
         taken.message.id,
     ]
     assert await due(stores, later_on, limit=1) == [of_busy[0].id]
     assert await due(stores, later_on, limit=0) == []
-    without = await stores.outbox.due(later_on, limit=99, failing=99, per_endpoint=1, without=[busy.id, "whe_unknown"])
+    without = await stores.outbox.due(
+        later_on, limit=99, failing=99, per_endpoint=1, per_organization=99, without=[busy.id, "whe_unknown"]
+    )
     assert list(without) == [
-        DueMessage(id=of_third.id, endpoint_id=third.id, is_failing=False),
-        DueMessage(id=taken.message.id, endpoint_id=dead.id, is_failing=True),
+        DueMessage(id=of_third.id, organization_id=zenith.id, endpoint_id=third.id, is_failing=False),
+        DueMessage(id=taken.message.id, organization_id=acme.id, endpoint_id=dead.id, is_failing=True),
     ]
     # What is due later is not due now.
     assert await due(stores, later(seconds=2), failing=0) == [of_busy[0].id]
+
+
+async def test_an_organization_gets_its_share_of_the_places_and_organizations_take_turns(acme: Tenant) -> None:
+    stores, zenith = acme.stores, await tenant(acme.stores, "zenith")
+    endpoints = [await added(acme) for _ in range(3)]
+    mine = [(await waiting(each, stores, later(seconds=number))).id for number, each in enumerate(endpoints * 2)]
+    third = await added(zenith)
+    others = [(await waiting(third, stores, later(minutes=1, seconds=number))).id for number in range(2)]
+    now = later(minutes=5)
+
+    assert await due(stores, now) == [mine[0], others[0], mine[1], others[1], *mine[2:]]
+    assert await due(stores, now, limit=2) == [mine[0], others[0]]
+    assert await due(stores, now, of_one=2) == [mine[0], others[0], mine[1], others[1]]
+    # Messages that are being sent count.
+    assert await due(stores, now, of_one=2, sending={acme.id: 1}) == [mine[0], others[0], others[1]]
+    assert await due(stores, now, of_one=2, sending={acme.id: 1}, limit=1) == [mine[0]]
+    assert await due(stores, now, of_one=2, sending={acme.id: 2, "org_unknown": 9}, limit=1) == [others[0]]
+    assert await due(stores, now, of_one=2, sending={acme.id: 2, zenith.id: 2}) == []
+
+
+async def test_messages_of_failing_endpoints_count_in_their_organizations_share(acme: Tenant) -> None:
+    stores = acme.stores
+    well, dead = await added(acme), await added(acme)
+    await waiting(dead, stores)
+    (taken,) = await taken_at(stores, START)
+    await stores.outbox.record(ended(taken, MessageStatus.PENDING))
+    mine = [(await waiting(well, stores, later(seconds=number + 1))).id for number in range(2)]
+    now = later(minutes=5)
+
+    assert await due(stores, now, of_one=3) == [*mine, taken.message.id]
+    assert await due(stores, now, of_one=2) == mine
+    assert await due(stores, now, of_one=2, sending={acme.id: 1}) == mine[:1]
 
 
 async def test_a_message_that_is_sent_again_keeps_its_id_and_gets_an_entry_of_its_own(acme: Tenant) -> None:

@@ -115,8 +115,8 @@ def test_a_message_begins_untried() -> None:
     assert (MESSAGE.log_id, MESSAGE.logged_at) == (None, None)
     assert [status.value for status in MessageStatus] == ["pending", "delivered", "failed"]
     assert not taken().is_failing
-    assert DueMessage(id="msg_1", endpoint_id="whe_1", is_failing=False) != DueMessage(
-        id="msg_1", endpoint_id="whe_1", is_failing=True
+    assert DueMessage(id="msg_1", organization_id="org_1", endpoint_id="whe_1", is_failing=False) != DueMessage(
+        id="msg_1", organization_id="org_1", endpoint_id="whe_1", is_failing=True
     )
     # Whoever prints it tells no secret.
     assert "whsec" not in repr(taken())

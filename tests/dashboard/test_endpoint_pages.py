@@ -31,7 +31,7 @@ async def dispatch(world: ApiWorld, status: int = 200) -> None:
     receiver = Receiver()
     receiver.status = status
     dispatcher = Dispatcher(world.stores.outbox, receiver, world.clock, world.ids)
-    for taken in await dispatcher.take(limit=9, failing=9, per_endpoint=9):
+    for taken in await dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9):
         await dispatcher.send(taken)
 
 

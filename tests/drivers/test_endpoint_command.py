@@ -54,7 +54,7 @@ def dispatched(url: str, receiver: Receiver) -> None:
     async def work() -> None:
         stores = sql_stores(Database(url), FernetSealer(_KEY))
         dispatcher = Dispatcher(stores.outbox, receiver, SystemClock(), RandomIds())
-        for taken in await dispatcher.take(limit=9, failing=9, per_endpoint=9):
+        for taken in await dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9):
             await dispatcher.send(taken)
         await stores.close()
 

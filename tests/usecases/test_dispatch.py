@@ -58,7 +58,7 @@ class Office:
         self.receiver.answers += answers
         return [
             await self.dispatcher.send(taken)
-            for taken in await self.dispatcher.take(limit=9, failing=9, per_endpoint=9)
+            for taken in await self.dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
         ]
 
     async def log(self) -> list[LogEntry]:
@@ -172,7 +172,7 @@ async def test_who_is_gone_is_told_nothing_more_until_somebody_switches_it_on(of
     await office.asked_for()
     second = await office.asked_for()
 
-    taken = await office.dispatcher.take(limit=1, failing=1, per_endpoint=1)
+    taken = await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1)
     office.receiver.answers.append(Answer(status=410))
     assert await office.dispatcher.send(taken[0]) is Verdict.GONE
 
@@ -222,13 +222,13 @@ async def test_where_no_secret_can_be_opened_nothing_is_sent_and_the_log_says_wh
 
 async def test_what_is_given_back_is_sent_at_once_by_somebody_else_as_the_first_attempt(office: Office) -> None:
     await office.asked_for()
-    (taken,) = await office.dispatcher.take(limit=1, failing=1, per_endpoint=1)
+    (taken,) = await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1)
     # While one has it, nobody else takes it.
-    assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1) == ()
+    assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1) == ()
     await office.dispatcher.give_back(taken)
     # And not for an endpoint that is left out.
     without = [office.endpoint.id]
-    assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, without=without) == ()
+    assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1, without=without) == ()
 
     assert await office.turn() == [Verdict.DELIVERED]
     (entry,) = await office.log()

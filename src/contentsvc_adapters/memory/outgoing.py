@@ -1,7 +1,7 @@
 """Webhooks out: endpoints, and what waits to be sent to them."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import final
 
@@ -15,12 +15,14 @@ from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, EndpointFault, Web
 from contentsvc_core.outgoing.events import Occurrence, run_failed
 from contentsvc_core.outgoing.messages import (
     ENDPOINT_DELETED,
+    NOTHING_SENT,
     Attempted,
     DueMessage,
     Message,
     MessageStatus,
     Taken,
     message_for,
+    within_shares,
 )
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
@@ -156,19 +158,34 @@ class MemoryOutbox:
         self._state.messages.setdefault(message.id, message)
 
     async def due(
-        self, now: datetime, *, limit: int, failing: int, per_endpoint: int, without: Collection[str] = ()
+        self,
+        now: datetime,
+        *,
+        limit: int,
+        failing: int,
+        per_endpoint: int,
+        per_organization: int,
+        without: Collection[str] = (),
+        sending: Mapping[str, int] = NOTHING_SENT,
     ) -> Sequence[DueMessage]:
         """List the messages that are due, the first ones of each endpoint."""
         counted: Counter[str] = Counter()
-        well: list[DueMessage] = []
-        ill: list[DueMessage] = []
+        turns: Counter[tuple[str, bool]] = Counter()
+        found: list[tuple[bool, int, DueMessage]] = []
         for message in sorted(self._state.messages.values(), key=lambda each: (each.due_at, each.id)):
             endpoint = self._due_at(message, now)
             if endpoint is None or endpoint.id in without or counted[endpoint.id] >= per_endpoint:
                 continue
             counted[endpoint.id] += 1
-            due = DueMessage(id=message.id, endpoint_id=endpoint.id, is_failing=endpoint.failures > 0)
-            (ill if due.is_failing else well).append(due)
+            mine, is_failing = message.organization_id, endpoint.failures > 0
+            turns[mine, is_failing] += 1
+            due = DueMessage(id=message.id, organization_id=mine, endpoint_id=endpoint.id, is_failing=is_failing)
+            found.append((is_failing, turns[mine, is_failing], due))
+        # Sorting is stable: within a turn, the message that is due longest comes first.
+        in_turns = (due for _, _, due in sorted(found, key=lambda each: each[:2]))
+        shared = within_shares(in_turns, per_organization=per_organization, sending=sending)
+        well = [each for each in shared if not each.is_failing]
+        ill = [each for each in shared if each.is_failing]
         return [*well, *ill[:failing]][:limit]
 
     async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[Taken]:

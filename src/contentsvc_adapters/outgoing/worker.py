@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, final
 
@@ -13,10 +14,13 @@ from contentsvc_core.usecases.dispatch import Dispatcher
 _LOOK_EVERY_S: Final = 1.0
 #: How long after a fault, in seconds.
 _AFTER_FAULT_S: Final = 2.0
-#: So many messages are sent at a time, and so many of them to one endpoint.
+#: Messages that are sent at once: each waits for an answer for up to 15 s, and costs little meanwhile.
 CONCURRENCY: Final = 32
+#: Of these, messages to one endpoint.
 PER_ENDPOINT: Final = 4
-#: So many of them may be of endpoints whose last attempt has failed: however many are dead, the others go on.
+#: Of these, messages of one organization: a quarter, so that its slow endpoints leave 24 places to the others.
+PER_ORGANIZATION: Final = CONCURRENCY // 4
+#: Of these, messages to endpoints whose last attempt has failed: dead endpoints leave half of the places.
 FAILING: Final = CONCURRENCY // 2
 
 
@@ -88,8 +92,10 @@ class DispatchWorker:
             limit=room,
             failing=max(0, FAILING - failing),
             per_endpoint=PER_ENDPOINT,
+            per_organization=PER_ORGANIZATION,
             # The next ones when these are answered.
             without={taken.message.endpoint_id for taken in self._sending.values()},
+            sending=Counter(taken.message.organization_id for taken in self._sending.values()),
         )
         self._begin(taken)
         return len(taken)

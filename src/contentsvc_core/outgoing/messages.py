@@ -9,10 +9,12 @@
 Delivery is at least once: who stops between sending and noting it sends the message again, with the same id.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import Enum
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any, Final, final
 
 import msgspec
@@ -86,9 +88,33 @@ class DueMessage:
     """A message that may be taken."""
 
     id: str
+    organization_id: str
     endpoint_id: str
     #: Its endpoint's last attempt has failed.
     is_failing: bool
+
+
+#: No message is being sent, by organization.
+NOTHING_SENT: Final[Mapping[str, int]] = MappingProxyType({})
+
+
+def within_shares(
+    due: Iterable[DueMessage], *, per_organization: int, sending: Mapping[str, int] = NOTHING_SENT
+) -> list[DueMessage]:
+    """Return the messages that their organizations have a place for, in the given order.
+
+    Args:
+        due: The messages that may be taken.
+        per_organization: How many messages of one organization are sent at once.
+        sending: How many messages are being sent already, by organization.
+    """
+    used = Counter(sending)
+    found: list[DueMessage] = []
+    for each in due:
+        if used[each.organization_id] < per_organization:
+            used[each.organization_id] += 1
+            found.append(each)
+    return found
 
 
 @final

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from contentsvc_core.outgoing.endpoints import EndpointFault, WebhookEndpoint
-from contentsvc_core.outgoing.messages import Attempted, DueMessage, Message, Taken
+from contentsvc_core.outgoing.messages import NOTHING_SENT, Attempted, DueMessage, Message, Taken
 from contentsvc_core.outgoing.retries import Answer, NotSent
 
 
@@ -73,13 +73,23 @@ class Outbox(Protocol):
         ...
 
     async def due(
-        self, now: datetime, *, limit: int, failing: int, per_endpoint: int, without: Collection[str] = ()
+        self,
+        now: datetime,
+        *,
+        limit: int,
+        failing: int,
+        per_endpoint: int,
+        per_organization: int,
+        without: Collection[str] = (),
+        sending: Mapping[str, int] = NOTHING_SENT,
     ) -> Sequence[DueMessage]:
-        """Give at most ``limit`` messages that are pending and due, those of endpoints that do not fail first.
+        """Return at most ``limit`` messages that are pending and due, those of endpoints that do not fail first.
 
-        Of one endpoint at most ``per_endpoint`` are given, those that are due longest, and none of an endpoint in
-        ``without``, or that is off. Of all endpoints whose last attempt failed, at most ``failing`` together: however
-        many are dead, the others are not held up.
+        - Of one endpoint at most ``per_endpoint``, those that are due longest. None of an endpoint in ``without``, and
+          none of an endpoint that is off.
+        - Of one organization at most ``per_organization``, less what ``sending`` counts for it.
+        - Of all endpoints whose last attempt failed at most ``failing`` together: dead ones do not hold up the others.
+        - In turns: the first message of each organization comes before the second message of any.
         """
         ...
 

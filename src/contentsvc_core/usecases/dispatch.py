@@ -1,13 +1,13 @@
 """The dispatcher: sends what waits in the outbox. At least once: the id is the same for every attempt."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Final, assert_never, final
 
 from attrs import evolve
 
 from contentsvc_core.journal import LogEntry, LogStatus
-from contentsvc_core.outgoing.messages import Attempted, MessageStatus, Taken, begun_log, payload_bytes
+from contentsvc_core.outgoing.messages import NOTHING_SENT, Attempted, MessageStatus, Taken, begun_log, payload_bytes
 from contentsvc_core.outgoing.retries import (
     MAX_ATTEMPTS,
     Answer,
@@ -39,15 +39,30 @@ class Dispatcher:
         self._ids = ids
 
     async def take(
-        self, *, limit: int, failing: int, per_endpoint: int, without: Collection[str] = ()
+        self,
+        *,
+        limit: int,
+        failing: int,
+        per_endpoint: int,
+        per_organization: int,
+        without: Collection[str] = (),
+        sending: Mapping[str, int] = NOTHING_SENT,
     ) -> Sequence[Taken]:
-        """Take messages that are due, as many as there is room for (:meth:`~contentsvc_core.ports.Outbox.due`).
+        """Lease messages that are due, as many as there is room for (:meth:`~contentsvc_core.ports.Outbox.due`).
 
         Raises:
             StoreUnavailable: Try again later; nothing was lost.
         """
         now = self._clock.now()
-        due = await self._outbox.due(now, limit=limit, failing=failing, per_endpoint=per_endpoint, without=without)
+        due = await self._outbox.due(
+            now,
+            limit=limit,
+            failing=failing,
+            per_endpoint=per_endpoint,
+            per_organization=per_organization,
+            without=without,
+            sending=sending,
+        )
         # Looking is no writing: where nothing is due, nobody waits for it.
         return await self._outbox.take([each.id for each in due], now=now, until=now + LEASE) if due else ()
 

@@ -1,6 +1,6 @@
 """The outbox."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, final
@@ -26,7 +26,15 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.outgoing.message_rows import message_of, message_row
 from contentsvc_adapters.sql.schema import log_entries, webhook_endpoints, webhook_messages
-from contentsvc_core.outgoing.messages import Attempted, DueMessage, Message, MessageStatus, Taken
+from contentsvc_core.outgoing.messages import (
+    NOTHING_SENT,
+    Attempted,
+    DueMessage,
+    Message,
+    MessageStatus,
+    Taken,
+    within_shares,
+)
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
 
@@ -51,12 +59,26 @@ class SqlOutbox:
         await self._database.write(lambda connection: connection.execute(adding, row))
 
     async def due(
-        self, now: datetime, *, limit: int, failing: int, per_endpoint: int, without: Collection[str] = ()
+        self,
+        now: datetime,
+        *,
+        limit: int,
+        failing: int,
+        per_endpoint: int,
+        per_organization: int,
+        without: Collection[str] = (),
+        sending: Mapping[str, int] = NOTHING_SENT,
     ) -> Sequence[DueMessage]:
         """Read which messages are due: the first ones of each endpoint, whatever the others have."""
         if limit <= 0 or per_endpoint <= 0:
             return ()
-        asked = {"now": to_ms(now), "share": per_endpoint, "without": sorted(without)}
+        asked = {
+            "now": to_ms(now),
+            "share": per_endpoint,
+            "turns": per_organization,
+            "without": sorted(without),
+            "full": sorted(each for each, number in sending.items() if number >= per_organization),
+        }
 
         def read(connection: Connection) -> list[DueMessage]:
             found: list[DueMessage] = []
@@ -64,10 +86,17 @@ class SqlOutbox:
                 left = min(most, limit - len(found))
                 if left > 0:
                     found += [
-                        DueMessage(id=row.id, endpoint_id=row.endpoint_id, is_failing=is_failing)
+                        DueMessage(
+                            id=row.id,
+                            organization_id=row.organization_id,
+                            endpoint_id=row.endpoint_id,
+                            is_failing=is_failing,
+                        )
                         for row in connection.execute(self._due[is_failing], {**asked, "most": left})
                     ]
-            return found
+            # The statement knows which organizations are full, and not how many places the others have left. Of each
+            # of those the first message is among these, so that the cut never leaves nothing.
+            return within_shares(found, per_organization=per_organization, sending=sending)
 
         return await self._database.read(read)
 
@@ -221,18 +250,22 @@ def _finishing(row: dict[str, Any]) -> Update:
 
 
 def _heads(dialect: Dialect, *, is_failing: bool) -> Select[*tuple[Any, ...]]:
-    """Ask for the first messages of each endpoint that is on, as many as may be given, in the order of all."""
+    """Create the query for the first messages of each endpoint that is on, in turns between organizations."""
     messages = webhook_messages.alias("mine")
     failures = webhook_endpoints.c.failures
     waiting = _endpoints_with_pending_messages()
     on = (
         select(webhook_endpoints.c.id)
         .join(waiting, waiting.c.endpoint_id == webhook_endpoints.c.id)
-        .where(webhook_endpoints.c.enabled, failures > 0 if is_failing else failures == 0)
+        .where(
+            webhook_endpoints.c.enabled,
+            failures > 0 if is_failing else failures == 0,
+            webhook_endpoints.c.organization_id.not_in(bindparam("full", expanding=True)),
+        )
         .cte("ready")
     )
     inner = (
-        select(messages.c.id, messages.c.endpoint_id, messages.c.due_at)
+        select(messages.c.id, messages.c.organization_id, messages.c.endpoint_id, messages.c.due_at)
         .where(
             messages.c.status == literal_column(f"'{MessageStatus.PENDING.value}'"),
             messages.c.endpoint_id == on.c.id,
@@ -243,9 +276,12 @@ def _heads(dialect: Dialect, *, is_failing: bool) -> Select[*tuple[Any, ...]]:
         .correlate(on)
     )
     found = dialect.for_each(on, inner, of=webhook_messages)
+    turn = func.row_number().over(partition_by=found.c.organization_id, order_by=(found.c.due_at, found.c.id))
+    ranked = select(found, turn.label("turn")).subquery("ranked")
     return (
-        select(found.c.id, found.c.endpoint_id)
-        .order_by(found.c.due_at, found.c.id)
+        select(ranked.c.id, ranked.c.organization_id, ranked.c.endpoint_id)
+        .where(ranked.c.turn <= bindparam("turns", type_=Integer))
+        .order_by(ranked.c.turn, ranked.c.due_at, ranked.c.id)
         .limit(bindparam("most", type_=Integer))
     )
 
