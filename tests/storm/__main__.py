@@ -13,6 +13,7 @@ from tests import postgres
 from tests.progress import progress
 from tests.server_process import Prepared, ServerProcess, prepare, serving
 from tests.storm.races import COPIES, STORES, race
+from tests.storm.shares import COMMITS, LOOPS, PUSHES, crowd, fill
 from tests.storm.slow import summary
 from tests.storm.weather import LARGE, flood, sit
 from tests.storm.wire import Weathered, bursts, forms, heads, idlers, trailers
@@ -29,7 +30,11 @@ _KEYS: Final = 12
 #: By how many megabytes the server may grow while 100 MiB of trailers arrive, and what it may keep of anything.
 _GROWTH_MB: Final = 20.0
 _HEALTH_P99_S: Final = 0.5
-_PARTS: Final = ("races", "bodies", "sockets", "room", "trailers", "bursts", "heads", "forms")
+_PARTS: Final = ("races", "bodies", "sockets", "room", "trailers", "bursts", "heads", "forms", "shares")
+_CROWD_S: Final = 30.0
+#: The longest that a short list of another organization may take, in seconds.
+_OTHERS_S: Final = 1.0
+_OTHER_REPOSITORY: Final = 4343
 
 
 @click.command()
@@ -37,7 +42,7 @@ _PARTS: Final = ("races", "bodies", "sockets", "room", "trailers", "bursts", "he
 @click.option("--seed", default=1, show_default=True, help="Decides what is sent, and in which order.")
 @click.option("--only", type=click.Choice(_PARTS), help="This storm alone.")
 def storm(count: int, seed: int, only: str | None) -> None:
-    """Send what is meant to hurt: racing copies, bodies and forms without an end, trailers, bursts, held connections.
+    """Send what is meant to hurt: racing copies, bodies and forms without an end, trailers, bursts, held connections, a greedy key.
 
     Exit code 0 when each delivery is processed once, and all others are served meanwhile.
     """
@@ -56,6 +61,8 @@ def storm(count: int, seed: int, only: str | None) -> None:
         for name, what, weather in _WEATHERS:
             if prepared is not None and only in {None, name}:
                 faults += _weather(prepared, what, weather)
+        if prepared is not None and only in {None, "shares"}:
+            faults += _crowd(prepared)
     finally:
         postgres.end_run(run)
     for fault in faults:
@@ -146,6 +153,26 @@ def _weather(prepared: Prepared, what: str, weather: _Weather) -> list[str]:
         f"of {len(seen.probed.took_s)}, refused {len(seen.probed.faults)}; goals {'missed' if faults else 'met'}"
     )
     return faults
+
+
+def _crowd(prepared: Prepared) -> list[str]:
+    installation = prepared.installation
+    installation.command("organization", "create", "Other", "--slug", "other")
+    other = installation.connect("other", "other/lighthouse", _OTHER_REPOSITORY)
+    key = str(installation.command("key", "issue", "--organization", "other", "--scope", "read")["key"])
+    with serving(installation) as server:
+        asyncio.run(fill(server, prepared.hook, pushes=PUSHES, commits=COMMITS))
+        asyncio.run(fill(server, other, pushes=1, commits=1))
+        installation.until_runs_ended()
+        seen = asyncio.run(crowd(prepared, server, other_key=key, loops=LOOPS, for_s=_CROWD_S))
+    probed, longest = seen.probed, max(seen.probed.took_s, default=0.0)
+    answers = ", ".join(f"{answer} {number}" for answer, number in sorted(seen.answers.items()))
+    click.echo(
+        f"shares: {LOOPS} loops of one read key for {_CROWD_S:.0f} s ({answers}): GET /v1/webhook-logs?limit=1 of another "
+        f"organization p99 {probed.p99_s * 1000:.0f} ms, at most {longest * 1000:.0f} ms of {len(probed.took_s)}, "
+        f"memory {probed.memory_mb:.0f} MB"
+    )
+    return [*probed.faults, *_over("another organization's short list", longest, _OTHERS_S, "s")]
 
 
 def _over(what: str, seen: float, most: float, unit: str) -> list[str]:
