@@ -268,7 +268,7 @@ async def test_what_the_database_knows_is_read_when_it_is_asked_for_and_kept_for
     assert numbers.get("contentsvc_runs", status="running") == 2
     assert numbers.get("contentsvc_outbox_age_seconds") == 1.5
     assert numbers.get("contentsvc_store_connections_in_use") == 2
-    assert numbers.get("contentsvc_store_connections_max") == 11
+    assert numbers.get("contentsvc_store_connections_max") == 5
     assert numbers.get("contentsvc_build_info", version="1.2.3") == 1
     assert (numbers.get("process_resident_memory_bytes") or 0) > 1_000_000
 

@@ -42,7 +42,7 @@ _OTHER_REPOSITORY: Final = 4343
 @click.option("--seed", default=1, show_default=True, help="Decides what is sent, and in which order.")
 @click.option("--only", type=click.Choice(_PARTS), help="This storm alone.")
 def storm(count: int, seed: int, only: str | None) -> None:
-    """Send what is meant to hurt: racing copies, bodies and forms without an end, trailers, bursts, held connections, a greedy key.
+    """Send what is meant to hurt: racing copies, endless bodies and forms, trailers, bursts, held connections, greed.
 
     Exit code 0 when each delivery is processed once, and all others are served meanwhile.
     """
@@ -168,9 +168,9 @@ def _crowd(prepared: Prepared) -> list[str]:
     probed, longest = seen.probed, max(seen.probed.took_s, default=0.0)
     answers = ", ".join(f"{answer} {number}" for answer, number in sorted(seen.answers.items()))
     click.echo(
-        f"shares: {LOOPS} loops of one read key for {_CROWD_S:.0f} s ({answers}): GET /v1/webhook-logs?limit=1 of another "
-        f"organization p99 {probed.p99_s * 1000:.0f} ms, at most {longest * 1000:.0f} ms of {len(probed.took_s)}, "
-        f"memory {probed.memory_mb:.0f} MB"
+        f"shares: {LOOPS} loops of one read key for {_CROWD_S:.0f} s ({answers}): GET /v1/webhook-logs?limit=1 of "
+        f"another organization p99 {probed.p99_s * 1000:.0f} ms, at most {longest * 1000:.0f} ms "
+        f"of {len(probed.took_s)}, memory {probed.memory_mb:.0f} MB"
     )
     return [*probed.faults, *_over("another organization's short list", longest, _OTHERS_S, "s")]
 

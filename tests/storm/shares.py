@@ -1,4 +1,4 @@
-"""An organization that asks for as much as one key can, and what a short list of another organization takes meanwhile."""
+"""An organization that asks for as much as one key can, beside a short list of another organization."""
 
 import asyncio
 import json

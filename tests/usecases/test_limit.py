@@ -316,7 +316,8 @@ async def test_a_key_over_its_limit_uses_nothing_of_its_organizations_bucket_up(
     verdicts = [await world.limiter.hit_by(key, RATE) for _ in range(30)]
 
     assert [verdict.admitted for verdict in verdicts] == [True] * 10 + [False] * 20
-    assert await world.limiter.used(Bucket.of_organization(RATE, "org_1")) == 10
+    bucket = Bucket.of_organization(RATE, "org_1")
+    assert await world.limiter.used([bucket]) == {bucket: 10}
 
 
 async def test_a_shared_limit_counts_all_keys_of_an_organization_together(world: World) -> None:

@@ -85,7 +85,7 @@ _HOMES: Final = {
     "jobs": "Jobs",
     "limits": "RateLimitStore",
     "outgoing": "Outbox WebhookEndpoints WebhookSender",
-    "outside": "Aside Clock IdSource",
+    "outside": "Aside Clock IdSource Share Shares",
     "runs": "Executors RunLedger RunMemory Steps Workflow WorkflowHost WorkflowStarter",
     "schedules": "Schedules",
     "search": "Search",

@@ -18,7 +18,7 @@ from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.integration_names import all_names, names_of
 from contentsvc_http.dashboard.pages import HEADERS, Pages, go, nothing_new
-from contentsvc_http.dashboard.payloads import SHOWN, payload_text, shown
+from contentsvc_http.dashboard.payloads import SHOWN, Shown, payload_text, shown
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.errors import Refused
 

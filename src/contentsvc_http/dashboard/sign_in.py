@@ -21,15 +21,9 @@ _TOO_OFTEN = f"Too many wrong keys came from your address. Try again in {WINDOW_
 
 
 def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes of signing in and out."""
     limiter = RateLimiter(dashboard.limits, dashboard.clock)
     secure = dashboard.base_url.startswith("https:")
-
-    def page(
-        *, error: str | None = None, told: str | None = None, https: str | None = None, status: int = 200
-    ) -> Response[Any]:
-        context = {"title": "Sign in", "error": error, "told": told, "https": https}
-        return outside_page("sign_in.html", context, status=status)
 
     @get(SIGN_IN, name="dashboard_sign_in")
     async def show(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -37,22 +31,22 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         if token is not None and await dashboard.sign_in.signed_in(token) is not None:
             return go("")
         told = "You are signed out." if request.query_params.get("told") == "signed-out" else None
-        return page(told=told)
+        return _page(told=told)
 
     @post(SIGN_IN, name="dashboard_sign_in_done", request_max_body_size=_MAX_FORM)
     async def sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
         change_of_anybody(dashboard, request)
         if secure and is_in_clear(request):
             # The browser would not keep the session's cookie, and would come back to an empty form.
-            return page(https=f"{dashboard.base_url}{SIGN_IN}", status=400)
+            return _page(https=f"{dashboard.base_url}{SIGN_IN}", status=400)
         form = await read_form(request)
         failures = dashboard.api.limits.of_address(FAILED_SIGN_INS, request.scope)
         if (await limiter.used([failures]))[failures] >= FAILED_SIGN_INS.limit:
-            return page(error=_TOO_OFTEN, status=429)
+            return _page(error=_TOO_OFTEN, status=429)
         made = await dashboard.sign_in.sign_in(form.text("key"))
         if made is None:
             await limiter.hit(failures)
-            return page(error=_REFUSED, status=401)
+            return _page(error=_REFUSED, status=401)
         # A session of before is of no use any more.
         if (old := token_of(request)) is not None:
             await dashboard.sign_in.sign_out(old)
@@ -70,3 +64,10 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         return response
 
     return [show, sign_in, sign_out]
+
+
+def _page(
+    *, error: str | None = None, told: str | None = None, https: str | None = None, status: int = 200
+) -> Response[Any]:
+    context = {"title": "Sign in", "error": error, "told": told, "https": https}
+    return outside_page("sign_in.html", context, status=status)

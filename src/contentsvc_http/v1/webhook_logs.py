@@ -93,6 +93,7 @@ def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer, shares:
         if isinstance(query, InvalidQuery):
             raise Refused(400, {"error": query.error})
         asked = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
+
         async def listed() -> dict[str, Any]:
             page = await journal.page(key.organization_id, query, asked, max_bytes=MAX_BYTES)
             if isinstance(page, InvalidPage):

@@ -191,7 +191,7 @@ def test_every_text_is_a_message(text: str) -> None:
 
 @given(
     kind=st.from_regex(r"\A[a-z][a-z0-9-]{0,8}\Z"),
-    scope=st.none() | st.from_regex(r"\A[a-z][a-z0-9/ -]{0,8}[a-z]\Z"),
+    scope=st.none() | st.from_regex(r"\A[a-z]( ?[a-z0-9/-]){0,8} ?[a-z]\Z"),
     marked=st.booleans(),
     words=st.from_regex(r"\A[a-z]{1,8}( [a-z]{1,8}){0,4}\Z"),
 )
