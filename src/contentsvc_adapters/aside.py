@@ -41,7 +41,7 @@ class OneAtATime:
         self._thread: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 
     async def __call__(self, work: Callable[[], _Result], /) -> _Result:
-        """Run ``work`` after all that was asked for before; whoever goes away while it waits is skipped."""
+        """Run ``work`` after all work that was submitted before; a call that is cancelled while it waits is skipped."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ _TARGETS_LEAST: Final = 100_000
 _TARGETS_GROWTH: Final = 10
 #: The key in the parser's environment: how many cells of tables are left for the document.
 _CELLS: Final = "contentsvc_cells"
-#: What may stand in a post. No images: a remote one would tell its server who reads.
+#: The tags that a post may have. No images: a remote image reveals each reader to its server.
 _TAGS: Final = frozenset(
     {
         *("a", "blockquote", "br", "code", "del", "em", "hr", "li", "ol", "p", "pre", "s", "strong", "ul"),
@@ -80,7 +80,7 @@ class SafeMarkdown:
             tags=set(_TAGS),
             attributes=_ATTRIBUTES,
             url_schemes={"http", "https"},
-            # A post is read in many places: what is relative to none of them leads nowhere.
+            # A post is read at many addresses, so a relative link leads nowhere.
             url_relative="deny",
             link_rel="nofollow noopener noreferrer",
         )

@@ -28,7 +28,7 @@ class MemoryChangelogs:
     """The public changelogs."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
+        """Create it over the state that all memory stores share."""
         self._state = state
 
     async def of(self, organization_id: str) -> PublicChangelog | None:
