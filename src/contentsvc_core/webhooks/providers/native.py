@@ -88,8 +88,9 @@ class _Repository(msgspec.Struct, kw_only=True, frozen=True, gc=False):
 
 class _Push(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     ref: str
-    commits: Annotated[list[_Commit], msgspec.Meta(max_length=MAX_COMMITS)]
-    head_commit: _HeadCommit | None
+    # Older Gitea and Gogs send ``null`` for a push without commits, and no ``head_commit`` at all.
+    commits: Annotated[list[_Commit], msgspec.Meta(max_length=MAX_COMMITS)] | None
+    head_commit: _HeadCommit | None = None
     repository: _PushRepository
 
 
@@ -138,7 +139,7 @@ def read_push(body: bytes) -> Reading:
         event=Push(
             ref=ref,
             branch=ref.removeprefix(_BRANCH),
-            commits=tuple([_commit(commit) for commit in native.commits]),
+            commits=tuple([_commit(commit) for commit in native.commits or ()]),
             head_commit=head and HeadCommit(id=_storable(head.id), message=_storable(head.message)),
         ),
         repository_id=native.repository.id,
