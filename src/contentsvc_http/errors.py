@@ -8,6 +8,7 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
 from contentsvc_core.errors import Overloaded, ReceivingFailed, StoreUnavailable, Unstorable
+from contentsvc_core.usecases.receive import UNAVAILABLE
 
 #: How long to wait when the store is away, in seconds.
 RETRY_AFTER_S: Final = 1
@@ -30,7 +31,7 @@ class Refused(Exception):
 #: Answers a request that the server waits for no longer.
 STOPPING: Final = Refused(
     503,
-    {"error": "Service temporarily unavailable"},
+    {"error": UNAVAILABLE},
     {"Retry-After": str(RETRY_AFTER_S), "Connection": "close"},
 )
 
@@ -48,7 +49,7 @@ def refusal(exc: Exception) -> Refused:
             return exc
         case StoreUnavailable():
             _LOG.warning("store unavailable", reason=str(exc))
-            return Refused(503, {"error": "Service temporarily unavailable"}, {"Retry-After": str(RETRY_AFTER_S)})
+            return Refused(503, {"error": UNAVAILABLE}, {"Retry-After": str(RETRY_AFTER_S)})
         case Overloaded():
             return Refused(503, {"error": "Too many requests at once: try again"}, {"Retry-After": str(RETRY_AFTER_S)})
         case Unstorable():

@@ -15,7 +15,7 @@ from contentsvc_core.errors import ContentServiceError, StoreUnavailable
 from contentsvc_core.outgoing.retries import Verdict
 from contentsvc_core.ports import DeliveryStore, Steps, Workflow
 from contentsvc_core.webhooks.delivery import Address, Delivery, Endpoint
-from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
+from contentsvc_core.webhooks.outcomes import Duplicate, Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_http.bounds import Cause
@@ -184,6 +184,10 @@ class MeasuredReceiver:
         if refused is not None:
             self._ended(delivery, refused)
         return refused
+
+    async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None:
+        """Log that a delivery is refused whose body was not read whole."""
+        await self._receiver.refuse(delivery, fault, error)
 
     async def receive(self, delivery: Delivery) -> Outcome:
         """Receive."""

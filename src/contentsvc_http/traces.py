@@ -20,7 +20,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from contentsvc_core.ports import DeliveryStore, Steps, Workflow
 from contentsvc_core.webhooks.delivery import Address, Delivery, Endpoint
-from contentsvc_core.webhooks.outcomes import Outcome, Rejected
+from contentsvc_core.webhooks.outcomes import Fault, Outcome, Rejected
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_core.workflows.causes import Cause, Delivered
 from contentsvc_core.workflows.runs import RunGone, WorkflowRun
@@ -79,6 +79,10 @@ class TracedReceiver:
     async def preflight(self, delivery: Delivery) -> Rejected | None:
         """Refuse what can be refused before the body is read."""
         return await self._receiver.preflight(delivery)
+
+    async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None:
+        """Log that a delivery is refused whose body was not read whole."""
+        await self._receiver.refuse(delivery, fault, error)
 
     async def receive(self, delivery: Delivery) -> Outcome:
         """Receive."""

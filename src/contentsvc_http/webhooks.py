@@ -15,9 +15,9 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 from contentsvc_core.ports import Aside
 from contentsvc_core.usecases.receive import LARGE_BODY
-from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, locate
+from contentsvc_core.webhooks.decision import locate
 from contentsvc_core.webhooks.delivery import Address, Delivery
-from contentsvc_core.webhooks.outcomes import Outcome, Rejected, answer
+from contentsvc_core.webhooks.outcomes import Fault, Outcome, Rejected, answer
 from contentsvc_http.errors import STOPPING, Refused, refusal
 from contentsvc_http.exchange import body_at_hand, send_answer
 from contentsvc_http.intake import Intake
@@ -30,6 +30,8 @@ _PARTS: Final = 6
 _ALLOWED: Final = (b"allow", b"POST, OPTIONS")
 _JSON: Final = ((b"content-type", b"application/json"),)
 _JSON_AND_CLOSE: Final = (*_JSON, (b"connection", b"close"))
+#: What an intake refuses, by status. A body whose sender leaves is none of it.
+_LOGGED: Final = {fault.status: fault for fault in (Fault.BODY_LATE, Fault.BODY_TOO_LARGE, Fault.UNAVAILABLE)}
 _FIRST: Final = frozenset({b"expect", b"content-encoding"})
 #: A path that is longer, in characters, is not worth remembering.
 _USUAL_LENGTH: Final = 256
@@ -46,6 +48,10 @@ class Receiving(Protocol):
 
     async def receive(self, delivery: Delivery) -> Outcome:
         """Decide a delivery and make the decision durable."""
+        ...
+
+    async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None:
+        """Log that a delivery is refused whose body was not read whole."""
         ...
 
 
@@ -116,7 +122,7 @@ class Webhooks:
         try:
             if isinstance(address, Rejected):
                 return _rejecting(address)
-            return await self._received(address, scope, receive)
+            return await self._received_or_refused(address, scope, receive)
         except asyncio.CancelledError:
             # The server stops and waits no longer. What was being written may still become durable: the sender has to
             # come again, and is told so.
@@ -124,8 +130,18 @@ class Webhooks:
         except Exception as exc:  # noqa: BLE001  # whatever it is, the sender is answered
             return _refusing(refusal(exc))
 
-    async def _received(self, address: Address, scope: HTTPScope, receive: Receive) -> _Answer:
+    async def _received_or_refused(self, address: Address, scope: HTTPScope, receive: Receive) -> _Answer:
         headers = tuple(scope["headers"])
+        try:
+            return await self._received(address, headers, receive)
+        except Refused as refused:
+            # The room of the body is free again.
+            if (fault := _LOGGED.get(refused.status)) is not None:
+                delivery = Delivery(address=address, headers=headers, body=b"")
+                await self._receiver.refuse(delivery, fault, str(refused))
+            raise
+
+    async def _received(self, address: Address, headers: tuple[tuple[bytes, bytes], ...], receive: Receive) -> _Answer:
         announced, waits = _announced(headers)
         # A small body usually arrives with its head: then all of it is decided at once.
         body = None if waits else body_at_hand(receive)
@@ -179,7 +195,8 @@ def _written(outcome: Outcome) -> bytes:
 
 def _rejecting(refused: Rejected) -> _Answer:
     # The rest of the body is not worth waiting for.
-    return _Answer(refused.status, _written(refused), _JSON_AND_CLOSE if refused is BODY_TOO_LARGE else _JSON)
+    headers = _JSON_AND_CLOSE if refused.fault is Fault.BODY_TOO_LARGE else _JSON
+    return _Answer(refused.status, _written(refused), headers)
 
 
 def _refusing(refused: Refused) -> _Answer:

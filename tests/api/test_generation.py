@@ -125,6 +125,14 @@ async def test_a_body_that_is_announced_as_something_else_is_refused(acme: Calle
     assert (answer.status_code, answer.json()) == (415, {"error": error})
 
 
+@pytest.mark.parametrize(("encoding", "status"), [("gzip", 415), ("identity", 202)])
+async def test_an_encoded_body_is_refused_and_identity_is_no_encoding(acme: Caller, encoding: str, status: int) -> None:
+    body = b'{"contentType": "changelog"}'
+    answer = await acme("POST", PATH, content=body, headers={"Content-Encoding": encoding})
+
+    assert answer.status_code == status
+
+
 async def test_a_body_of_more_than_a_mebibyte_is_refused(acme: Caller) -> None:
     answer = await acme("POST", PATH, content=b"{" + b" " * 1024 * 1024 + b"}")
 

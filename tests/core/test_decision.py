@@ -136,14 +136,23 @@ class TestSteps2To5:
     ) -> None:
         early = preflight(with_headers(PUSH, (b"content-length", announced)), ENDPOINT)
 
-        assert (early is decision.BODY_TOO_LARGE) == refused
+        assert (early is not None and early.error == decision.BODY_TOO_LARGE.error) == refused
 
-    @pytest.mark.parametrize("encoding", [b"gzip", b"identity", b"", b"br"])
+    @pytest.mark.parametrize("encoding", [b"gzip", b"br", b"identity, gzip", b"x-identity"])
     def test_any_content_encoding_is_415_before_the_signature(self, encoding: bytes) -> None:
         unsigned = with_headers(PUSH, (b"content-encoding", encoding), without="X-Hub-Signature-256")
 
         assert decided(unsigned).status == 415
         assert answer(decided(unsigned)) == {"error": "Content-Encoding is not supported"}
+
+    @pytest.mark.parametrize("encoding", [b"identity", b" Identity", b"identity, IDENTITY", b""])
+    def test_identity_is_no_encoding(self, encoding: bytes) -> None:
+        assert decided(with_headers(PUSH, (b"content-encoding", encoding))).status == 200
+
+    def test_a_second_content_encoding_counts(self) -> None:
+        both = with_headers(PUSH, (b"content-encoding", b"identity"), (b"content-encoding", b"gzip"))
+
+        assert decided(both).status == 415
 
     @pytest.mark.parametrize("integration_enabled", [True, False])
     @pytest.mark.parametrize("belonging", Belonging)

@@ -121,10 +121,8 @@ def test_what_is_refused_before_the_duplicate_check_does_not_look_at_the_claim(e
     assert made.log.status is LogStatus.FAILED
 
 
-@pytest.mark.parametrize(
-    "fault", [Fault.INVALID_PARAMETERS, Fault.INTEGRATION_NOT_FOUND, Fault.BODY_TOO_LARGE, Fault.ENCODED_BODY]
-)
-def test_what_was_not_received_whole_or_by_nobody_known_leaves_nothing(fault: Fault) -> None:
+@pytest.mark.parametrize("fault", [Fault.INVALID_PARAMETERS, Fault.INTEGRATION_NOT_FOUND])
+def test_what_was_sent_to_no_known_integration_leaves_nothing(fault: Fault) -> None:
     refused = Rejected(fault=fault, error="no")
 
     assert settlement(refused, ENDPOINT, at=START, mint=CountingIds().mint) is None

@@ -327,7 +327,7 @@ def test_a_body_that_is_shorter_than_announced_leaves_nothing(world: World, wire
     wire.hang_up()
     answer = wire.hear()
     assert answer is None or answer.status == 400
-    assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": [], "runs": []}
+    assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": ["Webhook body too large"], "runs": []}
     world.assert_still_serves()
 
 
@@ -352,9 +352,8 @@ def test_a_length_that_is_no_length_is_refused(world: World, wire: Wire, length:
     world.assert_still_serves()
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "identity", ""])
-def test_an_encoded_body_is_refused_before_it_is_sent(world: World, wire: Wire, encoding: str) -> None:
-    answer = wire.ask(_delivery_head(world, _GOOD, _new_id(), ("Content-Encoding", encoding)))
+def test_an_encoded_body_is_refused_before_it_is_sent(world: World, wire: Wire) -> None:
+    answer = wire.ask(_delivery_head(world, _GOOD, delivery := _new_id(), ("Content-Encoding", "gzip")))
     assert (answer.status, answer.error) == (415, "Content-Encoding is not supported")
 
 
@@ -370,6 +369,12 @@ def test_a_sender_that_waits_to_be_told_to_go_on_is_told(world: World, wire: Wir
     interim = wire.ask(_delivery_head(world, _GOOD, _new_id(), ("Expect", "100-continue")))
     assert interim.status == 100
     answer = wire.ask(_GOOD)
+    assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": ["Unsupported content encoding"], "runs": []}
+
+
+def test_a_body_whose_encoding_is_identity_is_processed(world: World, wire: Wire) -> None:
+    answer = wire.ask(_delivery_head(world, _GOOD, _new_id(), ("Content-Encoding", "identity")), _GOOD)
+    assert answer.status == 200
     assert answer.status == 200
     assert json.loads(answer.body)["message"] == PROCESSED
 

@@ -89,6 +89,13 @@ async def call(
     return answer
 
 
+async def logged(world: World) -> list[tuple[int | None, str | None]]:
+    """Return status and error of each log entry, the newest first."""
+    return [
+        (entry.status_code, entry.error_message) for entry in await world.stores.journal.entries(world.organization.id)
+    ]
+
+
 async def nobody(_scope: Any, _receive: Any, _send: Any) -> None:
     raise AssertionError
 
@@ -227,6 +234,7 @@ async def test_the_largest_body_is_received_in_many_parts(app: Webhooks, world: 
         assert (answer.status, answer.asked) == (413, asked)
         assert answer.headers["connection"] == "close"
         assert answer.body == {"error": "Webhook body exceeds 25 MiB"}
+    assert (await logged(world))[:2] == [(413, "Webhook body exceeds 25 MiB")] * 2
 
 
 async def test_two_idle_senders_keep_no_large_delivery_out(app: Webhooks, world: World) -> None:
@@ -257,6 +265,7 @@ async def test_without_room_a_body_is_refused_before_it_is_read_and_the_sender_c
     assert (refused.status, refused.asked) == (503, 0)
     assert refused.headers["retry-after"] == "1"
     assert refused.body == {"error": "Too many deliveries are being received"}
+    assert (503, "Too many deliveries are being received") in await logged(world)
 
 
 async def test_a_body_that_does_not_arrive_with_its_head_is_waited_for_at_known_addresses_only(
@@ -290,7 +299,8 @@ async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_it
     assert (silent.status, silent.body) == (slow.status, slow.body)
     for owner, size in (("one", 1000), ("two", 1000), ("one", 2 * LARGE_BODY), ("two", 2 * LARGE_BODY)):
         room.place(owner=owner).take(bytes(size))
-    assert await world.stores.journal.entries(world.organization.id) == []
+    # A sender that left reads no answer, and leaves no entry.
+    assert await logged(world) == [(408, "The body did not arrive in time")] * 2
 
 
 @pytest.mark.parametrize("announced", [b"-1", b"1_0", "\u0661".encode(), b"9" * 21])

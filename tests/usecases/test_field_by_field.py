@@ -607,6 +607,7 @@ class TestReceiving:
             status=LogStatus.FAILED,
             status_code=500,
             error_message="Internal server error processing webhook",
+            reason="Internal server error processing webhook",
             created_at=world.clock.now(),
         )
         assert entry.id.startswith("log_")

@@ -13,6 +13,7 @@ from contentsvc_core import (
     Delivery,
     Duplicate,
     Endpoint,
+    Fault,
     LogEntry,
     Organization,
     Processed,
@@ -24,7 +25,7 @@ from contentsvc_core import (
     StoreUnavailable,
     Unstorable,
 )
-from contentsvc_core.ports import DeliveryStore
+from contentsvc_core.ports import DeliveryStore, LogWriter
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases.receive import LARGE_BODY
 
@@ -171,7 +172,7 @@ async def test_when_it_changes_faster_than_that_the_sender_is_asked_to_come_agai
     with pytest.raises(StoreUnavailable):
         await receiver.receive(push(world))
     assert len(store.settled) == 4
-    assert await entries(world) == []
+    assert [entry.title for entry in await entries(world)] == ["Service temporarily unavailable"]
 
 
 class FailingStore(ChangingStore):
@@ -198,12 +199,141 @@ async def test_a_fault_of_our_own_is_logged_without_internals_and_uses_no_id_up(
     assert isinstance(await world.receiver.receive(push(world)), Processed)
 
 
-async def test_an_unavailable_store_is_said_to_be_one_and_nothing_is_logged(world: World) -> None:
+async def test_an_unavailable_store_is_said_to_be_one_and_logged_where_that_is_possible(world: World) -> None:
     store = FailingStore(world.stores.deliveries, StoreUnavailable("away"))
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
 
     with pytest.raises(StoreUnavailable):
         await receiver.receive(push(world))
+    (entry,) = await entries(world)
+    assert (entry.title, entry.status_code, entry.payload) == ("Service temporarily unavailable", 503, None)
+    assert (entry.reference_id, entry.error_message) == ("d-1", "Service temporarily unavailable")
+    assert isinstance(await world.receiver.receive(push(world)), Processed)
+
+
+async def test_a_store_that_kept_the_sender_waiting_is_not_waited_for_once_more(world: World) -> None:
+    class Silent(FailingStore):
+        async def settle(self, settlement: Settlement) -> Settled:
+            world.clock.advance(timedelta(seconds=1))
+            return await super().settle(settlement)
+
+    store = Silent(world.stores.deliveries, StoreUnavailable("away"))
+    journal = Journal(world.stores.journal)
+    receiver = Receiver(store, journal, world.clock, world.ids)
+    with pytest.raises(StoreUnavailable):
+        await receiver.receive(push(world))
+    assert journal.appending == 0
+
+    store.settle = world.stores.deliveries.settle
+    await receiver.receive(push(world))
+    (entry,) = await entries(world)
+    assert entry.reason == "1 workflow run started; 1 earlier failure was not logged"
+
+
+class Journal:
+    """Writes no entry until it is let go on, or none at all."""
+
+    def __init__(self, journal: LogWriter, *, is_away: bool = False) -> None:
+        self.journal = journal
+        self.is_away = is_away
+        self.appending = 0
+        self.go = asyncio.Event()
+
+    async def append(self, entry: LogEntry) -> None:
+        if self.is_away:
+            message = "away"
+            raise StoreUnavailable(message)
+        self.appending += 1
+        await self.go.wait()
+        await self.journal.append(entry)
+
+
+async def test_a_refusal_that_cannot_be_logged_is_counted_by_the_next_row(world: World) -> None:
+    store = FailingStore(world.stores.deliveries, StoreUnavailable("away"))
+    journal = Journal(world.stores.journal, is_away=True)
+    receiver = Receiver(store, journal, world.clock, world.ids)
+    for number in range(3):
+        with pytest.raises(StoreUnavailable):
+            await receiver.receive(push(world, delivery_id=f"d-{number}"))
+    assert await entries(world) == []
+
+    store.settle = world.stores.deliveries.settle
+    await receiver.receive(push(world))
+
+    (entry,) = await entries(world)
+    assert entry.reason == "1 workflow run started; 3 earlier failures were not logged"
+
+
+async def test_so_many_refusals_are_logged_at_a_time_and_the_others_are_counted(world: World) -> None:
+    journal = Journal(world.stores.journal)
+    receiver = Receiver(world.stores.deliveries, journal, world.clock, world.ids)
+    late = [
+        asyncio.create_task(receiver.refuse(push(world, delivery_id=f"d-{number}"), Fault.BODY_LATE, "late"))
+        for number in range(20)
+    ]
+    while sum(each.done() for each in late) < 12:
+        await asyncio.sleep(0)
+    assert journal.appending == 8
+    journal.go.set()
+    await asyncio.gather(*late)
+
+    await receiver.receive(push(world))
+
+    told, *logged = await entries(world)
+    assert told.reason == "1 workflow run started; 12 earlier failures were not logged"
+    assert [(each.title, each.status_code) for each in logged] == [("Webhook body timed out", 408)] * 8
+
+
+UNREAD = [
+    ((b"content-length", b"99999999"), 413, "Webhook body too large", "Webhook body exceeds 25 MiB"),
+    ((b"content-encoding", b"gzip"), 415, "Unsupported content encoding", "Content-Encoding is not supported"),
+]
+
+
+@pytest.mark.parametrize(("header", "status", "title", "error"), UNREAD)
+async def test_what_is_refused_before_its_body_is_read_is_logged_at_known_integrations_alone(
+    world: World, header: tuple[bytes, bytes], status: int, title: str, error: str
+) -> None:
+    known = push(world)
+    known = evolve(known, headers=(*known.headers, header))
+    unknown = evolve(known, address=evolve(known.address, integration_id="int_unknown"))
+
+    refused = await world.receiver.preflight(known)
+    assert refused is not None
+    assert (refused.status, refused.error) == (status, error)
+    nowhere = await world.receiver.preflight(unknown)
+    assert nowhere is not None
+    assert nowhere.status == 404
+    await world.receiver.refuse(unknown, Fault.BODY_LATE, "late")
+
+    (entry,) = await entries(world)
+    assert (entry.title, entry.status_code, entry.error_message, entry.payload) == (title, status, error, None)
+    assert entry.reference_id == "d-1"
+
+
+async def test_what_is_refused_unread_shares_the_bound_of_bad_signatures(world: World) -> None:
+    for number in range(2):
+        await world.receiver.receive(push(world, delivery_id=f"bad-{number}", secret="wrong"))
+    for number in range(4):
+        await world.receiver.refuse(push(world, delivery_id=f"late-{number}"), Fault.BODY_LATE, "late")
+
+    assert [entry.status_code for entry in await entries(world)] == [408, 401, 401]
+    await world.receiver.receive(push(world))
+    assert "3 earlier failures were not logged" in ((await entries(world))[0].reason or "")
+
+
+@pytest.mark.parametrize("exc", [StoreUnavailable("away"), ZeroDivisionError()])
+async def test_nothing_is_logged_where_the_integration_is_not_known(world: World, exc: Exception) -> None:
+    class BrokenStore(ChangingStore):
+        async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
+            del address, now, recall
+            raise exc
+
+    receiver = Receiver(BrokenStore(world.stores.deliveries, times=0), world.stores.journal, world.clock, world.ids)
+
+    with pytest.raises((StoreUnavailable, ReceivingFailed)):
+        await receiver.receive(push(world))
+    await receiver.refuse(push(world), Fault.BODY_LATE, "late")
     assert await entries(world) == []
 
 
@@ -245,7 +375,7 @@ async def test_a_count_that_could_not_be_told_is_told_by_the_next_row(world: Wor
     await receiver.receive(push(world))
 
     (entry,) = await entries(world)
-    assert entry.reason == "1 workflow run started; 1 earlier failure was not logged, over the limit per minute"
+    assert entry.reason == "1 workflow run started; 2 earlier failures were not logged"
 
 
 async def test_a_fault_before_the_body_is_read_is_named_like_any_other(world: World) -> None:
@@ -297,9 +427,7 @@ async def test_a_refusal_that_is_decided_twice_is_counted_once(world: World) -> 
     assert store.asked == [True, True, False, True, False]
 
     await receiver.receive(push(world))
-    assert (await entries(world))[0].reason == (
-        "1 workflow run started; 2 earlier failures were not logged, over the limit per minute"
-    )
+    assert (await entries(world))[0].reason == ("1 workflow run started; 2 earlier failures were not logged")
 
 
 class ForgetfulStore(ChangingStore):

@@ -43,6 +43,13 @@ REMEDIES: Final[Mapping[str | None, str]] = {
     Fault.INVALID_HEADER.log_title: "see whether a proxy drops headers, and whether the integration's provider is the "
     "right one",
     Fault.INVALID_PAYLOAD.log_title: "set the webhook's content type to application/json at the code host",
+    Fault.BODY_TOO_LARGE.log_title: "a delivery may have 25 MiB: push fewer commits at a time",
+    Fault.ENCODED_BODY.log_title: "see whether a proxy compresses bodies",
+    Fault.BODY_LATE.log_title: "see whether a proxy or the network between holds bodies back",
+    Fault.UNAVAILABLE.log_title: "the server's log says whether the database was away or too much arrived at once; "
+    "then ask for what was missed: contentsvc integration reconcile {integration} --dry-run",
+    Fault.FAILED.log_title: "the server's log names the fault; mend it, then ask for what was missed: contentsvc "
+    "integration reconcile {integration} --dry-run",
 }
 _NEVER: Final = (
     "look at the webhook's page at the code host (docs/repository.md, When nothing arrives); then ask for what was "

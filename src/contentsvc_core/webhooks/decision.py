@@ -1,5 +1,6 @@
 """Every rule of specification 4.1, in its order: ``locate``, then ``admit``, then ``decide``. Pure and total."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from contentsvc_core import identifiers
@@ -25,7 +26,6 @@ _WHITESPACE: Final = " \t"
 BODY_TOO_LARGE: Final = Rejected(fault=Fault.BODY_TOO_LARGE, error="Webhook body exceeds 25 MiB")
 _NOT_FOUND: Final = Rejected(fault=Fault.INTEGRATION_NOT_FOUND, error="Integration not found")
 _MISMATCH: Final = "Repository does not belong to this integration"
-_ENCODED: Final = Rejected(fault=Fault.ENCODED_BODY, error="Content-Encoding is not supported")
 
 
 def locate(provider: str, organization_id: str, integration_id: str, repository_id: str) -> Address | Rejected:
@@ -53,8 +53,16 @@ def preflight(delivery: Delivery, endpoint: Endpoint | None) -> Rejected | None:
     # Step 3. The announced length may lie: a driver counts as well while it reads.
     announced = delivery.sole("Content-Length")
     if announced is not None and announced.isdigit() and (len(announced) > _LENGTH_DIGITS or int(announced) > MAX_BODY):
-        return BODY_TOO_LARGE
-    return _ENCODED if delivery.values("Content-Encoding") else None
+        return rejected(delivery, Fault.BODY_TOO_LARGE, BODY_TOO_LARGE.error)
+    if is_encoded(delivery.values("Content-Encoding")):
+        return rejected(delivery, Fault.ENCODED_BODY, "Content-Encoding is not supported")
+    return None
+
+
+def is_encoded(values: Iterable[bytes]) -> bool:
+    """Return whether the values of ``Content-Encoding`` name any coding but ``identity`` (RFC 9110, section 8.4)."""
+    codings = (coding.strip().lower() for value in values for coding in value.split(b","))
+    return any(coding not in {b"", b"identity"} for coding in codings)
 
 
 def admit(delivery: Delivery, endpoint: Endpoint | None) -> VerifiedDelivery | Rejected:
@@ -63,17 +71,17 @@ def admit(delivery: Delivery, endpoint: Endpoint | None) -> VerifiedDelivery | R
         return refused
     assert endpoint is not None  # preflight has refused it otherwise; this is for the type checker
     if len(delivery.body) > MAX_BODY:
-        return BODY_TOO_LARGE
+        return rejected(delivery, Fault.BODY_TOO_LARGE, BODY_TOO_LARGE.error)
     # Specification 4.1, step 1: over the raw bytes, before anything is parsed.
     if not verify(delivery.body, delivery.sole(SIGNATURE_HEADER), endpoint.secrets):
-        return _rejected(delivery, Fault.INVALID_SIGNATURE, "Invalid webhook signature")
+        return rejected(delivery, Fault.INVALID_SIGNATURE, "Invalid webhook signature")
     # Step 5. Behind the signature, so that an unsigned probe learns nothing.
     if not endpoint.enabled:
-        return _rejected(delivery, Fault.INTEGRATION_DISABLED, "Integration is disabled")
+        return rejected(delivery, Fault.INTEGRATION_DISABLED, "Integration is disabled")
     if endpoint.repository is Belonging.UNKNOWN:
-        return _rejected(delivery, Fault.REPOSITORY_NOT_FOUND, "Repository not found")
+        return rejected(delivery, Fault.REPOSITORY_NOT_FOUND, "Repository not found")
     if endpoint.repository is Belonging.ANOTHERS:
-        return _rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH)
+        return rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH)
     return VerifiedDelivery(delivery=delivery)
 
 
@@ -107,7 +115,7 @@ def decide(verified: VerifiedDelivery) -> Outcome:
     except Malformed as fault:
         return _invalid_payload(delivery, f"Invalid payload: {fault}")
     if reading.repository_id != delivery.address.repository_id:
-        return _rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH, unless_duplicate=True)
+        return rejected(delivery, Fault.REPOSITORY_MISMATCH, _MISMATCH, unless_duplicate=True)
     # Step 5.
     if (reason := why_filtered(reading)) is not None:
         return Filtered(event=reading.event, delivery_id=named, reason=reason)
@@ -132,13 +140,13 @@ def _header_fault(delivery: Delivery, provider: Provider) -> Rejected | None:
     for header in (provider.event_header, provider.delivery_header):
         values = delivery.values(header)
         if len(values) > 1:
-            return _rejected(delivery, Fault.INVALID_HEADER, f"Repeated {header} header")
+            return rejected(delivery, Fault.INVALID_HEADER, f"Repeated {header} header")
         # Control characters alone are nothing that could be shown or logged, either.
         if not values or not one_line(values[0].decode("latin-1"), _KIND_LENGTH):
-            return _rejected(delivery, Fault.INVALID_HEADER, f"Missing {header} header")
+            return rejected(delivery, Fault.INVALID_HEADER, f"Missing {header} header")
     if not identifiers.is_delivery_id(_text(delivery, provider.delivery_header)):
         error = f"Invalid {provider.delivery_header} header: 1 to 255 visible ASCII characters are expected"
-        return _rejected(delivery, Fault.INVALID_HEADER, error)
+        return rejected(delivery, Fault.INVALID_HEADER, error)
     return None
 
 
@@ -164,8 +172,15 @@ def _text(delivery: Delivery, header: str) -> str:
     return (delivery.sole(header) or b"").decode("latin-1").strip(_WHITESPACE)
 
 
-def _rejected(delivery: Delivery, fault: Fault, error: str, *, unless_duplicate: bool = False) -> Rejected:
-    """Refuse, naming the delivery as far as its headers can be trusted to name one."""
+def rejected(delivery: Delivery, fault: Fault, error: str, *, unless_duplicate: bool = False) -> Rejected:
+    """Return a refusal that names the delivery as far as its headers name one.
+
+    Args:
+        delivery: Its headers are looked at, its body is not.
+        fault: The reason.
+        error: The sender's text.
+        unless_duplicate: Whether the duplicate check comes first.
+    """
     provider = provider_named(delivery.address.provider)
     kind = _text(delivery, provider.event_header) if provider else ""
     return Rejected(
@@ -178,7 +193,7 @@ def _rejected(delivery: Delivery, fault: Fault, error: str, *, unless_duplicate:
 
 
 def _invalid_payload(delivery: Delivery, error: str) -> Rejected:
-    return _rejected(delivery, Fault.INVALID_PAYLOAD, error, unless_duplicate=True)
+    return rejected(delivery, Fault.INVALID_PAYLOAD, error, unless_duplicate=True)
 
 
 def _invalid_parameters(detail: str) -> Rejected:

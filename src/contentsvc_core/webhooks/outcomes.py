@@ -78,8 +78,11 @@ class Fault(Enum):
 
     INVALID_PARAMETERS = (400, None)
     INTEGRATION_NOT_FOUND = (404, None)
-    BODY_TOO_LARGE = (413, None)
-    ENCODED_BODY = (415, None)
+    BODY_TOO_LARGE = (413, "Webhook body too large")
+    ENCODED_BODY = (415, "Unsupported content encoding")
+    BODY_LATE = (408, "Webhook body timed out")
+    UNAVAILABLE = (503, "Service temporarily unavailable")
+    FAILED = (500, "Webhook processing failed")
     INVALID_SIGNATURE = (401, "Invalid webhook signature")
     INTEGRATION_DISABLED = (403, "Integration is disabled")
     REPOSITORY_NOT_FOUND = (404, "Repository not found")

@@ -9,6 +9,7 @@ from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Sche
 
 from contentsvc_core.shapes import NotOfShape, read_shape, schema_of, storable_json
 from contentsvc_core.text import one_line
+from contentsvc_core.webhooks.decision import is_encoded
 from contentsvc_http.errors import Refused
 
 _Body = TypeVar("_Body", bound=msgspec.Struct)
@@ -25,7 +26,7 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
     if announced != "application/json" and not announced.endswith("+json"):
         error = f"Content type '{one_line(announced, 64)}' is not supported: send 'application/json'"
         raise Refused(415, {"error": error})
-    if request.headers.get("Content-Encoding"):
+    if is_encoded(value for name, value in request.scope["headers"] if name == b"content-encoding"):
         raise Refused(415, {"error": "Content-Encoding is not supported"})
     raw = await request.body()
     try:
