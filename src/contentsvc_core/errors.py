@@ -13,6 +13,8 @@ class ContentServiceError(Exception):
 class StoreUnavailable(ContentServiceError):
     """The store cannot be reached, or does not answer in time; the outcome of the last write may be unknown.
 
+    Waiting may mend it. A fault that waiting does not mend, such as a missing table, is another error of this module.
+
     Sending the same settlement again is harmless: the claim decides.
     """
 

@@ -10,7 +10,7 @@ from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.sql import HEAD, is_older, revision, serving_alone
 from contentsvc_adapters.sql.backlog import backlog, connections
-from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_http.app import Front, Services
@@ -69,7 +69,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
                 return "the engine has stopped"
             try:
                 found = await revision(stores.database)
-            except StoreUnavailable as exc:
+            except ContentServiceError as exc:
                 return str(exc)
             if is_older(found):
                 return f"the schema is at revision {found}, and this version needs {HEAD}"

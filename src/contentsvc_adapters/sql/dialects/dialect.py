@@ -19,7 +19,7 @@ class Fault(Enum):
 
     #: The value; it would be refused again.
     VALUE = auto()
-    #: What was asked; it is ours to fix.
+    #: The statement or the schema, such as a missing table: waiting does not mend it.
     STATEMENT = auto()
     #: Other transactions, which won: all of this one was undone, and it may begin again at once.
     CONFLICT = auto()
@@ -27,7 +27,7 @@ class Fault(Enum):
     LOST = auto()
     #: The write lock, which another process has held for too long.
     LOCKED = auto()
-    #: The database, which cannot be reached or cannot work.
+    #: The database, which cannot be reached or cannot work: waiting may mend it.
     AWAY = auto()
 
 

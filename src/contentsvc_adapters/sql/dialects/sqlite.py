@@ -181,6 +181,9 @@ class Sqlite:
                 return Fault.VALUE
             case sqlite3.ProgrammingError():
                 return Fault.STATEMENT
+            case sqlite3.Error() if _code(cause) == sqlite3.SQLITE_ERROR:
+                # A missing table or column among others: no later moment makes the statement right.
+                return Fault.STATEMENT
             case sqlite3.Error():
                 return Fault.LOCKED if _is_locked(cause) else Fault.AWAY
             case _:
