@@ -28,8 +28,9 @@ class Bounds:
     slow_s: float = 27.0
     #: The same for a head and its body together. Routes that read a body have shorter limits (intake.py).
     slow_body_s: float = 28.0
-    #: How long, in seconds, and how many bytes a refused sender is read on. A connection that is closed while bytes
-    #: arrive is reset, and the reset destroys the answer. The size is a body a little over the largest.
+    #: How long, in seconds, and how many bytes the rest of a body is read and dropped when the last answer precedes it.
+    #: A connection that is closed while bytes arrive is reset, and the reset destroys the answer. The size is a body a
+    #: little over the largest. It also bounds the rest of a body whose connection goes on.
     linger_s: float = 2.0
     linger: int = 32 * 1024 * 1024
 
@@ -92,6 +93,8 @@ SLOW_BODY: Final = End(Cause.SLOW, _SLOW, "The body did not arrive in time", lin
 SILENT: Final = End(Cause.SLOW, lingers=False)
 #: The application has answered and closes; the rest of the body is not read.
 ANSWERED: Final = End()
+#: The application has answered and goes on; the rest of the body is larger than what is read for that.
+DRAINED: Final = End(lingers=False)
 #: The bounds unless others are given.
 BOUNDS: Final = Bounds()
 

@@ -18,6 +18,7 @@ from contentsvc_http.bounds import (
     ANSWERED,
     BESIDE,
     BOUNDS,
+    DRAINED,
     FULL,
     HEAD,
     MALFORMED,
@@ -74,8 +75,9 @@ class BoundedHttp(HttpToolsProtocol):
     _beside = 0
     #: Why the parser was stopped by one of its callbacks.
     _stopped: End | None = None
-    #: Why nothing more is parsed, and how much arrived since, in bytes.
+    #: Why nothing more is parsed.
     _end: End | None = None
+    #: How much of a body was dropped since its request was answered, or arrived since nothing more is parsed, in bytes.
     _discarded = 0
     #: The stage and the number of its piece or request, and since when the connection has been there.
     _seen: tuple[bool, int] = (False, 1)
@@ -231,10 +233,15 @@ class BoundedHttp(HttpToolsProtocol):
             if len(cycle.body) > HIGH_WATER_LIMIT:
                 self.flow.pause_reading()
             cycle.message_event.set()
+            return
+        self._discarded += len(body)
+        if self._discarded > self._bounds.linger:
+            self._stop(DRAINED)
 
     def on_message_complete(self) -> None:
         """Await the next head."""
         self._in_body = False
+        self._discarded = 0
         cycle = self.cycle
         if not cycle.response_complete:
             cycle.more_body = False

@@ -1,6 +1,7 @@
 """What strangers may send beside a request: dropped, counted, refused in bounded memory."""
 
 import asyncio
+import contextlib
 import gc
 import logging
 import re
@@ -8,7 +9,6 @@ import tracemalloc
 import weakref
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -268,6 +268,58 @@ async def test_a_sender_without_end_is_read_on_for_so_many_bytes() -> None:
     protocol.connection_lost(None)
 
 
+async def unread(scope: Any, _receive: Any, send: Any) -> None:
+    """Answer without a look at the body, and go on with the connection."""
+    await send_answer(scope, send, 404, (), b"unknown")
+
+
+async def test_the_rest_of_a_body_that_was_answered_is_dropped_up_to_a_bound_and_the_connection_goes_on() -> None:
+    protocol, connection = connected(unread, bounds=Bounds(linger=1000))
+    for _ in range(3):
+        await served(protocol, CHUNKED)
+        for _ in range(10):
+            protocol.data_received(b"64\r\n" + b"x" * 100 + b"\r\n")
+        protocol.data_received(b"0\r\n\r\n")
+    assert (connection.closed, statuses(connection.written)) == (False, ["404"] * 3)
+
+    await served(protocol, CHUNKED)
+    for _ in range(10):
+        protocol.data_received(b"64\r\n" + b"x" * 100 + b"\r\n")
+    assert not connection.closed
+    protocol.data_received(b"1\r\nx\r\n")
+    assert (connection.closed, statuses(connection.written)) == (True, ["404"] * 4)
+    protocol.connection_lost(None)
+
+
+async def test_a_sender_that_never_stops_reads_its_answer_and_is_closed_and_costs_no_memory() -> None:
+    async def refusing(scope: Any, _receive: Any, send: Any) -> None:
+        await send_answer(scope, send, 413, ((b"connection", b"close"),), b"too large")
+
+    piece = b"10000\r\n" + b"x" * 65_536 + b"\r\n"
+    bounds = Bounds(linger=32 * 1024 * 1024, linger_s=60)
+    for app, status in ((refusing, b"413"), (unread, b"404")):
+        async with listening(app, bounds) as (port, _):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            tracemalloc.start()
+            sent = 0
+            try:
+                writer.write(CHUNKED)
+                async with asyncio.timeout(20):
+                    assert (await reader.readline()).startswith(b"HTTP/1.1 " + status)
+                    with contextlib.suppress(ConnectionError):
+                        while True:
+                            writer.write(piece)
+                            await writer.drain()
+                            sent += len(piece)
+                _, most = tracemalloc.get_traced_memory()
+            finally:
+                tracemalloc.stop()
+                writer.transport.abort()
+        # Beside the bound, what both sockets and the sender itself hold.
+        assert bounds.linger <= sent < bounds.linger + 16 * 1024 * 1024
+        assert most < 4 * 1024 * 1024
+
+
 async def test_a_sender_without_end_is_read_on_for_so_long() -> None:
     protocol, connection = connected(Served(), bounds=HURRIED)
     await served(protocol, b"no HTTP\r\n\r\n")
@@ -278,15 +330,17 @@ async def test_a_sender_without_end_is_read_on_for_so_long() -> None:
     protocol.connection_lost(None)
 
 
-@asynccontextmanager
-async def listening(app: Any) -> AsyncGenerator[tuple[int, list["weakref.ref[BoundedHttp]"]]]:
+@contextlib.asynccontextmanager
+async def listening(
+    app: Any, bounds: Bounds | None = None
+) -> AsyncGenerator[tuple[int, list["weakref.ref[BoundedHttp]"]]]:
     """Serve on a real socket; give its port, and the protocol of each connection."""
     config = Config(app, lifespan="off", log_config=None, access_log=False)
     state = ServerState()
     made: list[weakref.ref[BoundedHttp]] = []
 
     def protocol() -> BoundedHttp:
-        one = BoundedHttp(config, state, {})
+        one = BoundedHttp(config, state, {}, bounds=bounds)
         made.append(weakref.ref(one))
         return one
 

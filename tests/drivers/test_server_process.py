@@ -298,6 +298,20 @@ def test_a_body_of_one_byte_more_is_refused_before_it_is_sent_when_it_is_announc
     world.assert_still_serves()
 
 
+def test_a_sender_of_26_mib_that_reads_nothing_before_it_has_sent_all_is_told_why_it_is_refused(world: World) -> None:
+    body = b"x" * (26 * 1024 * 1024)
+    for _ in range(3):
+        connection = http.client.HTTPConnection(LOOPBACK, world.server.port, timeout=PATIENCE_S)
+        with contextlib.closing(connection):
+            delivery = _new_id()
+            connection.request("POST", world.prepared.hook.path, body, world.prepared.hook.headers(b"", delivery))
+            answer = connection.getresponse()
+            assert (answer.status, answer.headers["Connection"]) == (413, "close")
+            assert json.load(answer) == {"error": "Webhook body exceeds 25 MiB"}
+        assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": ["Webhook body too large"], "runs": []}
+    world.assert_still_serves()
+
+
 def test_a_body_of_one_byte_more_is_refused_as_soon_as_it_has_come_when_it_is_not_announced(
     world: World, wire: Wire
 ) -> None:
