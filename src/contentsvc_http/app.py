@@ -23,6 +23,7 @@ from contentsvc_http.dashboard.pages import template_config
 from contentsvc_http.dashboard.routes import dashboard_routes, front_route
 from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import refuse
+from contentsvc_http.heads import Heads
 from contentsvc_http.health import health_routes, status_route
 from contentsvc_http.intake import ROOM, ROOM_ELSEWHERE, Bodies, Intake
 from contentsvc_http.logs import RequestLog, Requests
@@ -102,7 +103,8 @@ def create_app(services: Services) -> ASGIApp:
     )
     requests = Requests(services.answered)
     # Outermost of what answers: the log itself does, when the server stops in the middle of a request.
-    served = RateLimitHeaders(RequestLog(Bodies(application, Intake(ROOM_ELSEWHERE, of="requests")), requests))
+    bodies = Bodies(application, Intake(ROOM_ELSEWHERE, of="requests"))
+    served = RateLimitHeaders(RequestLog(Heads(bodies), requests))
     if front is None:
         return served
     return Webhooks(front.receiver, served, aside=front.aside, intake=Intake(front.room), requests=requests)

@@ -322,7 +322,7 @@ def test_a_body_of_one_byte_more_is_refused_as_soon_as_it_has_come_when_it_is_no
     answer = wire.ask(head, *_chunked(body))
     assert (answer.status, answer.error) == (413, "Webhook body exceeds 25 MiB")
     assert answer.headers["connection"] == "close"
-    assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": [], "runs": []}
+    assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": ["Webhook body too large"], "runs": []}
     world.assert_still_serves()
 
 
@@ -341,7 +341,7 @@ def test_a_body_that_is_shorter_than_announced_leaves_nothing(world: World, wire
     wire.hang_up()
     answer = wire.hear()
     assert answer is None or answer.status == 400
-    assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": ["Webhook body too large"], "runs": []}
+    assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": [], "runs": []}
     world.assert_still_serves()
 
 
@@ -369,6 +369,12 @@ def test_a_length_that_is_no_length_is_refused(world: World, wire: Wire, length:
 def test_an_encoded_body_is_refused_before_it_is_sent(world: World, wire: Wire) -> None:
     answer = wire.ask(_delivery_head(world, _GOOD, delivery := _new_id(), ("Content-Encoding", "gzip")))
     assert (answer.status, answer.error) == (415, "Content-Encoding is not supported")
+    assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": ["Unsupported content encoding"], "runs": []}
+
+
+def test_a_body_whose_encoding_is_identity_is_processed(world: World, wire: Wire) -> None:
+    answer = wire.ask(_delivery_head(world, _GOOD, _new_id(), ("Content-Encoding", "identity")), _GOOD)
+    assert answer.status == 200
 
 
 def test_an_unknown_integration_is_told_before_the_body_is_sent(world: World, wire: Wire) -> None:
@@ -383,12 +389,6 @@ def test_a_sender_that_waits_to_be_told_to_go_on_is_told(world: World, wire: Wir
     interim = wire.ask(_delivery_head(world, _GOOD, _new_id(), ("Expect", "100-continue")))
     assert interim.status == 100
     answer = wire.ask(_GOOD)
-    assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": ["Unsupported content encoding"], "runs": []}
-
-
-def test_a_body_whose_encoding_is_identity_is_processed(world: World, wire: Wire) -> None:
-    answer = wire.ask(_delivery_head(world, _GOOD, _new_id(), ("Content-Encoding", "identity")), _GOOD)
-    assert answer.status == 200
     assert answer.status == 200
     assert json.loads(answer.body)["message"] == PROCESSED
 
@@ -499,7 +499,7 @@ def test_the_frameworks_own_errors_have_our_body(world: World) -> None:
         assert answer.headers["allow"]
 
 
-@pytest.mark.parametrize(("path", "status"), [("/nothing/here", 404), ("/health/live", 405), ("/v1/posts", 405)])
+@pytest.mark.parametrize(("path", "status"), [("/nothing/here", 404), ("/mcp", 405), ("/v1/posts", 401)])
 def test_an_answer_to_head_announces_our_body_and_does_not_send_it(wire: Wire, path: str, status: int) -> None:
     wire.say(_head("HEAD", path))
     answer = wire.hear(without_body=True)
@@ -508,6 +508,34 @@ def test_an_answer_to_head_announces_our_body_and_does_not_send_it(wire: Wire, p
     assert int(answer.headers["content-length"]) > len('{"error":""}')
     # The next bytes are the next answer.
     assert wire.ask(_head("GET", "/health/live")).status == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/health/live", "/health/ready", "/v1/status", "/v1/posts", "/v1/schedules", "/schema/openapi.json"]
+)
+def test_head_is_answered_as_get_is(world: World, wire: Wire, path: str) -> None:
+    key = {"Authorization": f"Bearer {world.prepared.key}"}
+    whole = world.client.get(path, headers=key)
+    assert whole.status_code == 200
+
+    wire.say(_head("HEAD", path, *key.items()))
+    head = wire.hear(without_body=True)
+
+    assert head is not None
+    own = {"date", "x-request-id"}
+    assert head.status == 200
+    assert {**head.headers, **dict.fromkeys(own, "")} == {**whole.headers, **dict.fromkeys(own, "")}
+    assert head.headers["content-length"] == str(len(whole.content))
+    # The next bytes are the next answer.
+    assert wire.ask(_head("GET", "/health/live")).status == 200
+
+
+def test_head_is_allowed_where_get_is(world: World) -> None:
+    for method, status in (("DELETE", 405), ("OPTIONS", 204)):
+        answer = world.client.request(method, "/v1/posts")
+        assert answer.status_code == status
+        assert answer.headers["allow"] == "GET, HEAD, OPTIONS"
+    assert "HEAD" not in world.client.request("DELETE", "/v1/posts/generate").headers["allow"]
 
 
 def test_a_connection_goes_on_after_errors(world: World, wire: Wire) -> None:

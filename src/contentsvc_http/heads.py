@@ -1,0 +1,48 @@
+"""``HEAD`` wherever there is ``GET`` (RFC 9110, section 9.3.2)."""
+
+from typing import Final, cast, final
+
+from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
+
+_ALLOW: Final = b"allow"
+
+
+@final
+class Heads:
+    """An ASGI application around another one that knows no ``HEAD``: it answers as to ``GET``, without the body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Take the application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        is_head = scope["method"] == "HEAD"
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [(name, _allowed(name, value)) for name, value in message.get("headers", ())]
+            elif is_head and message["type"] == "http.response.body":
+                message["body"] = b""
+            await send(message)
+
+        if not is_head:
+            await self._app(scope, receive, sending)
+            return
+        # The server and the request log still have to see what was asked.
+        asked = cast("HTTPScope", {**scope, "method": "GET"})
+        try:
+            await self._app(asked, receive, sending)
+        finally:
+            # Metrics name the route by what the framework has found.
+            scope.update(cast("HTTPScope", {name: value for name, value in asked.items() if name not in scope}))
+
+
+def _allowed(name: bytes, value: bytes) -> bytes:
+    if name.lower() != _ALLOW:
+        return value
+    methods = {method.strip() for method in value.split(b",")}
+    return b", ".join(sorted(methods | {b"HEAD"})) if b"GET" in methods else value
