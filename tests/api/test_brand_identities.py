@@ -93,8 +93,8 @@ NO_CHANGES: tuple[tuple[Any, str], ...] = (
     ({"colour": "red"}, "colour"),
     ({"id": "brand_1"}, "id"),
     ({"name": ""}, "name"),
-    ({"name": "  "}, "name must be 1 to 100"),
-    ({"name": "a" * 101}, "name"),
+    ({"name": "  "}, "name must be 1 to 120"),
+    ({"name": "a" * 121}, "name"),
     ({"name": None}, "name"),
     ({"companyName": "a" * 2001}, "companyName"),
     ({"companyName": " \n"}, "companyName must be 1 to 2000"),
@@ -172,12 +172,12 @@ async def test_a_key_that_only_reads_changes_nothing(world: ApiWorld) -> None:
 
 NO_SITES: tuple[tuple[Any, str], ...] = (
     ({}, "websiteUrl"),
-    ({"websiteUrl": "acme.example"}, "websiteUrl must begin with http:// or https://"),
+    ({"websiteUrl": "ftp://acme.example"}, "websiteUrl must begin with http:// or https://"),
     ({"websiteUrl": "https://a:b@acme.example"}, "user name"),
     ({"websiteUrl": "https://"}, "host"),
     ({"websiteUrl": "http://127.0.0.1/"}, "public site"),
     ({"websiteUrl": "http://acme.example:6379/"}, "port"),
-    ({"websiteUrl": "https://acme.example", "name": "a" * 101}, "name"),
+    ({"websiteUrl": "https://acme.example", "name": "a" * 121}, "name"),
     ({"websiteUrl": "https://acme.example", "tone": "x"}, "tone"),
 )
 

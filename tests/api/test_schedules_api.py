@@ -112,7 +112,7 @@ def cron(**times: Any) -> dict[str, Any]:
     ("fields", "error"),
     [
         ({"name": ""}, "Invalid request: name: Expected `str` of length >= 1"),
-        ({"name": "x" * 101}, "Invalid request: name: Expected `str` of length <= 100"),
+        ({"name": "x" * 121}, "Invalid request: name: Expected `str` of length <= 120"),
         ({"name": " "}, "a schedule needs a name"),
         ({"sourceType": "webhook"}, "Invalid request: sourceType: 'webhook' is not one of cron"),
         ({"sourceConfig": {}}, "Invalid request: sourceConfig: Object missing required field `cron`"),

@@ -71,9 +71,10 @@ def test_an_optional_text_is_given_or_taken_away(attribute: str, wire: str) -> N
 
     assert changed(given, **{attribute: None}) == evolve(BRAND, updated_at=LATER)
     assert refused(**{attribute: 7}) == f"{wire} has a value that it cannot have"
-    assert refused(**{attribute: " "}) == f"{wire} must be 1 to 2000 characters long"
-    assert isinstance(changed(**{attribute: "x" * 2000}), BrandIdentity)
-    assert refused(**{attribute: "x" * 2001}) == f"{wire} must be 1 to 2000 characters long"
+    most = 4000 if attribute in {"company_description", "custom_instructions"} else 2000
+    assert refused(**{attribute: " "}) == f"{wire} must be 1 to {most} characters long"
+    assert isinstance(changed(**{attribute: "x" * most}), BrandIdentity)
+    assert refused(**{attribute: "x" * (most + 1)}) == f"{wire} must be 1 to {most} characters long"
 
 
 @pytest.mark.parametrize(
@@ -110,11 +111,18 @@ def test_a_website_that_nobody_may_read_is_refused_with_the_reason() -> None:
     assert len(reason) > len("websiteUrl ")
 
 
-def test_a_name_is_one_line_of_1_to_100_characters() -> None:
+def test_a_website_without_a_scheme_is_read_over_https() -> None:
+    for text in ("other.example", "other.example/?next=http://x.example"):
+        assert changed(website_url=text) == evolve(BRAND, website_url=f"https://{text}", updated_at=LATER)
+    for text in ("ftp://other.example", "", "10.0.0.1", "mailto:a@other.example"):
+        assert refused(website_url=text).startswith("websiteUrl must ")
+
+
+def test_a_name_is_one_line_of_1_to_120_characters() -> None:
     assert read_brand_name(" a \n b ") == "a b"
-    assert read_brand_name("x" * 100) == "x" * 100
-    for text in ("", " \n", "x" * 101):
-        assert read_brand_name(text) == BadChange(reason="name must be 1 to 100 characters long")
+    assert read_brand_name("x" * 120) == "x" * 120
+    for text in ("", " \n", "x" * 121):
+        assert read_brand_name(text) == BadChange(reason="name must be 1 to 120 characters long")
 
 
 def test_one_identity_is_the_default_until_another_one_is_made_it() -> None:

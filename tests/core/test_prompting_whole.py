@@ -148,7 +148,7 @@ def test_what_finds_no_room_is_counted_and_details_come_last() -> None:
 
 @pytest.mark.parametrize("tone", ToneProfile)
 def test_a_system_prompt_is_put_together_of_task_tone_and_voice(tone: ToneProfile) -> None:
-    identity = brand(tone_profile=tone, company_description="We *light*\x00.", audience="x" * 2_001)
+    identity = brand(tone_profile=tone, company_description="We *light*\x00.", audience="x" * 4_001)
     given = Brief(chapters=(chapter("feat: x"),), content_type=ContentType.BLOG_POST, brand=identity)
     prompt = prompt_for(given)
     mark = prompt.user.split("\n", 1)[0].removeprefix("MATERIAL ")
@@ -158,7 +158,7 @@ def test_a_system_prompt_is_put_together_of_task_tone_and_voice(tone: ToneProfil
         "name": "Acme",
         "description": "We *light*\ufffd.",
         "website": "https://a.x",
-        "audience": "x" * 2_000,
+        "audience": "x" * 4_000,
     }
     assert prompt.system.startswith(f"{TASKS[ContentType.BLOG_POST]}\n\n# Truth\n")
     assert f"\n# Voice\n{TONES[tone]}\nThe line between" in prompt.system

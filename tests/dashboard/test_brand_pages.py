@@ -75,7 +75,7 @@ async def test_a_website_that_cannot_be_read_is_told(acme: Caller, browsing: Bro
         ("", "", "websiteUrl", "The address must be 1 to 2000 characters long."),
         ("ftp://acme.example", "", "websiteUrl", "The address must begin with http:// or https://."),
         ("http://127.0.0.1/", "", "websiteUrl", "The address must be the address of a public site."),
-        ("https://acme.example", "n" * 101, "name", "The name must be 1 to 100 characters long."),
+        ("https://acme.example", "n" * 121, "name", "The name must be 1 to 120 characters long."),
         ("https://acme.example", "LIGHTHOUSE", "name", "Another brand identity has this name."),
     ],
 )
@@ -130,11 +130,11 @@ async def test_an_identity_is_changed(acme: Caller, browsing: Browsing) -> None:
 @pytest.mark.parametrize(
     ("field", "text", "said"),
     [
-        ("name", " ", "The name must be 1 to 100 characters long."),
+        ("name", " ", "The name must be 1 to 120 characters long."),
         ("name", "lighthouse", "Another brand identity has this name."),
-        ("websiteUrl", "acme.example", "The address must begin with http:// or https://."),
+        ("websiteUrl", "ftp://acme.example", "The address must begin with http:// or https://."),
         ("audience", "a" * 2001, "The audience must be 1 to 2000 characters long."),
-        ("customInstructions", "a" * 2001, "The instructions must be 1 to 2000 characters long."),
+        ("customInstructions", "a" * 4001, "The instructions must be 1 to 4000 characters long."),
         ("toneProfile", "Rude", "Choose a tone."),
     ],
 )

@@ -124,7 +124,7 @@ async def test_a_day_that_does_not_go_with_the_frequency_does_not_count(acme: Ca
             "times",
         ),
         ({"name": " "}, "A schedule needs a name.", "name"),
-        ({"name": "x" * 101}, "A schedule's name has at most 100 characters.", "name"),
+        ({"name": "x" * 121}, "A schedule's name has at most 120 characters.", "name"),
         ({"repositories": []}, "A schedule needs a repository.", "repositories"),
         ({"repositories": "7"}, "Unknown repository: 7 is not connected.", "repositories"),
         ({"brand": "brand_gone"}, "Unknown brand identity: 'brand_gone'.", "brand"),

@@ -102,7 +102,7 @@ async def test_an_identity_is_changed_field_by_field(world: World) -> None:
     assert await world.stores.brands.identity(owner, brand.id) == changed
     for unknown in ("brand_unknown", "no id"):
         assert await edit.change(owner, unknown, {"audience": "x"}) is BrandFault.UNKNOWN
-    assert await edit.change(owner, brand.id, {"name": ""}) == BadChange(reason="name must be 1 to 100 characters long")
+    assert await edit.change(owner, brand.id, {"name": ""}) == BadChange(reason="name must be 1 to 120 characters long")
 
 
 async def test_a_site_that_an_operator_has_opened_may_be_named(world: World) -> None:

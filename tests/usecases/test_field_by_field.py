@@ -575,7 +575,7 @@ class TestSites:
         assert _reason(await asked(owner, name=None, website_url="ftp://acme.example")) == (
             "websiteUrl must begin with http:// or https://"
         )
-        assert _reason(await asked(owner, name="", website_url=URL)) == "name must be 1 to 100 characters long"
+        assert _reason(await asked(owner, name="", website_url=URL)) == "name must be 1 to 120 characters long"
         named = await asked(owner, name=" Mine\n", website_url=URL)
         assert isinstance(named, Job)
         assert getattr(named.asked, "name", None) == "Mine"

@@ -267,8 +267,8 @@ async def test_a_name_that_was_taken_meanwhile_fails_the_job(world: World) -> No
     [
         (None, "http://127.0.0.1/", "websiteUrl must be the address of a public site"),
         (None, "ftp://acme.example", "websiteUrl must begin with"),
-        ("  ", URL, "name must be 1 to 100"),
-        ("a" * 101, URL, "name must be 1 to 100"),
+        ("  ", URL, "name must be 1 to 120"),
+        ("a" * 121, URL, "name must be 1 to 120"),
     ],
 )
 async def test_what_can_be_refused_is_refused_at_once(world: World, name: str | None, url: str, reason: str) -> None:

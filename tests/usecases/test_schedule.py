@@ -326,7 +326,7 @@ async def test_an_organization_has_a_bounded_number_of_schedules(world: World) -
     ("fields", "reason"),
     [
         ({"name": " \t"}, "a schedule needs a name"),
-        ({"name": "x" * 101}, "a schedule's name has at most 100 characters"),
+        ({"name": "x" * 121}, "a schedule's name has at most 120 characters"),
         ({"repository_ids": []}, "a schedule needs a repository"),
         ({"repository_ids": [REPOSITORY_ID, 99]}, "Unknown repository: 99 is not connected"),
         ({"brand_identity_id": "brand_unknown"}, "Unknown brand identity: 'brand_unknown'"),

@@ -9,8 +9,10 @@ from attrs import frozen
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 
-NAME_LIMIT: Final = 100
-#: Every other text of an identity.
+NAME_LIMIT: Final = 120
+#: The texts of several sentences: companyDescription and customInstructions, in characters.
+LONG_TEXT_LIMIT: Final = 4_000
+#: Every other text of an identity, in characters.
 TEXT_LIMIT: Final = 2_000
 
 
@@ -30,7 +32,7 @@ class BrandIdentity:
 
     id: str
     organization_id: str
-    #: Unique in the organization, whatever its case; 1 to 100 characters in one line.
+    #: Unique in the organization, whatever its case; 1 to 120 characters in one line.
     name: str
     #: Used where no other one is named; an organization has at most one such.
     is_default: bool = False

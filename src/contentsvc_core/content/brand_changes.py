@@ -9,16 +9,18 @@ from unicodedata import normalize
 
 from attrs import evolve, frozen
 
-from contentsvc_core.content.brand import NAME_LIMIT, TEXT_LIMIT, BrandIdentity, ToneProfile
-from contentsvc_core.content.site_addresses import BadAddress, SiteHost, read_site_address
+from contentsvc_core.content.brand import LONG_TEXT_LIMIT, NAME_LIMIT, TEXT_LIMIT, BrandIdentity, ToneProfile
+from contentsvc_core.content.site_addresses import BadAddress, SiteHost, read_site_address, with_scheme
 from contentsvc_core.text import one_line, storable
 
 #: Texts that may be taken away: a client gives ``null``.
-_OPTIONAL: Final = frozenset(
+OPTIONAL_TEXTS: Final = frozenset(
     {"company_name", "company_description", "custom_tone", "custom_instructions", "audience", "language"}
 )
 #: Texts of several lines; all others are one.
 _LONG: Final = frozenset({"company_description", "custom_tone", "custom_instructions"})
+#: The most characters of a text; :data:`TEXT_LIMIT` for the others.
+_LIMITS: Final = {"company_description": LONG_TEXT_LIMIT, "custom_instructions": LONG_TEXT_LIMIT}
 _NEW_LINES: Final = re.compile(r"\r\n?")
 
 
@@ -81,7 +83,7 @@ def read_brand_change(
 
 
 def read_brand_name(text: str) -> str | BadChange:
-    """Check a name: one line of 1 to 100 characters, after the space around it is gone."""
+    """Check a name: one line of 1 to 120 characters, after the space around it is gone."""
     return _text("name", text, NAME_LIMIT)
 
 
@@ -94,12 +96,13 @@ def _read(attribute: str, value: object, opened: Collection[SiteHost]) -> object
         case "name", str():
             return read_brand_name(value)
         case "website_url", str():
-            site = read_site_address(value, opened)
-            return BadChange(reason=f"websiteUrl {site.reason}") if isinstance(site, BadAddress) else value
-        case _, None if attribute in _OPTIONAL:
+            address = with_scheme(value)
+            site = read_site_address(address, opened)
+            return BadChange(reason=f"websiteUrl {site.reason}") if isinstance(site, BadAddress) else address
+        case _, None if attribute in OPTIONAL_TEXTS:
             return None
-        case _, str() if attribute in _OPTIONAL:
-            return _text(attribute, value, TEXT_LIMIT)
+        case _, str() if attribute in OPTIONAL_TEXTS:
+            return _text(attribute, value, _LIMITS.get(attribute, TEXT_LIMIT))
         case _:
             return BadChange(reason=f"{_wire(attribute)} has a value that it cannot have")
 

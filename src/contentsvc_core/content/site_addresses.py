@@ -17,6 +17,7 @@ from contentsvc_core.content.brand import TEXT_LIMIT
 IPAddress = IPv4Address | IPv6Address
 
 _PORTS: Final = {"http": 80, "https": 443}
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 #: Spaces and controls, and what some readers take for a slash.
 _UNSAFE: Final = re.compile(
     "[\x00-\x20\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ud800-\udfff\\\\]"
@@ -118,6 +119,11 @@ def is_public(address: IPAddress) -> bool:
     if address.scope_id is not None:
         return False
     return address in _V6_OPEN and not any(address in network for network in _V6_CLOSED)
+
+
+def with_scheme(text: str) -> str:
+    """Return what a person calls a website as an address: ``https`` where no scheme is given."""
+    return text if not text or _SCHEME.match(text) else f"https://{text}"
 
 
 def read_site_address(text: str, opened: Collection[SiteHost] = ()) -> SiteAddress | BadAddress:

@@ -10,7 +10,7 @@ from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import BadChange, BrandFault, read_brand_name
 from contentsvc_core.content.jobs import Job, JobEventType, job_event, made_brand_id
 from contentsvc_core.content.pages import site_facts
-from contentsvc_core.content.site_addresses import BadAddress, SiteHost, read_site_address
+from contentsvc_core.content.site_addresses import BadAddress, SiteHost, read_site_address, with_scheme
 from contentsvc_core.content.site_brands import propose_brand
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.ports import Aside, BrandIdentities, Clock, Jobs, RunLedger, SiteReader, Steps
@@ -45,7 +45,8 @@ class BrandGenerator:
 
         ``NAME_TAKEN`` is a courtesy: the name may be taken while the site is read, and then the job fails.
         """
-        site = read_site_address(website_url, self._opened)
+        address = with_scheme(website_url)
+        site = read_site_address(address, self._opened)
         if isinstance(site, BadAddress):
             return Refusal(reason=f"websiteUrl {site.reason}")
         called = None if name is None else read_brand_name(name)
@@ -55,7 +56,7 @@ class BrandGenerator:
             return BrandFault.NAME_TAKEN
         return await self._starter.start(
             organization_id,
-            lambda job_id: SiteReading(job_id=job_id, name=called, website_url=website_url),
+            lambda job_id: SiteReading(job_id=job_id, name=called, website_url=address),
             queued=f"A brand identity was asked for, from {site.url}",
         )
 

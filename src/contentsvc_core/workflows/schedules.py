@@ -19,7 +19,7 @@ from contentsvc_core.workflows.slots import Cron, cron_body, latest_slot, next_s
 
 #: The only ``sourceType`` of schedules.
 SOURCE_TYPE: Final = "cron"
-NAME_LIMIT: Final = 100
+NAME_LIMIT: Final = 120
 #: Why a schedule is refused that does what another one does.
 DUPLICATE: Final = "Duplicate schedule"
 #: The most schedules of an organization, whether on or off: at most this many runs start in one minute.
@@ -45,7 +45,7 @@ class Schedule:
 
     id: str
     organization_id: str
-    #: For people; 1 to 100 characters in one line.
+    #: For people; 1 to 120 characters in one line.
     name: str
     cron: Cron
     #: The repositories that it reports, in ascending order: each that is connected, at whatever provider.

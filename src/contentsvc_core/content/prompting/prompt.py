@@ -5,7 +5,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-from contentsvc_core.content.brand import BrandIdentity, ToneProfile
+from contentsvc_core.content.brand import LONG_TEXT_LIMIT, BrandIdentity, ToneProfile
 from contentsvc_core.content.prompting.material import SMALLEST_LIMIT, Material, gather, json_line
 from contentsvc_core.content.prompting.tasks import TASKS, TONES
 from contentsvc_core.content.writing import Brief
@@ -14,7 +14,7 @@ from contentsvc_core.text import one_line, storable
 #: How long the material may be, in characters: some 10,000 tokens.
 MATERIAL_LIMIT: Final = 40_000
 _MARK_LENGTH: Final = 32
-_FIELD_LIMIT: Final = 2_000
+_FIELD_LIMIT: Final = LONG_TEXT_LIMIT
 
 _SYSTEM: Final = """\
 {task}
