@@ -1,7 +1,7 @@
 """Every error's answer: ``{"error": …}``, whoever raised it (specification 7)."""
 
 from collections.abc import Mapping
-from typing import Any, Final, final
+from typing import Any, Final, NoReturn, final
 
 import structlog
 from litestar import Request, Response
@@ -34,6 +34,11 @@ STOPPING: Final = Refused(
     {"error": UNAVAILABLE},
     {"Retry-After": str(RETRY_AFTER_S), "Connection": "close"},
 )
+
+
+def refuse_request(fault: str) -> NoReturn:
+    """Raise the refusal of a request whose ``fault`` the client can mend: 400."""
+    raise Refused(400, {"error": f"Invalid request: {fault}"})
 
 
 def refuse(_request: Request[Any, Any, Any], exc: Exception) -> Response[Mapping[str, Any]]:

@@ -110,7 +110,10 @@ async def test_a_trigger_is_made_read_changed_and_deleted(acme: Caller, brand: s
     [
         ({"targets": {"repositoryIds": []}}, "Invalid request: targets.repositoryIds: Expected `array` of length >= 1"),
         ({"targets": {"repositoryIds": [True]}}, "repositoryIds[0]: Expected `int | str`, got `bool`"),
-        ({"targets": {"repositoryIds": ["01"]}}, "repositoryIds[0]: Expected `str` matching regex"),
+        (
+            {"targets": {"repositoryIds": ["01"]}},
+            "repositoryIds[0]: '01' is no repository id, and no integration has this id",
+        ),
         ({"targets": {"repositoryIds": [2**63]}}, "repositoryIds[0]: "),
         ({"targets": {"repositoryIds": ["9223372036854775808"]}}, "'9223372036854775808' is no repository id"),
         ({"targets": {"repositoryIds": [1, 9]}}, "Unknown repository: 9 is not connected"),

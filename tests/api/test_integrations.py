@@ -53,6 +53,7 @@ async def test_a_repository_is_connected_with_a_hook_and_the_secret_is_not_shown
             "owner": "acme",
             "repo": "lighthouse",
             "defaultBranch": "trunk",
+            "repositoryId": "4242",
         },
         "webhook": {
             "url": f"https://contentsvc.example/api/webhooks/github/{acme.organization.id}/{id_}/4242",
@@ -83,6 +84,7 @@ async def test_without_a_token_the_secret_is_shown_once(acme: Caller) -> None:
         "owner": "acme",
         "repo": "buoy",
         "defaultBranch": "stable",
+        "repositoryId": "77",
     }
     assert body["webhook"]["secret"] not in listed.text
     number = await acme("POST", "/v1/integrations/codehost", {"owner": "acme", "repo": "mast", "repositoryId": 78})
@@ -102,6 +104,7 @@ async def test_the_list_has_a_key_for_each_provider(acme: Caller) -> None:
                 "owner": "acme",
                 "repo": "lighthouse",
                 "defaultBranch": "main",
+                "repositoryId": "1",
             }
         ],
         "github": [],

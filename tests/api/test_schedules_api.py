@@ -14,6 +14,7 @@ from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_core.workflows.schedules import MAX_SCHEDULES
 from contentsvc_http.settings import Settings
 
+NO_ID = "is no repository id, and no integration has this id"
 TYPES = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
 WINDOWS = "current_day, last_14_days, last_30_days, last_7_days, yesterday"
 PATH = "/v1/schedules"
@@ -135,7 +136,7 @@ def cron(**times: Any) -> dict[str, Any]:
         ({"targets": {"repositoryIds": []}}, "Invalid request: targets.repositoryIds: Expected `array` of length >= 1"),
         (
             {"targets": {"repositoryIds": ["9223372036854775808"]}},
-            "Invalid request: targets.repositoryIds[0]: '9223372036854775808' is no repository id",
+            f"Invalid request: targets.repositoryIds[0]: '9223372036854775808' {NO_ID}",
         ),
         ({"targets": {"repositoryIds": [99]}}, "Unknown repository: 99 is not connected"),
         (

@@ -8,8 +8,14 @@ from litestar.params import Parameter
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.content.brand import NAME_LIMIT, TEXT_LIMIT, ToneProfile, brand_body
-from contentsvc_core.content.brand_changes import BadChange, BrandFault
+from contentsvc_core.content.brand import (
+    LONG_TEXT_LIMIT,
+    NAME_LIMIT,
+    TEXT_LIMIT,
+    ToneProfile,
+    brand_body,
+)
+from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, BadChange, BrandFault
 from contentsvc_core.content.jobs import brand_job_body
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Jobs
@@ -32,22 +38,41 @@ _STATUSES: Final = {
 _Id = Annotated[str, Parameter(description="the brand identity's id")]
 _Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
 _Text = Annotated[str, Meta(min_length=1, max_length=TEXT_LIMIT)]
+_LongText = Annotated[str, Meta(min_length=1, max_length=LONG_TEXT_LIMIT)]
+#: Empty: the text is taken away.
+_Cleared = Annotated[str, Meta(max_length=TEXT_LIMIT)]
+_LongCleared = Annotated[str, Meta(max_length=LONG_TEXT_LIMIT)]
+#: The tone of an identity whose tone is taken away.
+_NO_TONE: Final = ToneProfile.PROFESSIONAL
 _Value = TypeVar("_Value")
 
 
-class BrandFields(Struct, forbid_unknown_fields=True, rename="camel"):
+class BrandFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """What ``PATCH /v1/brand-identities/{id}`` takes: any of these, one at least; null takes a text away."""
 
     name: _Name | UnsetType = UNSET
     is_default: bool | UnsetType = UNSET
     website_url: _Text | UnsetType = UNSET
     company_name: _Text | UnsetType | None = UNSET
-    company_description: _Text | UnsetType | None = UNSET
+    company_description: _LongText | UnsetType | None = UNSET
     tone_profile: ToneProfile | UnsetType = UNSET
     custom_tone: _Text | UnsetType | None = UNSET
-    custom_instructions: _Text | UnsetType | None = UNSET
+    custom_instructions: _LongText | UnsetType | None = UNSET
     audience: _Text | UnsetType | None = UNSET
     language: _Text | UnsetType | None = UNSET
+
+
+class HostedBrandFields(BrandFields, frozen=True):
+    """What ``PATCH /v1/brand-identities/{id}`` takes from clients of the hosted product: "" takes a text away, too."""
+
+    company_name: _Cleared | UnsetType | None = UNSET
+    company_description: _LongCleared | UnsetType | None = UNSET
+    #: Null: the profile of an identity that was given none.
+    tone_profile: ToneProfile | UnsetType | None = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]
+    custom_tone: _Cleared | UnsetType | None = UNSET
+    custom_instructions: _LongCleared | UnsetType | None = UNSET
+    audience: _Cleared | UnsetType | None = UNSET
+    language: _Cleared | UnsetType | None = UNSET
 
 
 class BrandGeneration(Struct, forbid_unknown_fields=True, rename="camel"):
@@ -60,7 +85,8 @@ class BrandGeneration(Struct, forbid_unknown_fields=True, rename="camel"):
 def brand_routes(
     gate: Gate, brands: BrandIdentities, editor: BrandEditor, generator: BrandGenerator, jobs: Jobs
 ) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
+    shape = HostedBrandFields if gate.hosted else BrandFields
 
     @get(
         "/v1/brand-identities",
@@ -95,13 +121,12 @@ def brand_routes(
         operation_id="changeBrandIdentity",
         summary="Change a brand identity",
         tags=_TAGS,
-        operation_class=takes(BrandFields),
+        operation_class=takes(shape),
         responses=errors(400, 404, 409, 413, 415),
     )
     async def change_brand_identity(request: Request[Any, Any, Any], brand_identity_id: _Id) -> Response[OneBrandBody]:
         key = await gate.caller(request, Scope.WRITE)
-        fields = structs.asdict(await read_body(request, BrandFields))
-        given = {name: value for name, value in fields.items() if value is not UNSET}
+        given = _given(await read_body(request, shape))
         changed = await editor.change(key.organization_id, brand_identity_id, given)
         if isinstance(changed, BadChange):
             raise Refused(400, {"error": f"Invalid request: {changed.reason}"})
@@ -172,6 +197,17 @@ def brand_routes(
         generate_brand_identity,
         brand_identity_job,
     ]
+
+
+def _given(fields: BrandFields) -> dict[str, Any]:
+    given = {name: value for name, value in structs.asdict(fields).items() if value is not UNSET}
+    if isinstance(fields, HostedBrandFields):
+        given |= {name: None for name in OPTIONAL_TEXTS if name in given and not (given[name] or "").strip()}
+        if "tone_profile" in given:
+            given["tone_profile"] = given["tone_profile"] or _NO_TONE
+            # A custom tone goes before the profile, and would speak in place of what was just chosen.
+            given.setdefault("custom_tone", None)
+    return given
 
 
 def _done(value: _Value | BrandFault) -> _Value:

@@ -75,7 +75,7 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
     )
     async def search_context(request: Request[Any, Any, Any]) -> Response[HitListBody]:
         key = await gate.caller(request, Scope.READ)
-        parameters = read_parameters(request)
+        parameters = read_parameters(request, "eventType")
         asked, limit = read_context_search(parameters), read_limit(parameters.get("limit", ""))
         for read in (asked, limit):
             if isinstance(read, InvalidQuery):

@@ -7,7 +7,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from contentsvc_core.access.keys import Scope
+from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import TooMany
@@ -16,11 +16,17 @@ from contentsvc_core.text import one_line
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.triggers import NAME_LIMIT, TriggerChanges, TriggerEditor, provider_of
 from contentsvc_core.workflows.triggers import Trigger, TriggerFault, trigger_body
-from contentsvc_http.errors import Refused
+from contentsvc_http.errors import Refused, refuse_request
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.output_config import OutputConfig, OutputConfigBody, brand_of
-from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_ids
+from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, OutputConfigBody, brand_of
+from contentsvc_http.v1.pages import queried
+from contentsvc_http.v1.repository_ids import (
+    REPOSITORY_FILTER,
+    ConnectedRepository,
+    read_repositories,
+    read_repository_filter,
+)
 
 #: More repositories than this in one request are a mistake.
 _MOST: Final = 100
@@ -29,19 +35,28 @@ _Name = Annotated[str, Meta(max_length=NAME_LIMIT)]
 _Id = Annotated[str, Parameter(description="the trigger's id")]
 
 
-class TriggerTargets(Struct, forbid_unknown_fields=True, rename="camel"):
+class TriggerTargets(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """What a trigger applies to."""
 
-    repository_ids: Annotated[list[RepositoryId], Meta(min_length=1, max_length=_MOST)]
+    repository_ids: Annotated[list[ConnectedRepository], Meta(min_length=1, max_length=_MOST)]
 
 
-class TriggerSource(Struct, forbid_unknown_fields=True, rename="camel"):
+class TriggerSource(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """What starts a trigger's runs; empty or absent: every event."""
 
     event_types: list[Literal["push", "release"]] = []
 
 
-class NewTrigger(Struct, forbid_unknown_fields=True, rename="camel"):
+class HostedTriggerSource(TriggerSource, frozen=True):
+    """What starts a trigger's runs, as clients of the hosted product send it."""
+
+    #: True: a pre-release starts a trigger as every release does.
+    include_pre_releases: bool = True
+    #: Empty: every commit counts.
+    ignore_commit_patterns: list[str] = []
+
+
+class NewTrigger(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """What ``POST /v1/event-triggers`` takes."""
 
     targets: TriggerTargets
@@ -54,7 +69,14 @@ class NewTrigger(Struct, forbid_unknown_fields=True, rename="camel"):
     enabled: bool = True
 
 
-class TriggerFields(Struct, forbid_unknown_fields=True, rename="camel"):
+class HostedNewTrigger(NewTrigger, frozen=True):
+    """What ``POST /v1/event-triggers`` takes from clients of the hosted product."""
+
+    source_config: HostedTriggerSource | None = None
+    output_config: HostedOutputConfig | None = None
+
+
+class TriggerFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """What ``PATCH /v1/event-triggers/{id}`` takes: any of these, one at least."""
 
     targets: TriggerTargets | UnsetType = UNSET
@@ -65,6 +87,13 @@ class TriggerFields(Struct, forbid_unknown_fields=True, rename="camel"):
     output_config: OutputConfig | UnsetType | None = UNSET
     auto_publish: bool | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
+
+
+class HostedTriggerFields(TriggerFields, frozen=True):
+    """What ``PATCH /v1/event-triggers/{id}`` takes from clients of the hosted product."""
+
+    source_config: HostedTriggerSource | UnsetType = UNSET
+    output_config: HostedOutputConfig | UnsetType | None = UNSET
 
 
 @final
@@ -120,7 +149,8 @@ class TriggerRemovedBody(TypedDict):
 
 
 def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
+    new, fields = (HostedNewTrigger, HostedTriggerFields) if gate.hosted else (NewTrigger, TriggerFields)
 
     @get(
         "/v1/event-triggers",
@@ -128,11 +158,17 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         operation_id="listEventTriggers",
         summary="List event triggers",
         tags=_TAGS,
-        responses=errors(),
+        operation_class=queried({"repositoryIds": REPOSITORY_FILTER}),
+        responses=errors(400),
     )
     async def list_event_triggers(request: Request[Any, Any, Any]) -> Response[TriggerListBody]:
         key = await gate.caller(request, Scope.READ)
-        found = await directory.triggers(key.organization_id)
+        chosen = await read_repository_filter(directory, key.organization_id, request)
+        found = [
+            each
+            for each in await directory.triggers(key.organization_id)
+            if chosen is None or not chosen.isdisjoint(each.repository_ids)
+        ]
         return await gate.answer(key, {"eventTriggers": [trigger_body(each) for each in found]})
 
     @get(
@@ -155,18 +191,20 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         operation_id="createEventTrigger",
         summary="Create an event trigger",
         tags=_TAGS,
-        operation_class=takes(NewTrigger),
+        operation_class=takes(new),
         responses=errors(400, 409, 413, 415),
     )
     async def create_event_trigger(request: Request[Any, Any, Any]) -> Response[OneTriggerBody]:
         key = await gate.caller(request, Scope.WRITE)
-        body = await read_body(request, NewTrigger)
+        body = await read_body(request, new)
+        provider = None if body.source_type is None else _provider(body.source_type)
+        repository_ids, provider = await _repositories(directory, key, body.targets, provider)
         made = await editor.create(
             key.organization_id,
             name=body.name,
-            provider=None if body.source_type is None else _provider(body.source_type),
-            repository_ids=_repository_ids(body.targets),
-            event_types=() if body.source_config is None else body.source_config.event_types,
+            provider=provider,
+            repository_ids=repository_ids,
+            event_types=() if body.source_config is None else _event_types(body.source_config),
             output_type=body.output_type,
             brand_identity_id=brand_of(body.output_config),
             auto_publish=body.auto_publish,
@@ -181,12 +219,12 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         summary="Change an event trigger",
         description="The change counts from the next delivery on.",
         tags=_TAGS,
-        operation_class=takes(TriggerFields),
+        operation_class=takes(fields),
         responses=errors(400, 404, 409, 413, 415),
     )
     async def change_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[OneTriggerBody]:
         key = await gate.caller(request, Scope.WRITE)
-        changes = _changes(await read_body(request, TriggerFields))
+        changes = await _changes(directory, key, await read_body(request, fields))
         made = await editor.change(key.organization_id, trigger_id, **changes)
         return await gate.answer(key, {"eventTrigger": trigger_body(_accepted(made))})
 
@@ -208,16 +246,17 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     return [list_event_triggers, get_event_trigger, create_event_trigger, change_event_trigger, delete_event_trigger]
 
 
-def _changes(fields: TriggerFields) -> TriggerChanges:
+async def _changes(directory: Directory, key: ApiKey, fields: TriggerFields) -> TriggerChanges:
     changes = TriggerChanges()
     if fields.name is not UNSET:
         changes["name"] = fields.name
-    if fields.source_type is not UNSET:
-        changes["provider"] = _provider(fields.source_type)
+    provider = None if fields.source_type is UNSET else _provider(fields.source_type)
     if fields.targets is not UNSET:
-        changes["repository_ids"] = _repository_ids(fields.targets)
+        changes["repository_ids"], provider = await _repositories(directory, key, fields.targets, provider)
+    if provider is not None:
+        changes["provider"] = provider
     if fields.source_config is not UNSET:
-        changes["event_types"] = fields.source_config.event_types
+        changes["event_types"] = _event_types(fields.source_config)
     if fields.output_type is not UNSET:
         changes["output_type"] = fields.output_type
     if fields.output_config is not UNSET:
@@ -238,8 +277,29 @@ def _provider(source: str) -> str:
     return provider
 
 
-def _repository_ids(targets: TriggerTargets) -> tuple[int, ...]:
-    return read_repository_ids("targets.repositoryIds", targets.repository_ids)
+async def _repositories(
+    directory: Directory, key: ApiKey, targets: TriggerTargets, provider: str | None
+) -> tuple[tuple[int, ...], str | None]:
+    """Return the repositories of a trigger, and their provider if the request tells it: an integration has one."""
+    field = "targets.repositoryIds"
+    chosen = await read_repositories(directory, key.organization_id, field, targets.repository_ids)
+    providers = chosen.providers
+    if provider is None and len(providers) == 1:
+        return chosen.ids, providers.pop()
+    if provider is not None and not providers <= {provider}:
+        refuse_request(f"{field}: an integration is of another provider than {provider}, which sourceType names")
+    return chosen.ids, provider
+
+
+def _event_types(source: TriggerSource) -> list[Literal["push", "release"]]:
+    if isinstance(source, HostedTriggerSource):
+        if not source.include_pre_releases and source.event_types != ["push"]:
+            fault = "a pre-release starts triggers here as every release does; send true or leave it out"
+            refuse_request(f"sourceConfig.includePreReleases: {fault}")
+        if source.ignore_commit_patterns:
+            fault = "commits are not left out by pattern here; send an empty list or leave it out"
+            refuse_request(f"sourceConfig.ignoreCommitPatterns: {fault}")
+    return source.event_types
 
 
 def _accepted(made: Trigger | Refusal | TriggerFault | TooMany) -> Trigger:

@@ -17,7 +17,7 @@ from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_http.errors import Refused
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_ids
+from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_id
 from contentsvc_http.v1.shapes_integrations import (
     ConnectedCodehostBody,
     ConnectedGithubBody,
@@ -130,7 +130,7 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
 async def _connect(connector: Connector, key: ApiKey, provider: str, body: NewIntegration) -> Connected:
     repository_id = None
     if body.repository_id is not None:
-        (repository_id,) = read_repository_ids("repositoryId", [body.repository_id])
+        repository_id = read_repository_id("repositoryId", body.repository_id)
     connected = await connector.connect(
         key.organization_id,
         full_name=f"{body.owner}/{body.repo}",
@@ -163,5 +163,10 @@ def _refused(refusal: HostRefusal) -> Refused:
 def _body(integration: Integration, repository: Repository) -> IntegrationBody:
     owner, _, repo = repository.full_name.partition("/")
     return IntegrationBody(
-        id=integration.id, displayName=repository.full_name, owner=owner, repo=repo, defaultBranch=repository.branch
+        id=integration.id,
+        displayName=repository.full_name,
+        owner=owner,
+        repo=repo,
+        defaultBranch=repository.branch,
+        repositoryId=str(repository.id),
     )

@@ -1,17 +1,24 @@
 """How triggers and schedules have their posts written: ``outputConfig`` (decisions, ``/v1``)."""
 
-from typing import TypedDict, final
+from typing import NoReturn, TypedDict, final
 
 from msgspec import UNSET, Struct, UnsetType
 
-from contentsvc_http.errors import Refused
+from contentsvc_http.errors import refuse_request
 
 
-class OutputConfig(Struct, forbid_unknown_fields=True, rename="camel"):
+class OutputConfig(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """How posts are written; ``brandVoiceId``, the hosted product's word, is another name of ``brandIdentityId``."""
 
     brand_identity_id: str | UnsetType | None = UNSET
     brand_voice_id: str | UnsetType | None = UNSET
+
+
+class HostedOutputConfig(OutputConfig, frozen=True):
+    """How posts are written, as clients of the hosted product send it; the other fields are null or absent."""
+
+    publish_destination: str | None = None
+    instructions: str | None = None
 
 
 @final
@@ -22,15 +29,25 @@ class OutputConfigBody(TypedDict):
 
 
 def brand_of(output: OutputConfig | None) -> str | None:
-    """Give the brand identity that speaks; ``None``: none in particular.
+    """Return the brand identity that speaks; ``None``: none in particular.
 
     Raises:
-        Refused: 400: two names are given, and differ.
+        Refused: 400: two names are given, and differ; or a field asks for what is not done here.
     """
     if output is None:
         return None
+    if isinstance(output, HostedOutputConfig):
+        if output.publish_destination is not None:
+            refuse_destination("outputConfig.publishDestination")
+        if output.instructions is not None:
+            fault = "schedules and triggers have none here: set customInstructions of the brand identity"
+            refuse_request(f"outputConfig.instructions: {fault}")
     given = {each for each in (output.brand_identity_id, output.brand_voice_id) if each is not UNSET}
     if len(given) > 1:
-        fault = "outputConfig: brandIdentityId and brandVoiceId are two names of the same, and differ"
-        raise Refused(400, {"error": f"Invalid request: {fault}"})
+        refuse_request("outputConfig: brandIdentityId and brandVoiceId are two names of the same, and differ")
     return given.pop() if given else None
+
+
+def refuse_destination(field: str) -> NoReturn:
+    """Raise the refusal of a destination that posts are to be sent to."""
+    refuse_request(f"{field}: posts are not sent to other services from here; leave it out")

@@ -35,12 +35,18 @@ def list_errors() -> dict[int, ResponseSpec]:
     return {**errors(), 400: ResponseSpec(InvalidListBody, description=text, generate_examples=False)}
 
 
-def read_parameters(request: Request[Any, Any, Any]) -> dict[str, str]:
-    """Give the query parameters; of a repeated one the last value counts.
+def read_parameters(request: Request[Any, Any, Any], *lists: str) -> dict[str, str]:
+    """Return the query parameters, read by hand: a limit or page that is no number is not an error.
 
-    By hand: a limit or page that is no number is not an error.
+    Args:
+        request: The request.
+        lists: The parameters that are comma lists. The values of a repeated list are one list. Of another repeated
+            parameter, the last value counts.
     """
-    return {name: str(values[-1]) for name, values in request.query_params.dict().items()}
+    return {
+        name: ",".join(values) if name in lists else str(values[-1])
+        for name, values in request.query_params.dict().items()
+    }
 
 
 def paged(filters: Mapping[str, str]) -> type[Operation]:

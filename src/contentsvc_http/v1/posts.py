@@ -14,9 +14,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.editing import MARKDOWN_LIMIT, TITLE_LIMIT, InvalidChange, entity_tag, read_post_change
-from contentsvc_core.content.pagination import InvalidPage, PageRequest
-from contentsvc_core.content.posts import Post, PostStatus, post_body
-from contentsvc_core.content.queries import InvalidQuery, read_post_query, unknown_brand
+from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
+from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
+from contentsvc_core.content.queries import InvalidQuery, listed, read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, PostLibrary, Shares
 from contentsvc_core.usecases.edit import PostEditor, PostFault
@@ -29,18 +29,26 @@ from contentsvc_http.v1.pages import list_errors, paged, read_parameters
 
 #: 100,000 characters, each of them written as two escapes of six bytes, and room for the rest.
 _MAX_PATCH_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
+_CONTENT_TYPES: Final = frozenset(each.value for each in ContentType)
 _Id = Annotated[str, Parameter(description="the post's id")]
 _TAGGED: Final = [
     ResponseHeader(name="ETag", description="the version of the post, for If-Match", documentation_only=True)
 ]
 
 
-class PostFields(Struct, forbid_unknown_fields=True, rename="camel"):
+class PostFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """What ``PATCH /v1/posts/{postId}`` takes: any of these, one at least."""
 
     title: Annotated[str, Meta(min_length=1, max_length=TITLE_LIMIT)] | UnsetType = UNSET
     markdown: Annotated[str, Meta(min_length=1, max_length=MARKDOWN_LIMIT)] | UnsetType = UNSET
     status: PostStatus | UnsetType = UNSET
+
+
+class HostedPostFields(PostFields, frozen=True):
+    """What ``PATCH /v1/posts/{postId}`` takes from clients of the hosted product."""
+
+    #: Taken and not kept: posts have no slug here.
+    slug: str | UnsetType | None = UNSET
 
 
 @final
@@ -61,7 +69,7 @@ def post_routes(
     gate: Gate, library: PostLibrary, editor: PostEditor, brands: BrandIdentities, shares: Shares
 ) -> list[HTTPRouteHandler]:
     """Return the routes of posts."""
-    return [*_reading(gate, library, brands, shares), *_changing(gate, editor)]
+    return [*_reading(gate, library, brands, shares), *_changing(gate, library, editor)]
 
 
 def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: Shares) -> list[HTTPRouteHandler]:
@@ -83,7 +91,8 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
     )
     async def list_posts(request: Request[Any, Any, Any]) -> Response[PostListBody]:
         key = await gate.caller(request, Scope.READ)
-        parameters = read_parameters(request)
+        parameters = read_parameters(request, "status", "contentType", "brandIdentityId")
+        found_none = gate.hosted and _narrow_as_hosted(parameters)
         query = read_post_query(parameters)
         if not isinstance(query, InvalidQuery):
             query = await _unknown(brands, key.organization_id, query.brand_identity_ids) or query
@@ -92,8 +101,8 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         asked = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
         mine, wanted = key.organization_id, query
 
-        async def listed() -> dict[str, Any]:
-            page = await library.page(mine, wanted, asked)
+        async def read_page() -> dict[str, Any]:
+            page = _none(asked) if found_none else await library.page(mine, wanted, asked)
             if isinstance(page, InvalidPage):
                 raise Refused(400, page.body)
             posts, pagination = page
@@ -103,7 +112,7 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
             )
             return {"posts": bodies, "pagination": pagination.body}
 
-        return await gate.answer(key, await shares.lists(mine, listed))
+        return await gate.answer(key, await shares.lists(mine, read_page))
 
     @get(
         "/v1/posts/{post_id:str}",
@@ -121,12 +130,8 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
     async def get_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:
         key = await gate.caller(request, Scope.READ)
         wanted, known = if_match(request), if_none_match(request)
-        post = await library.post(key.organization_id, post_id) if is_own_id(post_id) else None
-        if post is None:
-            raise _refused(PostFault.UNKNOWN)
+        post = await _seen(library, key.organization_id, post_id, wanted)
         tag = entity_tag(post)
-        if wanted is not None and not wanted.match(tag):
-            raise _refused(PostFault.CHANGED)
         if known is not None and known.match_weakly(tag):
             return Response(None, status_code=304, headers={"ETag": tag})  # pyright: ignore[reportReturnType]
         return await gate.answer(key, {"post": post_body(post)}, headers={"ETag": tag})
@@ -134,7 +139,9 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
     return [list_posts, get_post]
 
 
-def _changing(gate: Gate, editor: PostEditor) -> list[HTTPRouteHandler]:
+def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTPRouteHandler]:
+    shape = HostedPostFields if gate.hosted else PostFields
+
     @patch(
         "/v1/posts/{post_id:str}",
         name="change_post",
@@ -142,7 +149,7 @@ def _changing(gate: Gate, editor: PostEditor) -> list[HTTPRouteHandler]:
         summary="Change a post",
         description="The content is rendered anew from the Markdown. If-Match: only if it is this version still.",
         tags=["posts"],
-        operation_class=conditional(["If-Match"], takes(PostFields)),
+        operation_class=conditional(["If-Match"], takes(shape)),
         request_max_body_size=_MAX_PATCH_BODY,
         response_headers=_TAGGED,
         responses=errors(400, 404, 412, 413, 415),
@@ -150,7 +157,11 @@ def _changing(gate: Gate, editor: PostEditor) -> list[HTTPRouteHandler]:
     async def change_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:
         key = await gate.caller(request, Scope.WRITE)
         wanted = if_match(request)
-        fields = await read_body(request, PostFields)
+        fields = await read_body(request, shape)
+        if isinstance(fields, HostedPostFields) and fields == HostedPostFields(slug=fields.slug) != HostedPostFields():
+            # Nothing but a slug: the answer shows that the post has none.
+            post = await _seen(library, key.organization_id, post_id, wanted)
+            return await gate.answer(key, {"post": post_body(post)}, headers={"ETag": entity_tag(post)})
         change = read_post_change(
             title=None if fields.title is UNSET else fields.title,
             markdown=None if fields.markdown is UNSET else fields.markdown,
@@ -184,6 +195,33 @@ def _changing(gate: Gate, editor: PostEditor) -> list[HTTPRouteHandler]:
         return await gate.answer(key, {"id": post_id})
 
     return [change_post, delete_post]
+
+
+def _narrow_as_hosted(parameters: dict[str, str]) -> bool:
+    """Read the filters as the hosted product does; return whether no post can match.
+
+    Without ``status``, published posts are listed. A content type that is unknown here matches nothing.
+    """
+    if not listed(parameters.get("status", "")):
+        parameters["status"] = PostStatus.PUBLISHED.value
+    asked = listed(parameters.get("contentType", ""))
+    known = [value for value in asked if value in _CONTENT_TYPES]
+    parameters["contentType"] = ",".join(known)
+    return bool(asked) and not known
+
+
+def _none(asked: PageRequest) -> tuple[tuple[Post, ...], Pagination] | InvalidPage:
+    page = paginate(asked, 0)
+    return page if isinstance(page, InvalidPage) else ((), page)
+
+
+async def _seen(library: PostLibrary, organization_id: str, post_id: str, wanted: Tags | None) -> Post:
+    post = await library.post(organization_id, post_id) if is_own_id(post_id) else None
+    if post is None:
+        raise _refused(PostFault.UNKNOWN)
+    if not _is(wanted)(post):
+        raise _refused(PostFault.CHANGED)
+    return post
 
 
 async def _unknown(brands: BrandIdentities, organization_id: str, asked: Sequence[str]) -> InvalidQuery | None:

@@ -1,31 +1,106 @@
-"""Repository ids in request bodies: JSON integers, or strings of digits (decisions, ``/v1``)."""
+"""Repository ids in requests: JSON integers, strings of digits, or the ids of integrations (decisions, ``/v1``)."""
 
 from collections.abc import Sequence
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias, final
 
+from attrs import frozen
+from litestar import Request
 from msgspec import Meta
 
+from contentsvc_core.content.queries import listed
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, repository_id
+from contentsvc_core.organizations import Integration
+from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
-from contentsvc_http.errors import Refused
+from contentsvc_http.errors import refuse_request
+from contentsvc_http.v1.pages import read_parameters
 
 #: As a request body spells one.
 RepositoryId: TypeAlias = (
     Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)] | Annotated[str, Meta(pattern="^[1-9][0-9]{0,18}$")]
 )
+#: As a request body spells a connected repository: by its own id, or by the id of its integration.
+ConnectedRepository: TypeAlias = (
+    Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)] | Annotated[str, Meta(min_length=1, max_length=64)]
+)
+
+#: The description of the parameter that :func:`read_repository_filter` reads.
+REPOSITORY_FILTER: Final = "a comma list of repositories, by their ids or by the ids of their integrations"
 
 
-def read_repository_ids(name: str, given: Sequence[int | str]) -> tuple[int, ...]:
-    """Read the repository ids of the field ``name``.
+@final
+@frozen
+class ChosenRepositories:
+    """The repositories that a request names, and the integrations through which it names them."""
+
+    #: Given by their own ids.
+    numbers: tuple[int, ...] = ()
+    #: Given by the id of the integration.
+    integrations: tuple[Integration, ...] = ()
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """Return the ids of all repositories; an integration names each of its own."""
+        return (*self.numbers, *(each.id for integration in self.integrations for each in integration.repositories))
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """Return provider and name of the repositories that integrations name."""
+        return [
+            (integration.provider, each.full_name)
+            for integration in self.integrations
+            for each in integration.repositories
+        ]
+
+    @property
+    def providers(self) -> set[str]:
+        """Return the providers of the integrations."""
+        return {integration.provider for integration in self.integrations}
+
+
+def read_repository_id(name: str, given: int | str) -> int:
+    """Return the repository id of the field ``name``.
 
     Raises:
-        Refused: 400: one is none.
+        Refused: 400: the value is no repository id.
+    """
+    number = repository_id(str(given))
+    if number is None:
+        refuse_request(f"{name}: '{one_line(str(given), 64)}' is no repository id")
+    return number
+
+
+async def read_repositories(
+    directory: Directory, organization_id: str, name: str, given: Sequence[int | str]
+) -> ChosenRepositories:
+    """Return the repositories of the field ``name``: each element is a repository id or an integration's id.
+
+    Raises:
+        Refused: 400: an element is neither.
     """
     numbers: list[int] = []
+    named: dict[str, str] = {}
     for place, each in enumerate(given):
         number = repository_id(str(each))
         if number is None:
-            fault = f"{name}[{place}]: '{one_line(str(each), 64)}' is no repository id"
-            raise Refused(400, {"error": f"Invalid request: {fault}"})
-        numbers.append(number)
-    return tuple(numbers)
+            named.setdefault(str(each), f"{name}[{place}]")
+        else:
+            numbers.append(number)
+    known = {each.id: each for each in await directory.integrations(organization_id)} if named else {}
+    for id_, place in named.items():
+        if id_ not in known:
+            refuse_request(f"{place}: '{one_line(id_, 64)}' is no repository id, and no integration has this id")
+    return ChosenRepositories(tuple(numbers), tuple(known[id_] for id_ in named))
+
+
+async def read_repository_filter(
+    directory: Directory, organization_id: str, request: Request[Any, Any, Any]
+) -> frozenset[int] | None:
+    """Return the repository ids of the query parameter ``repositoryIds``; ``None``: the list is not filtered.
+
+    Raises:
+        Refused: 400: an element is neither a repository id nor an integration's.
+    """
+    field = "repositoryIds"
+    given = listed(read_parameters(request, field).get(field, ""))
+    return frozenset((await read_repositories(directory, organization_id, field, given)).ids) if given else None

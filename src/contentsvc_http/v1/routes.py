@@ -71,7 +71,7 @@ def api_routes(api: Api) -> list[HTTPRouteHandler]:
     """Give the routes of all resources, with their limits."""
     routes = [
         *post_routes(api.gate, api.posts, api.post_editor, api.brands, api.shares),
-        *generation_routes(api.gate, api.generator, api.jobs),
+        *generation_routes(api.gate, api.generator, api.jobs, api.directory),
         *brand_routes(api.gate, api.brands, api.brand_editor, api.brand_generator, api.jobs),
         *integration_routes(api.gate, api.connector, api.directory),
         *schedule_routes(api.gate, api.planner, api.schedules, api.directory),

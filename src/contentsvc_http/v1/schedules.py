@@ -8,7 +8,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
-from contentsvc_core.access.keys import Scope
+from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
@@ -22,8 +22,14 @@ from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
 from contentsvc_http.errors import Refused
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.output_config import OutputConfig, brand_of
-from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_ids
+from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, brand_of
+from contentsvc_http.v1.pages import queried
+from contentsvc_http.v1.repository_ids import (
+    REPOSITORY_FILTER,
+    ConnectedRepository,
+    read_repositories,
+    read_repository_filter,
+)
 from contentsvc_http.v1.shapes_schedules import OneScheduleBody, ScheduleListBody, ScheduleRemovedBody
 
 #: More repositories than this in one request are a mistake.
@@ -33,7 +39,7 @@ _Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
 _Id = Annotated[str, Parameter(description="the schedule's id")]
 
 
-class CronFields(Struct, forbid_unknown_fields=True, rename="camel"):
+class CronFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """When a schedule fires, in UTC; day 0 of the week is Sunday, and day 31 is any month's last."""
 
     frequency: Frequency
@@ -43,19 +49,19 @@ class CronFields(Struct, forbid_unknown_fields=True, rename="camel"):
     day_of_month: Annotated[int, Meta(ge=1, le=31)] | None = None
 
 
-class SourceConfigFields(Struct, forbid_unknown_fields=True, rename="camel"):
+class SourceConfigFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """What starts a schedule's runs."""
 
     cron: CronFields
 
 
-class TargetFields(Struct, forbid_unknown_fields=True, rename="camel"):
+class TargetFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """What a schedule reports."""
 
-    repository_ids: Annotated[list[RepositoryId], Meta(min_length=1, max_length=_MOST)]
+    repository_ids: Annotated[list[ConnectedRepository], Meta(min_length=1, max_length=_MOST)]
 
 
-class NewSchedule(Struct, forbid_unknown_fields=True, rename="camel"):
+class NewSchedule(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """What ``POST /v1/schedules`` takes."""
 
     name: _Name
@@ -69,7 +75,13 @@ class NewSchedule(Struct, forbid_unknown_fields=True, rename="camel"):
     lookback_window: Lookback = DEFAULT_LOOKBACK
 
 
-class ScheduleFields(Struct, forbid_unknown_fields=True, rename="camel"):
+class HostedNewSchedule(NewSchedule, frozen=True):
+    """What ``POST /v1/schedules`` takes from clients of the hosted product."""
+
+    output_config: HostedOutputConfig | None = None
+
+
+class ScheduleFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """What ``PATCH /v1/schedules/{id}`` takes: any of these, one at least."""
 
     name: _Name | UnsetType = UNSET
@@ -83,8 +95,15 @@ class ScheduleFields(Struct, forbid_unknown_fields=True, rename="camel"):
     lookback_window: Lookback | UnsetType = UNSET
 
 
+class HostedScheduleFields(ScheduleFields, frozen=True):
+    """What ``PATCH /v1/schedules/{id}`` takes from clients of the hosted product."""
+
+    output_config: HostedOutputConfig | UnsetType | None = UNSET
+
+
 def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, directory: Directory) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
+    new, fields = (HostedNewSchedule, HostedScheduleFields) if gate.hosted else (NewSchedule, ScheduleFields)
 
     @get(
         "/v1/schedules",
@@ -92,11 +111,17 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         operation_id="listSchedules",
         summary="List schedules",
         tags=_TAGS,
-        responses=errors(),
+        operation_class=queried({"repositoryIds": REPOSITORY_FILTER}),
+        responses=errors(400),
     )
     async def list_schedules(request: Request[Any, Any, Any]) -> Response[ScheduleListBody]:
         key = await gate.caller(request, Scope.READ)
-        found = await schedules.schedules(key.organization_id)
+        chosen = await read_repository_filter(directory, key.organization_id, request)
+        found = [
+            each
+            for each in await schedules.schedules(key.organization_id)
+            if chosen is None or not chosen.isdisjoint(each.repository_ids)
+        ]
         names = _names(found, await directory.integrations(key.organization_id))
         return await gate.answer(key, {"schedules": [schedule_body(each) for each in found], "repositoryMap": names})
 
@@ -107,17 +132,17 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         operation_id="createSchedule",
         summary="Create a schedule",
         tags=_TAGS,
-        operation_class=takes(NewSchedule),
+        operation_class=takes(new),
         responses=errors(400, 409, 413, 415),
     )
     async def create_schedule(request: Request[Any, Any, Any]) -> Response[OneScheduleBody]:
         key = await gate.caller(request, Scope.WRITE)
-        body = await read_body(request, NewSchedule)
+        body = await read_body(request, new)
         made = await planner.create(
             key.organization_id,
             name=body.name,
             cron=_cron(body.source_config),
-            repository_ids=_repository_ids(body.targets),
+            repository_ids=await _repository_ids(directory, key, body.targets),
             output_type=body.output_type,
             brand_identity_id=brand_of(body.output_config),
             enabled=body.enabled,
@@ -132,12 +157,12 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         operation_id="changeSchedule",
         summary="Change a schedule",
         tags=_TAGS,
-        operation_class=takes(ScheduleFields),
+        operation_class=takes(fields),
         responses=errors(400, 404, 409, 413, 415),
     )
     async def change_schedule(request: Request[Any, Any, Any], schedule_id: _Id) -> Response[OneScheduleBody]:
         key = await gate.caller(request, Scope.WRITE)
-        changes = _changes(await read_body(request, ScheduleFields))
+        changes = await _changes(directory, key, await read_body(request, fields))
         made = await planner.change(key.organization_id, schedule_id, **changes) if is_own_id(schedule_id) else None
         return await gate.answer(key, {"schedule": schedule_body(_accepted(made))})
 
@@ -182,18 +207,19 @@ def _cron(fields: SourceConfigFields) -> Cron:
     return Cron(**given)
 
 
-def _repository_ids(fields: TargetFields) -> tuple[int, ...]:
-    return read_repository_ids("targets.repositoryIds", fields.repository_ids)
+async def _repository_ids(directory: Directory, key: ApiKey, fields: TargetFields) -> tuple[int, ...]:
+    chosen = await read_repositories(directory, key.organization_id, "targets.repositoryIds", fields.repository_ids)
+    return chosen.ids
 
 
-def _changes(fields: ScheduleFields) -> ScheduleChanges:
+async def _changes(directory: Directory, key: ApiKey, fields: ScheduleFields) -> ScheduleChanges:
     changes = ScheduleChanges()
     if fields.name is not UNSET:
         changes["name"] = fields.name
     if fields.source_config is not UNSET:
         changes["cron"] = _cron(fields.source_config)
     if fields.targets is not UNSET:
-        changes["repository_ids"] = _repository_ids(fields.targets)
+        changes["repository_ids"] = await _repository_ids(directory, key, fields.targets)
     if fields.output_type is not UNSET:
         changes["output_type"] = fields.output_type
     if fields.output_config is not UNSET:

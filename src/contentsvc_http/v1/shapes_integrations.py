@@ -12,6 +12,8 @@ class IntegrationBody(TypedDict):
     owner: str
     repo: str
     defaultBranch: str | None
+    #: The code host's id of the repository.
+    repositoryId: str
 
 
 @final

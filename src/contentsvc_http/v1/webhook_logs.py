@@ -88,7 +88,7 @@ def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer, shares:
     )
     async def list_webhook_logs(request: Request[Any, Any, Any]) -> Response[LogListBody]:
         key = await gate.caller(request, Scope.READ)
-        parameters = read_parameters(request)
+        parameters = read_parameters(request, "integrationId", "status")
         query = read_log_query(parameters)
         if isinstance(query, InvalidQuery):
             raise Refused(400, {"error": query.error})

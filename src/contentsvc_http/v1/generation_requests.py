@@ -1,0 +1,169 @@
+"""What ``POST /v1/posts/generate`` takes (decisions, ``/v1``), and what clients of the hosted product send."""
+
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, Struct
+
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
+from contentsvc_core.identifiers import is_full_name
+from contentsvc_core.ports import Directory
+from contentsvc_core.text import one_line
+from contentsvc_core.usecases.generate import GenerationRequest
+from contentsvc_http.errors import refuse_request
+from contentsvc_http.v1.output_config import refuse_destination
+from contentsvc_http.v1.repository_ids import ConnectedRepository, read_repositories
+
+#: More repositories than this in one request are a mistake.
+_MOST: Final = 100
+#: The names of UTC, in lower case.
+_UTC: Final = frozenset({"utc", "etc/utc", "gmt", "etc/gmt"})
+#: The windows that begin at midnight; the others end when the post is asked for, whatever the time zone.
+_WHOLE_DAYS: Final = frozenset({Lookback.CURRENT_DAY, Lookback.YESTERDAY})
+_NO_LINEAR: Final = "Linear cannot be connected here"
+_Ids = Annotated[list[ConnectedRepository], Meta(max_length=_MOST)]
+
+
+class NamedRepository(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """A repository, by its name."""
+
+    owner: Annotated[str, Meta(min_length=1, max_length=100)]
+    repo: Annotated[str, Meta(min_length=1, max_length=100)]
+
+
+class NamedRepositories(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """Repositories, by their names."""
+
+    repositories: Annotated[list[NamedRepository], Meta(max_length=_MOST)]
+
+
+class DataPoints(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """What a post is written from."""
+
+    include_commits: bool = True
+    include_releases: bool = True
+
+
+class GenerationBody(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """What ``POST /v1/posts/generate`` takes."""
+
+    content_type: ContentType
+    lookback_window: Lookback = DEFAULT_LOOKBACK
+    brand_identity_id: str | None = None
+    repository_ids: _Ids | None = None
+    codehost: NamedRepositories | None = None
+    github: NamedRepositories | None = None
+    data_points: DataPoints | None = None
+
+
+class HostedDataPoints(DataPoints, frozen=True):
+    """What a post is written from; pull requests add nothing to the commits and releases that arrived."""
+
+    include_pull_requests: bool = True
+    #: False: there is none here.
+    include_linear_data: bool = False
+
+
+class HostedIntegrations(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """Connected repositories, by the ids of their integrations."""
+
+    github: _Ids | None = None
+    #: Empty: there is none here.
+    linear: list[str] | None = None
+
+
+class HostedSelection(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """Single commits and the like to write from: empty, since everything in the window counts."""
+
+    commit_shas: list[Any] | None = None
+    pull_request_numbers: list[Any] | None = None
+    release_tag_names: list[Any] | None = None
+    linear_issue_ids: list[Any] | None = None
+
+
+class HostedGenerationBody(GenerationBody, frozen=True):
+    """What ``POST /v1/posts/generate`` takes from clients of the hosted product."""
+
+    data_points: HostedDataPoints | None = None
+    #: Another name of ``brandIdentityId``.
+    brand_voice_id: str | None = None
+    integrations: HostedIntegrations | None = None
+    #: Empty: there is none here.
+    linear_integration_ids: list[str] | None = None
+    selected_items: HostedSelection | None = None
+    #: UTC, where the window begins at midnight.
+    timezone: Annotated[str, Meta(max_length=100)] | None = None
+    #: Null: posts are not sent anywhere.
+    publish_destination: str | None = None
+
+
+async def read_generation(directory: Directory, organization_id: str, body: GenerationBody) -> GenerationRequest:
+    """Return what a request's body asks for.
+
+    Raises:
+        Refused: 400: a repository is none, or a field asks for what is not done here.
+    """
+    brand, lists = body.brand_identity_id, {"repositoryIds": body.repository_ids}
+    if isinstance(body, HostedGenerationBody):
+        _refuse_what_is_not_done(body)
+        brand = _one_brand(body)
+        lists["integrations.github"] = body.integrations.github if body.integrations else None
+    groups = {"codehost": body.codehost, "github": body.github}
+    names = [
+        (field, _full_name(f"{field}.repositories[{place}]", named))
+        for field, group in groups.items()
+        for place, named in enumerate(group.repositories if group else ())
+    ]
+    numbers: list[int] = []
+    for field, given in lists.items():
+        chosen = await read_repositories(directory, organization_id, field, given or ())
+        numbers += chosen.numbers
+        names += chosen.names
+    is_chosen = any(each is not None for each in (*lists.values(), *groups.values()))
+    points = body.data_points or DataPoints()
+    return GenerationRequest(
+        content_type=body.content_type,
+        lookback=body.lookback_window,
+        brand_identity_id=brand,
+        repository_ids=numbers if is_chosen else None,
+        repository_names=names if is_chosen else None,
+        include_commits=points.include_commits,
+        include_releases=points.include_releases,
+    )
+
+
+def _full_name(field: str, named: NamedRepository) -> str:
+    name = f"{named.owner}/{named.repo}"
+    if not is_full_name(name):
+        refuse_request(f"{field}: '{one_line(name, 201)}' is no repository's name")
+    return name
+
+
+def _one_brand(body: HostedGenerationBody) -> str | None:
+    given = {each for each in (body.brand_identity_id, body.brand_voice_id) if each is not None}
+    if len(given) > 1:
+        refuse_request("brandIdentityId and brandVoiceId are two names of the same, and differ")
+    return given.pop() if given else None
+
+
+def _refuse_what_is_not_done(body: HostedGenerationBody) -> None:
+    """Refuse what a client would believe in without it being done."""
+    points, zone = body.data_points, body.timezone
+    if body.linear_integration_ids:
+        refuse_request(f"linearIntegrationIds: {_NO_LINEAR}; send an empty list or leave it out")
+    if body.integrations is not None and body.integrations.linear:
+        refuse_request(f"integrations.linear: {_NO_LINEAR}; send an empty list or leave it out")
+    if points is not None and points.include_linear_data:
+        refuse_request(f"dataPoints.includeLinearData: {_NO_LINEAR}; send false")
+    items = body.selected_items
+    if items is not None:
+        for field in items.__struct_fields__:
+            if getattr(items, field):
+                fault = "a post is written from everything in the lookback window; leave it out"
+                refuse_request(f"selectedItems: {fault}")
+    if body.publish_destination is not None:
+        refuse_destination("publishDestination")
+    if zone is not None and zone.lower() not in _UTC and body.lookback_window in _WHOLE_DAYS:
+        window = body.lookback_window.value
+        fault = f"days begin at midnight UTC here; for {window}, send 'UTC' or leave it out"
+        refuse_request(f"timezone: '{one_line(zone, 64)}' is not taken: {fault}")
