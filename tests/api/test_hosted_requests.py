@@ -150,8 +150,15 @@ async def test_requests_of_hosted_clients_are_taken_with_the_setting_and_refused
         read = {name: made["schedule"][name] for name in wanted}
         changed = await acme("PATCH", f"/v1/schedules/{made['schedule']['id']}", {**read, "name": "Renamed"})
         assert changed.json()["schedule"]["outputConfig"] == made["schedule"]["outputConfig"]
-        assert changed.json()["schedule"]["outputConfig"]["brandIdentityId"] == brand.id
-    await taken("POST", "/v1/event-triggers", trigger(), field="includePreReleases")
+        (kept,) = await stores.schedules.schedules(acme.organization.id)
+        assert (kept.name, kept.brand_identity_id, kept.repository_ids) == ("Renamed", brand.id, (1,))
+    wanted = trigger(targets={"repositoryIds": [integration]}, outputConfig=output)
+    made = await taken("POST", "/v1/event-triggers", wanted, field="includePreReleases")
+    if hosted:
+        read = {name: made["eventTrigger"][name] for name in wanted}
+        await acme("PATCH", f"/v1/event-triggers/{made['eventTrigger']['id']}", {**read, "enabled": False})
+        (kept,) = await stores.directory.triggers(acme.organization.id)
+        assert (kept.enabled, kept.brand_identity_id, kept.event_types) == (False, brand.id, ("release",))
 
     # The launcher's extension sends the slug with each change of a post.
     edit = {"markdown": "# Lamp\n\nIt is lit.", "slug": None, "status": "published", "title": "Lamp"}

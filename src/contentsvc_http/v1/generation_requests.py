@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
@@ -155,12 +155,8 @@ def _refuse_what_is_not_done(body: HostedGenerationBody) -> None:
         refuse_request(f"integrations.linear: {_NO_LINEAR}; send an empty list or leave it out")
     if points is not None and points.include_linear_data:
         refuse_request(f"dataPoints.includeLinearData: {_NO_LINEAR}; send false")
-    items = body.selected_items
-    if items is not None:
-        for field in items.__struct_fields__:
-            if getattr(items, field):
-                fault = "a post is written from everything in the lookback window; leave it out"
-                refuse_request(f"selectedItems: {fault}")
+    if body.selected_items is not None and any(structs.astuple(body.selected_items)):
+        refuse_request("selectedItems: a post is written from everything in the lookback window; leave it out")
     if body.publish_destination is not None:
         refuse_destination("publishDestination")
     if zone is not None and zone.lower() not in _UTC and body.lookback_window in _WHOLE_DAYS:

@@ -21,7 +21,8 @@ RepositoryId: TypeAlias = (
 )
 #: As a request body spells a connected repository: by its own id, or by the id of its integration.
 ConnectedRepository: TypeAlias = (
-    Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)] | Annotated[str, Meta(min_length=1, max_length=64)]
+    Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)]
+    | Annotated[str, Meta(min_length=1, max_length=64, description="a repository's id, or its integration's")]
 )
 
 #: The description of the parameter that :func:`read_repository_filter` reads.
