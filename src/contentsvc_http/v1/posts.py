@@ -50,6 +50,11 @@ class HostedPostFields(PostFields, frozen=True):
     #: Taken and not kept: posts have no slug here.
     slug: str | UnsetType | None = UNSET
 
+    @property
+    def has_slug_alone(self) -> bool:
+        """Return whether the slug is the only field."""
+        return self.slug is not UNSET and self == HostedPostFields(slug=self.slug)
+
 
 @final
 class OnePostBody(TypedDict):
@@ -82,7 +87,7 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         operation_class=paged(
             {
                 "sort": "asc or desc, by creation time",
-                "status": "a comma list of draft, published",
+                "status": f"a comma list of draft, published; {'published' if gate.hosted else 'all'} unless told",
                 "contentType": "a comma list of content types",
                 "brandIdentityId": "a comma list of brand identities, by id",
             }
@@ -158,8 +163,8 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         key = await gate.caller(request, Scope.WRITE)
         wanted = if_match(request)
         fields = await read_body(request, shape)
-        if isinstance(fields, HostedPostFields) and fields == HostedPostFields(slug=fields.slug) != HostedPostFields():
-            # Nothing but a slug: the answer shows that the post has none.
+        if isinstance(fields, HostedPostFields) and fields.has_slug_alone:
+            # The answer shows that the post has none.
             post = await _seen(library, key.organization_id, post_id, wanted)
             return await gate.answer(key, {"post": post_body(post)}, headers={"ETag": entity_tag(post)})
         change = read_post_change(
