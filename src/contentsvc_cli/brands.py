@@ -10,7 +10,7 @@ from contentsvc_cli.wiring import Desk, accepted, at_desk
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body
 from contentsvc_core.content.brand_changes import BrandFault
 from contentsvc_core.content.jobs import Job, brand_job_body
-from contentsvc_core.organizations import Removed
+from contentsvc_core.organizations import Removed, removed_body
 
 _Value = TypeVar("_Value")
 _TONES: Final = {tone.value.lower(): tone for tone in ToneProfile}
@@ -115,12 +115,7 @@ def delete(brand_id: str, *, as_json: bool) -> None:
         return None if removed is BrandFault.UNKNOWN else accepted(removed)
 
     removed = _found(brand_id, at_desk(work))
-    body = {
-        "brandIdentityId": brand_id,
-        "disabledSchedules": list(removed.disabled_schedules),
-        "disabledEvents": list(removed.disabled_events),
-    }
-    show(body, as_json=as_json)
+    show({"brandIdentityId": brand_id, **removed_body(removed)}, as_json=as_json)
 
 
 def _found(brand_id: str, value: _Value | None) -> _Value:

@@ -10,7 +10,7 @@ from contentsvc_cli.output import JSON, ORGANIZATION, say, show, show_rows
 from contentsvc_cli.webhooks import CALLING, owner_of, reconcile, rotate_secret, unknown
 from contentsvc_cli.wiring import Desk, accepted, at_desk
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
-from contentsvc_core.organizations import Integration, webhook_url
+from contentsvc_core.organizations import Integration, removed_body, webhook_url
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_http.settings import Settings, load_settings
@@ -159,13 +159,7 @@ def delete(integration_id: str, *, as_json: bool) -> None:
         return gone
 
     gone = at_desk(work, busy=CALLING)
-    body = {
-        "id": gone.id,
-        "disabledSchedules": list(gone.removed.disabled_schedules),
-        "disabledEvents": list(gone.removed.disabled_events),
-        "webhook": gone.hook.value,
-    }
-    show(body, as_json=as_json)
+    show({"id": gone.id, **removed_body(gone.removed), "webhook": gone.hook.value}, as_json=as_json)
     if gone.hook is HookEnd.BY_HAND:
         click.echo("Its webhook was entered by hand: remove it at the code host, too.", err=True)
     elif gone.refusal is not None:

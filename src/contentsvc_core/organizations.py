@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Final, final
+from typing import Any, Final, Protocol, final
 
 from attrs import field, frozen
 
@@ -14,10 +14,6 @@ def _a_plan(_organization: object, _attribute: object, value: int) -> None:
     if value not in RETENTION_DAYS:
         message = f"log retention is {' or '.join(map(str, RETENTION_DAYS))} days, by plan; not {value}"
         raise ValueError(message)
-
-
-def _ascending(ids: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(ids))
 
 
 @final
@@ -62,14 +58,46 @@ class Integration:
 
 
 @final
+@frozen
+class Disabled:
+    """A trigger or a schedule that was disabled because something else was removed."""
+
+    id: str
+    #: For people; a trigger may have none: "".
+    name: str
+
+
+class _Named(Protocol):
+    """A trigger, a schedule, or a row of one."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+def _disabled(found: Iterable[_Named]) -> tuple[Disabled, ...]:
+    return tuple(Disabled(each.id, each.name) for each in sorted(found, key=lambda each: each.id))
+
+
+@final
 @frozen(kw_only=True)
 class Removed:
-    """What went with an integration that was removed: what only it made possible is switched off, not deleted."""
+    """What was disabled with an integration or a brand identity that was removed."""
 
-    #: The ids of the triggers that were on until then, in ascending order.
-    disabled_events: tuple[str, ...] = field(converter=_ascending)
-    #: The ids of the schedules.
-    disabled_schedules: tuple[str, ...] = field(converter=_ascending)
+    #: The triggers that were enabled until then, in ascending order of their ids.
+    disabled_events: tuple[Disabled, ...] = field(converter=_disabled)
+    #: The schedules, in the same order.
+    disabled_schedules: tuple[Disabled, ...] = field(converter=_disabled)
+
+
+def removed_body(removed: Removed) -> dict[str, Any]:
+    """Return the wire form of what was disabled: ids (decisions, ``/v1``)."""
+    return {
+        "disabledSchedules": [each.id for each in removed.disabled_schedules],
+        "disabledEvents": [each.id for each in removed.disabled_events],
+    }
 
 
 @final

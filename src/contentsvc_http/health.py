@@ -40,7 +40,13 @@ def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HT
 def status_route(version: str) -> HTTPRouteHandler:
     """Give the route that says which version runs."""
 
-    @get("/v1/status", name="status", summary="The service's status", tags=["status"])
+    @get(
+        "/v1/status",
+        name="status",
+        operation_id="getPublicApiStatus",
+        summary="The service's status",
+        tags=["status"],
+    )
     async def status() -> Response[StatusBody]:
         return Response(StatusBody(status="ok", version=version))
 

@@ -11,7 +11,7 @@ from test_schedules_contract import a_schedule
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile, UnknownBrand
 from contentsvc_core.content.brand_changes import BrandChange, BrandFault
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import Removed
+from contentsvc_core.organizations import Disabled, Removed
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.settlement import Settled
 from contentsvc_core.workflows.runs import RunStatus
@@ -166,7 +166,7 @@ async def test_removing_an_identity_switches_off_what_names_it(acme: Tenant) -> 
 
     removed = await brands.remove(acme.id, brand.id)
 
-    assert removed == Removed(disabled_events=[each.id for each in named], disabled_schedules=[scheduled.id])
+    assert removed == Removed(disabled_events=named, disabled_schedules=[scheduled])
     assert await brands.identities(acme.id) == [default]
     assert [each.enabled for each in await directory.triggers(acme.id)] == [True, True, False, False, False]
     # They go on naming it: so no two become the same.
@@ -234,10 +234,11 @@ async def test_nobody_is_left_on_with_an_identity_that_is_removed_at_once(acme: 
         named = [each for each in await directory.triggers(acme.id) if each.brand_identity_id == brand.id]
         # Whoever came first was switched off; whoever came second was refused.
         assert [each.enabled for each in named] == [False] * len(named)
-        assert {each.id for each in named} == set(removed.disabled_events)
+        assert {each.id for each in named} == {each.id for each in removed.disabled_events}
         standing = await schedules.schedule(acme.id, schedule.id)
         assert standing is not None
-        assert (standing.brand_identity_id == brand.id) == (schedule.id in removed.disabled_schedules)
+        disabled = (Disabled(schedule.id, schedule.name),) if standing.brand_identity_id == brand.id else ()
+        assert removed.disabled_schedules == disabled
         assert answers.count(UnknownBrand(brand.id)) == 3 - len(named) - len(removed.disabled_schedules)
         await directory.change_trigger(acme.id, trigger.id, lambda each: evolve(each, enabled=True))
         await schedules.change(acme.id, schedule.id, lambda _: schedule)

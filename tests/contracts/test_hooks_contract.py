@@ -11,7 +11,7 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.hosts import HookAccess
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
-from contentsvc_core.organizations import Removed
+from contentsvc_core.organizations import Disabled, Removed
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.delivery import Belonging
 from contentsvc_core.webhooks.settlement import Settled
@@ -150,9 +150,9 @@ async def test_removing_an_integration_switches_off_what_used_it_and_keeps_what_
 
     removed = await directory.remove_integration(acme.id, acme.integration.id)
 
-    assert removed == Removed(
-        disabled_events=[*(trigger.id for trigger in acme.triggers), wide.id], disabled_schedules=[]
-    )
+    assert removed == Removed(disabled_events=[*acme.triggers, wide], disabled_schedules=[])
+    assert removed is not None
+    assert Disabled(wide.id, "wide") in removed.disabled_events
     on = {trigger.id for trigger in await directory.triggers(acme.id) if trigger.enabled}
     assert on == {elsewhere.id, other.id}
     assert await directory.integration(acme.id, acme.integration.id) is None
@@ -178,7 +178,7 @@ async def test_a_schedule_is_switched_off_with_the_last_integration_that_connect
 
     removed = await directory.remove_integration(acme.id, made.id)
 
-    assert removed == Removed(disabled_events=[], disabled_schedules=[using.id, mixed.id])
+    assert removed == Removed(disabled_events=[], disabled_schedules=[using, mixed])
     standing = await schedules.schedules(acme.id)
     assert [schedule.enabled for schedule in standing] == [False, False, True, False]
     assert [schedule.due_at for schedule in standing] == [None, None, others.due_at, None]

@@ -179,7 +179,7 @@ async def test_a_deletion_whose_commit_was_not_heard_of_still_says_what_went_wit
 
     removed = await directory.remove_integration(acme.id, acme.integration.id)
 
-    assert removed == Removed(disabled_events=[trigger.id for trigger in acme.triggers], disabled_schedules=[])
+    assert removed == Removed(disabled_events=acme.triggers, disabled_schedules=[])
     # The second turn found nothing to commit.
     assert next(cuts) == 1
     assert await directory.integrations(acme.id) == []
@@ -235,7 +235,7 @@ async def test_what_is_removed_is_told_though_the_answer_of_the_commit_was_lost(
     dialect.do_commit = lose_every_other
 
     removed = await stores.brands.remove(acme.id, brand.id)
-    assert removed == Removed(disabled_schedules=[schedules[0].id], disabled_events=[trigger.id])
+    assert removed == Removed(disabled_schedules=schedules[:1], disabled_events=[trigger])
     assert lost == 2
     assert await stores.schedules.remove(acme.id, schedules[1].id)
     assert lost == 4

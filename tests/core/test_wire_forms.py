@@ -25,7 +25,15 @@ from contentsvc_core.hosts import HostDelivery, HostFault, missed
 from contentsvc_core.identifiers import is_full_name, is_own_id, is_slug, is_token, minted_ms, repository_id, slugify
 from contentsvc_core.insights import LogSearch, refuse_uncounted, stretch_at
 from contentsvc_core.journal import log_body, read_log_query
-from contentsvc_core.organizations import Integration, Removed, Repository, webhook_path, webhook_url
+from contentsvc_core.organizations import (
+    Disabled,
+    Integration,
+    Removed,
+    Repository,
+    removed_body,
+    webhook_path,
+    webhook_url,
+)
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.events import HeadCommit
 from contentsvc_core.workflows.asked import asked_from_json, asked_to_json
@@ -176,8 +184,12 @@ class TestRuns:
         assert webhook_url("https://x.example", integration, 7) == (
             "https://x.example/api/webhooks/codehost/org_1/int_1/7"
         )
-        gone = Removed(disabled_events=["b", "a"], disabled_schedules=["d", "c"])
-        assert (gone.disabled_events, gone.disabled_schedules) == (("a", "b"), ("c", "d"))
+        gone = Removed(
+            disabled_events=[Disabled("b", ""), Disabled("a", "Each push")],
+            disabled_schedules=[Disabled("c", "Weekly")],
+        )
+        assert gone.disabled_events == (Disabled("a", "Each push"), Disabled("b", ""))
+        assert removed_body(gone) == {"disabledSchedules": ["c"], "disabledEvents": ["a", "b"]}
 
 
 class TestJobs:

@@ -198,7 +198,7 @@ async def test_disconnecting_removes_the_hook_and_switches_off_what_used_it(offi
     gone = await office.disconnect(made)
 
     assert gone.hook is HookEnd.REMOVED
-    assert gone.removed.disabled_events == (trigger.id,)
+    assert [each.id for each in gone.removed.disabled_events] == [trigger.id]
     assert await office.is_left_alone()
     entry = (await office.calls())[-1]
     assert (entry.title, entry.status, entry.status_code) == ("Webhook removal", LogStatus.SUCCESS, 204)

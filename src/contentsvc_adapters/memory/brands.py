@@ -99,7 +99,7 @@ class MemoryBrandIdentities:
             self._state.triggers[trigger.id] = evolve(trigger, enabled=False)
         del self._state.brands[brand_id]
         self._state.versions[organization_id] += 1
-        return Removed(disabled_schedules=off, disabled_events=[each.id for each in named])
+        return Removed(disabled_schedules=off, disabled_events=named)
 
     def _namesake(self, brand: BrandIdentity) -> BrandIdentity | None:
         others = (

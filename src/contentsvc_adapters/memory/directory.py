@@ -104,7 +104,7 @@ class MemoryDirectory:
             self._state, organization_id, lambda schedule: not nowhere.isdisjoint(schedule.repository_ids)
         )
         self._raise_version(organization_id)
-        return Removed(disabled_events=[trigger.id for trigger in used], disabled_schedules=schedules)
+        return Removed(disabled_events=used, disabled_schedules=schedules)
 
     async def secrets(self, organization_id: str, integration_id: str, now: datetime) -> tuple[str, ...]:
         """Open an integration's secrets."""

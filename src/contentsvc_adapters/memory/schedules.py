@@ -120,10 +120,10 @@ class MemorySchedules:
         )
 
 
-def disable_schedules(state: State, organization_id: str, uses: Callable[[Schedule], bool]) -> list[str]:
-    """Switch those enabled schedules off that use what is being removed; give their ids, oldest first."""
+def disable_schedules(state: State, organization_id: str, uses: Callable[[Schedule], bool]) -> list[Schedule]:
+    """Disable the enabled schedules that use what is being removed; return them, oldest first."""
     mine = of_organization(state.schedules.values(), organization_id, newest_first=False)
     found = [each for each in mine if each.enabled and uses(each)]
     for each in found:
         state.schedules[each.id] = disabled(each)
-    return [each.id for each in found]
+    return found

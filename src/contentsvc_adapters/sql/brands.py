@@ -20,7 +20,7 @@ from contentsvc_adapters.sql.schema import brand_identities, organizations, trig
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import BrandChange, BrandFault, name_key
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import Removed
+from contentsvc_core.organizations import Disabled, Removed
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
@@ -135,8 +135,8 @@ class SqlBrandIdentities:
             configuration = update(organizations).where(organizations.c.id == organization_id)
             connection.execute(configuration.values(version=organizations.c.version + 1))
             off = disable_schedules(connection, organization_id, lambda each: each.brand_identity_id == brand_id)
-            switched = connection.scalars(update(triggers).where(uses).values(enabled=False).returning(triggers.c.id))
-            events = switched.all()
+            disabling = update(triggers).where(uses).values(enabled=False).returning(triggers.c.id, triggers.c.name)
+            events = [Disabled(*row) for row in connection.execute(disabling)]
             connection.execute(delete(brand_identities).where(_named(organization_id, brand_id)))
             removed[:] = [Removed(disabled_schedules=off, disabled_events=events)]
             return removed[0]

@@ -262,8 +262,9 @@ def _remove(connection: Connection, organization_id: str, integration_id: str) -
         triggers.c.enabled,
     )
     enabled = [directory_rows.trigger_of(row) for row in connection.execute(at_its_provider)]
-    events = [trigger.id for trigger in enabled if not gone.isdisjoint(trigger.repository_ids)]
-    connection.execute(update(triggers).where(triggers.c.id.in_(events)).values(enabled=False))
+    events = [each for each in enabled if not gone.isdisjoint(each.repository_ids)]
+    ids = [each.id for each in events]
+    connection.execute(update(triggers).where(triggers.c.id.in_(ids)).values(enabled=False))
     # A schedule names no provider.
     left = select(repositories.c.repository_id).where(repositories.c.organization_id == organization_id)
     nowhere = gone.difference(connection.scalars(left))

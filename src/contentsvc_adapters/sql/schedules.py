@@ -160,15 +160,15 @@ class SqlSchedules:
         return await self._database.write(fire)
 
 
-def disable_schedules(connection: Connection, organization_id: str, uses: Callable[[Schedule], bool]) -> list[str]:
-    """Switch those enabled schedules off that use what is being removed; give their ids, oldest first.
+def disable_schedules(connection: Connection, organization_id: str, uses: Callable[[Schedule], bool]) -> list[Schedule]:
+    """Disable the enabled schedules that use what is being removed; return them, oldest first.
 
     For a transaction that has locked the organization's row, as every change of the directory does.
     """
     found = [each for each in _all(connection, organization_id) if each.enabled and uses(each)]
     for each in found:
         _put(connection, disabled(each))
-    return [each.id for each in found]
+    return found
 
 
 def _lock(connection: Connection, organization_id: str, *, may_miss: bool = False) -> bool:

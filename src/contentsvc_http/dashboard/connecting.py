@@ -150,7 +150,8 @@ def _at_fault(refused: Refusal | HostRefusal, form: Form) -> str | None:
 
 async def _went_with_it(dashboard: Dashboard, organization_id: str, gone: Disconnected) -> dict[str, Any]:
     """Name what was switched off, as people know it."""
-    triggers, schedules = set(gone.removed.disabled_events), set(gone.removed.disabled_schedules)
+    triggers = {each.id for each in gone.removed.disabled_events}
+    schedules = {each.id for each in gone.removed.disabled_schedules}
     return {
         "triggers": [
             each

@@ -16,7 +16,6 @@ from contentsvc_core.content.brand import (
     brand_body,
 )
 from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, BadChange, BrandFault
-from contentsvc_core.content.jobs import brand_job_body
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Jobs
 from contentsvc_core.usecases.brands import BrandEditor
@@ -118,7 +117,7 @@ def brand_routes(
     @patch(
         "/v1/brand-identities/{brand_identity_id:str}",
         name="change_brand_identity",
-        operation_id="changeBrandIdentity",
+        operation_id="updateBrandIdentity",
         summary="Change a brand identity",
         tags=_TAGS,
         operation_class=takes(shape),
@@ -147,18 +146,13 @@ def brand_routes(
         key = await gate.caller(request, Scope.WRITE)
         known = is_own_id(brand_identity_id)
         removed = _done(await brands.remove(key.organization_id, brand_identity_id) if known else BrandFault.UNKNOWN)
-        body = {
-            "id": brand_identity_id,
-            "disabledSchedules": list(removed.disabled_schedules),
-            "disabledEvents": list(removed.disabled_events),
-        }
-        return await gate.answer(key, body)
+        return await gate.answer(key, {"id": brand_identity_id, **gate.answers.disabled(removed)})
 
     @post(
         "/v1/brand-identities/generate",
         status_code=202,
         name="generate_brand_identity",
-        operation_id="generateBrandIdentity",
+        operation_id="createBrandIdentity",
         summary="Ask for a brand identity made from a website",
         tags=_TAGS,
         operation_class=takes(BrandGeneration),
@@ -170,12 +164,12 @@ def brand_routes(
         job = await generator.request(key.organization_id, name=body.name, website_url=body.website_url)
         if isinstance(job, Refusal):
             raise Refused(400, {"error": f"Invalid request: {job.reason}"})
-        return await gate.answer(key, {"job": brand_job_body(_done(job))}, status=202)
+        return await gate.answer(key, {"job": gate.answers.brand_job(_done(job))}, status=202)
 
     @get(
         "/v1/brand-identities/generate/{job_id:str}",
         name="brand_identity_job",
-        operation_id="getBrandIdentityJob",
+        operation_id="getBrandIdentityGeneration",
         summary="Follow a request for a brand identity",
         tags=_TAGS,
         responses=errors(404),
@@ -187,7 +181,7 @@ def brand_routes(
         job = await jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
         if job is None or not isinstance(job.asked, SiteReading):
             raise Refused(404, {"error": "Job not found"})
-        return await gate.answer(key, {"job": brand_job_body(job)})
+        return await gate.answer(key, {"job": gate.answers.brand_job(job)})
 
     return [
         list_brand_identities,

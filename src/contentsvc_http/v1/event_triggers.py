@@ -15,7 +15,7 @@ from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.triggers import NAME_LIMIT, TriggerChanges, TriggerEditor, provider_of
-from contentsvc_core.workflows.triggers import Trigger, TriggerFault, trigger_body
+from contentsvc_core.workflows.triggers import Trigger, TriggerFault
 from contentsvc_http.errors import Refused, refuse_request
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
@@ -169,7 +169,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
             for each in await directory.triggers(key.organization_id)
             if chosen is None or not chosen.isdisjoint(each.repository_ids)
         ]
-        return await gate.answer(key, {"eventTriggers": [trigger_body(each) for each in found]})
+        return await gate.answer(key, await gate.answers.event_triggers(key.organization_id, found))
 
     @get(
         "/v1/event-triggers/{trigger_id:str}",
@@ -182,7 +182,8 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     async def get_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[OneTriggerBody]:
         key = await gate.caller(request, Scope.READ)
         found = await directory.trigger(key.organization_id, trigger_id) if is_own_id(trigger_id) else None
-        return await gate.answer(key, {"eventTrigger": trigger_body(_accepted(found or TriggerFault.UNKNOWN))})
+        trigger = _accepted(found or TriggerFault.UNKNOWN)
+        return await gate.answer(key, {"eventTrigger": gate.answers.event_trigger(trigger)})
 
     @post(
         "/v1/event-triggers",
@@ -210,7 +211,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
             auto_publish=body.auto_publish,
             enabled=body.enabled,
         )
-        return await gate.answer(key, {"eventTrigger": trigger_body(_accepted(made))}, status=201)
+        return await gate.answer(key, {"eventTrigger": gate.answers.event_trigger(_accepted(made))}, status=201)
 
     @patch(
         "/v1/event-triggers/{trigger_id:str}",
@@ -226,7 +227,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         key = await gate.caller(request, Scope.WRITE)
         changes = await _changes(directory, key, await read_body(request, fields))
         made = await editor.change(key.organization_id, trigger_id, **changes)
-        return await gate.answer(key, {"eventTrigger": trigger_body(_accepted(made))})
+        return await gate.answer(key, {"eventTrigger": gate.answers.event_trigger(_accepted(made))})
 
     @delete(
         "/v1/event-triggers/{trigger_id:str}",

@@ -1,7 +1,7 @@
 """What every operation of ``/v1`` begins and ends with: who calls, and the answer."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 from litestar import Request, Response
 from litestar.openapi.datastructures import ResponseSpec
@@ -11,11 +11,9 @@ from contentsvc_core.ports import Directory
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_http.auth import caller
 from contentsvc_http.responses import ErrorBody
+from contentsvc_http.v1.answers import Answers
+from contentsvc_http.v1.hosted import HostedAnswers
 
-if TYPE_CHECKING:
-    from contentsvc_core.organizations import Organization
-
-_KEPT: Final = 10_000
 _ERRORS: Final = {
     400: "the request is invalid; the text says what is",
     401: "no API key, or not a valid one",
@@ -36,45 +34,34 @@ class Gate:
     """Lets calls in and answers them."""
 
     def __init__(self, authenticator: Authenticator, directory: Directory, *, hosted: bool = False) -> None:
-        """Take what tells callers.
+        """Create a gate.
 
         Args:
-            authenticator: Tells whose key it is.
-            directory: Tells whose key that is.
-            hosted: Add to answers what a client of the hosted product insists on.
+            authenticator: Returns the key of a request.
+            directory: Returns what answers to clients of the hosted product show of an organization.
+            hosted: Answer as clients of the hosted product expect it.
         """
         self._authenticator = authenticator
-        self._directory = directory
         self.hosted: Final = hosted
-        #: Those that have called. Nothing of what is told of one can change.
-        self._organizations: dict[str, Organization] = {}
+        self.answers: Final = HostedAnswers(directory) if hosted else Answers()
 
     async def caller(self, request: Request[Any, Any, Any], scope: Scope) -> ApiKey:
-        """Give the key that a request carries, which has the scope.
+        """Return the key that a request carries; the key has the scope.
 
         Raises:
             Refused: 401 or 403.
         """
         key = await caller(request, self._authenticator, scope)
-        if self.hosted and key.organization_id not in self._organizations:
-            # Now, and not with the answer: what was done, and is shown once, must not be lost with it.
-            found = await self._directory.organization_of(key.organization_id)
-            if found is not None:
-                if len(self._organizations) >= _KEPT:
-                    self._organizations.clear()
-                self._organizations[found.id] = found
+        # Now, and not with the answer: what was done, and is shown once, must not be lost with it.
+        await self.answers.prepare(key.organization_id)
         return key
 
     async def answer(
         self, key: ApiKey, body: Mapping[str, Any], *, status: int = 200, headers: Mapping[str, str] | None = None
     ) -> Response[Any]:
-        """Answer with success; a client of the hosted product is told its organization, too."""
-        if self.hosted:
-            tenant = self._organizations.get(key.organization_id)
-            if tenant is not None:
-                organization = {"id": tenant.id, "slug": tenant.slug, "name": tenant.name, "logo": None}
-                body = {**body, "organization": organization}
-        return Response(dict(body), status_code=status, headers=dict(headers or {}))
+        """Return the answer of a success."""
+        whole = self.answers.whole(key.organization_id, body)
+        return Response(whole, status_code=status, headers=dict(headers or {}))
 
 
 def errors(*statuses: int) -> dict[int, ResponseSpec]:

@@ -83,7 +83,7 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
         "/v1/posts/generate",
         status_code=202,
         name="generate_post",
-        operation_id="generatePost",
+        operation_id="createPostGeneration",
         summary="Ask for a post about a stretch of time",
         tags=["posts"],
         operation_class=takes(shape),
@@ -100,7 +100,7 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
     @get(
         "/v1/posts/generate/{job_id:str}",
         name="generation_job",
-        operation_id="getGenerationJob",
+        operation_id="getPostGeneration",
         summary="Follow a request for a post",
         tags=["posts"],
         responses=errors(404),
@@ -112,7 +112,7 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
         job = await jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
         if job is None or not isinstance(job.asked, Generation):
             raise Refused(404, {"error": "Job not found"})
-        # Without the organization, even for a client of the hosted product (decisions).
+        # Not through the gate: this answer alone shows no organization, in the hosted product as here.
         told = [job_event_body(event) for event in job_events(job)]
         return Response({"job": generation_job_body(job), "events": told})  # pyright: ignore[reportReturnType]
 

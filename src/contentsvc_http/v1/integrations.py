@@ -30,8 +30,6 @@ _TAGS: Final = ["integrations"]
 _ERRORS: Final = (400, 409, 413, 415, 502)
 _Part = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
 _Id = Annotated[str, Parameter(description="the integration's id")]
-#: What a client of the hosted product looks for, too; nothing of that kind can be connected here.
-_OTHER_KINDS: Final = ("slack", "linear")
 
 
 class NewIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
@@ -62,7 +60,7 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
         for integration in await directory.integrations(key.organization_id):
             # One that belongs to a provider that is no more receives nothing.
             body.get(integration.provider, []).extend(_body(integration, each) for each in integration.repositories)
-        return await gate.answer(key, {**body, **{kind: [] for kind in _OTHER_KINDS if gate.hosted}})
+        return await gate.answer(key, gate.answers.integrations(body))
 
     async def connect(request: Request[Any, Any, Any], provider: str) -> Response[Any]:
         key = await gate.caller(request, Scope.WRITE)
@@ -92,7 +90,7 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
         "/v1/integrations/github",
         status_code=201,
         name="connect_github",
-        operation_id="connectGithub",
+        operation_id="createGitHubIntegration",
         summary="Connect a repository of the provider github",
         tags=_TAGS,
         operation_class=takes(NewIntegration),
@@ -117,12 +115,7 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
         gone = await connector.disconnect(key.organization_id, integration_id)
         if gone is None:
             raise Refused(404, {"error": UNKNOWN.reason})
-        body = {
-            "id": gone.id,
-            "disabledSchedules": list(gone.removed.disabled_schedules),
-            "disabledEvents": list(gone.removed.disabled_events),
-        }
-        return await gate.answer(key, body)
+        return await gate.answer(key, {"id": gone.id, **gate.answers.disabled(gone.removed)})
 
     return [list_integrations, connect_codehost, connect_github, delete_integration]
 

@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.editing import MARKDOWN_LIMIT, TITLE_LIMIT, InvalidChange, entity_tag, read_post_change
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
-from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.queries import InvalidQuery, listed, read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, PostLibrary, Shares
@@ -113,7 +113,7 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
             posts, pagination = page
             # Not on the event loop: a hundred posts may have 200 MiB, and a thread gives the lock up between two posts.
             bodies = await asyncio.to_thread(
-                lambda: [msgspec.Raw(msgspec.json.encode(post_body(post))) for post in posts]
+                lambda: [msgspec.Raw(msgspec.json.encode(gate.answers.post(post))) for post in posts]
             )
             return {"posts": bodies, "pagination": pagination.body}
 
@@ -139,7 +139,7 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         tag = entity_tag(post)
         if known is not None and known.match_weakly(tag):
             return Response(None, status_code=304, headers={"ETag": tag})  # pyright: ignore[reportReturnType]
-        return await gate.answer(key, {"post": post_body(post)}, headers={"ETag": tag})
+        return await gate.answer(key, {"post": gate.answers.post(post)}, headers={"ETag": tag})
 
     return [list_posts, get_post]
 
@@ -166,7 +166,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         if isinstance(fields, HostedPostFields) and fields.has_slug_alone:
             # The answer shows that the post has none.
             post = await _seen(library, key.organization_id, post_id, wanted)
-            return await gate.answer(key, {"post": post_body(post)}, headers={"ETag": entity_tag(post)})
+            return await gate.answer(key, {"post": gate.answers.post(post)}, headers={"ETag": entity_tag(post)})
         change = read_post_change(
             title=None if fields.title is UNSET else fields.title,
             markdown=None if fields.markdown is UNSET else fields.markdown,
@@ -179,7 +179,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
             raise _invalid(changed)
         if isinstance(changed, PostFault):
             raise _refused(changed)
-        return await gate.answer(key, {"post": post_body(changed)}, headers={"ETag": entity_tag(changed)})
+        return await gate.answer(key, {"post": gate.answers.post(changed)}, headers={"ETag": entity_tag(changed)})
 
     @delete(
         "/v1/posts/{post_id:str}",

@@ -1,6 +1,5 @@
 """``/v1/schedules``: content that is written at fixed times (decisions, ``/v1``)."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
 from litestar import Request, Response, delete, get, patch, post
@@ -12,14 +11,14 @@ from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.organizations import Integration, TooMany
+from contentsvc_core.organizations import TooMany
 from contentsvc_core.ports import Directory, Schedules
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.plan import Planner, ScheduleChanges
-from contentsvc_core.workflows.causes import sources_of
-from contentsvc_core.workflows.schedules import DUPLICATE, NAME_LIMIT, DuplicateSchedule, Schedule, schedule_body
+from contentsvc_core.workflows.schedules import DUPLICATE, NAME_LIMIT, DuplicateSchedule, Schedule
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
 from contentsvc_http.errors import Refused
+from contentsvc_http.v1.answers import repository_map
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, brand_of
@@ -122,8 +121,10 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
             for each in await schedules.schedules(key.organization_id)
             if chosen is None or not chosen.isdisjoint(each.repository_ids)
         ]
-        names = _names(found, await directory.integrations(key.organization_id))
-        return await gate.answer(key, {"schedules": [schedule_body(each) for each in found], "repositoryMap": names})
+        ids = {number for each in found for number in each.repository_ids}
+        names = repository_map(ids, await directory.integrations(key.organization_id))
+        bodies = [gate.answers.schedule(each) for each in found]
+        return await gate.answer(key, {"schedules": bodies, "repositoryMap": names})
 
     @post(
         "/v1/schedules",
@@ -149,12 +150,12 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
             auto_publish=body.auto_publish,
             lookback=body.lookback_window,
         )
-        return await gate.answer(key, {"schedule": schedule_body(_accepted(made))}, status=201)
+        return await gate.answer(key, {"schedule": gate.answers.schedule(_accepted(made))}, status=201)
 
     @patch(
         "/v1/schedules/{schedule_id:str}",
         name="change_schedule",
-        operation_id="changeSchedule",
+        operation_id="updateSchedule",
         summary="Change a schedule",
         tags=_TAGS,
         operation_class=takes(fields),
@@ -164,7 +165,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         key = await gate.caller(request, Scope.WRITE)
         changes = await _changes(directory, key, await read_body(request, fields))
         made = await planner.change(key.organization_id, schedule_id, **changes) if is_own_id(schedule_id) else None
-        return await gate.answer(key, {"schedule": schedule_body(_accepted(made))})
+        return await gate.answer(key, {"schedule": gate.answers.schedule(_accepted(made))})
 
     @delete(
         "/v1/schedules/{schedule_id:str}",
@@ -182,21 +183,6 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         return await gate.answer(key, {"id": schedule_id})
 
     return [list_schedules, create_schedule, change_schedule, delete_schedule]
-
-
-def _names(found: Sequence[Schedule], integrations: Sequence[Integration]) -> dict[str, str]:
-    """Give ``owner/name`` of each connected repository that a schedule names.
-
-    An id may be connected at several providers: a schedule reports each of them, and all are named.
-    """
-    wanted = {number for schedule in found for number in schedule.repository_ids}
-    names: dict[str, list[str]] = {}
-    for source in sources_of(integrations):
-        if source.repository_id in wanted:
-            known = names.setdefault(str(source.repository_id), [])
-            if source.full_name not in known:
-                known.append(source.full_name)
-    return {id_: ", ".join(known) for id_, known in names.items()}
 
 
 def _cron(fields: SourceConfigFields) -> Cron:

@@ -1,0 +1,191 @@
+"""The bodies of answers as clients of the hosted product read them (decision 0038).
+
+What answers hold and what the OpenAPI document says of them stand side by side here.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, final
+
+from contentsvc_core.content.jobs import Job, made_brand_id
+from contentsvc_core.content.posts import Post
+from contentsvc_core.organizations import Disabled, Removed
+from contentsvc_core.ports import Directory
+from contentsvc_core.workflows.schedules import Schedule
+from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, source_type
+from contentsvc_http.v1.answers import Answers, repository_map
+
+if TYPE_CHECKING:
+    from contentsvc_core.organizations import Organization
+
+#: How many organizations are remembered: a few MiB at most.
+_KEPT: Final = 10_000
+#: The provider that clients of the hosted product know.
+_PROVIDER: Final = "github"
+#: What the hosted product connects, too, and this service does not.
+_OTHER_KINDS: Final = ("slack", "linear")
+#: The fields of posts that this service has no values for. The hosted product has the last three for images alone.
+_POST_FIELDS: Final = ("slug", "recommendations", "htmlUrl", "rawHtml")
+
+
+@final
+class HostedAnswers(Answers):
+    """What answers show to clients of the hosted product."""
+
+    def __init__(self, directory: Directory) -> None:
+        """Create answers that read organizations and repositories from ``directory``."""
+        self._directory = directory
+        #: By id. Nothing that answers show of an organization can change.
+        self._organizations: dict[str, Organization] = {}
+
+    async def prepare(self, organization_id: str) -> None:
+        """Read the organization, once."""
+        # Not with the answer: a store that is away by then would take the answer with it.
+        if organization_id in self._organizations:
+            return
+        found = await self._directory.organization_of(organization_id)
+        if found is not None:
+            if len(self._organizations) >= _KEPT:
+                self._organizations.clear()
+            self._organizations[found.id] = found
+
+    def whole(self, organization_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the body of a success, with the organization."""
+        tenant = self._organizations.get(organization_id)
+        if tenant is None:
+            return dict(body)
+        organization = {"id": tenant.id, "slug": tenant.slug, "name": tenant.name, "logo": None}
+        return {**body, "organization": organization}
+
+    def post(self, post: Post) -> dict[str, Any]:
+        """Return a post with every field that clients require."""
+        return {**super().post(post), **dict.fromkeys(_POST_FIELDS)}
+
+    def brand_job(self, job: Job) -> dict[str, Any]:
+        """Return a job whose identity is named from the beginning."""
+        # Known before the identity is there: clients keep it, and read it once the job is completed.
+        return {**super().brand_job(job), "brandIdentityId": made_brand_id(job.run), "workflowRunId": job.run.id}
+
+    def schedule(self, schedule: Schedule) -> dict[str, Any]:
+        """Return a schedule whose brand identity is called a brand voice."""
+        return {**super().schedule(schedule), "outputConfig": _output_config(schedule.brand_identity_id)}
+
+    def event_trigger(self, trigger: Trigger) -> dict[str, Any]:
+        """Return an event trigger with every field that clients require."""
+        body = super().event_trigger(trigger)
+        return {
+            **body,
+            "sourceConfig": {
+                # Clients expect one at least; to name all is to name none.
+                "eventTypes": list(trigger.event_types or EVENT_TYPES),
+                "includePreReleases": True,
+                "ignoreCommitPatterns": [],
+            },
+            "outputConfig": _output_config(trigger.brand_identity_id),
+            # When a trigger was changed is not stored.
+            "updatedAt": body["createdAt"],
+        }
+
+    async def event_triggers(self, organization_id: str, found: Sequence[Trigger]) -> dict[str, Any]:
+        """Return the event triggers that clients know, and the names of their repositories."""
+        # Clients refuse the whole list for one trigger of another provider.
+        known = [each for each in found if each.source_type == source_type(_PROVIDER)]
+        integrations = await self._directory.integrations(organization_id)
+        mine = [each for each in integrations if each.provider == _PROVIDER]
+        return {
+            **await super().event_triggers(organization_id, known),
+            "repositoryMap": repository_map((number for each in known for number in each.repository_ids), mine),
+        }
+
+    def integrations(self, by_provider: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the list of integrations, with the kinds that nothing is connected of."""
+        return {**super().integrations(by_provider), **{kind: [] for kind in _OTHER_KINDS}}
+
+    def disabled(self, removed: Removed) -> dict[str, Any]:
+        """Return what was disabled, with the names."""
+        return {
+            "disabledSchedules": [_named(each) for each in removed.disabled_schedules],
+            "disabledEvents": [_named(each) for each in removed.disabled_events],
+        }
+
+
+def describe(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the OpenAPI document with the bodies that :class:`HostedAnswers` returns."""
+    components = document["components"]
+    schemas: dict[str, Any] = {**components["schemas"], **_SCHEMAS}
+    for name, fields in _FIELDS.items():
+        schemas[name] = _with(schemas[name], fields)
+    schemas["OutputConfigBody"] = _object({"brandVoiceId": _TEXT})
+    for name in _successes(document):
+        schemas[name] = _with(schemas[name], {"organization": _ref("OrganizationBody")})
+    return {**document, "components": {**components, "schemas": schemas}}
+
+
+def _successes(document: Mapping[str, Any]) -> set[str]:
+    """Return the names of the schemas of all answers that show the organization."""
+    found: set[str] = set()
+    for item in document["paths"].values():
+        for operation in item.values():
+            # What needs no key has no organization, and this one answer shows none.
+            if not operation.get("security") or operation["operationId"] == "getPostGeneration":
+                continue
+            for status, answer in operation["responses"].items():
+                if status.startswith("2"):
+                    schema = answer["content"]["application/json"]["schema"]
+                    found.add(schema["$ref"].rpartition("/")[2])
+    return found
+
+
+def _with(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object with more fields, all of them required."""
+    return {
+        **schema,
+        "properties": {**schema["properties"], **fields},
+        "required": sorted({*schema["required"], *fields}),
+    }
+
+
+def _object(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return _with({"type": "object", "properties": {}, "required": []}, fields)
+
+
+def _list_of(items: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def _ref(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+_TEXT: Final[Mapping[str, Any]] = {"type": "string"}
+_TEXT_OR_NULL: Final[Mapping[str, Any]] = {"oneOf": [{"type": "string"}, {"type": "null"}]}
+_NOTHING: Final[Mapping[str, Any]] = {"type": "array", "maxItems": 0, "items": {}}
+_SCHEMAS: Final[Mapping[str, Any]] = {
+    "OrganizationBody": _object({"id": _TEXT, "slug": _TEXT, "name": _TEXT, "logo": {"type": "null"}}),
+    "DisabledBody": _object({"id": _TEXT, "name": _TEXT}),
+}
+_DISABLED: Final[Mapping[str, Any]] = dict.fromkeys(
+    ("disabledSchedules", "disabledEvents"), _list_of(_ref("DisabledBody"))
+)
+#: What the schemas have more, or in another form, by their names in the document.
+_FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "PostBody": dict.fromkeys(_POST_FIELDS, _TEXT_OR_NULL),
+    "BrandJobBody": {"brandIdentityId": _TEXT, "workflowRunId": _TEXT},
+    "event_triggers_SourceConfigBody": {
+        "includePreReleases": {"type": "boolean"},
+        "ignoreCommitPatterns": _list_of(_TEXT),
+    },
+    "TriggerBody": {"updatedAt": _TEXT},
+    "TriggerListBody": {"repositoryMap": {"type": "object", "additionalProperties": _TEXT}},
+    "IntegrationListBody": dict.fromkeys(_OTHER_KINDS, _NOTHING),
+    "BrandRemovedBody": _DISABLED,
+    "IntegrationRemovedBody": _DISABLED,
+}
+
+
+def _output_config(brand_identity_id: str | None) -> dict[str, str] | None:
+    # Not beside brandIdentityId: who changes one of two names of the same and sends both back is refused.
+    return None if brand_identity_id is None else {"brandVoiceId": brand_identity_id}
+
+
+def _named(disabled: Disabled) -> dict[str, str]:
+    return {"id": disabled.id, "name": disabled.name}
