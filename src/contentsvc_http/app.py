@@ -96,7 +96,7 @@ def create_app(services: Services) -> ASGIApp:
         ],
         exception_handlers={Exception: refuse},
         request_max_body_size=_MAX_API_BODY,
-        openapi_config=None if front is None else openapi(running),
+        openapi_config=None if front is None else openapi(running, hosted=front.api.gate.hosted),
         # Our own configuration of logging stands (logs.py).
         logging_config=None,
         template_config=None if front is None or front.dashboard is None else template_config(),

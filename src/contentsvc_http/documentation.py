@@ -2,10 +2,11 @@
 
 import re
 from base64 import b64encode
+from collections.abc import Callable
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 from litestar import Request, Response, Router, get
 from litestar.handlers import HTTPRouteHandler
@@ -16,6 +17,7 @@ from litestar.params import FromPath
 from litestar.response import File
 
 from contentsvc_http.errors import Refused
+from contentsvc_http.v1.hosted import describe
 from contentsvc_http.webhooks_document import WEBHOOK_PATH, WEBHOOK_SCHEMAS, webhook_operations
 
 #: How the document calls what ``/v1`` is protected by.
@@ -41,17 +43,19 @@ _OPEN: Final = frozenset({"/v1/status"})
 _NOT_FOUND: Final = 404
 #: How the framework calls the refusals that it would give by itself; here, none of them can come.
 _FRAMEWORKS: Final = "Validation Exception"
+#: Turns the framework's document into the one that is served.
+_Documented: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def openapi(version: str) -> OpenAPIConfig:
-    """Return the document's settings: it is at ``/schema/openapi.json``, and ``/schema`` shows it."""
-    page = _Page(
-        js_url=f"{_ASSETS}/swagger-ui-bundle.js",
-        css_url=f"{_ASSETS}/swagger-ui.css",
-        standalone_preset_js_url=f"{_ASSETS}/swagger-ui-standalone-preset.js",
-        favicon=f'<link rel="icon" href="{_ASSETS}/favicon-32x32.png">',
-        path="/",
-    )
+def openapi(version: str, *, hosted: bool = False) -> OpenAPIConfig:
+    """Return the document's settings: it is at ``/schema/openapi.json``, and ``/schema`` shows it.
+
+    Args:
+        version: Of the service.
+        hosted: Describe what clients of the hosted product are answered.
+    """
+    documented = _hosted if hosted else _as_specified
+    page = _Page(documented)
 
     def guarded(response: Response[Any]) -> Response[Any]:
         answer = _plain_not_found(response)
@@ -74,7 +78,7 @@ def openapi(version: str) -> OpenAPIConfig:
             }
         ),
         render_plugins=[
-            _Json(path="/openapi.json"),
+            _Json(documented),
             page,
         ],
     )
@@ -110,11 +114,14 @@ def asset_route() -> HTTPRouteHandler:
 class _Json(JsonRenderPlugin):
     """The document as JSON; made once, since anybody may ask for it as often as they like."""
 
-    _made: bytes | None = None
+    def __init__(self, documented: _Documented) -> None:
+        super().__init__(path="/openapi.json")
+        self._documented = documented
+        self._made: bytes | None = None
 
     def render(self, request: "Request[Any, Any, Any]", openapi_schema: dict[str, Any]) -> bytes:
         if self._made is None:
-            self._made = super().render(request, _as_specified(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+            self._made = super().render(request, self._documented(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
         return self._made
 
 
@@ -124,11 +131,21 @@ class _Page(SwaggerRenderPlugin):
 
     #: Allows what the page loads, once it is made.
     policy: str = _NO_PAGE
-    _made: bytes | None = None
+
+    def __init__(self, documented: _Documented) -> None:
+        super().__init__(
+            js_url=f"{_ASSETS}/swagger-ui-bundle.js",
+            css_url=f"{_ASSETS}/swagger-ui.css",
+            standalone_preset_js_url=f"{_ASSETS}/swagger-ui-standalone-preset.js",
+            favicon=f'<link rel="icon" href="{_ASSETS}/favicon-32x32.png">',
+            path="/",
+        )
+        self._documented = documented
+        self._made: bytes | None = None
 
     def render(self, request: "Request[Any, Any, Any]", openapi_schema: dict[str, Any]) -> bytes:
         if self._made is None:
-            self._made = super().render(request, _as_specified(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+            self._made = super().render(request, self._documented(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
             self.policy = _POLICY.format(scripts=_hashes("script", self._made), styles=_hashes("style", self._made))
         return self._made
 
@@ -160,6 +177,10 @@ def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
     components = document["components"]
     schemas = {**WEBHOOK_SCHEMAS, **components["schemas"]}
     return {**document, "paths": paths, "components": {**components, "schemas": schemas}}
+
+
+def _hosted(document: dict[str, Any]) -> dict[str, Any]:
+    return describe(_as_specified(document))
 
 
 def _is_frameworks(answer: dict[str, Any]) -> bool:

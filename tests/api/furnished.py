@@ -51,7 +51,7 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
     )
     # So that nothing that is written from now on is of the same moment.
     world.clock.advance(timedelta(seconds=1))
-    post = (await caller("GET", "/v1/posts")).json()["posts"][0]
+    post = (await caller("GET", "/v1/posts?status=draft,published")).json()["posts"][0]
     entry = (await caller("GET", "/v1/webhook-logs")).json()["logs"][0]
     return {
         "/v1/posts/{postId}": post["id"],

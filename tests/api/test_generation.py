@@ -162,18 +162,6 @@ async def test_a_job_that_is_unknown_or_anothers_is_not_found(world: ApiWorld, a
         assert (answer.status_code, answer.json()) == (404, {"error": "Job not found"})
 
 
-async def test_a_client_of_the_hosted_product_is_told_its_organization_but_not_with_a_job() -> None:
-    world = ApiWorld(Settings(hosted_client="on"))
-    acme = await world.caller()
-    told = {"id": acme.organization.id, "slug": "acme", "name": "Acme", "logo": None}
-
-    started = (await acme("POST", PATH, {"contentType": "changelog"})).json()
-
-    assert started["organization"] == told
-    assert (await acme("GET", "/v1/posts")).json()["organization"] == told
-    assert set((await acme("GET", f"{PATH}/{started['job']['id']}")).json()) == {"job", "events"}
-
-
 async def test_what_was_done_is_not_lost_with_the_organization_that_is_told_beside_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

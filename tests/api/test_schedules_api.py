@@ -12,7 +12,6 @@ from contentsvc_core import Scope
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_core.workflows.schedules import MAX_SCHEDULES
-from contentsvc_http.settings import Settings
 
 NO_ID = "is no repository id, and no integration has this id"
 TYPES = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
@@ -236,15 +235,3 @@ async def test_who_may_only_read_changes_nothing(world: ApiWorld, acme: Caller) 
     assert said(await reader("DELETE", f"{PATH}/sch_1")) == refused
     assert said(await writer("GET", PATH)) == refused
     assert (await reader("GET", PATH)).status_code == 200
-
-
-async def test_a_client_of_the_hosted_product_is_told_its_organization() -> None:
-    world = ApiWorld(Settings(hosted_client="on"))
-    acme = await world.caller()
-    for answer in (
-        await acme("POST", PATH, wanted()),
-        listed := await acme("GET", PATH),
-        await acme("PATCH", f"{PATH}/{listed.json()['schedules'][0]['id']}", {"enabled": False}),
-        await acme("DELETE", f"{PATH}/{listed.json()['schedules'][0]['id']}"),
-    ):
-        assert answer.json()["organization"]["slug"] == "acme"

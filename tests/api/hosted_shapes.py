@@ -1,0 +1,323 @@
+"""What clients of the hosted product require of answers, written down from the fields that the product documents.
+
+A field without a default is required. Fields beyond these are allowed: clients drop them.
+"""
+
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType, convert
+
+_Count = Annotated[int, Meta(ge=0)]
+_Number = Annotated[int, Meta(ge=1)]
+_Kind: TypeAlias = Literal["changelog", "linkedin_post", "twitter_post", "blog_post", "investor_update", "image"]
+_Window: TypeAlias = Literal["current_day", "yesterday", "last_7_days", "last_14_days", "last_30_days"]
+_Status: TypeAlias = Literal["queued", "running", "completed", "failed", "skipped"]
+_Event: TypeAlias = Literal[
+    "queued",
+    "workflow_triggered",
+    "running",
+    "fetching_repositories",
+    "generating_content",
+    "post_created",
+    "completed",
+    "failed",
+    "skipped",
+]
+
+
+class _Shape(Struct, rename="camel"):
+    pass
+
+
+class Organization(_Shape):
+    id: str
+    slug: str
+    name: str
+    logo: str | None
+
+
+class Answer(_Shape, kw_only=True):
+    organization: Organization
+
+
+class Post(_Shape):
+    id: str
+    title: str
+    slug: str | None
+    content: str
+    html_url: str | None
+    markdown: str | None
+    raw_html: str | None
+    recommendations: str | None
+    content_type: _Kind
+    source_metadata: Any
+    status: Literal["draft", "published"]
+    created_at: str
+    updated_at: str
+
+
+class Pagination(_Shape):
+    limit: _Number
+    current_page: _Number
+    next_page: _Number | None
+    previous_page: _Number | None
+    total_pages: _Number
+    total_items: _Count
+
+
+class Posts(Answer):
+    posts: list[Post]
+    pagination: Pagination
+
+
+class OnePost(Answer):
+    post: Post
+
+
+class Gone(Answer):
+    id: str
+
+
+class Disabled(_Shape):
+    id: str
+    name: str
+
+
+class GoneWithOthers(Gone):
+    disabled_schedules: list[Disabled]
+    disabled_events: list[Disabled]
+
+
+class Job(_Shape):
+    id: str
+    organization_id: str
+    status: _Status
+    content_type: _Kind
+    lookback_window: _Window
+    repository_ids: list[str]
+    brand_voice_id: str | None
+    workflow_run_id: str | None
+    post_id: str | None
+    error: str | None
+    source: Literal["api", "dashboard"]
+    created_at: str
+    updated_at: str
+    completed_at: str | None
+
+
+class JobEvent(_Shape):
+    id: str
+    job_id: str
+    type: _Event
+    message: str
+    created_at: str
+    metadata: dict[str, Any] | None
+
+
+class StartedJob(Answer):
+    job: Job
+
+
+class FollowedJob(_Shape):
+    job: Job
+    events: list[JobEvent]
+    #: The only answer without one.
+    organization: UnsetType = UNSET
+
+
+class Brand(_Shape):
+    id: str
+    name: str
+    is_default: bool
+    website_url: str
+    company_name: str | None
+    company_description: str | None
+    tone_profile: str | None
+    custom_tone: str | None
+    custom_instructions: str | None
+    audience: str | None
+    language: str | None
+    created_at: str
+    updated_at: str
+
+
+class Brands(Answer):
+    brand_identities: list[Brand]
+
+
+class OneBrand(Answer):
+    brand_identity: Brand
+
+
+class BrandJob(_Shape):
+    id: str
+    organization_id: str
+    brand_identity_id: str
+    status: Literal["queued", "running", "completed", "failed"]
+    step: Literal["scraping", "extracting", "saving"] | None
+    current_step: _Count
+    total_steps: _Number
+    workflow_run_id: str | None
+    error: str | None
+    created_at: str
+    updated_at: str
+    completed_at: str | None
+
+
+class OneBrandJob(Answer):
+    job: BrandJob
+
+
+class Integration(_Shape):
+    id: str
+    display_name: str
+    owner: str | None
+    repo: str | None
+    default_branch: str | None
+
+
+class Integrations(Answer):
+    github: list[Integration]
+    slack: Annotated[list[Any], Meta(max_length=0)]
+    linear: Annotated[list[Any], Meta(max_length=0)]
+
+
+class OneIntegration(Answer):
+    github: Integration
+
+
+class Targets(_Shape):
+    repository_ids: Annotated[list[str], Meta(min_length=1)]
+
+
+class OutputConfig(_Shape):
+    brand_voice_id: str | UnsetType = UNSET
+    publish_destination: Literal["webflow", "framer", "custom"] | UnsetType = UNSET
+    #: This service's own name of ``brandVoiceId``: a client that changes one of the two and sends both is refused.
+    brand_identity_id: UnsetType = UNSET
+
+
+class Cron(_Shape):
+    frequency: Literal["daily", "weekly", "monthly", "custom"]
+    hour: Annotated[int, Meta(ge=0, le=23)]
+    minute: Annotated[int, Meta(ge=0, le=59)]
+    day_of_week: Annotated[int, Meta(ge=0, le=6)] | UnsetType = UNSET
+    day_of_month: Annotated[int, Meta(ge=1, le=31)] | UnsetType = UNSET
+
+
+class CronSource(_Shape):
+    cron: Cron
+
+
+class Schedule(_Shape):
+    id: str
+    organization_id: str
+    name: str
+    source_type: Literal["cron"]
+    source_config: CronSource
+    targets: Targets
+    output_type: _Kind
+    enabled: bool
+    auto_publish: bool
+    lookback_window: _Window
+    created_at: str
+    updated_at: str
+    output_config: OutputConfig | UnsetType | None = UNSET
+
+
+class Schedules(Answer):
+    schedules: list[Schedule]
+    repository_map: dict[str, str]
+
+
+class OneSchedule(Answer):
+    schedule: Schedule
+
+
+class EventSource(_Shape):
+    event_types: Annotated[list[Literal["push", "release"]], Meta(min_length=1)]
+    include_pre_releases: bool
+    ignore_commit_patterns: list[str]
+
+
+class EventTrigger(_Shape):
+    id: str
+    organization_id: str
+    name: str
+    source_type: Literal["github_webhook"]
+    source_config: EventSource
+    targets: Targets
+    output_type: _Kind
+    enabled: bool
+    auto_publish: bool
+    created_at: str
+    updated_at: str
+    output_config: OutputConfig | UnsetType | None = UNSET
+
+
+class EventTriggers(Answer):
+    event_triggers: list[EventTrigger]
+    repository_map: dict[str, str]
+
+
+class OneEventTrigger(Answer):
+    event_trigger: EventTrigger
+
+
+class Error(_Shape):
+    error: Annotated[str, Meta(min_length=1)]
+    code: str | UnsetType = UNSET
+    recovery: str | UnsetType = UNSET
+
+
+class RateLimited(_Shape):
+    error: Literal["Rate limit exceeded"]
+    limit: _Number
+    remaining: Annotated[int, Meta(ge=0, le=0)]
+    #: In milliseconds: later than 2001, also of a clock that is set by hand.
+    reset: Annotated[int, Meta(ge=10**12)]
+
+
+#: By operation, as ``METHOD path``: the status of a success and what its body is. ``GET /v1/status`` is not among them:
+#: clients expect the product's name there.
+SUCCESSES: Final[dict[str, tuple[int, type[Struct]]]] = {
+    "GET /v1/posts": (200, Posts),
+    "GET /v1/posts/{postId}": (200, OnePost),
+    "PATCH /v1/posts/{postId}": (200, OnePost),
+    "DELETE /v1/posts/{postId}": (200, Gone),
+    "POST /v1/posts/generate": (202, StartedJob),
+    "GET /v1/posts/generate/{jobId}": (200, FollowedJob),
+    "GET /v1/brand-identities": (200, Brands),
+    "GET /v1/brand-identities/{brandIdentityId}": (200, OneBrand),
+    "PATCH /v1/brand-identities/{brandIdentityId}": (200, OneBrand),
+    "DELETE /v1/brand-identities/{brandIdentityId}": (200, GoneWithOthers),
+    "POST /v1/brand-identities/generate": (202, OneBrandJob),
+    "GET /v1/brand-identities/generate/{jobId}": (200, OneBrandJob),
+    "GET /v1/integrations": (200, Integrations),
+    "POST /v1/integrations/github": (201, OneIntegration),
+    "DELETE /v1/integrations/{integrationId}": (200, GoneWithOthers),
+    "GET /v1/schedules": (200, Schedules),
+    "POST /v1/schedules": (201, OneSchedule),
+    "PATCH /v1/schedules/{scheduleId}": (200, OneSchedule),
+    "DELETE /v1/schedules/{scheduleId}": (200, Gone),
+    "GET /v1/event-triggers": (200, EventTriggers),
+    "POST /v1/event-triggers": (201, OneEventTrigger),
+    "GET /v1/event-triggers/{triggerId}": (200, OneEventTrigger),
+    "PATCH /v1/event-triggers/{triggerId}": (200, OneEventTrigger),
+    "DELETE /v1/event-triggers/{triggerId}": (200, Gone),
+}
+
+
+def check(operation: str, status: int, body: object) -> None:
+    """Raise an error unless clients of the hosted product can read an answer."""
+    if status == 429:
+        convert(body, RateLimited)
+    elif status >= 400:
+        convert(body, Error)
+    elif operation in SUCCESSES:
+        expected, shape = SUCCESSES[operation]
+        assert status == expected
+        convert(body, shape)
+    else:
+        # An operation that the hosted product does not have.
+        convert(body, Answer)

@@ -1,0 +1,161 @@
+"""Every answer is in the document of the running setting; with ``CONTENTSVC_HOSTED_CLIENT`` clients can read it."""
+
+import json
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import jsonschema_rs
+import msgspec
+import pytest
+from tests import postgres, sqlite
+from tests.api import hosted_shapes
+from tests.api.tour import Heard, tour
+from tests.api.world import SEALER, ApiWorld, Caller
+
+from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_http.settings import Settings
+
+#: Statuses that the tour hears of some operation.
+STATUSES: Final = {200, 201, 202, 400, 401, 403, 404, 409, 412, 413, 415, 429}
+
+
+@contextmanager
+def _url(database: str, folder: Path) -> Generator[str]:
+    if database == "sqlite":
+        yield sqlite.migrated(folder / "store.db")
+    else:
+        with postgres.emptied() as url:
+            yield url
+
+
+@asynccontextmanager
+async def _stores(database: str, folder: Path) -> AsyncGenerator[SqlStores]:
+    with _url(database, folder) as url:
+        stores = sql_stores(Database(url), SEALER)
+        try:
+            yield stores
+        finally:
+            await stores.close()
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("hosted", ["on", "off"])
+async def test_every_answer_is_as_documented(hosted: str, database: str, tmp_path: Path) -> None:
+    async with _stores(database, tmp_path) as stores:
+        heard = await tour(ApiWorld(Settings(hosted_client=hosted), stores=stores))
+
+    document = await _document(hosted)
+    operations = {
+        f"{method.upper()} {path}"
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+        if operation.get("security")
+    }
+    assert {each.operation for each in heard if each.status < 300} == operations
+    assert {each.status for each in heard} == STATUSES
+    for each in heard:
+        _check_documented(document, each)
+        if hosted == "on":
+            hosted_shapes.check(each.operation, each.status, each.body)
+
+
+async def test_without_the_setting_the_shapes_of_the_hosted_product_are_not_met(acme: Caller) -> None:
+    listed = (await acme("GET", "/v1/integrations")).json()
+
+    with pytest.raises(msgspec.ValidationError, match="missing required field"):
+        hosted_shapes.check("GET /v1/integrations", 200, listed)
+
+
+async def test_operations_have_the_names_of_the_methods_that_the_hosted_product_documents() -> None:
+    for hosted in ("on", "off"):
+        document = await _document(hosted)
+        named = {
+            f"{method.upper()} {path}": operation["operationId"]
+            for path, item in document["paths"].items()
+            for method, operation in item.items()
+        }
+        assert {name: named[name] for name in NAMES} == NAMES
+        assert set(NAMES) - {"GET /v1/status"} == set(hosted_shapes.SUCCESSES)
+
+
+async def test_triggers_of_other_providers_are_not_in_the_list_but_can_be_read() -> None:
+    world = ApiWorld(Settings(hosted_client="on"))
+    acme = await world.caller()
+    made = (await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})).json()
+
+    listed = (await acme("GET", "/v1/event-triggers")).json()
+    read = (await acme("GET", f"/v1/event-triggers/{made['eventTrigger']['id']}")).json()
+
+    assert (listed["eventTriggers"], listed["repositoryMap"]) == ([], {})
+    assert read["eventTrigger"]["sourceType"] == "codehost_webhook"
+
+
+async def test_what_was_disabled_is_named() -> None:
+    world = ApiWorld(Settings(hosted_client="on"))
+    acme = await world.caller()
+    new = {"name": "Each push", "targets": {"repositoryIds": [acme.repository_id]}}
+    trigger = (await acme("POST", "/v1/event-triggers", new)).json()["eventTrigger"]["id"]
+
+    gone = (await acme("DELETE", f"/v1/integrations/{acme.connection.integration.id}")).json()
+
+    assert gone["disabledEvents"] == [{"id": trigger, "name": "Each push"}]
+    assert gone["disabledSchedules"] == []
+
+
+NAMES: Final = {
+    "GET /v1/posts": "listPosts",
+    "GET /v1/posts/{postId}": "getPost",
+    "PATCH /v1/posts/{postId}": "updatePost",
+    "DELETE /v1/posts/{postId}": "deletePost",
+    "POST /v1/posts/generate": "createPostGeneration",
+    "GET /v1/posts/generate/{jobId}": "getPostGeneration",
+    "GET /v1/brand-identities": "listBrandIdentities",
+    "GET /v1/brand-identities/{brandIdentityId}": "getBrandIdentity",
+    "PATCH /v1/brand-identities/{brandIdentityId}": "updateBrandIdentity",
+    "DELETE /v1/brand-identities/{brandIdentityId}": "deleteBrandIdentity",
+    "POST /v1/brand-identities/generate": "createBrandIdentity",
+    "GET /v1/brand-identities/generate/{jobId}": "getBrandIdentityGeneration",
+    "GET /v1/integrations": "listIntegrations",
+    "POST /v1/integrations/github": "createGitHubIntegration",
+    "DELETE /v1/integrations/{integrationId}": "deleteIntegration",
+    "GET /v1/schedules": "listSchedules",
+    "POST /v1/schedules": "createSchedule",
+    "PATCH /v1/schedules/{scheduleId}": "updateSchedule",
+    "DELETE /v1/schedules/{scheduleId}": "deleteSchedule",
+    "GET /v1/event-triggers": "listEventTriggers",
+    "POST /v1/event-triggers": "createEventTrigger",
+    "GET /v1/event-triggers/{triggerId}": "getEventTrigger",
+    "PATCH /v1/event-triggers/{triggerId}": "updateEventTrigger",
+    "DELETE /v1/event-triggers/{triggerId}": "deleteEventTrigger",
+    "GET /v1/status": "getPublicApiStatus",
+}
+_DOCUMENTS: Final[dict[str, Any]] = {}
+
+
+async def _document(hosted: str) -> Any:
+    """Return the document of a setting; objects in it have no fields but those that it names."""
+    if hosted not in _DOCUMENTS:
+        answer = await ApiWorld(Settings(hosted_client=hosted)).send("GET", "/schema/openapi.json")
+        document = answer.json()
+        for schema in document["components"]["schemas"].values():
+            if "properties" in schema:
+                schema.setdefault("additionalProperties", False)
+        _DOCUMENTS[hosted] = document
+    return _DOCUMENTS[hosted]
+
+
+def _check_documented(document: Any, heard: Heard) -> None:
+    method, path = heard.operation.split()
+    documented = document["paths"][path][method.lower()]["responses"][str(heard.status)]
+    schema = json.dumps(documented["content"]["application/json"]["schema"], sort_keys=True)
+    validator = _validator(json.dumps(document["components"], sort_keys=True), schema)
+    faults = [f"{list(fault.instance_path)}: {fault.message}" for fault in validator.iter_errors(heard.body)]
+    assert faults == [], f"{heard.operation} {heard.status}"
+
+
+@cache
+def _validator(components: str, schema: str) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator({**json.loads(schema), "components": json.loads(components)})

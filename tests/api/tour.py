@@ -1,0 +1,286 @@
+"""Requests to every operation of ``/v1`` that needs a key, with each kind of answer that an operation has."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final, final
+
+import httpx
+from attrs import frozen
+from tests.api.furnished import furnish
+from tests.api.world import JSON, ApiWorld, Caller
+
+from contentsvc_core import Scope
+from contentsvc_core.ports.brands import NotRead, Page
+
+_TEXT: Final = {"Content-Type": "text/plain"}
+_GITHUB_ID: Final = 4242
+#: More than an operation takes.
+_LARGE: Final = b" " * (2 * 1024 * 1024)
+#: More requests in a minute than an operation takes that is asked until it is limited.
+_MOST: Final = 11
+
+
+@final
+@frozen
+class Heard:
+    """An answer, with the operation that gave it: ``METHOD path``."""
+
+    operation: str
+    status: int
+    body: Any
+
+
+@final
+class _Site:
+    """A site that can always be read."""
+
+    async def read(self, url: str) -> Page | NotRead:
+        return Page(url=url, html="<html><head><title>Beacon</title></head></html>")
+
+
+@final
+class _Tourist:
+    def __init__(self, world: ApiWorld, caller: Caller) -> None:
+        self.heard: list[Heard] = []
+        self._world = world
+        self._caller = caller
+        self.reader: Caller | None = None
+        self.writer: Caller | None = None
+
+    async def ask(
+        self,
+        operation: str,
+        status: int,
+        body: object = None,
+        *,
+        query: str = "",
+        caller: Caller | None = None,
+        ids: Mapping[str, str] | None = None,
+        **sent: Any,
+    ) -> Any:
+        answer = await self._send(caller or self._caller, operation, body, query, ids or {}, **sent)
+        assert answer.status_code == status, f"{operation}: {answer.status_code} {answer.text}"
+        self.heard.append(Heard(operation, status, answer.json()))
+        return answer.json()
+
+    async def refused(self, operation: str, *, taking: object = None, unknown: Mapping[str, str] | None = None) -> None:
+        """Hear the refusals that do not depend on what there is."""
+        ids = unknown or {}
+        caller = self._caller
+        # This is not about the limits.
+        self._world.clock.advance(timedelta(minutes=1))
+        method, path = operation.split()
+        anonymous = await caller.world.send(method, _filled(path, ids), **({} if taking is None else {"json": taking}))
+        assert anonymous.status_code == 401
+        self.heard.append(Heard(operation, 401, anonymous.json()))
+        may_not = self.writer if method == "GET" else self.reader
+        await self.ask(operation, 403, taking, caller=may_not, ids=ids)
+        if unknown:
+            await self.ask(operation, 404, taking, ids=ids)
+        if taking is not None:
+            await self.ask(operation, 400, content=b"[]", headers=JSON, ids=ids)
+            await self.ask(operation, 415, content=b"{}", headers=_TEXT, ids=ids)
+            await self.ask(operation, 413, content=_LARGE, headers=JSON, ids=ids)
+
+    async def limited(self, operation: str) -> None:
+        for _ in range(_MOST):
+            answer = await self._send(self._caller, operation, None, "", {}, content=b"[]", headers=JSON)
+            if answer.status_code == 429:
+                self.heard.append(Heard(operation, 429, answer.json()))
+                return
+        message = f"{operation} has no limit"
+        raise AssertionError(message)
+
+    async def _send(
+        self, caller: Caller, operation: str, body: object, query: str, ids: Mapping[str, str], **sent: Any
+    ) -> httpx.Response:
+        method, path = operation.split()
+        return await caller(method, _filled(path, ids) + query, body, **sent)
+
+
+def _filled(path: str, ids: Mapping[str, str]) -> str:
+    return path.format(**ids)
+
+
+async def tour(world: ApiWorld) -> list[Heard]:
+    """Return an answer of every status that each operation has, of an organization with one of everything."""
+    caller = await world.caller()
+    known = await furnish(world, caller)
+    tourist = _Tourist(world, caller)
+    tourist.reader = await world.caller("Reader", Scope.READ)
+    tourist.writer = await world.caller("Writer", Scope.WRITE)
+    brand = known["/v1/brand-identities/{brandIdentityId}"]
+    await _posts(tourist, known["/v1/posts/{postId}"])
+    await _integrations_and_what_uses_them(tourist, brand)
+    await _brands(world, tourist, brand)
+    await _ours(tourist, known)
+    return tourist.heard
+
+
+async def _posts(tourist: _Tourist, post: str) -> None:
+    ask, mine = tourist.ask, {"postId": post}
+    unknown, stale = {"postId": "post_unknown"}, {"If-Match": '"stale"'}
+    for query in ("", "?limit=1", "?status=published", "?status=draft&sort=asc", "?contentType=investor_update"):
+        await ask("GET /v1/posts", 200, query=query)
+    for query in ("?page=99", "?status=poem", "?brandIdentityId=brand_unknown"):
+        await ask("GET /v1/posts", 400, query=query)
+    await tourist.refused("GET /v1/posts")
+    await ask("GET /v1/posts/{postId}", 200, ids=mine)
+    await ask("GET /v1/posts/{postId}", 412, ids=mine, headers=stale)
+    await ask("GET /v1/posts/{postId}", 400, ids=mine, headers={"If-Match": "stale"})
+    await tourist.refused("GET /v1/posts/{postId}", unknown=unknown)
+    change = "PATCH /v1/posts/{postId}"
+    await ask(change, 200, {"title": "A lamp", "markdown": "# A lamp", "status": "published"}, ids=mine)
+    await ask(change, 400, {}, ids=mine)
+    await ask(change, 412, {"title": "A lens"}, ids=mine, headers=stale)
+    await tourist.refused(change, taking={"title": "A lens"}, unknown=unknown)
+    generate, follow = "POST /v1/posts/generate", "GET /v1/posts/generate/{jobId}"
+    for kind in ("changelog", "linkedin_post"):
+        job = (await ask(generate, 202, {"contentType": kind}))["job"]
+        await ask(follow, 200, ids={"jobId": job["id"]})
+    await ask(generate, 400, {"contentType": "poem"})
+    await tourist.refused(generate, taking={"contentType": "changelog"})
+    await tourist.limited(generate)
+    await tourist.refused(follow, unknown={"jobId": "job_unknown"})
+    await ask("DELETE /v1/posts/{postId}", 412, ids=mine, headers=stale)
+    await ask("DELETE /v1/posts/{postId}", 200, ids=mine)
+    await tourist.refused("DELETE /v1/posts/{postId}", unknown=unknown)
+
+
+async def _integrations_and_what_uses_them(tourist: _Tourist, brand: str) -> None:
+    ask = tourist.ask
+    for provider in ("github", "codehost"):
+        connect = f"POST /v1/integrations/{provider}"
+        new = {"owner": "acme", "repo": f"buoy-{provider}", "repositoryId": _GITHUB_ID, "branch": "main"}
+        made = await ask(connect, 201, new)
+        await ask(connect, 409, new)
+        await ask(connect, 400, {**new, "repo": "a/b"})
+        await tourist.refused(connect, taking=new)
+    await ask("GET /v1/integrations", 200)
+    await tourist.refused("GET /v1/integrations")
+    await ask("DELETE /v1/integrations/{integrationId}", 200, ids={"integrationId": made["codehost"]["id"]})
+    github = {"integrationId": (await ask("GET /v1/integrations", 200))["github"][0]["id"]}
+    targets = {"repositoryIds": [str(_GITHUB_ID)]}
+    speaking = {"brandVoiceId": brand}
+    await _schedules(tourist, targets, speaking)
+    await _event_triggers(tourist, targets, speaking)
+    gone = await ask("DELETE /v1/integrations/{integrationId}", 200, ids=github)
+    assert len(gone["disabledSchedules"]) == len(gone["disabledEvents"]) == 1
+    await tourist.refused("DELETE /v1/integrations/{integrationId}", unknown={"integrationId": "int_unknown"})
+
+
+async def _schedules(tourist: _Tourist, targets: dict[str, Any], speaking: dict[str, str]) -> None:
+    ask = tourist.ask
+    create, change, delete = (f"{name} /v1/schedules{rest}" for name, rest in _kinds("scheduleId"))
+    new = {
+        "name": "Daily",
+        "sourceType": "cron",
+        "sourceConfig": {"cron": {"frequency": "daily", "hour": 9, "minute": 0}},
+        "targets": targets,
+        "outputType": "changelog",
+        "outputConfig": speaking,
+        "enabled": True,
+        "autoPublish": False,
+        "lookbackWindow": "last_7_days",
+    }
+    first = {"scheduleId": (await ask(create, 201, new))["schedule"]["id"]}
+    await ask(create, 409, new)
+    await ask(create, 400, {**new, "outputConfig": {"brandVoiceId": "brand_unknown"}})
+    await tourist.refused(create, taking=new)
+    monthly = {"cron": {"frequency": "monthly", "hour": 9, "minute": 0, "dayOfMonth": 31}}
+    other = {**new, "name": "Monthly", "sourceConfig": monthly, "outputConfig": None}
+    second = {"scheduleId": (await ask(create, 201, other))["schedule"]["id"]}
+    listed = (await ask("GET /v1/schedules", 200))["schedules"]
+    await tourist.refused("GET /v1/schedules")
+    # The whole schedule as it was read, as clients of the hosted product send it.
+    read = next(each for each in listed if each["id"] == first["scheduleId"])
+    changed = await ask(change, 200, {**new, "outputConfig": read["outputConfig"], "name": "Each day"}, ids=first)
+    assert changed["schedule"]["outputConfig"] == read["outputConfig"] != {}
+    await ask(change, 409, new, ids=second)
+    await ask(change, 400, {}, ids=second)
+    await tourist.refused(change, taking=other, unknown={"scheduleId": "sch_unknown"})
+    await ask(delete, 200, ids=second)
+    await tourist.refused(delete, unknown={"scheduleId": "sch_unknown"})
+
+
+async def _event_triggers(tourist: _Tourist, targets: dict[str, Any], speaking: dict[str, str]) -> None:
+    ask = tourist.ask
+    create, change, delete = (f"{name} /v1/event-triggers{rest}" for name, rest in _kinds("triggerId"))
+    get = "GET /v1/event-triggers/{triggerId}"
+    new = {
+        "name": "Releases",
+        "sourceType": "github_webhook",
+        "sourceConfig": {"eventTypes": ["release"]},
+        "targets": targets,
+        "outputType": "changelog",
+        "outputConfig": speaking,
+        "enabled": True,
+        "autoPublish": True,
+    }
+    first = {"triggerId": (await ask(create, 201, new))["eventTrigger"]["id"]}
+    await ask(create, 409, new)
+    await ask(create, 400, {**new, "targets": {"repositoryIds": ["99"]}})
+    await tourist.refused(create, taking=new)
+    # Started by every event, and written in nobody's voice.
+    other = {"sourceType": "github_webhook", "targets": targets, "outputType": "linkedin_post"}
+    second = {"triggerId": (await ask(create, 201, other))["eventTrigger"]["id"]}
+    await ask("GET /v1/event-triggers", 200)
+    await tourist.refused("GET /v1/event-triggers")
+    await ask(get, 200, ids=first)
+    await tourist.refused(get, unknown={"triggerId": "trg_unknown"})
+    await ask(change, 200, {"autoPublish": False}, ids=first)
+    await ask(change, 409, new, ids=second)
+    await ask(change, 400, {}, ids=second)
+    await tourist.refused(change, taking=new, unknown={"triggerId": "trg_unknown"})
+    await ask(delete, 200, ids=second)
+    await tourist.refused(delete, unknown={"triggerId": "trg_unknown"})
+
+
+async def _brands(world: ApiWorld, tourist: _Tourist, brand: str) -> None:
+    ask, mine, unknown = tourist.ask, {"brandIdentityId": brand}, {"brandIdentityId": "brand_unknown"}
+    generate, follow = "POST /v1/brand-identities/generate", "GET /v1/brand-identities/generate/{jobId}"
+    one = "/v1/brand-identities/{brandIdentityId}"
+    job = (await ask(generate, 202, {"name": "Beacon", "websiteUrl": "https://beacon.example"}))["job"]
+    await world.perform(_Site())
+    done = (await ask(follow, 200, ids={"jobId": job["id"]}))["job"]
+    assert done["status"] == "completed"
+    assert job["brandIdentityId"] in {None, done["brandIdentityId"]}
+    await ask(f"GET {one}", 200, ids={"brandIdentityId": done["brandIdentityId"]})
+    await ask(generate, 409, {"name": "Beacon", "websiteUrl": "https://beacon.example"})
+    await tourist.refused(generate, taking={"websiteUrl": "https://beacon.example"})
+    await tourist.limited(generate)
+    await tourist.refused(follow, unknown={"jobId": "job_unknown"})
+    listed = (await ask("GET /v1/brand-identities", 200))["brandIdentities"]
+    await tourist.refused("GET /v1/brand-identities")
+    await tourist.refused(f"GET {one}", unknown=unknown)
+    await ask(f"PATCH {one}", 200, {"audience": "sailors", "customTone": "Plain"}, ids=mine)
+    await ask(f"PATCH {one}", 409, {"name": "Beacon"}, ids=mine)
+    await ask(f"PATCH {one}", 400, {}, ids=mine)
+    await tourist.refused(f"PATCH {one}", taking={"audience": "sailors"}, unknown=unknown)
+    (default,) = (each["id"] for each in listed if each["isDefault"])
+    await ask(f"DELETE {one}", 400, ids={"brandIdentityId": default})
+    gone = await ask(f"DELETE {one}", 200, ids=mine)
+    assert len(gone["disabledSchedules"]) == len(gone["disabledEvents"]) == 1
+    await tourist.refused(f"DELETE {one}", unknown=unknown)
+
+
+async def _ours(tourist: _Tourist, known: Mapping[str, str]) -> None:
+    """Hear operations that the hosted product does not have."""
+    ask, endpoint = tourist.ask, {"endpointId": known["/v1/webhook-endpoints/{endpointId}"]}
+    await ask("GET /v1/webhook-endpoints", 200)
+    await ask("POST /v1/webhook-endpoints", 201, {"url": "https://acme.example/other"})
+    await ask("GET /v1/webhook-endpoints/{endpointId}", 200, ids=endpoint)
+    await ask("PATCH /v1/webhook-endpoints/{endpointId}", 200, {"description": "ours"}, ids=endpoint)
+    await ask("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", 200, ids=endpoint)
+    await ask("POST /v1/webhook-endpoints/{endpointId}/test", 202, ids=endpoint)
+    await ask("DELETE /v1/webhook-endpoints/{endpointId}", 200, ids=endpoint)
+    await ask("GET /v1/webhook-logs", 200)
+    await ask("GET /v1/webhook-logs", 400, query="?page=99")
+    await ask("POST /v1/webhook-logs/{logId}/replay", 202, ids={"logId": known["/v1/webhook-logs/{logId}/replay"]})
+    await ask("GET /v1/context", 200, query="?q=lamp")
+    await ask("GET /v1/context/{customId}", 200, ids={"customId": known["/v1/context/{customId}"]})
+    await ask("GET /v1/event-triggers", 200)
+
+
+def _kinds(id_: str) -> tuple[tuple[str, str], ...]:
+    return ("POST", ""), ("PATCH", f"/{{{id_}}}"), ("DELETE", f"/{{{id_}}}")
