@@ -60,7 +60,7 @@ class Settings:
     #: How many runs a process works on at a time, and how many of them may be of one organization.
     run_concurrency: int = field(default=16, validator=checks.positive)
     run_concurrency_per_organization: int = field(default=12, validator=checks.positive)
-    #: Whether answers of ``/v1`` carry what a client of the hosted product insists on.
+    #: Whether ``/v1`` answers as clients of the hosted product expect it (decision 0038).
     hosted_client: str = field(default="off", converter=str.lower, validator=checks.one_of("on", "off"))
     #: The proxies whose ``X-Forwarded-For`` counts: addresses and networks, separated by commas; none unless named.
     trusted_proxies: str = field(default="", validator=checks.trusted_proxies)
