@@ -6,10 +6,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import postgres
+from tests.compiled import share_compiled_statements
 
 # The time of an example depends on the machine, not on the code.
 settings.register_profile("contentsvc", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("contentsvc")
+
+share_compiled_statements()
 
 _RUN = pytest.StashKey[int]()
 

@@ -59,7 +59,8 @@ async def test_a_use_of_the_key_is_noted(acme: Caller) -> None:
 async def test_switched_off_or_not_installed_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     off = await ApiWorld(Settings(mcp="off")).caller()
     monkeypatch.setattr(agents, "is_installed", lambda: False)
-    without = await ApiWorld().caller()
+    # Worlds with equal settings share an application, which was created while the extra was installed.
+    without = await ApiWorld(Settings(base_url="http://without.example")).caller()
     for caller in (off, without):
         answer = await caller("POST", "/mcp", LIST)
         assert (answer.status_code, answer.json()) == (404, {"error": "Not Found"})

@@ -1,5 +1,6 @@
 """The whole of ``/v1``, and the dashboard, in this process, over memory stores, with a clock that is set by hand."""
 
+from collections import deque
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from datetime import timedelta
@@ -8,18 +9,22 @@ from typing import Any, Final, cast, final
 
 import httpx
 from attrs import evolve, fields
-from litestar.types import ASGIApp
+from litestar.types import ASGIApp, Receive, Send
+from litestar.types import Scope as AsgiScope
 from tests.performing import performer_over
 
+from contentsvc_adapters.aside import OneAtATime
+from contentsvc_adapters.aside import shares as make_shares
 from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.sql import SqlStores
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import Address, ApiKey, Connection, IssuedKey, Operator, Organization, Receiver, Scope
-from contentsvc_core.ports import CodeHost, SiteReader
+from contentsvc_core.ports import CodeHost, Shares, SiteReader
 from contentsvc_core.testing import CountingIds, ManualClock, PlainSteps, push_body, release_body, signed
 from contentsvc_core.usecases.read_site import BrandReader
 from contentsvc_http.app import Front, Services, create_app
+from contentsvc_http.changelog.kept import RenderedPages
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.agents import open_agents, open_toolbox
 from contentsvc_http.wiring.api import open_api
@@ -36,6 +41,8 @@ SEALER = FernetSealer("a secret of at least 32 characters")
 _IDS: Final = CountingIds()
 #: The world whose request is being answered.
 _ANSWERING: Final = ContextVar["ApiWorld"]("answering")
+#: The world that was asked last.
+_answered: Final[deque["ApiWorld"]] = deque(maxlen=1)
 
 
 @final
@@ -45,57 +52,42 @@ class _Forward:
     def __init__(self, *path: str) -> None:
         self._path = path
 
-    def __getattr__(self, name: str) -> Any:
-        part: Any = _ANSWERING.get()
+    def _part(self) -> Any:
+        # Threads of databases run without a context; all worlds of a test with a database use the same one.
+        part: Any = _ANSWERING.get(None) or _answered[-1]
         for step in self._path:
             part = getattr(part, step)
-        return getattr(part, name)
+        return part
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._part(), name)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._part()(*arguments, **named)
 
 
 @cache
-def _shared_app(part: str) -> ASGIApp:
-    """Return the application with the default settings that all worlds on memory stores share.
+def _shared_app(settings: Settings) -> ASGIApp:
+    """Return the application that all worlds with the same settings share.
 
     Its ports are those of the world whose request is being answered. The framework takes longer to register the
     routes than most tests take.
     """
     ports: dict[str, Any] = {port.name: _Forward("stores", port.name) for port in fields(MemoryStores)}
     stores = MemoryStores(**ports)
-    clock, ids, receiver = (cast("Any", _Forward(name)) for name in ("clock", "ids", "receiver"))
-    front = _open_front(Settings(), stores, clock, ids, receiver, lambda: _ANSWERING.get().nudge(), no_hosts)
-    return _app_of(front, part)
-
-
-def _open_front(  # noqa: PLR0917  # each is a part of a world
-    settings: Settings,
-    stores: MemoryStores | SqlStores,
-    clock: ManualClock,
-    ids: CountingIds,
-    receiver: Receiver,
-    nudge: Callable[[], None],
-    hosts: Callable[[str], Awaitable[CodeHost | None]],
-) -> Front:
-    api = open_api(settings, stores, clock, ids, nudge=nudge, hosts=hosts)
-    dashboard = open_dashboard(settings, stores, clock, ids, api=api, receiver=receiver, nudge=nudge, hosts=hosts)
-    return Front(
+    clock, ids, receiver, nudge, hosts = (
+        cast("Any", _Forward(name)) for name in ("clock", "ids", "receiver", "nudge", "hosts")
+    )
+    shares = Shares(heavy=_Forward("shares", "heavy"), lists=_Forward("shares", "lists"))
+    pages = cast("Any", _Forward("rendered_pages"))
+    api = open_api(settings, stores, clock, ids, nudge=nudge, hosts=hosts, shares=shares)
+    front = Front(
         receiver=receiver,
         api=api,
-        dashboard=dashboard,
-        public=open_public_reading(settings, stores),
+        dashboard=open_dashboard(settings, stores, clock, ids, api=api, receiver=receiver, nudge=nudge, hosts=hosts),
+        public=evolve(open_public_reading(settings, stores), pages=pages),
         agents=open_agents(settings, stores, clock, ids, api=api),
     )
-
-
-def _part_of(path: str) -> str:
-    """Return the part of the application that a path can lead to."""
-    return next((part for part in ("/v1/", "/dashboard") if path.startswith(part)), "/")
-
-
-def _app_of(front: Front, part: str) -> ASGIApp:
-    if part != "/":
-        front = evolve(front, public=None, agents=None)
-    if part == "/v1/":
-        front = evolve(front, dashboard=None)
     return create_app(Services(front=front, why_not_ready=_ready))
 
 
@@ -162,35 +154,28 @@ class ApiWorld:
         self.operator = Operator(self.stores.directory, self.stores.keys, self.clock, self.ids)
         self.receiver = Receiver(self.stores.deliveries, self.stores.journal, self.clock, self.ids)
         self.nudged = 0
-        self._shared = settings is None and stores is None and hosts is no_hosts
-        self._front = _open_front(
-            settings or Settings(), self.stores, self.clock, self.ids, self.receiver, self.nudge, hosts
+        self.hosts = hosts
+        self.shares = make_shares()
+        self.rendered_pages = RenderedPages(OneAtATime("public pages"))
+        self._settings = settings or Settings()
+        api = open_api(
+            self._settings, self.stores, self.clock, self.ids, nudge=self.nudge, hosts=hosts, shares=self.shares
         )
-        self._apps: dict[str, ASGIApp] = {}
-        api = self._front.api
-        self.shares = api.shares
         self.toolbox = open_toolbox(
             self.stores,
             self.clock,
             self.ids,
             editor=api.post_editor,
             generator=api.generator,
-            shares=api.shares,
+            shares=self.shares,
         )
         self._organizations = 0
 
-    @property
-    def app(self) -> ASGIApp:
-        """The whole application."""
-        return self._app_for("/")
-
-    def _app_for(self, path: str) -> ASGIApp:
-        part = _part_of(path)
-        if self._shared and part != "/":
-            return _shared_app(part)
-        if part not in self._apps:
-            self._apps[part] = _app_of(self._front, part)
-        return self._apps[part]
+    async def app(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Answer as the whole application does, over the ports of this world."""
+        _ANSWERING.set(self)
+        _answered.append(self)
+        await _shared_app(self._settings)(scope, receive, send)
 
     def nudge(self) -> None:
         self.nudged += 1
@@ -213,9 +198,8 @@ class ApiWorld:
         return Caller(self, organization, connection, issued)
 
     async def send(self, method: str, path: str, **request: Any) -> httpx.Response:
-        _ANSWERING.set(self)
         # The transport would raise what the server answers; the real one does not.
-        transport = httpx.ASGITransport(cast("Any", self._app_for(path)), raise_app_exceptions=False)
+        transport = httpx.ASGITransport(cast("Any", self.app), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
             return await client.request(method, path, **request)
 

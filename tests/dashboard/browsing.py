@@ -1,6 +1,7 @@
 """A browser without scripts: it keeps cookies, reads pages, and sends their forms."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from html.parser import HTMLParser
 from typing import Any, Final, final
 from urllib.parse import urlencode, urljoin
@@ -26,37 +27,67 @@ class SeenForm:
 
 
 @final
-class Seen(HTMLParser):
-    """A page as somebody sees it."""
+class Seen:
+    """A page as somebody sees it; its text is parsed when a test first asks for a part of it."""
 
     def __init__(self, response: httpx.Response) -> None:
-        super().__init__(convert_charrefs=True)
         self.response = response
         self.status = response.status_code
         self.path = response.url.path
+
+    @cached_property
+    def _read(self) -> "_Reader":
+        return _Reader(self.path, self.response.text)
+
+    @property
+    def links(self) -> dict[str, str]:
+        return self._read.links
+
+    @property
+    def forms(self) -> list[SeenForm]:
+        return self._read.forms
+
+    @property
+    def elements(self) -> list[tuple[str, Mapping[str, str]]]:
+        """Return every element, with its attributes."""
+        return self._read.elements
+
+    @property
+    def rows(self) -> list[list[str]]:
+        return self._read.rows
+
+    @property
+    def heading(self) -> str:
+        return self._read.heading
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self._read.words).split())
+
+    def form(self, action: str) -> SeenForm:
+        """Return the form that goes somewhere."""
+        return next(form for form in self.forms if form.action == action)
+
+
+@final
+class _Reader(HTMLParser):
+    def __init__(self, path: str, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self._path = path
         self.links: dict[str, str] = {}
         self.forms: list[SeenForm] = []
-        #: Every element, with its attributes.
         self.elements: list[tuple[str, Mapping[str, str]]] = []
         self.rows: list[list[str]] = []
         self.heading = ""
+        self.words: list[str] = []
         self._open: list[str] = []
-        self._words: list[str] = []
         self._link: tuple[str, list[str]] | None = None
         self._form: SeenForm | None = None
         self._select: str | None = None
         self._area: str | None = None
         self._button: list[str] | None = None
-        self.feed(response.text)
+        self.feed(text)
         self.close()
-
-    @property
-    def text(self) -> str:
-        return " ".join(" ".join(self._words).split())
-
-    def form(self, action: str) -> SeenForm:
-        """Give the form that goes somewhere."""
-        return next(form for form in self.forms if form.action == action)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         told = {name: value or "" for name, value in attrs}
@@ -67,7 +98,7 @@ class Seen(HTMLParser):
             case "a":
                 self._link = (told.get("href", ""), [])
             case "form":
-                self._form = SeenForm(told.get("action", self.path), told.get("method", "get"))
+                self._form = SeenForm(told.get("action", self._path), told.get("method", "get"))
                 self.forms.append(self._form)
             case "button":
                 self._button = []
@@ -122,7 +153,7 @@ class Seen(HTMLParser):
             self._form.fields[self._area][-1] = written + data if written else data.removeprefix("\n")
         if _SHUT.intersection(self._open):
             return
-        self._words.append(data)
+        self.words.append(data)
         if "h1" in self._open:
             self.heading = f"{self.heading} {data}".strip()
         if self._link is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final, final
 
 from sqlalchemy import (
@@ -50,7 +50,11 @@ class SqlOutbox:
         """Take the database, and what opens secrets."""
         self._database = database
         self._sealer = sealer
-        self._due: Final = {is_failing: _heads(database.dialect, is_failing=is_failing) for is_failing in (False, True)}
+
+    @cached_property
+    def _due(self) -> dict[bool, Select[*tuple[Any, ...]]]:
+        # Not when it is created: a command that sends nothing needs neither.
+        return {failing: _heads(self._database.dialect, is_failing=failing) for failing in (False, True)}
 
     async def add(self, message: Message) -> None:
         """Add a message."""
