@@ -8,8 +8,15 @@ from hypothesis import HealthCheck, settings
 from tests import postgres
 from tests.compiled import share_compiled_statements
 
-# The time of an example depends on the machine, not on the code.
-settings.register_profile("contentsvc", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "contentsvc",
+    # Other ones with each run; the campaigns (`make fuzz`, `make model`) try many more.
+    max_examples=60,
+    # The time of an example depends on the machine, not on the code.
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("contentsvc")
 
 share_compiled_statements()

@@ -37,8 +37,8 @@ __all__ = [
 
 #: Drops this process's databases in the end.
 _kept: Final = contextlib.ExitStack()
-#: Those of them that nobody uses at this moment.
-_emptied: Final[list[str]] = []
+#: Those of them that no test uses at this moment, each with a connection that empties it.
+_emptied: Final[list[tuple[str, "psycopg.Connection[tuple[Any, ...]]"]]] = []
 #: In one statement. Tables that others refer to come last.
 _EMPTY: Final = ";".join(str(delete(table)) for table in reversed(metadata.sorted_tables)).encode()
 
@@ -75,16 +75,20 @@ def database(*, migrated: bool = True, also: Callable[[str], object] | None = No
 
 @contextlib.contextmanager
 def emptied() -> Generator[str]:
-    """Give the URL of a database with the schema and without rows, which others of this process have used before.
+    """Return the URL of a database with the schema and without rows, which other tests of this process have used.
 
-    To make one takes longer than most of what is tested; so whoever uses it leaves the schema as it is.
+    Creating one takes longer than most tests; a test must leave the schema as it is.
     """
-    url = _emptied.pop() if _emptied else _kept.enter_context(database())
+    url, connection = _emptied.pop() if _emptied else _made()
     yield url
-    # Not after a failure: who knows what holds which lock.
-    with psycopg.connect(url.replace("+asyncpg", "", 1), autocommit=True) as connection:
-        connection.execute(_EMPTY)
-    _emptied.append(url)
+    # Not after a failure: a lock may still be held.
+    connection.execute(_EMPTY)
+    _emptied.append((url, connection))
+
+
+def _made() -> "tuple[str, psycopg.Connection[tuple[Any, ...]]]":
+    url = _kept.enter_context(database())
+    return url, _kept.enter_context(psycopg.connect(url.replace("+asyncpg", "", 1), autocommit=True))
 
 
 def rows(url: str, query: str, *parameters: object) -> list[tuple[Any, ...]]:

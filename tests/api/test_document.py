@@ -8,17 +8,16 @@ from tests.api.described import subject, try_operation
 from tests.api.furnished import operations
 from tests.api.world import ApiWorld
 
-EXAMPLES: Final = 6
-PARTS: Final = 2
+#: A campaign sends many more (``make fuzz``).
+EXAMPLES: Final = 4
 
 
-@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("mode", ["positive", "negative"])
-def test_every_answer_is_documented(mode: str, part: int) -> None:
+def test_every_answer_is_documented(mode: str) -> None:
     described = subject().operations
     assert len(described) >= 29
 
-    for operation in described[part::PARTS]:
+    for operation in described:
         try_operation(operation, mode, examples=EXAMPLES)
 
 

@@ -19,7 +19,7 @@ from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.runs import ListedRun, RunStatus, WorkflowRun, listed_run
 
 #: The fixture is built once for all examples, which only read.
-_reading = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_reading = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 _TITLES = (
     "Processed push event",
     "Filtered release event",

@@ -21,7 +21,7 @@ _NUMBER: Final = 260
 _INTEGRATIONS: Final = ("int_0", "int_1", "int_2")
 _BRANDS: Final = ("brand_0", "brand_1")
 #: The fixture is built once for all examples, which only read.
-_reading = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_reading = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 _PAGES = st.builds(
     PageRequest,
     limit=st.sampled_from([1, 2, 7, 10, 50, 100]),

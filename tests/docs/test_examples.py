@@ -37,6 +37,7 @@ def tree_with(titled: list[Fence], folder: Path) -> Path:
     return tree / "src"
 
 
+@pytest.mark.slow("starts a Python process for each page")
 @pytest.mark.parametrize("page", PYTHON_PAGES)
 def test_the_examples_of_a_page_run_and_print_what_it_says(page: str, tmp_path: Path) -> None:
     every = fences(read(page))

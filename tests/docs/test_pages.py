@@ -4,6 +4,7 @@ import ast
 import json
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import unquote
@@ -222,6 +223,7 @@ def test_every_direct_dependency_has_its_reason(heading: str, path: tuple[str, .
     assert all(len(row) == 3 and all(row) for row in table)
 
 
+@cache
 def names_of_tests(path: Path) -> set[str]:
     """Give the tests of a file, as ``test`` or ``Class::test``."""
     found: set[str] = set()

@@ -211,6 +211,7 @@ def test_the_unit_keeps_the_process_to_what_it_needs() -> None:
         assert service[name.lower()] == "true", name
 
 
+@pytest.mark.slow("starts pip for each step of the image")
 def test_the_image_is_built_of_what_is_there() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     for copied in instructions("COPY"):

@@ -5,6 +5,7 @@ import time
 from typing import Any, cast
 
 import pytest
+from tests.drivers.connections import MadeUpTime
 
 from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import MAX_BODY
@@ -179,10 +180,10 @@ async def test_time_in_which_the_service_does_not_wait_is_not_the_senders() -> N
     sender = Sender()
     sender.send(1)
     sender.send(1, more=False)
-    with intake.place() as place:
+    with MadeUpTime() as clock, intake.place() as place:
         await place.part(cast("Any", sender.receive))
         # Longer than the sender may take.
-        await asyncio.sleep(0.1)
+        await clock.passes(0.1)
         assert not (await place.part(cast("Any", sender.receive)))["more_body"]
 
 

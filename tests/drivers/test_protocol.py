@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, cast
 
 import pytest
-from tests.drivers.connections import HURRIED, REQUEST, Connection, connected, served
+from tests.drivers.connections import HURRIED, REQUEST, Connection, MadeUpTime, connected, served
 from uvicorn.server import ServerState
 
 from contentsvc_http.bounds import Bounds
@@ -240,13 +240,15 @@ async def test_who_is_late_with_head_and_body_has_no_more_time_than_who_is_late_
         while (await receive())["type"] != "http.disconnect":
             pass
 
-    protocol, connection = connected(app, bounds=Bounds(look_s=0.01, slow_body_s=0.5))
-    protocol.data_received(b"POST / HTTP/1.1\r\n")
-    # So long as both together may take; a head alone may take longer here.
-    await asyncio.sleep(0.5)
-    protocol.data_received(b"Host: test\r\nContent-Length: 10000\r\n\r\n")
-    async with asyncio.timeout(0.4):
-        await ended(connection)
+    with MadeUpTime() as clock:
+        protocol, connection = connected(app, bounds=Bounds(look_s=0.01, slow_body_s=0.5))
+        protocol.data_received(b"POST / HTTP/1.1\r\n")
+        # As long as both together may take; a head alone may take longer here.
+        await clock.passes(0.5)
+        assert not connection.closed
+        protocol.data_received(b"Host: test\r\nContent-Length: 10000\r\n\r\n")
+        await clock.passes(0.1)
+        assert connection.closed
 
     assert b"".join(connection.written).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
     protocol.connection_lost(None)
@@ -293,17 +295,18 @@ async def test_who_reads_a_large_answer_slowly_is_not_sent_away_as_long_as_it_go
     async def app(scope: Any, _receive: Any, send: Any) -> None:
         await send_answer(scope, send, 200, HEADERS, b"{}")
 
-    protocol, connection = connected(app, bounds=HURRIED)
-    await served(protocol, REQUEST % 1)
-    protocol.pause_writing()
-    for left in range(20, 0, -1):
-        connection.unread = left * 64 * 1024
-        await asyncio.sleep(0.02)
-    assert not connection.aborted
+    with MadeUpTime() as clock:
+        protocol, connection = connected(app, bounds=HURRIED)
+        await served(protocol, REQUEST % 1)
+        protocol.pause_writing()
+        for left in range(20, 0, -1):
+            connection.unread = left * 64 * 1024
+            await clock.passes(0.02)
+        assert not connection.aborted
 
-    await ended(connection)
+        await clock.passes(0.1)
 
-    assert connection.aborted
+        assert connection.aborted
     protocol.connection_lost(None)
 
 

@@ -388,7 +388,6 @@ async def test_the_answer_to_a_body_that_is_not_read_arrives() -> None:
     ids=["served", "pipelined", "cut off", "trailers", "ahead", "malformed", "head"],
 )
 async def test_a_connection_leaves_nothing_for_the_collector(sent: bytes) -> None:
-    gc.collect()
     gc.disable()
     try:
         async with listening(Served()) as (port, made):
