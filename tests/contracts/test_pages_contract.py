@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
 import pytest
-from attrs import evolve, frozen
+from attrs import evolve
 from contract_values import ALL_BYTES, IDS, Tenant, a_post, in_batches, later, take, tenant
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.journal import LogEntry, LogQuery, LogStatus
 from contentsvc_core.testing import START
 
-_NUMBER: Final = 260
+_NUMBER: Final = 160
 _INTEGRATIONS: Final = ("int_0", "int_1", "int_2")
 _BRANDS: Final = ("brand_0", "brand_1")
 #: The fixture is built once for all examples, which only read.
@@ -35,15 +35,6 @@ class _Listed(Protocol):
     def id(self) -> str: ...
     @property
     def created_at(self) -> datetime: ...
-
-
-@frozen
-class Shelf:
-    """What was written and is still there, the newest first."""
-
-    acme: Tenant
-    log: Sequence[LogEntry]
-    posts: Sequence[Post]
 
 
 def _times(chance: random.Random) -> list[datetime]:
@@ -121,13 +112,15 @@ async def _posts(acme: Tenant, chance: random.Random) -> list[Post]:
 
 
 @pytest.fixture
-async def shelf(acme: Tenant) -> Shelf:
-    chance = random.Random(5)  # noqa: S311  # no secret
-    posts = await _posts(acme, chance)
-    # Of the deliveries that the posts needed, no entries are to stay.
-    while await acme.stores.journal.sweep(acme.id, before=later(days=999), limit=99):
-        pass
-    return Shelf(acme, await _log(acme, chance), posts)
+async def log(acme: Tenant) -> Sequence[LogEntry]:
+    """Entries that were written and are still there, the newest first."""
+    return await _log(acme, random.Random(5))  # noqa: S311  # no secret
+
+
+@pytest.fixture
+async def posts(acme: Tenant) -> Sequence[Post]:
+    """Posts that were written and are still there, the newest first."""
+    return await _posts(acme, random.Random(5))  # noqa: S311  # no secret
 
 
 def _cut(wanted: Sequence[Any], request: PageRequest) -> tuple[Sequence[Any], Pagination] | InvalidPage:
@@ -149,17 +142,21 @@ def _within(request: PageRequest, wanted: Sequence[Any]) -> PageRequest:
     statuses=st.lists(st.sampled_from(LogStatus), unique=True),
 )
 async def test_a_page_of_the_log_is_cut_out_of_the_whole(
-    shelf: Shelf, request: PageRequest, integrations: list[str], statuses: list[LogStatus]
+    acme: Tenant,
+    log: Sequence[LogEntry],
+    request: PageRequest,
+    integrations: list[str],
+    statuses: list[LogStatus],
 ) -> None:
     wanted = [
         entry
-        for entry in shelf.log
+        for entry in log
         if (not integrations or entry.integration_id in integrations) and (not statuses or entry.status in statuses)
     ]
     asked = _within(request, wanted)
     query = LogQuery(integration_ids=integrations, statuses=statuses)
 
-    assert await shelf.acme.stores.journal.page(shelf.acme.id, query, asked, max_bytes=ALL_BYTES) == _cut(wanted, asked)
+    assert await acme.stores.journal.page(acme.id, query, asked, max_bytes=ALL_BYTES) == _cut(wanted, asked)
 
 
 @_reading
@@ -171,7 +168,8 @@ async def test_a_page_of_the_log_is_cut_out_of_the_whole(
     brands=st.lists(st.sampled_from([*_BRANDS, "brand_unknown"]), unique=True),
 )
 async def test_a_page_of_posts_is_cut_out_of_the_whole(
-    shelf: Shelf,
+    acme: Tenant,
+    posts: Sequence[Post],
     request: PageRequest,
     statuses: list[PostStatus],
     kinds: list[ContentType],
@@ -181,7 +179,7 @@ async def test_a_page_of_posts_is_cut_out_of_the_whole(
 ) -> None:
     wanted = [
         post
-        for post in (reversed(shelf.posts) if ascending else shelf.posts)
+        for post in (reversed(posts) if ascending else posts)
         if (not statuses or post.status in statuses)
         and (not kinds or post.content_type in kinds)
         and (not brands or (post.source_metadata or {}).get("brandIdentityId") in brands)
@@ -189,4 +187,4 @@ async def test_a_page_of_posts_is_cut_out_of_the_whole(
     asked = _within(request, wanted)
     query = PostQuery(ascending=ascending, statuses=statuses, content_types=kinds, brand_identity_ids=brands)
 
-    assert await shelf.acme.stores.posts.page(shelf.acme.id, query, asked) == _cut(wanted, asked)
+    assert await acme.stores.posts.page(acme.id, query, asked) == _cut(wanted, asked)

@@ -44,9 +44,8 @@ from contentsvc_core.search.terms import read_terms
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import RunStatus
 
-#: Two in three are Acme's: enough for 60 pages of ten.
-_NUMBER: Final = 960
-_TOGETHER: Final = 240
+_NUMBER: Final = 1500
+_TOGETHER: Final = 250
 _GROWING: Final = (
     "claims|context_records|events|log_counts|log_entries|post_counts|posts|rate_windows|run_drafts|run_steps"
     "|search_documents|sessions|told_once|workflow_runs"
@@ -81,7 +80,7 @@ async def _filled(database: Database) -> Shelf:
         each = settling if number % 3 else theirs
         assert each.context is not None
         assert each.key is not None
-        at = later(minutes=31 * number)
+        at = later(minutes=20 * number)
         log = evolve(each.log, id=IDS.mint("log_"), created_at=at)
         context = evolve(each.context, id=IDS.mint("ctx_"), delivery_id=f"d-{number}", created_at=at)
         status = RunStatus.PENDING if number % 30 == 0 else RunStatus.COMPLETED

@@ -222,7 +222,7 @@ def test_a_text_costs_in_proportion_to_its_length(name: str) -> None:
     check_all(FAMILIES[name])
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(
     before=st.sampled_from(["", *UNITS]),
     unit=st.lists(st.sampled_from(UNITS), min_size=2, max_size=4).map("".join),
