@@ -185,7 +185,7 @@ _MOST: Final = 0.15
 #: How much more a character of the longer text may cost: 1 is linear, 4 is quadratic.
 _GROWTH: Final = 2.5
 #: The least of so many measures counts: another process on the same core makes each one larger.
-_MEASURES: Final = 6
+_MEASURES: Final = 12
 
 
 def check(name: str, work: _Work, family: Family, *, short: int, cheap: float) -> None:
