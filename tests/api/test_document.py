@@ -12,6 +12,7 @@ from tests.api.world import ApiWorld
 EXAMPLES: Final = 4
 
 
+@pytest.mark.slow("tries every operation with generated requests")
 @pytest.mark.parametrize("mode", ["positive", "negative"])
 def test_every_answer_is_documented(mode: str) -> None:
     described = subject().operations

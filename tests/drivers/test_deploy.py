@@ -300,6 +300,7 @@ def health_check(port: int) -> int:
     return subprocess.run([sys.executable, words[1], script], capture_output=True, check=False, timeout=30).returncode
 
 
+@pytest.mark.slow("starts the processes of the compose file")
 def test_the_sequence_of_the_compose_file_works_outside_of_containers(tmp_path: Path) -> None:
     own = {name.removeprefix("CONTENTSVC_").lower(): value for name, value in node_settings().items()}
     with postgres.database(migrated=False) as url:
