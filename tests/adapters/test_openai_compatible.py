@@ -27,8 +27,8 @@ from contentsvc_core.errors import WriterUnavailable
 from contentsvc_core.webhooks.events import Author, Commit, Push
 
 KEY: Final = "sk-hunter2-hunter2"
-ANSWER: Final = json.dumps({"title": "The beam turns", "markdown": "## Features\n\n- The beam turns.\n"})
-DRAFT: Final = Draft(title="The beam turns", markdown="## Features\n\n- The beam turns.\n")
+ANSWER: Final = json.dumps({"title": "The beam turns", "markdown": "## Added\n\n- The beam turns.\n"})
+DRAFT: Final = Draft(title="The beam turns", markdown="## Added\n\n- The beam turns.\n")
 #: Short, so that nothing waits; long enough that only a real silence is one.
 PATIENCE: Final = Patience(first_pause_s=0.001, silence_s=0.5)
 

@@ -49,7 +49,7 @@ class Reader:
             acme=acme,
             other=other,
             posts=(
-                write(state, acme, "2026-02-03T10:00:00", title=HOSTILE, markdown=f"## Features\n\n{HOSTILE}\n"),
+                write(state, acme, "2026-02-03T10:00:00", title=HOSTILE, markdown=f"## Added\n\n{HOSTILE}\n"),
                 write(state, acme, "2026-02-02T10:00:00", kind=ContentType.BLOG_POST, release_tag="v2.0.0"),
                 write(state, acme, "2026-01-31T23:59:59", release_tag="v1.0.0", markdown="It **shines**.\x0b"),
             ),

@@ -256,13 +256,13 @@ def test_headings_continue_those_around_them(content: str, under: int, expected:
 
 def test_an_excerpt_is_a_line_of_text_without_headings() -> None:
     lamp = '<a href="x" title="a > b">lamp</a>'
-    html = f"<h2>Features</h2>\n<ul>\n<li><strong>beam</strong>: a &lt;moon&gt; {lamp}.</li><li>More</li></ul>"
+    html = f"<h2>Added</h2>\n<ul>\n<li><strong>beam</strong>: a &lt;moon&gt; {lamp}.</li><li>More</li></ul>"
 
     assert excerpt(html) == "beam: a <moon> lamp. More"
     assert excerpt("<p>" + "word " * 999, 20) == "word word word word…"
     commits = '(<a href="x">#7</a>) (<a href="y">0a1b2c3</a>)'
     assert excerpt(f"<ul>\n<li>One {commits}</li>\n<li>Two</li>\n</ul>") == "One; Two"
-    assert excerpt("<ul><li>One</li></ul>\n<h2>Fixes</h2>\n<ul><li>Two.</li><li>Three</li></ul>") == "One; Two. Three"
+    assert excerpt("<ul><li>One</li></ul>\n<h2>Fixed</h2>\n<ul><li>Two.</li><li>Three</li></ul>") == "One; Two. Three"
     assert excerpt("") == ""
     # What is cut in the middle of a tag ends before it.
     assert excerpt(f"<p>{'x' * 30} <a href='{'y' * 100}'>z</a></p>", 3) == "xx…"

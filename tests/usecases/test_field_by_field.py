@@ -380,7 +380,7 @@ class TestRequests:
             updated_at=world.clock.now(),
         )
         assert post.id.startswith("post_")
-        assert post.content.startswith("<h2>Features</h2>")
+        assert post.content.startswith("<h2>Added</h2>")
 
     async def test_a_job_that_finds_nothing_says_so(self, world: World) -> None:
         job = await ask(world)

@@ -4,13 +4,18 @@ from enum import Enum
 
 
 class Section(Enum):
-    """The sections, in the order in which they are printed; the values are their English headings."""
+    """The sections of Keep a Changelog and some more, in the order of headings; the values are English headings."""
 
     BREAKING = "Breaking changes"
     SECURITY = "Security"
-    FEATURES = "Features"
-    FIXES = "Fixes"
+    ADDED = "Added"
+    CHANGED = "Changed"
+    DEPRECATED = "Deprecated"
+    REMOVED = "Removed"
+    FIXED = "Fixed"
     PERFORMANCE = "Performance"
+    REVERTED = "Reverted"
     DOCUMENTATION = "Documentation"
     OTHER = "Other changes"
+    DEPENDENCIES = "Dependencies"
     INTERNAL = "Internal changes"

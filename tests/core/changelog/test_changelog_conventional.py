@@ -30,7 +30,7 @@ def test_what_breaks_the_convention_is_all_description(subject: str) -> None:
 
 @pytest.mark.parametrize("kind", ["FEAT", "Feat", "feat", "feature"])
 def test_types_are_compared_without_case(kind: str) -> None:
-    assert headings(draft_of(f"{kind}: whistle").markdown)[0] == "Features"
+    assert headings(draft_of(f"{kind}: whistle").markdown)[0] == "Added"
 
 
 # The situations of the specification's own examples, in our words.
@@ -42,8 +42,8 @@ def test_types_are_compared_without_case(kind: str) -> None:
         ("feat(bell)!: ring when the water boils", "Breaking changes"),
         ("chore!: no more wooden handles\n\nBREAKING CHANGE: handles are of steel now", "Breaking changes"),
         ("docs: spell the manual right", "Documentation"),
-        ("feat(lang): speak Polish", "Features"),
-        ("fix: do not boil twice\n\nRemember the last boil.\n\nReviewed-by: Z\nRefs: #123", "Fixes"),
+        ("feat(lang): speak Polish", "Added"),
+        ("fix: do not boil twice\n\nRemember the last boil.\n\nReviewed-by: Z\nRefs: #123", "Fixed"),
         ("perf: heat faster", "Performance"),
         ("security: close the spout", "Security"),
         ("fix(security): close the spout", "Security"),

@@ -298,11 +298,11 @@ class TestChanges:
     @pytest.mark.parametrize(
         ("message", "section", "label", "scope", "dependency"),
         [
-            ("feat(lid): x", Section.FEATURES, "lid", "lid", False),
-            ("hotfix: x", Section.FIXES, "", "", False),
+            ("feat(lid): x", Section.ADDED, "lid", "lid", False),
+            ("hotfix: x", Section.FIXED, "", "", False),
             ("sec(lid): x", Section.SECURITY, "lid", "lid", False),
             ("fix(Sec): x", Section.SECURITY, "", "", False),
-            ("feat(sec): x", Section.FEATURES, "sec", "sec", False),
+            ("feat(sec): x", Section.ADDED, "sec", "sec", False),
             ("performance(perf): x", Section.PERFORMANCE, "", "", False),
             ("perf(lid): x", Section.PERFORMANCE, "lid", "lid", False),
             ("doc(docs): x", Section.DOCUMENTATION, "", "", False),
@@ -321,7 +321,7 @@ class TestChanges:
             ("feat(dependencies): cup 2", Section.OTHER, "feat(dependencies)", "dependencies", True),
             ("docs: bump cup from 1 to 2", Section.DOCUMENTATION, "", "", False),
             ("docs(deps): bump cup from 1 to 2", Section.DOCUMENTATION, "deps", "deps", False),
-            ("feat: bump cup from 1 to 2", Section.FEATURES, "", "", False),
+            ("feat: bump cup from 1 to 2", Section.ADDED, "", "", False),
             ("feat!: x", Section.BREAKING, "", "", False),
             ("chore(deps)!: bump cup from 1 to 2", Section.BREAKING, "deps", "deps", False),
         ],
@@ -685,12 +685,10 @@ class TestPages:
 
     def test_entries_that_find_no_room_are_counted(self) -> None:
         commits = [commit(f"fix: drip {n}", sha="", url="") for n in range(5)]
-        whole = "## Fixes\n\n- Drip 0\n- Drip 1\n- Drip 2\n- Drip 3\n- Drip 4\n\nThe end.\n"
+        whole = "## Fixed\n\n- Drip 0\n- Drip 1\n- Drip 2\n- Drip 3\n- Drip 4\n\nThe end.\n"
         assert self._page(1_000, push(*commits)) == whole
-        # 100 and the end with its two line feeds are kept, the headings as far as this one take five more than their
-        # length, entries one.
-        headings = ("## Breaking changes", "## Security", "## Features", "## Fixes")
-        room = 100 + len("The end.") + 2 + sum(len(heading) + 5 for heading in headings) + 5 * len("- Drip 0\n")
+        # 100 and the end with its two line feeds are kept, a heading takes five more than its length, an entry one.
+        room = 100 + len("The end.") + 2 + len("## Fixed") + 5 + 5 * len("- Drip 0\n")
         assert self._page(room, push(*commits)) == whole
         assert self._page(room - 1, push(*commits)) == whole.replace(
             "- Drip 4\n", "\n1 more change is not shown here.\n"
@@ -700,7 +698,7 @@ class TestPages:
         commits = [commit(f"fix: drip {n}", sha="", url="") for n in range(3)]
         assert self._page(110, push(*commits), several=True) == "3 more changes are not shown here.\n\nThe end.\n"
         assert self._page(1_000, push(*commits[:1]), several=True) == (
-            "## acme/kettle\n\n### Fixes\n\n- Drip 0\n\nThe end.\n"
+            "## acme/kettle\n\n### Fixed\n\n- Drip 0\n\nThe end.\n"
         )
 
     def test_stages_that_find_no_room_are_counted_and_their_releases_named_together(self) -> None:
@@ -708,8 +706,8 @@ class TestPages:
         drip = push(commit("fix: drip", sha="", url=""))
         events = (release("v1", url=""), release("v2", url="", body="It *boils*.\n\nTea."), ring, release("v3"), drip)
         assert self._page(1_000, *events) == (
-            "## Not released yet\n\n### Fixes\n\n- Drip\n\n"
-            f"## [v3]({HOST}/releases/tag/v3)\n\n### Features\n\n- Ring\n\n"
+            "## Not released yet\n\n### Fixed\n\n- Drip\n\n"
+            f"## [v3]({HOST}/releases/tag/v3)\n\n### Added\n\n- Ring\n\n"
             "## v2\n\n> It *boils*.\n>\n> Tea.\n\n"
             "## v1\n\nv1 was published without release notes. See the release page.\n\nThe end.\n"
         )
@@ -718,5 +716,5 @@ class TestPages:
         quiet = [release(f"v{n}", url="", body=f"Note {n}.") for n in range(22)]
         ring = push(commit("feat: ring", sha="", url=""))
         markdown = self._page(10_000, *quiet, ring, release("v99", url="", prerelease=True))
-        assert markdown.startswith("## v99 (pre-release)\n\n### Features\n\n- Ring\n\n## v21\n\n> Note 21.\n\n## v20\n")
+        assert markdown.startswith("## v99 (pre-release)\n\n### Added\n\n- Ring\n\n## v21\n\n> Note 21.\n\n## v20\n")
         assert markdown.endswith("## v3\n\n> Note 3.\n\nEarlier: 3 releases\n\nThe end.\n")

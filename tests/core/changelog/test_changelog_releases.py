@@ -90,7 +90,7 @@ def test_there_is_no_compare_link_without_two_proper_tags(previous_tag: str | No
 def test_a_release_without_notes_is_written_from_the_pushes_before_it(body: str | None) -> None:
     draft = announced(release(body=body), push("feat: ring"), push("chore(release): v1.2.0"), previous_tag="v1.1.0")
     assert draft.title == "kettle v1.2.0"
-    assert headings(draft.markdown) == ["Features", "Contributors"]
+    assert headings(draft.markdown) == ["Added", "Contributors"]
     assert entries(draft.markdown) == ["Ring"]
     assert draft.markdown.endswith(f"\n\n**Full changelog:** [v1.1.0...v1.2.0]({HOST}/compare/v1.1.0...v1.2.0)\n")
 
@@ -128,7 +128,7 @@ def test_a_window_lists_its_one_release_and_not_its_notes() -> None:
     draft = written(push("feat: ring"), release("v1.0", name="Kettle *one*", body="secret notes"))
     assert draft is not None
     assert draft.markdown.startswith(
-        f"## Releases\n\n- [v1.0]({HOST}/releases/tag/v1.0): Kettle \\*one\\*\n\n## Features\n\n- Ring "
+        f"## Releases\n\n- [v1.0]({HOST}/releases/tag/v1.0): Kettle \\*one\\*\n\n## Added\n\n- Ring "
     )
 
 
@@ -146,8 +146,8 @@ def test_several_releases_have_their_changes_or_their_notes_the_newest_first() -
     assert draft is not None
     blocks = [block.partition(" ([")[0] for block in draft.markdown.split("\n\n")]
     assert blocks == [
-        *("## Not released yet", "### Fixes", "- The drip"),
-        *(f"## [v1.1b1]({HOST}/releases/tag/v1.1b1) (pre-release)", "### Features", "- Ring"),
+        *("## Not released yet", "### Fixed", "- The drip"),
+        *(f"## [v1.1b1]({HOST}/releases/tag/v1.1b1) (pre-release)", "### Added", "- Ring"),
         *(f"## [v1.0]({HOST}/releases/tag/v1.0): Kettle \\*one\\*", "> # Louder\n>\n> - it `rings`"),
         *("## Contributors", "@ada\n"),
     ]

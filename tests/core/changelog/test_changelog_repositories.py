@@ -26,13 +26,13 @@ def test_each_repository_has_its_part_and_everybody_is_thanked_once() -> None:
 
 - [v1.2.0]({HOST}/releases/tag/v1.2.0)
 
-### Features
+### Added
 
 - Ring ([#3]({HOST}/issues/3)) ([aaaaaaa]({HOST}/commit/{sha}))
 
 ## acme/lid
 
-### Fixes
+### Fixed
 
 - It drips ([bbbbbbb]({HOST}/commit/{"b" * 40}))
 

@@ -16,8 +16,8 @@ def test_sections_come_in_a_fixed_order_whatever_the_order_of_the_commits() -> N
     assert headings(draft.markdown) == [
         "Breaking changes",
         "Security",
-        "Features",
-        "Fixes",
+        "Added",
+        "Fixed",
         "Performance",
         "Documentation",
         "Other changes",
@@ -65,13 +65,13 @@ def test_merges_are_shown_when_they_are_all_there_is() -> None:
 
 def test_a_merged_pull_request_alone_is_told_by_its_title() -> None:
     draft = draft_of("Merge pull request #12 from ada/lid\n\nfeat(lid): close by itself")
-    assert section(draft.markdown, "Features") == ["**lid:** Close by itself"]
+    assert section(draft.markdown, "Added") == ["**lid:** Close by itself"]
     assert f"[#12]({HOST}/issues/12)" in draft.markdown
 
 
 def test_another_forges_merge_carries_its_title_in_the_subject() -> None:
     draft = draft_of("Merge pull request 'fix: drip' (#12) from ada/lid into main")
-    assert section(draft.markdown, "Fixes") == ["Drip"]
+    assert section(draft.markdown, "Fixed") == ["Drip"]
 
 
 def test_a_pull_request_whose_commits_came_before_is_told_beside_other_pushes() -> None:

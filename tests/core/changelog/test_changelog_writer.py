@@ -24,7 +24,7 @@ def test_a_push_reads_like_this() -> None:
 - **lid:** Close by itself ([#12]({HOST}/issues/12)) ([0000000]({HOST}/commit/{"0" * 40}))
   > `lid.open()` is gone
 
-## Fixes
+## Fixed
 
 - Keep `water_level` right ([#14]({HOST}/issues/14)) ([1111111]({HOST}/commit/{"1" * 40}))
 
@@ -83,4 +83,4 @@ def test_nothing_depends_on_time_or_on_who_asks() -> None:
     made = commit("feat: ring", author=ADA)
     later = evolve(made, timestamp="1999-12-31T23:59:59-08:00")
     assert written(push(made)) == written(push(later))
-    assert headings(draft_of(made).markdown) == ["Features", "Contributors"]
+    assert headings(draft_of(made).markdown) == ["Added", "Contributors"]

@@ -101,7 +101,7 @@ class TestBlogPosts:
     def test_one_change_by_nobody_is_told_like_this(self) -> None:
         assert written(_BLOG, push(commit("feat: ring at noon (#3)", author=_BOT))).markdown == (
             "News from kettle.\n\n"
-            f"## Features\n\n- Ring at noon. ([#3]({HOST}/issues/3))\n\n"
+            f"## Added\n\n- Ring at noon. ([#3]({HOST}/issues/3))\n\n"
             f"*This post is written from the commits and releases of [acme/kettle]({HOST}).*\n"
         )
 

@@ -10,11 +10,16 @@ from contentsvc_core.content.sections import Section
 IMPORTANCE: Final = (
     Section.BREAKING,
     Section.SECURITY,
-    Section.FEATURES,
-    Section.FIXES,
+    Section.ADDED,
+    Section.CHANGED,
+    Section.FIXED,
     Section.PERFORMANCE,
+    Section.REMOVED,
+    Section.DEPRECATED,
+    Section.REVERTED,
     Section.OTHER,
     Section.DOCUMENTATION,
+    Section.DEPENDENCIES,
     Section.INTERNAL,
 )
 #: Words that make any change small for most readers.
@@ -55,4 +60,8 @@ def importance(change: Change) -> tuple[int, bool, bool, bool, int]:
 
 def is_news(change: Change) -> bool:
     """Whether a change is told in posts of every kind; the others are counted there, and told in changelogs alone."""
-    return not change.dependency and change.section not in {Section.DOCUMENTATION, Section.INTERNAL}
+    return not change.dependency and change.section not in {
+        Section.DOCUMENTATION,
+        Section.DEPENDENCIES,
+        Section.INTERNAL,
+    }

@@ -1,6 +1,7 @@
 """The body of a changelog: sections of changes, under their repository and their release where there are several."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Final
 
 from contentsvc_core.content.changelog.entries import entry, joined
@@ -17,7 +18,6 @@ from contentsvc_core.content.changelog.releases import (
 from contentsvc_core.content.changelog.report import Part, Stage
 from contentsvc_core.content.changelog.selection import Change
 from contentsvc_core.content.changelog.voice import Voice
-from contentsvc_core.content.sections import Section
 from contentsvc_core.webhooks.events import Release
 
 #: In characters: the notes of one release among several.
@@ -77,7 +77,8 @@ class Page:
                 self._left_out += len(stage.changes)
                 unlisted = [stage.release, *unlisted] if stage.release and not stage.changes else unlisted
         if unlisted:
-            self._add([earlier_releases(unlisted, phrases)])
+            # Part of the 100 characters that a page keeps free.
+            self._blocks.append(earlier_releases(unlisted, phrases))
 
     def _told(self, release: Release, stage: Stage) -> list[str]:
         """Give what there is to read of a release without changes: its author's notes, set apart from the rest."""
@@ -89,18 +90,17 @@ class Page:
         return [quoted, *([cut_notes(release, self._voice.phrases)] if cut else [])]
 
     def _sections(self, changes: Sequence[Change], base: str | None, mark: str) -> None:
-        for section in Section:
+        for section, of_section in groupby(changes, key=lambda change: change.section):
             heading = f"{mark} {self._voice.phrases.headings[section]}"
             lines: list[str] = []
             self._room -= len(heading) + 5
-            for change in changes:
-                if change.section is section:
-                    line = entry(change, base, self._voice)
-                    self._room -= len(line) + 1
-                    if self._room < 0:
-                        self._left_out += 1
-                    else:
-                        lines.append(line)
+            for change in of_section:
+                line = entry(change, base, self._voice)
+                self._room -= len(line) + 1
+                if self._room < 0:
+                    self._left_out += 1
+                else:
+                    lines.append(line)
             if lines:
                 self._blocks += [heading, "\n".join(lines)]
 

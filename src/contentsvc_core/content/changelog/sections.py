@@ -19,8 +19,8 @@ _SPELLINGS: Final = {
 }
 _SECTIONS: Final = {
     "security": Section.SECURITY,
-    "feat": Section.FEATURES,
-    "fix": Section.FIXES,
+    "feat": Section.ADDED,
+    "fix": Section.FIXED,
     "perf": Section.PERFORMANCE,
     "docs": Section.DOCUMENTATION,
 }

@@ -27,7 +27,7 @@ _SAYS_PRE: Final = re.compile(r"(?<![^\W\d_])pre(?:-?release)?(?![^\W\d_])", re.
 _SAID: Final = {
     Section.BREAKING: re.compile(r"break", re.IGNORECASE),
     Section.SECURITY: re.compile(r"secur", re.IGNORECASE),
-    Section.FIXES: re.compile(r"(?:hot|bug)?fix(?:es|ed|ing)?\b", re.IGNORECASE),
+    Section.FIXED: re.compile(r"(?:hot|bug)?fix(?:es|ed|ing)?\b", re.IGNORECASE),
     Section.DOCUMENTATION: re.compile(r".*\bdoc(?:s|ument|umentation)?\b", re.IGNORECASE),
 }
 #: A kind of change: its section, and whether it is an update of a dependency.

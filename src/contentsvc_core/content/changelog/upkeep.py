@@ -46,7 +46,7 @@ def upkeep_of(kind: str, scope: str, text: str, section: Section) -> Section | N
     if not (
         kind in _INTERNAL_KINDS
         or scope in _INTERNAL_SCOPES
-        or (section is Section.FIXES and _UPKEEP_FIX.search(text))
+        or (section is Section.FIXED and _UPKEEP_FIX.search(text))
         or (not kind and _UPKEEP.match(text))
     ):
         return None

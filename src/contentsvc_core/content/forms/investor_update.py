@@ -36,7 +36,16 @@ _RELEASES_LIMIT: Final = 16_000
 _TABLE_LIMIT: Final = 16_000
 _RELEASES_LISTED: Final = 20
 _TAG_LIMIT: Final = 80
-_SHIPPED: Final = (Section.SECURITY, Section.FEATURES, Section.PERFORMANCE, Section.FIXES, Section.OTHER)
+_SHIPPED: Final = (
+    Section.SECURITY,
+    Section.ADDED,
+    Section.CHANGED,
+    Section.REMOVED,
+    Section.PERFORMANCE,
+    Section.FIXED,
+    Section.REVERTED,
+    Section.OTHER,
+)
 
 
 def write_investor_update(brief: Brief) -> Draft | None:
@@ -123,7 +132,7 @@ def _list(lines: list[str], of: int, news: News) -> list[str]:
 
 def _completed(item: Item, news: News) -> str:
     """Tell what was completed; many a fix is named by what was wrong, so that it is said to be corrected."""
-    if item.change.section is not Section.FIXES:
+    if item.change.section is not Section.FIXED:
         return _told(item, news)
     said = news.voice.phrases.corrected.format(text=plain(item.change.text))
     said = f"{said} ({item.part.project})" if news.several else said

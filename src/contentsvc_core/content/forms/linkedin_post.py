@@ -77,8 +77,8 @@ def _bullets(news: News, lead: Item | None) -> list[str]:
 def _mixed(items: list[Item]) -> list[Item]:
     """Choose what is shown: the most important ones, but not features alone when there are fixes, too."""
     shown = items[:_BULLETS]
-    fixes = [item for item in items[_BULLETS:] if item.change.section is Section.FIXES]
-    if fixes and all(item.change.section is not Section.FIXES for item in shown):
+    fixes = [item for item in items[_BULLETS:] if item.change.section is Section.FIXED]
+    if fixes and all(item.change.section is not Section.FIXED for item in shown):
         shown[-1] = fixes[0]
     return shown
 
