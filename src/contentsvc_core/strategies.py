@@ -74,7 +74,15 @@ def commits() -> st.SearchStrategy[Commit]:
         timestamp=foreign_text(max_size=30),
         url=foreign_text(max_size=80),
         distinct=st.booleans(),
+        added=_paths(),
+        modified=_paths(),
+        removed=_paths(),
+        paths_cut=st.integers(0, 9),
     )
+
+
+def _paths() -> st.SearchStrategy[tuple[str, ...]]:
+    return st.lists(foreign_text(max_size=20), max_size=2).map(tuple)
 
 
 def pushes() -> st.SearchStrategy[Push]:

@@ -33,8 +33,9 @@ def _converter(*, stored: bool) -> "Converter":
         if cls is Author:
             named["username"] = override(omit_if_default=True)
         if cls is Commit:
-            # Specification 6.1 has no such field; a store keeps it for the writers, and only when it says something.
-            named["distinct"] = override(omit_if_default=True) if stored else override(omit=True)
+            # Specification 6.1 has no such fields; a store keeps them for the writers, where they say something.
+            for name in ("distinct", "added", "modified", "removed", "paths_cut"):
+                named[name] = override(omit_if_default=True, rename=camel(name)) if stored else override(omit=True)
         converter.register_unstructure_hook(cls, make_dict_unstructure_fn(cls, converter, **named))
         converter.register_structure_hook(cls, make_dict_structure_fn(cls, converter, **named))
     return converter

@@ -156,6 +156,9 @@ def push(*messages: str) -> Push:
             timestamp="2026-01-01T12:00:00+02:00",
             url=f"https://codehost.example/commit/{number}",
             distinct=number != 1,
+            added=("docs/é.md",) * (number - 1),
+            modified=("src/lamp.py",),
+            paths_cut=number - 1,
         )
         for number, message in enumerate(messages or ("feat: lamp",), start=1)
     )

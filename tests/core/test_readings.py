@@ -6,9 +6,10 @@ from typing import Any, Final
 import pytest
 
 from contentsvc_core import Duplicate, Processed, Push, Rejected, Release
-from contentsvc_core.webhooks.events import Author, Commit, HeadCommit
+from contentsvc_core.webhooks.events import MAX_PUSH_PATHS, Author, Commit, HeadCommit
 from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Pong, answer
 from contentsvc_core.webhooks.providers.native import Malformed, Reading, read_push, read_release
+from contentsvc_core.wire import event_body, event_from_json, event_to_json
 
 _COMMIT: Final[dict[str, Any]] = {
     "id": "a\0",
@@ -75,6 +76,44 @@ def test_a_push_is_read_into_our_own_words_and_can_be_stored() -> None:
     )
     tagged = read_push(json.dumps(_PUSHED | {"ref": "refs/tags/v1", "head_commit": None, "commits": []}).encode())
     assert tagged.event == Push(ref="refs/tags/v1", branch="refs/tags/v1", commits=(), head_commit=None)
+
+
+def _paths_of(**lists: Any) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], int]:
+    read = read_push(json.dumps(_PUSHED | {"commits": [_COMMIT | lists]}).encode()).event
+    assert isinstance(read, Push)
+    (commit,) = read.commits
+    return commit.added, commit.modified, commit.removed, commit.paths_cut
+
+
+def test_the_paths_of_a_commit_are_kept_and_are_no_part_of_the_wire_form() -> None:
+    body = json.dumps(_PUSHED | {"commits": [_COMMIT | {"added": ['a"b.py', "c\0é"], "removed": ["old"]}]})
+    event = read_push(body.encode()).event
+    assert isinstance(event, Push)
+    assert event.commits[0].added == ('a"b.py', "c\ufffdé")
+    assert event.commits[0].removed == ("old",)
+    assert event_from_json("push", event_to_json(event)) == event
+    plain = read_push(json.dumps(_PUSHED | {"commits": [_COMMIT]}).encode()).event
+    assert event_body(event) == event_body(plain)
+    # An event that was stored before lists were kept has none.
+    assert event_from_json("push", event_to_json(plain)) == plain
+    assert "added" not in event_to_json(plain)
+
+
+def test_the_paths_of_a_push_are_bounded_and_what_is_cut_is_counted() -> None:
+    many = [f"{n}.py" for n in range(60)]
+    assert _paths_of(added=many[:30], modified=many[30:]) == (tuple(many[:30]), tuple(many[30:50]), (), 10)
+    assert _paths_of(added=["x" * 250, "x" * 251, ""]) == (("x" * 250,), (), (), 2)
+    commits = [_COMMIT | {"modified": ["x" * 250] * 50}] * 22
+    event = read_push(json.dumps(_PUSHED | {"commits": commits}).encode()).event
+    assert isinstance(event, Push)
+    kept = [len(commit.modified) for commit in event.commits]
+    assert sum(kept) * 250 <= MAX_PUSH_PATHS < (sum(kept) + 1) * 250
+    assert sum(kept) + sum(commit.paths_cut for commit in event.commits) == 22 * 50
+
+
+@pytest.mark.parametrize("wrong", [None, "src/a.py", {"src": "a.py"}, 7, [1, None, {}], []])
+def test_lists_of_paths_that_are_none_are_read_as_empty(wrong: object) -> None:
+    assert _paths_of(added=wrong, modified=["a"]) == ((), ("a",), (), 0)
 
 
 def test_a_release_is_read_into_our_own_words_and_can_be_stored() -> None:

@@ -9,7 +9,7 @@ from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.ports import BrandIdentities, ContextLibrary
-from contentsvc_core.webhooks.events import Event, Push, Release
+from contentsvc_core.webhooks.events import Commit, Event, Push, Release
 from contentsvc_core.workflows.causes import Delivered, Generation, Source
 from contentsvc_core.workflows.context import ContextRecord, custom_id
 
@@ -136,11 +136,15 @@ def _weight(event: Event) -> int:
     """Give about how many bytes an event has as it is stored."""
     match event:
         case Push():
-            return sum(_COMMIT + len(commit.message) for commit in event.commits)
+            return sum(_COMMIT + len(commit.message) + _paths(commit) for commit in event.commits)
         case Release():
             return len(event.body or "")
         case _:
             assert_never(event)
+
+
+def _paths(commit: Commit) -> int:
+    return sum(len(path) for paths in (commit.added, commit.modified, commit.removed) for path in paths)
 
 
 def _gather(records: Sequence[ContextRecord], release: Release, pushes: list[Push]) -> str | None:

@@ -9,6 +9,12 @@ from attrs import frozen
 
 #: The code host itself never sends more commits in one push.
 MAX_COMMITS: Final = 2048
+#: The most paths that are kept of one commit: fifty tell what it is about.
+MAX_PATHS: Final = 50
+#: The longest path that is kept, in characters.
+MAX_PATH: Final = 250
+#: The most that is kept of all paths of one push, in characters: 2048 commits of a few files each.
+MAX_PUSH_PATHS: Final = 262_144
 #: The actions of a release that are processed (specification 6.2).
 RELEASE_ACTIONS: Final = ("published", "prereleased")
 
@@ -40,8 +46,15 @@ class Commit:
     timestamp: str
     #: Its page at the code host.
     url: str
-    #: False: the commit was pushed before, on another branch. Kept for writers, not part of the wire form (6.1).
+    # What follows is kept for the writers and is not part of the wire form (6.1).
+    #: False: the commit was pushed before, on another branch.
     distinct: bool = True
+    #: The paths of the files that the commit added, changed and removed, as far as the push has room for them.
+    added: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    #: How many paths of this commit were left out.
+    paths_cut: int = 0
 
 
 @final

@@ -83,4 +83,5 @@ def size_of(settlement: Settlement) -> int:
 def _commit_size(commit: Commit) -> int:
     author = commit.author
     texts = len(commit.message) + len(commit.url) + len(commit.id) + len(commit.timestamp)
-    return _COMMIT + texts + len(author.name) + len(author.email) + len(author.username or "")
+    paths = sum(map(len, commit.added)) + sum(map(len, commit.modified)) + sum(map(len, commit.removed))
+    return _COMMIT + texts + paths + len(author.name) + len(author.email) + len(author.username or "")

@@ -10,7 +10,18 @@ import msgspec
 from attrs import frozen
 
 from contentsvc_core.text import one_line, storable
-from contentsvc_core.webhooks.events import MAX_COMMITS, Author, Commit, Event, HeadCommit, Push, Release
+from contentsvc_core.webhooks.events import (
+    MAX_COMMITS,
+    MAX_PATH,
+    MAX_PATHS,
+    MAX_PUSH_PATHS,
+    Author,
+    Commit,
+    Event,
+    HeadCommit,
+    Push,
+    Release,
+)
 
 _BRANCH: Final = "refs/heads/"
 #: How much of a repository's name is kept, in characters; both parts have at most 100.
@@ -48,6 +59,7 @@ class Reading:
 
 
 _TRUE: Final = msgspec.Raw(b"true")
+_EMPTY: Final = msgspec.Raw(b"[]")
 
 
 class _Object(msgspec.Struct, kw_only=True, frozen=True, gc=False):
@@ -66,8 +78,11 @@ class _Commit(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     author: _Author
     timestamp: str
     url: str
-    # Not specified, so that nothing in it can be wrong: kept as written, and compared.
+    # Not specified, so that nothing in them can be wrong: kept as written, and read as far as they can be.
     distinct: msgspec.Raw = _TRUE
+    added: msgspec.Raw = _EMPTY
+    modified: msgspec.Raw = _EMPTY
+    removed: msgspec.Raw = _EMPTY
 
 
 class _HeadCommit(msgspec.Struct, kw_only=True, frozen=True, gc=False):
@@ -114,6 +129,9 @@ _ANY: Final = msgspec.json.Decoder(_Object)
 _PUSH: Final = msgspec.json.Decoder(_Push)
 _RELEASE: Final = msgspec.json.Decoder(_Release)
 
+#: A string in JSON, whole; possessive, so that each byte is looked at once.
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+
 _T = TypeVar("_T")
 
 
@@ -133,13 +151,14 @@ def read_push(body: bytes) -> Reading:
         Malformed: A field that is used is missing or of the wrong type, or the body is no JSON at all.
     """
     native = decode(body, _PUSH)
+    paths = _Paths()
     ref = _storable(native.ref)
     head = native.head_commit
     return Reading(
         event=Push(
             ref=ref,
             branch=ref.removeprefix(_BRANCH),
-            commits=tuple([_commit(commit) for commit in native.commits or ()]),
+            commits=tuple([_commit(commit, paths) for commit in native.commits or ()]),
             head_commit=head and HeadCommit(id=_storable(head.id), message=_storable(head.message)),
         ),
         repository_id=native.repository.id,
@@ -173,8 +192,45 @@ def read_release(body: bytes) -> Reading:
     )
 
 
-def _commit(native: _Commit) -> Commit:
+class _Paths:
+    """The paths of one push: bounded in number and length, and all together."""
+
+    def __init__(self) -> None:
+        self._room = MAX_PUSH_PATHS
+
+    def of(self, lists: "tuple[msgspec.Raw, msgspec.Raw, msgspec.Raw]") -> "tuple[list[tuple[str, ...]], int]":
+        """Return the added, modified and removed paths of one commit, and how many were left out."""
+        kept: list[tuple[str, ...]] = []
+        left, cut = MAX_PATHS, 0
+        for raw in lists:
+            paths: list[str] = []
+            text = bytes(raw)
+            if text != b"[]" and text.startswith(b"["):
+                # One by one: as a list, millions of short paths would take many times the size of the body.
+                for found in _STRING.finditer(text):
+                    path = _path(found[0]) if left and self._room else None
+                    if path is None or len(path) > self._room:
+                        cut += 1
+                        continue
+                    left -= 1
+                    self._room -= len(path)
+                    paths.append(path)
+            kept.append(tuple(paths))
+        return kept, cut
+
+
+def _path(text: bytes) -> str | None:
+    try:
+        path = msgspec.json.decode(text, type=str)
+    except msgspec.MsgspecError:
+        # A lone surrogate, which no store takes.
+        return None
+    return _storable(path) if 0 < len(path) <= MAX_PATH else None
+
+
+def _commit(native: _Commit, paths: _Paths) -> Commit:
     author = native.author
+    (added, modified, removed), cut = paths.of((native.added, native.modified, native.removed))
     return Commit(
         id=_storable(native.id),
         message=_storable(native.message),
@@ -184,6 +240,10 @@ def _commit(native: _Commit) -> Commit:
         timestamp=_storable(native.timestamp),
         url=_storable(native.url),
         distinct=bytes(native.distinct) != b"false",
+        added=added,
+        modified=modified,
+        removed=removed,
+        paths_cut=cut,
     )
 
 
