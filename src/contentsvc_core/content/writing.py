@@ -1,11 +1,13 @@
 """What a writer is given and what it gives back (port :class:`~contentsvc_core.ports.ContentWriter`)."""
 
+from collections.abc import Mapping
 from typing import final
 
 from attrs import field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.webhooks.events import Event, Release
 
@@ -19,6 +21,9 @@ class Chapter:
     repository: str
     #: The events to report, oldest first: one push, or all of a window.
     events: tuple[Event, ...] = field(converter=tuple)
+    #: What the code host says about pull requests that the events name, by number; empty: it was not asked, or did not
+    #: answer. One without a number in any subject is found by its ``merged_sha``.
+    pull_requests: Mapping[int, PullRequest] = field(factory=dict[int, PullRequest])
 
 
 @final

@@ -1,0 +1,138 @@
+"""The pull requests that commits name, and what the code host says about each of them."""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Final, final
+
+from attrs import field, frozen
+
+from contentsvc_core.text import one_line, storable
+from contentsvc_core.webhooks.events import Event, Push
+
+#: Characters of a title; the code hosts themselves take at most 256.
+_TITLE_LENGTH: Final = 256
+#: Characters of a body: the summary and a note about a breaking change fit, a log that was pasted in does not.
+BODY_LENGTH: Final = 2000
+#: Characters of a body that are read: GitHub takes at most 65,536.
+_BODY_READ: Final = 65_536
+#: Labels of a pull request, and characters of each; GitHub takes at most 100 labels of 50 characters.
+MAX_LABELS: Final = 20
+_LABEL_LENGTH: Final = 50
+_LOGIN_LENGTH: Final = 100
+#: The largest number that the code hosts' APIs take: a signed 32-bit integer.
+_MAX_NUMBER: Final = 2**31 - 1
+
+_COMMENT: Final = ("<!--", "-->")
+#: The hash of a commit, SHA-1 or SHA-256.
+_HASH: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
+#: Where subjects name a pull request: ``text (#12)`` of squash merges, and the merge subjects of hosts and merge bots.
+#: ``Merge pull request 'text' (#12) from …`` is of the first kind.
+_NUMBER: Final = re.compile(
+    r"\(#([0-9]{1,10})\)|\A(?:Merge|Merge pull request|Auto merge of) #([0-9]{1,10})\b", re.ASCII
+)
+
+
+@final
+@frozen(kw_only=True)
+class PullRequest:
+    """A pull request, as the code host described it when a run asked. All texts are foreign."""
+
+    number: int
+    #: One line.
+    title: str
+    #: Markdown without comments, cut after :data:`BODY_LENGTH` characters; empty: there is none.
+    body: str = ""
+    #: As the repository spells them, at most :data:`MAX_LABELS`.
+    labels: tuple[str, ...] = field(converter=tuple, factory=tuple)
+    #: The account; ``NAME[bot]`` for a bot; ``None``: the account was deleted.
+    author: str | None = None
+    #: False: it is not the author's first one here, or the code host does not say.
+    first_contribution: bool = False
+    #: The commit that the merge left on the branch: of a rebased pull request the last one. ``None``: not merged.
+    merged_sha: str | None = None
+
+
+@final
+@frozen(kw_only=True)
+class NamedPullRequests:
+    """What a code host is asked about a repository's pull requests."""
+
+    #: Newest first.
+    numbers: tuple[int, ...] = field(converter=tuple, factory=tuple)
+    #: Hashes of commits whose pull request is asked for, newest first.
+    commits: tuple[str, ...] = field(converter=tuple, factory=tuple)
+
+    def __len__(self) -> int:
+        """Return how many pull requests are asked for."""
+        return len(self.numbers) + len(self.commits)
+
+    def first(self, count: int) -> "NamedPullRequests":
+        """Return the newest ones, those that have a number before those that a commit stands for."""
+        return NamedPullRequests(
+            numbers=self.numbers[:count], commits=self.commits[: max(0, count - len(self.numbers))]
+        )
+
+
+def named_pull_requests(events: Sequence[Event]) -> NamedPullRequests:
+    """Return the pull requests that events, oldest first, name in the subjects of their commits.
+
+    A push that names none may be a pull request that was rebased: its head commit is asked about.
+    """
+    numbers: dict[int, None] = {}
+    commits: dict[str, None] = {}
+    for event in reversed(events):
+        if not isinstance(event, Push) or not event.commits:
+            continue
+        found = [number for commit in reversed(event.commits) for number in _numbers(commit.message)]
+        numbers |= dict.fromkeys(found)
+        head = event.head_commit
+        if not found and head is not None and _HASH.fullmatch(head.id):
+            commits[head.id] = None
+    return NamedPullRequests(numbers=tuple(numbers), commits=tuple(commits))
+
+
+def _numbers(message: str) -> list[int]:
+    subject = message.partition("\n")[0]
+    found = [int(text) for pair in _NUMBER.findall(subject) for text in pair if text]
+    return [number for number in found if 0 < number <= _MAX_NUMBER]
+
+
+def described_pull_request(  # one parameter a field
+    number: int,
+    *,
+    title: str,
+    body: str | None,
+    labels: Iterable[str],
+    author: str | None,
+    first_contribution: bool = False,
+    merged_sha: str | None,
+) -> PullRequest | None:
+    """Create a pull request from foreign texts, each bounded; ``None``: nothing describes it."""
+    line = one_line(title, _TITLE_LENGTH)
+    if not line or not 0 < number <= _MAX_NUMBER:
+        return None
+    named = (one_line(label, _LABEL_LENGTH) for label in islice(labels, MAX_LABELS))
+    return PullRequest(
+        number=number,
+        title=line,
+        body=_prose(body or ""),
+        labels=tuple(label for label in named if label),
+        author=one_line(author or "", _LOGIN_LENGTH) or None,
+        first_contribution=first_contribution,
+        merged_sha=merged_sha if _HASH.fullmatch(merged_sha or "") else None,
+    )
+
+
+def _prose(body: str) -> str:
+    """Return a body without the comments of its template, cut."""
+    rest = storable(body[:_BODY_READ])
+    kept: list[str] = []
+    opening, closing = _COMMENT
+    while rest:
+        text, begins, rest = rest.partition(opening)
+        kept.append(text)
+        # A comment that does not end hides the rest.
+        rest = rest.partition(closing)[2] if begins else ""
+    prose = "".join(kept).replace("\r\n", "\n").strip()
+    return prose if len(prose) <= BODY_LENGTH else f"{prose[: BODY_LENGTH - 1].rstrip()}…"
