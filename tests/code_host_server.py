@@ -1,7 +1,7 @@
 """A code host for tests: a real HTTP server with the REST API of either dialect, hooks that deliver, and faults.
 
-Its answers have the documented shapes (GitHub's "REST API endpoints for repository webhooks"; Gitea's ``Hook`` and
-``CreateHookOption``) and our own values.
+Its answers have the documented shapes (GitHub's "REST API endpoints for repository webhooks" and GraphQL objects
+``PullRequest`` and ``Commit``; Gitea's ``Hook``, ``CreateHookOption`` and ``PullRequest``) and our own values.
 """
 
 import json
@@ -60,6 +60,23 @@ class HostHook:
 
 
 @frozen(kw_only=True)
+class HostPull:
+    """A pull request at the code host; those of one author are listed by their numbers."""
+
+    number: int
+    title: str = "Add a lamp"
+    body: str | None = ""
+    labels: tuple[str, ...] = ()
+    author: str | None = "ada"
+    bot: bool = False
+    association: str = "CONTRIBUTOR"
+    merged: bool = True
+    #: The commit of the merge, or of the trial merge.
+    sha: str = "a" * 40
+    repository_id: int = REPOSITORY_ID
+
+
+@frozen(kw_only=True)
 class Asked:
     method: str
     path: str
@@ -83,6 +100,10 @@ class CodeHostServer:
         #: What clients connect from: one port is one connection.
         self.connections: set[int] = set()
         self.page_size = 100
+        self.pulls: dict[int, HostPull] = {}
+        #: Whether a GraphQL endpoint is there, and whether tokens may read pull requests.
+        self.graphql = not forge
+        self.reads_pulls = True
         self.ended = threading.Event()
         self._ids = count(7001)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -174,7 +195,8 @@ class CodeHostServer:
             return 401, {"message": f"Bad credentials: {token}"}, {}
         found = re.fullmatch(r"/(?:repos/([^/]+/[^/]+)|repositories/(\d+))(/.*)?", path)
         if found is None:
-            return 404, {"message": "Not Found"}, {}
+            queried = path == "/graphql" and self.graphql
+            return self._graphql(**asked.body) if queried else (404, {"message": "Not Found"}, {})
         name, number, rest = found[1], found[2], found[3] or ""
         if number is not None:
             name = next((each for each, known in self.repositories.items() if known["id"] == int(number)), "")
@@ -186,9 +208,80 @@ class CodeHostServer:
             return 404, {"message": "Not Found"}, {}
         if not rest:
             return (200, known, {}) if asked.method == "GET" else (405, {}, {})
-        if token != TOKEN:
-            return 403, {"message": "Resource not accessible by personal access token"}, {}
-        return self._hooks(asked, known, rest, query)
+        if rest.startswith(("/pulls/", "/commits/")):
+            return self._pull(rest)
+        forbidden: tuple[int, Any, dict[str, str]]
+        forbidden = 403, {"message": "Resource not accessible by personal access token"}, {}
+        return self._hooks(asked, known, rest, query) if token == TOKEN else forbidden
+
+    def add(self, *pulls: HostPull) -> None:
+        self.pulls |= {each.number: each for each in pulls}
+
+    def _pull(self, rest: str) -> tuple[int, Any, dict[str, str]]:
+        if not self.reads_pulls:
+            return 403, {"message": "token does not have at least one of required scope(s)"}, {}
+        _, kind, which, *_ = rest.split("/")
+        found = [
+            each
+            for each in self.pulls.values()
+            if (str(each.number) == which if kind == "pulls" else each.merged and each.sha == which)
+        ]
+        # GitHub lists the pull requests of a commit at another path.
+        if not found or (kind == "commits" and not self.forge):
+            return 404, {"message": "The target couldn't be found."}, {}
+        (pull,) = found
+        body = {
+            "number": pull.number,
+            "title": pull.title,
+            "body": pull.body,
+            "user": None if pull.author is None else {"id": 7, "login": f"{pull.author}{'[bot]' * pull.bot}"},
+            "labels": [{"id": place, "name": label} for place, label in enumerate(pull.labels)],
+            "merged": pull.merged,
+            "merge_commit_sha": pull.sha,
+            "base": {"ref": "trunk", "repo": {"id": pull.repository_id}},
+            **({} if self.forge else {"author_association": pull.association}),
+        }
+        return 200, body, {}
+
+    def _graphql(self, query: str, variables: Mapping[str, str]) -> tuple[int, Any, dict[str, str]]:
+        assert query.count("{") == query.count("}"), query
+        if searches := re.findall(r"(a\d+): search\(query: \$(\w+), type: ISSUE, first: (\d+)\)", query):
+            return (
+                200,
+                {"data": {alias: self._search(variables[name], int(most)) for alias, name, most in searches}},
+                {},
+            )
+        name = f"{variables['owner']}/{variables['name']}"
+        # Renames are followed.
+        if name not in self.renamed and name.lower() not in map(str.lower, self.repositories):
+            error = {"type": "NOT_FOUND", "path": ["repository"], "message": "Could not resolve to a Repository"}
+            return 200, {"data": {"repository": None}, "errors": [error]}, {}
+        found: dict[str, Any] = {}
+        errors: list[dict[str, Any]] = []
+        for alias, number in re.findall(r"(\w+): pullRequest\(number: (\d+)\)", query):
+            pull = self.pulls.get(int(number))
+            found[alias] = None if pull is None or not self.reads_pulls else _graph_pull(pull)
+            if not self.reads_pulls:
+                message = "Resource not accessible by personal access token"
+                errors.append({"type": "FORBIDDEN", "path": ["repository", alias], "message": message})
+            elif pull is None:
+                message = f"Could not resolve to a PullRequest with the number of {number}."
+                errors.append({"type": "NOT_FOUND", "path": ["repository", alias], "message": message})
+        for alias, commit in re.findall(r'(\w+): object\(oid: "(\w+)"\)', query):
+            found[alias] = {
+                "associatedPullRequests": {
+                    "nodes": [_graph_pull(each) for each in self.pulls.values() if each.sha == commit][:1]
+                }
+            }
+        return 200, {"data": {"repository": found}, **({"errors": errors} if errors else {})}, {}
+
+    def _search(self, query: str, most: int) -> dict[str, Any]:
+        found = re.fullmatch(r"repo:(\S+) is:pr author:(\S+) sort:created-asc", query)
+        assert found is not None, query
+        # What has moved is not found under its old name.
+        mine = [each for each in self.pulls.values() if each.author == found[2] and found[1] in self.repositories]
+        mine.sort(key=lambda each: each.number)
+        return {"nodes": [{"number": each.number, "merged": each.merged} for each in mine[:most]]}
 
     def _hooks(
         self, asked: Asked, known: Mapping[str, Any], rest: str, query: Mapping[str, str]
@@ -269,6 +362,20 @@ def _repository(number: int, full_name: str) -> dict[str, Any]:
         "full_name": full_name,
         "private": False,
         "default_branch": "trunk",
+    }
+
+
+def _graph_pull(pull: HostPull) -> dict[str, Any]:
+    kind = "Bot" if pull.bot else "User"
+    return {
+        "number": pull.number,
+        "title": pull.title,
+        "body": pull.body or "",
+        "authorAssociation": pull.association,
+        "mergeCommit": {"oid": pull.sha} if pull.merged else None,
+        "author": None if pull.author is None else {"__typename": kind, "login": pull.author},
+        "labels": {"nodes": [{"name": label} for label in pull.labels]},
+        "repository": {"databaseId": pull.repository_id, "nameWithOwner": REPOSITORY},
     }
 
 

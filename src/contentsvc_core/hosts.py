@@ -7,6 +7,8 @@ from typing import Final, Generic, TypeVar, final
 
 from attrs import field, frozen
 
+from contentsvc_core.content.pull_requests import PullRequest
+
 #: What our hooks listen to, beside the ping that a code host sends of itself (specification 6).
 HOOK_EVENTS: Final = ("push", "release")
 
@@ -128,6 +130,17 @@ class HostDeliveries:
     attempts: tuple[HostDelivery, ...] = field(converter=tuple)
     #: False: there were more than are read; those that are missing are the oldest.
     complete: bool
+
+
+@final
+@frozen(kw_only=True)
+class HostPullRequests:
+    """The pull requests that a code host was asked for, as far as it described them."""
+
+    #: What is no pull request, is unknown, or belongs to another repository is absent.
+    found: tuple[PullRequest, ...] = field(converter=tuple, factory=tuple)
+    #: Why not all of them were read; ``None``: all were.
+    refusal: HostRefusal | None = None
 
 
 def missed(attempts: Iterable[HostDelivery]) -> list[HostDelivery]:

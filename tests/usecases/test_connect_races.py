@@ -29,6 +29,7 @@ class Wrapped:
         self.remove_hook = host.remove_hook
         self.deliveries = host.deliveries
         self.redeliver = host.redeliver
+        self.pull_requests = host.pull_requests
         #: Raised when a hook has been created, and when one is looked for.
         self.created: Exception | None = None
         self.finding: Exception | None = None

@@ -4,17 +4,17 @@ import asyncio
 import copy
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import Any, Final, Self, final
+from typing import Any, Final, Self, TypeVar, final
 
 import httpx
 import msgspec
 from attrs import field, frozen
 
 from contentsvc_adapters.codehosts.dialects import HostDialect
-from contentsvc_core.hosts import HostFault, HostRefusal
+from contentsvc_core.hosts import HostAnswer, HostFault, HostRefusal
 from contentsvc_core.identifiers import is_token
 from contentsvc_core.text import one_line
 
@@ -35,6 +35,8 @@ _SAID: Final = 300
 #: How long to wait where a limit does not say (GitHub, "Exceeding the rate limit"), in seconds.
 _A_WHILE_S: Final = 60
 _CLASS: Final = 100
+_Shape = TypeVar("_Shape")
+_Value = TypeVar("_Value")
 _TOO_SLOW: Final = "did not answer everything that was asked in time"
 
 
@@ -47,6 +49,8 @@ class Answered:
     body: bytes = field(repr=False)
     #: Where the next page begins; ``None``: there is none.
     next_cursor: str | None = None
+    #: Seconds until the rate limit ends, for answers whose body alone says that a limit was met.
+    wait_s: int = _A_WHILE_S
 
 
 class _Error(msgspec.Struct):
@@ -63,6 +67,8 @@ class RestClient:
         self._api_url = httpx.URL(api_url)
         self._dialect = dialect
         self._timeout_s = timeout_s
+        #: What a token needs for what is asked, for people.
+        self._grant = dialect.grant
         #: When answers are waited for no more, by the event loop's clock, in seconds.
         self._until = math.inf
         self._client = httpx.AsyncClient(
@@ -86,6 +92,12 @@ class RestClient:
         limited._until = asyncio.get_running_loop().time() + limit_s  # noqa: SLF001  # a copy of this one
         return limited
 
+    def granted(self, grant: str) -> Self:
+        """Return a client over the same connections whose refusals say that a token needs ``grant``."""
+        granted = copy.copy(self)
+        granted._grant = grant  # noqa: SLF001  # a copy of this one
+        return granted
+
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
@@ -99,22 +111,24 @@ class RestClient:
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, str] | None = None,
         secrets: Sequence[str] = (),
+        at_root: bool = False,
     ) -> Answered | HostRefusal:
         """Send a request and read the answer.
 
         Args:
             method: Of the request.
-            path: Below the API's address.
+            path: Below the API's address; with ``at_root``, of the whole address.
             token: Whose rights are used; ``None``: nobody's.
             body: To be sent as JSON.
             query: To be added to the address.
             secrets: What no refusal may repeat, beside the token.
+            at_root: Whether ``path`` replaces the path of the API's address.
         """
         if token is not None and not is_token(token):
             # The library would repeat it in its complaint.
             reason = "the token holds characters that no token has"
             return HostRefusal(fault=HostFault.NO_ACCESS, reason=reason)
-        url = self._api_url.copy_with(path=f"{self._api_url.path.rstrip('/')}{path}")
+        url = self._api_url.copy_with(path=path if at_root else f"{self._api_url.path.rstrip('/')}{path}")
         headers = {} if token is None else {"Authorization": f"{self._dialect.scheme} {token}"}
         request = self._client.build_request(method, url, params=query, json=body, headers=headers)
         hidden = [*secrets] if token is None else [token, *secrets]
@@ -158,7 +172,7 @@ class RestClient:
         if response.is_success:
             following = response.links.get("next", {}).get("url", "")
             cursor = response.url.join(following).params.get("cursor") if following else None
-            return Answered(status=response.status_code, body=bytes(body), next_cursor=cursor)
+            return Answered(status=response.status_code, body=bytes(body), next_cursor=cursor, wait_s=_wait_s(response))
         return self._refusal(response, _said(bytes(body), hidden), token)
 
     def _refusal(self, response: httpx.Response, said: str, token: str | None) -> HostRefusal:
@@ -173,7 +187,7 @@ class RestClient:
                 if token is None:
                     advice = "there is no such public repository: give a token that may read it, or the repository's id"
                 else:
-                    advice = f"the token may not do that, or it is not there: {self._dialect.grant}"
+                    advice = f"the token may not do that, or it is not there: {self._grant}"
                 return HostRefusal(fault=HostFault.NO_ACCESS, reason=f"{answered}: {advice}", status=status)
             case HTTPStatus.UNPROCESSABLE_ENTITY if "already exists" in said:
                 return HostRefusal(fault=HostFault.HOOK_EXISTS, reason=answered, status=status)
@@ -241,3 +255,20 @@ def _unreachable(what: str) -> HostRefusal:
 
 def _strange(what: str, status: int) -> HostRefusal:
     return HostRefusal(fault=HostFault.STRANGE, reason=f"the code host {what}", status=status)
+
+
+def read_answer(
+    answered: Answered | HostRefusal, shape: type[_Shape], use: Callable[[_Shape], _Value]
+) -> HostAnswer[_Value] | HostRefusal:
+    """Read a body of the API's shape; any other body is a refusal."""
+    if isinstance(answered, HostRefusal):
+        return answered
+    try:
+        return HostAnswer(value=use(msgspec.json.decode(answered.body, type=shape)), status=answered.status)
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as exc:
+        return HostRefusal(
+            fault=HostFault.STRANGE,
+            reason=f"the code host answered {answered.status} with a body that is not its API's: "
+            f"{one_line(str(exc), 200)}; is the API's address right?",
+            status=answered.status,
+        )

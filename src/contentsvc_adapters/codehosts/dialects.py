@@ -6,12 +6,15 @@ and Gitea, whose address always ends with ``/api/v1``, and which follows the fir
 
 from collections.abc import Mapping
 from typing import Any, Final, final
+from urllib.parse import urlsplit
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from contentsvc_core.hosts import HOOK_EVENTS, Hook
 
 _FORGE_PATH: Final = "/api/v1"
+#: Of a GitHub server of one's own; its GraphQL stands beside it.
+_SERVER_PATH: Final = "/api/v3"
 
 
 @final
@@ -30,8 +33,14 @@ class HostDialect:
     config_path: str
     #: Whether it lists a hook's deliveries.
     lists_deliveries: bool
-    #: What a token needs, for people.
+    #: What a token needs for hooks, for people.
     grant: str
+    #: What a token needs to read pull requests, for people.
+    reading_grant: str
+    #: The path of its GraphQL endpoint; ``None``: it has none.
+    graphql_path: str | None = None
+    #: Whether its REST API finds the pull request of a commit.
+    finds_by_commit: bool = False
 
     def new_body(self, hook: Hook) -> dict[str, Any]:
         """Give the body that creates a hook."""
@@ -56,6 +65,10 @@ _GITHUB: Final = HostDialect(
         "a fine-grained token needs this repository with 'Webhooks: read and write' and 'Metadata: read'; "
         "a classic token needs the scope 'admin:repo_hook', and 'repo' for a private repository"
     ),
+    reading_grant=(
+        "a fine-grained token needs this repository with 'Pull requests: read', and 'Contents: read' for commits; "
+        "a classic token needs the scope 'repo' for a private repository"
+    ),
 )
 _FORGE: Final = HostDialect(
     scheme="token",
@@ -66,9 +79,15 @@ _FORGE: Final = HostDialect(
     config_path="",
     lists_deliveries=False,
     grant="the token needs the scope 'write:repository', and its owner must administer this repository",
+    reading_grant="the token needs the scope 'read:repository'",
+    finds_by_commit=True,
 )
 
 
 def host_dialect(api_url: str) -> HostDialect:
-    """Give the dialect that is spoken at an API's address, which has no slash at its end."""
-    return _FORGE if api_url.endswith(_FORGE_PATH) else _GITHUB
+    """Return the dialect that is spoken at an API's address, which has no slash at its end."""
+    if api_url.endswith(_FORGE_PATH):
+        return _FORGE
+    path = urlsplit(api_url).path
+    above = path.removesuffix(_SERVER_PATH)
+    return evolve(_GITHUB, graphql_path=f"{path}/graphql" if above == path else f"{above}/api/graphql")

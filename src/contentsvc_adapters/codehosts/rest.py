@@ -1,16 +1,17 @@
 """A code host over its REST API (port :class:`~contentsvc_core.ports.CodeHost`)."""
 
 import copy
-from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Final, Self, TypeVar, final
+from typing import Annotated, Final, Self, final
 from urllib.parse import quote
 
 import msgspec
 from attrs import evolve
 
-from contentsvc_adapters.codehosts.asking import Answered, RestClient
+from contentsvc_adapters.codehosts.asking import Answered, RestClient, read_answer
 from contentsvc_adapters.codehosts.dialects import host_dialect
+from contentsvc_adapters.codehosts.pull_requests import read_pull_requests
+from contentsvc_core.content.pull_requests import NamedPullRequests
 from contentsvc_core.hosts import (
     Hook,
     HostAnswer,
@@ -18,13 +19,13 @@ from contentsvc_core.hosts import (
     HostDelivery,
     HostedRepository,
     HostFault,
+    HostPullRequests,
     HostRefusal,
 )
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_delivery_id, is_full_name
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import whole_ms
 
-_T = TypeVar("_T")
 #: The longest that both dialects give at once.
 _PAGE: Final = 50
 #: No repository has more hooks than this many pages hold (GitHub allows 20 for each event).
@@ -98,14 +99,14 @@ class RestCodeHost:
 
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[HostedRepository] | HostRefusal:
         """Read a repository."""
-        return _read(await self._client.ask("GET", _at(full_name), token=token), _Repository, _hosted)
+        return read_answer(await self._client.ask("GET", _at(full_name), token=token), _Repository, _hosted)
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
         """Create a hook."""
         body = self._dialect.new_body(hook)
         path = _at(full_name, "hooks")
         answered = await self._client.ask("POST", path, token=token, body=body, secrets=[hook.secret])
-        return _read(answered, _Hook, lambda made: str(made.id))
+        return read_answer(answered, _Hook, lambda made: str(made.id))
 
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
         """Look through the list of hooks."""
@@ -114,7 +115,7 @@ class RestCodeHost:
             # Each dialect knows one of the two names of a page's length, and skips the other.
             asked = {"page": str(page), "per_page": str(_PAGE), "limit": str(_PAGE)}
             answered = await self._client.ask("GET", _at(full_name, "hooks"), token=token, query=asked)
-            listed = _read(answered, list[_ListedHook], lambda hooks: hooks)
+            listed = read_answer(answered, list[_ListedHook], lambda hooks: hooks)
             if isinstance(listed, HostRefusal):
                 return listed
             status = listed.status
@@ -151,7 +152,7 @@ class RestCodeHost:
             query = {"per_page": str(_DELIVERIES_PAGE), **({} if cursor is None else {"cursor": cursor})}
             path = _at(full_name, "hooks", hook_id, "deliveries")
             answered = await self._client.ask("GET", path, token=token, query=query)
-            page = _read(answered, list[_Delivery], lambda listed: [_attempt(each) for each in listed])
+            page = read_answer(answered, list[_Delivery], lambda listed: [_attempt(each) for each in listed])
             if isinstance(page, HostRefusal):
                 return page
             status = page.status
@@ -170,6 +171,13 @@ class RestCodeHost:
         path = _at(full_name, "hooks", hook_id, "deliveries", attempt_id, "attempts")
         return _done(await self._client.ask("POST", path, token=token))
 
+    async def pull_requests(
+        self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
+    ) -> HostPullRequests:
+        """Read pull requests: by GraphQL where there is one, else one after the other."""
+        client = self._client.granted(self._dialect.reading_grant)
+        return await read_pull_requests(client, self._dialect, full_name, repository_id, named, token)
+
 
 def _at(full_name: str, *parts: str) -> str:
     # The name has been checked; ids are the code host's own, and foreign all the same.
@@ -178,26 +186,6 @@ def _at(full_name: str, *parts: str) -> str:
 
 def _done(answered: Answered | HostRefusal) -> HostAnswer[None] | HostRefusal:
     return answered if isinstance(answered, HostRefusal) else HostAnswer(value=None, status=answered.status)
-
-
-_Read = TypeVar("_Read")
-
-
-def _read(
-    answered: Answered | HostRefusal, shape: type[_Read], use: Callable[[_Read], _T]
-) -> HostAnswer[_T] | HostRefusal:
-    """Read a body that says what it should; whatever does not is nothing that can be relied on."""
-    if isinstance(answered, HostRefusal):
-        return answered
-    try:
-        return HostAnswer(value=use(msgspec.json.decode(answered.body, type=shape)), status=answered.status)
-    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as exc:
-        return HostRefusal(
-            fault=HostFault.STRANGE,
-            reason=f"the code host answered {answered.status} with a body that is not its API's: "
-            f"{one_line(str(exc), 200)}; is the API's address right?",
-            status=answered.status,
-        )
 
 
 def _hosted(found: _Repository) -> HostedRepository:

@@ -3,7 +3,16 @@
 from datetime import datetime
 from typing import Protocol, Self
 
-from contentsvc_core.hosts import Hook, HookAccess, HostAnswer, HostDeliveries, HostedRepository, HostRefusal
+from contentsvc_core.content.pull_requests import NamedPullRequests
+from contentsvc_core.hosts import (
+    Hook,
+    HookAccess,
+    HostAnswer,
+    HostDeliveries,
+    HostedRepository,
+    HostPullRequests,
+    HostRefusal,
+)
 
 
 class CodeHost(Protocol):
@@ -60,6 +69,15 @@ class CodeHost(Protocol):
         self, full_name: str, hook_id: str, attempt_id: str, *, token: str
     ) -> HostAnswer[None] | HostRefusal:
         """Ask for another attempt; it is made a little later, with the same delivery id."""
+        ...
+
+    async def pull_requests(
+        self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
+    ) -> HostPullRequests:
+        """Read pull requests of a repository, in a bounded number of calls; at a refusal, the rest is not asked for.
+
+        ``full_name`` may be an old one. Pull requests of a repository with another id are not returned.
+        """
         ...
 
 
