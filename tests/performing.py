@@ -17,7 +17,7 @@ from contentsvc_core.ports import (
     Schedules,
 )
 from contentsvc_core.usecases.briefs import Briefs
-from contentsvc_core.usecases.perform import Performer, ReadsSites
+from contentsvc_core.usecases.perform import Performer, ReadsPullRequests, ReadsSites
 
 
 class PerformingStores(Protocol):
@@ -50,6 +50,7 @@ def performer_over(
     ledger: RunLedger | None = None,
     memory: RunMemory | None = None,
     sites: ReadsSites | None = None,
+    pull_requests: ReadsPullRequests | None = None,
 ) -> Performer:
     return Performer(
         ledger=ledger or stores.ledger,
@@ -59,6 +60,7 @@ def performer_over(
         directory=stores.directory,
         schedules=stores.schedules,
         sites=sites,
+        pull_requests=pull_requests,
         writer=writer,
         fallback=fallback,
         renderer=renderer or SafeMarkdown(),

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner, Result
-from tests.code_host_server import REPOSITORY, REPOSITORY_ID, TOKEN, CodeHostServer, Fault
+from tests.code_host_server import REPOSITORY, REPOSITORY_ID, TOKEN, CodeHostServer, Fault, HostPull
 from tests.server_process import PLAIN, Installation, serving, signature
 
 from contentsvc_cli.main import main
@@ -103,6 +103,36 @@ def test_a_hook_that_is_made_through_the_api_delivers_through_a_rotation_and_an_
     for secret in (TOKEN, old, server.hook.secret):
         assert secret not in json.dumps(log) + running.log()
         assert secret.encode() not in b"".join(file.read_bytes() for file in installation.folder.iterdir())
+
+
+def test_a_run_reads_pull_requests_with_the_token_and_logs_why_it_cannot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: CodeHostServer
+) -> None:
+    # The engine whose steps are another program's.
+    installation = Installation(tmp_path, github_api_url=server.api_url, engine="dbos")
+    for name, value in installation.environment.items():
+        monkeypatch.setenv(name, value)
+    command("organization", "create", "Acme")
+    server.add(HostPull(number=12, title="A lamp"))
+    with serving(installation) as running:
+        # The command does not know where this server is reached.
+        monkeypatch.setenv("CONTENTSVC_BASE_URL", running.url)
+        connect()
+        command("trigger", "create", "--organization", "acme", "--repository-id", str(REPOSITORY_ID))
+        for guid, fault in (("d-read", None), ("d-refused", Fault(status=403, path="graphql"))):
+            server.fault = fault
+            body = push_body(f"feat: {guid} (#12)", repository_id=REPOSITORY_ID)
+            assert server.deliver("push", body, guid) == 200
+            installation.until_runs_ended()
+
+    # One for the pull requests, one for first contributions, and one that was refused.
+    assert [asked.headers["authorization"] for asked in server.did("POST", "graphql")] == [f"Bearer {TOKEN}"] * 3
+    runs = command("run", "list", "--organization", "acme")
+    assert [run["status"] for run in runs] == ["completed", "completed"]
+    (failed,) = [each for each in command("log", "list", "--organization", "acme") if each["status"] == "failed"]
+    assert (failed["title"], failed["direction"], failed["statusCode"]) == ("Pull request lookup", "outgoing", 403)
+    assert "'Pull requests: read'" in failed["errorMessage"]
+    assert TOKEN not in json.dumps(failed) + running.log()
 
 
 def test_the_token_is_read_from_standard_input_or_the_environment_and_shown_nowhere(

@@ -143,7 +143,7 @@ class Steps(Protocol):
     """What a workflow's body does its lasting work with; it comes from the engine."""
 
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
-        """Do a step unless it is finished; give its result, which is small: content belongs into the stores.
+        """Do a step unless it is finished, and return its result: some 100 KB at most; longer content has stores.
 
         A run that is resumed, after a kill or an error, on whatever node, is given the results of its finished steps.
         A step that was under way is done again. Names are unique in a body.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, assert_never, final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType
@@ -34,6 +34,8 @@ class Gathered:
 
     brief: Brief
     delivery_ids: tuple[str, ...]
+    #: Whose repositories the brief's chapters tell of, in their order.
+    sources: tuple[Source, ...] = field(converter=tuple)
 
 
 @final
@@ -73,11 +75,13 @@ class Briefs:
             previous_tag=previous,
             brand=brand,
         )
-        return Gathered(brief=brief, delivery_ids=(cause.delivery_id,))
+        source = Source(provider=cause.provider, repository_id=cause.repository_id, full_name=cause.repository)
+        return Gathered(brief=brief, delivery_ids=(cause.delivery_id,), sources=(source,))
 
     async def of_window(self, organization_id: str, cause: Generation, brand: BrandIdentity | None) -> Gathered | None:
         """Gather all that arrived in a window; ``None``: nothing did."""
         chapters: list[Chapter] = []
+        sources: list[Source] = []
         delivery_ids: list[str] = []
         left_out = 0
         for source in cause.sources:
@@ -88,6 +92,7 @@ class Briefs:
                 # As it is called now: the newest record knows.
                 name = records[-1].repository
                 chapters.append(Chapter(repository=name, events=tuple(record.event for record in records)))
+                sources.append(source)
         if not chapters:
             return None
         brief = Brief(
@@ -97,7 +102,7 @@ class Briefs:
             window=cause.window,
             brand=brand,
         )
-        return Gathered(brief=brief, delivery_ids=tuple(delivery_ids[-_NAMED:]))
+        return Gathered(brief=brief, delivery_ids=tuple(delivery_ids[-_NAMED:]), sources=sources)
 
     async def _arrived(
         self, organization_id: str, cause: Generation, source: Source

@@ -1,4 +1,4 @@
-"""Our calls to code hosts about hooks; each that changes something there leaves an entry in the webhook log."""
+"""Our calls to code hosts; each that changes something there leaves an entry in the webhook log."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -157,6 +157,19 @@ class HostCalls:
             "Redelivery request", "redeliver", integration, repository, redeliver, reference_id=attempt.delivery_id
         )
 
+    async def note_refusal(
+        self, title: str, operation: str, integration: Integration, repository: Repository, refusal: HostRefusal
+    ) -> None:
+        """Add a log entry that says why a call that only reads was refused; a store that is away loses the entry."""
+        entry = evolve(
+            self._entry(title, operation, integration, repository),
+            status=LogStatus.FAILED,
+            status_code=refusal.status,
+            error_message=refusal.reason,
+        )
+        with suppress(StoreUnavailable):
+            await self._journal.append(entry)
+
     async def hook_id(self, reach: Reach, integration: Integration, repository: Repository) -> str | HostRefusal:
         """Give the id of a repository's hook; where it was not noted, the address tells."""
         if reach.hook_id is not None and repository == integration.repositories[0]:
@@ -191,20 +204,7 @@ class HostCalls:
         reference_id: str | None = None,
     ) -> HostAnswer[_Value] | HostRefusal:
         """Make a call between the two states of its log entry: one that a crash cuts off stays pending."""
-        entry = LogEntry(
-            id=self._ids.mint("log_"),
-            organization_id=integration.organization_id,
-            integration_id=integration.id,
-            repository_id=repository.id,
-            reference_id=reference_id,
-            title=title,
-            integration_type=integration.provider,
-            direction=Direction.OUTGOING,
-            status=LogStatus.PENDING,
-            status_code=None,
-            detail={"operation": operation, "repository": repository.full_name},
-            created_at=self._clock.now(),
-        )
+        entry = self._entry(title, operation, integration, repository, reference_id=reference_id)
         await self._journal.append(entry)
         try:
             answered = await call()
@@ -219,6 +219,30 @@ class HostCalls:
             ended = evolve(entry, status=LogStatus.SUCCESS, status_code=answered.status)
         await self._finish(ended)
         return answered
+
+    def _entry(
+        self,
+        title: str,
+        operation: str,
+        integration: Integration,
+        repository: Repository,
+        *,
+        reference_id: str | None = None,
+    ) -> LogEntry:
+        return LogEntry(
+            id=self._ids.mint("log_"),
+            organization_id=integration.organization_id,
+            integration_id=integration.id,
+            repository_id=repository.id,
+            reference_id=reference_id,
+            title=title,
+            integration_type=integration.provider,
+            direction=Direction.OUTGOING,
+            status=LogStatus.PENDING,
+            status_code=None,
+            detail={"operation": operation, "repository": repository.full_name},
+            created_at=self._clock.now(),
+        )
 
     async def _finish(self, ended: LogEntry) -> None:
         # It is done, whether that is written or not.

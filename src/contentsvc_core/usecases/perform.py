@@ -59,6 +59,14 @@ class ReadsSites(Protocol):
         ...
 
 
+class ReadsPullRequests(Protocol):
+    """Reads what code hosts say about the pull requests that a brief names."""
+
+    async def read(self, run: WorkflowRun, gathered: Gathered, steps: Steps) -> tuple[Gathered, str | None]:
+        """Return what was gathered with its pull requests, and why some of them are missing, if so."""
+        ...
+
+
 @final
 @frozen(kw_only=True)
 class _Order:
@@ -95,6 +103,7 @@ class Performer:
         directory: Directory,
         schedules: Schedules,
         sites: ReadsSites | None = None,
+        pull_requests: ReadsPullRequests | None = None,
         writer: ContentWriter,
         fallback: ContentWriter | None = None,
         renderer: MarkupRenderer,
@@ -112,6 +121,7 @@ class Performer:
             directory: The triggers, as they are now.
             schedules: The schedules, as they are now.
             sites: Who performs the runs that read a website; ``None``: such runs fail here.
+            pull_requests: Reads the pull requests that briefs name; ``None``: texts are written from commits alone.
             writer: Who writes.
             fallback: Who writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times.
             renderer: What makes Markdown safe HTML.
@@ -126,6 +136,7 @@ class Performer:
         self._directory = directory
         self._schedules = schedules
         self._sites = sites
+        self._pull_requests = pull_requests
         self._writer = writer
         self._fallback = fallback
         self._renderer = renderer
@@ -196,16 +207,18 @@ class Performer:
 
         async def gather() -> Gathered | None:
             await self._note(run, JobEventType.FETCHING_REPOSITORIES, "Reading what has happened in the repositories")
-            gathered = await self._briefs.of_window(run.organization_id, cause, brand)
-            await self._note(run, JobEventType.GENERATING_CONTENT, "Writing")
-            return gathered
+            return await self._briefs.of_window(run.organization_id, cause, brand)
 
         return _Order(
             content_type=cause.content_type, publish=cause.auto_publish, brand=brand, once=None, gather=gather
         )
 
     async def _write(self, run: WorkflowRun, order: _Order, steps: Steps) -> _Written | None:
-        gathered = await order.gather()
+        gathered, missing = await order.gather(), None
+        if gathered is not None and self._pull_requests is not None:
+            gathered, missing = await self._pull_requests.read(run, gathered, steps)
+        hint = "" if missing is None else f"; pull requests are missing: {missing}"
+        await self._note(run, JobEventType.GENERATING_CONTENT, f"Writing{hint}")
         if gathered is None:
             return None
         brief = gathered.brief

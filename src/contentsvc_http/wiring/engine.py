@@ -14,10 +14,12 @@ from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core.content.site_addresses import read_site_hosts
 from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.perform import Performer
+from contentsvc_core.usecases.pull_requests import PullRequestReader
 from contentsvc_core.usecases.read_site import BrandReader
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.settings import Settings
 from contentsvc_http.watching import Watch
+from contentsvc_http.wiring.code_hosts import CodeHosts, host_calls
 from contentsvc_http.wiring.faults import log_fault
 from contentsvc_http.wiring.sites import ReaderOnDemand
 from contentsvc_http.wiring.writers import open_writer
@@ -35,7 +37,7 @@ _LOG: Final = structlog.get_logger("contentsvc")
 
 @contextlib.asynccontextmanager
 async def open_engine(
-    settings: Settings, stores: SqlStores, clock: SystemClock, ids: RandomIds, watch: Watch
+    settings: Settings, stores: SqlStores, clock: SystemClock, ids: RandomIds, watch: Watch, hosts: CodeHosts
 ) -> "AsyncGenerator[Worker]":
     """Perform runs; in the end, finish what was begun or give it back."""
     # Here and not above: a process that only receives does not pay for it.
@@ -69,6 +71,9 @@ async def open_engine(
                     jobs=stores.jobs,
                     clock=clock,
                     aside=asyncio.to_thread,
+                ),
+                pull_requests=PullRequestReader(
+                    stores.directory, host_calls(settings, stores, clock, ids, hosts), clock
                 ),
                 writer=writer,
                 fallback=DeterministicWriter(),

@@ -53,8 +53,11 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
                 connections=lambda: connections(stores.database),
             )
         )
+        hosts = await stack.enter_async_context(open_code_hosts(settings))
         engine = (
-            await stack.enter_async_context(open_engine(settings, stores, clock, ids, watch)) if role.works else None
+            await stack.enter_async_context(open_engine(settings, stores, clock, ids, watch, hosts))
+            if role.works
+            else None
         )
         if role.works:
             await stack.enter_async_context(sweeping(stores, clock))
@@ -82,7 +85,6 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
         stack.callback(aside.close)
         rendering = OneAtATime("public pages")
         stack.callback(rendering.close)
-        hosts = await stack.enter_async_context(open_code_hosts(settings))
         # Where nothing works, others find the runs by looking.
         nudge = _nobody if engine is None else engine.nudge
         receiver = watch.receiver(

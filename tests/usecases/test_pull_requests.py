@@ -1,0 +1,350 @@
+"""Runs that ask the code host for the pull requests of their commits: once, and never failing by it."""
+
+from collections.abc import AsyncGenerator, Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from attrs import evolve, frozen
+from tests.code_host_server import TOKEN, CodeHostServer, Fault, HostPull
+from tests.performing import performer_over
+from tests.usecases.conftest import World
+from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
+from tests.usecases.test_perform import taken
+
+from contentsvc_adapters.codehosts.rest import RestCodeHost
+from contentsvc_adapters.engine.inline import InlineExecution
+from contentsvc_core import Address, Brief, Draft, LogStatus, Processed, RunStatus, Trigger
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.pull_requests import PullRequest
+from contentsvc_core.content.windows import Lookback
+from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
+from contentsvc_core.hosts import HookAccess
+from contentsvc_core.ports import CodeHost, Hooks
+from contentsvc_core.testing import PlainSteps, push_body, release_body, signed
+from contentsvc_core.usecases.connect import Connected
+from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
+from contentsvc_core.usecases.host_calls import HostCalls
+from contentsvc_core.usecases.pull_requests import MAX_PULL_REQUESTS, PullRequestReader
+
+
+class Recorder:
+    """A writer that notes its briefs, and fails as often as it is told to."""
+
+    name = "recorder"
+    costly = False
+
+    def __init__(self) -> None:
+        self.briefs: list[Brief] = []
+        self.fails = 0
+
+    async def write(self, brief: Brief) -> Draft | None:
+        self.briefs.append(brief)
+        if len(self.briefs) <= self.fails:
+            message = "no answer"
+            raise RuntimeError(message)
+        return Draft(title="News", markdown="News\n")
+
+    @property
+    def pull_requests(self) -> Mapping[int, PullRequest]:
+        """Return those of the last brief."""
+        return {number: each for chapter in self.briefs[-1].chapters for number, each in chapter.pull_requests.items()}
+
+
+@frozen(kw_only=True)
+class Desk:
+    """An office whose runs are performed, too."""
+
+    office: Office
+    writer: Recorder
+    made: Connected
+    hosts: Any
+
+    @property
+    def world(self) -> World:
+        return self.office.world
+
+    @property
+    def server(self) -> CodeHostServer:
+        return self.office.server
+
+    def performer(self, hooks: Hooks | None = None) -> Any:
+        """Create a performer, as after a restart."""
+        world, stores = self.world, self.world.stores
+        calls = HostCalls(self.hosts, hooks or stores.hooks, stores.journal, world.clock, world.ids, base_url=BASE_URL)
+        reader = PullRequestReader(stores.directory, calls, world.clock)
+        return performer_over(stores, world.clock, world.ids, self.writer, pull_requests=reader)
+
+    async def deliver(self, delivery_id: str, body: dict[str, Any], event: str = "push") -> None:
+        integration = self.made.integration
+        at = Address(
+            provider="github",
+            organization_id=integration.organization_id,
+            integration_id=integration.id,
+            repository_id=NUMBER,
+        )
+        delivery = signed(body, at=at, secret=self.made.secret, event=event, delivery_id=delivery_id)
+        outcome = await self.world.receiver.receive(delivery)
+        assert isinstance(outcome, Processed), outcome
+
+    async def push(self, *messages: str, delivery_id: str = "d-1", name: str = NAME) -> None:
+        await self.deliver(delivery_id, push_body(*messages, repository_id=NUMBER, repository=name))
+
+    async def perform(self, performer: Any = None) -> list[RunStatus]:
+        """Perform what is due; return how the runs stand then, oldest first."""
+        performer = performer or self.performer()
+        for run in await taken(self.world):
+            await performer.perform(run, PlainSteps())
+        runs = await self.world.stores.ledger.runs(self.world.organization.id)
+        return [run.status for run in reversed(runs)]
+
+    async def entries(self) -> list[tuple[str, LogStatus, int | None]]:
+        return [(each.title, each.status, each.status_code) for each in (await self.office.calls())[1:]]
+
+    def asked(self) -> int:
+        return len(self.server.did("POST", "graphql"))
+
+
+@pytest.fixture
+async def desk(world: World) -> AsyncGenerator[Desk]:
+    with CodeHostServer() as server:
+        host = RestCodeHost(server.api_url, timeout_s=5.0)
+        office = office_of(world, server, host)
+        made = await office.connected()
+        trigger = await world.triggers.create(world.organization.id, repository_ids=[NUMBER], provider="github")
+        assert isinstance(trigger, Trigger), trigger
+
+        async def hosts(provider: str) -> CodeHost | None:
+            return host if provider == "github" else None
+
+        yield Desk(office=office, writer=Recorder(), made=made, hosts=hosts)
+        await host.close()
+
+
+async def test_a_run_is_given_the_pull_requests_that_its_subjects_name(desk: Desk) -> None:
+    desk.server.add(
+        HostPull(number=12, title="A lamp", labels=("bug",), author="new"), HostPull(number=13), HostPull(number=14)
+    )
+
+    await desk.push(
+        "feat: lamp (#12)\n\nSee (#14).", "Merge pull request #13 from ada/lamp", "fix: leak (fixes #14)", "x (#99)"
+    )
+
+    assert await desk.perform() == [RunStatus.COMPLETED]
+    (brief,) = desk.writer.briefs
+    assert list(desk.writer.pull_requests) == [13, 12]
+    assert brief.chapters[0].pull_requests[12] == PullRequest(
+        number=12, title="A lamp", labels=("bug",), author="new", first_contribution=True, merged_sha="a" * 40
+    )
+    # All is well: reading leaves no entry.
+    assert await desk.entries() == []
+
+
+async def test_a_push_without_a_number_may_be_a_rebased_pull_request(desk: Desk) -> None:
+    body = push_body("feat: lamp", "feat: wick", repository_id=NUMBER, repository=NAME)
+    desk.server.add(HostPull(number=12, sha=body["head_commit"]["id"]))
+
+    await desk.deliver("d-1", body)
+
+    assert await desk.perform() == [RunStatus.COMPLETED]
+    assert list(desk.writer.pull_requests) == [12]
+
+
+async def test_a_release_asks_for_the_pull_requests_since_the_one_before_and_the_newest_first(desk: Desk) -> None:
+    for delivery in range(3):
+        numbers = range(delivery * 60 + 1, delivery * 60 + 61)
+        desk.server.add(*(HostPull(number=number) for number in numbers))
+        await desk.push(*(f"fix: lamp (#{number})" for number in numbers), delivery_id=f"d-{delivery}")
+    await desk.perform()
+    await desk.deliver("d-9", release_body("v2", repository_id=NUMBER, repository=NAME), "release")
+
+    await desk.perform()
+
+    assert sorted(desk.writer.pull_requests) == list(range(180 - MAX_PULL_REQUESTS + 1, 181))
+
+
+async def test_a_run_that_is_tried_again_does_not_ask_again(desk: Desk) -> None:
+    desk.server.add(HostPull(number=12))
+    await desk.push("feat: lamp (#12)")
+    stores = desk.world.stores
+    engine = InlineExecution(stores.ledger, stores.run_memory)
+    desk.writer.fails = 1
+    (run,) = await taken(desk.world)
+    performer = desk.performer()
+    with pytest.raises(RuntimeError):
+        await engine.perform(run, performer)
+    await performer.failed(run, RuntimeError())
+    asked = desk.asked()
+    desk.server.pulls.clear()
+    desk.world.clock.advance(timedelta(minutes=1))
+
+    # By another process, even.
+    (run,) = await taken(desk.world)
+    await engine.perform(run, desk.performer())
+
+    first, second = desk.writer.briefs
+    assert first == second
+    assert list(desk.writer.pull_requests) == [12]
+    assert desk.asked() == asked == 2
+
+
+async def test_what_names_no_pull_request_costs_no_step(desk: Desk) -> None:
+    await desk.deliver("d-1", release_body("v1", repository_id=NUMBER, repository=NAME), "release")
+    (run,) = await taken(desk.world)
+
+    class NoSteps:
+        async def run(self, name: str, step: object) -> str:
+            raise AssertionError(name, step)
+
+    await desk.performer().perform(run, NoSteps())
+
+    assert len(desk.writer.briefs) == 1
+    assert desk.asked() == 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "pause_s"),
+    [
+        (Fault(status=403, headers={"Retry-After": "17"}), 403, 17),
+        (Fault(status=429, headers={"Retry-After": "99999"}), 429, 3600),
+        (Fault(status=401), 401, 3600),
+        (Fault(status=502), 502, 60),
+        (Fault(status=200, body=b"<html>a login page</html>"), 200, 60),
+        (Fault(status=200, body=b'"' + b"x" * (4 * 1024**2)), 200, 60),
+    ],
+    ids=["limit", "long limit", "token", "away", "strange", "oversized"],
+)
+async def test_what_the_code_host_refuses_is_said_once_and_the_text_is_written_without(
+    desk: Desk, fault: Fault, status: int, pause_s: int
+) -> None:
+    desk.server.add(HostPull(number=12))
+    desk.server.fault = evolve(fault, path="graphql")
+    performer = desk.performer()
+    for delivery in range(3):
+        # While a refusal is fresh, nobody is asked.
+        await desk.push("feat: lamp (#12)", delivery_id=f"d-{delivery}")
+        await desk.perform(performer)
+
+    assert len(desk.writer.briefs) == 3
+    assert desk.writer.pull_requests == {}
+    assert desk.asked() == 1
+    assert await desk.entries() == [("Pull request lookup", LogStatus.FAILED, status)]
+    (_, entry) = await desk.office.calls()
+    assert entry.payload == {"operation": "read_pull_requests", "repository": NAME}
+    assert TOKEN not in repr(entry)
+
+    desk.server.fault = None
+    for seconds, found in ((pause_s - 1, []), (1, [12])):
+        desk.world.clock.advance(timedelta(seconds=seconds))
+        await desk.push("feat: lamp (#12)", delivery_id=f"later-{seconds}")
+        await desk.perform(performer)
+        assert list(desk.writer.pull_requests) == found
+
+
+async def ask(desk: Desk) -> list[str]:
+    """Ask for content, perform the run, and return what is said while it is written."""
+    world, stores = desk.world, desk.world.stores
+    starter = JobStarter(stores.jobs, world.clock, world.ids)
+    world.clock.advance(timedelta(minutes=1))
+    generator = Generator(starter, stores.directory, stores.brands, world.clock)
+    job: Any = await generator.request(
+        world.organization.id,
+        GenerationRequest(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS),
+    )
+    await desk.perform()
+    followed = await stores.jobs.job(world.organization.id, job.id)
+    assert followed is not None
+    return [event.message for event in followed.events if event.type.value == "generating_content"]
+
+
+async def test_who_follows_a_job_is_told_why_pull_requests_are_missing(desk: Desk) -> None:
+    desk.server.add(HostPull(number=12))
+    await desk.push("feat: lamp (#12)")
+
+    assert await ask(desk) == ["Writing"]
+    assert list(desk.writer.pull_requests) == [12]
+    desk.server.fault = Fault(status=502, path="graphql")
+    assert await ask(desk) == ["Writing; pull requests are missing: the code host answered 502"]
+
+
+async def test_without_a_token_nobody_is_asked_and_the_run_says_so(desk: Desk) -> None:
+    desk.server.add(HostPull(number=12))
+    await desk.push("feat: lamp (#12)")
+    await desk.world.stores.directory.enable_integration(
+        desk.world.organization.id, desk.made.integration.id, enabled=False
+    )
+    off = await ask(desk)
+    await desk.office.disconnect(desk.made)
+    gone = await ask(desk)
+    by_hand = await desk.office.connected(None, number=NUMBER)
+    await evolve(desk, made=by_hand).push("feat: lamp (#12)", delivery_id="d-2")
+
+    assert await ask(desk) == [f"Writing; pull requests are missing: the integration of {NAME} has no token"]
+    assert off == [f"Writing; pull requests are missing: the integration of {NAME} is disabled"]
+    # It was asked for everything that is connected.
+    assert gone == ["Writing"]
+    assert desk.writer.pull_requests == {}
+    assert desk.asked() == 0
+
+
+async def test_an_api_that_is_not_configured_is_named(desk: Desk) -> None:
+    async def none(_provider: str) -> None:
+        return None
+
+    await desk.push("feat: lamp (#12)")
+
+    (said,) = await ask(evolve(desk, hosts=none))
+
+    assert "CONTENTSVC_GITHUB_API_URL" in said
+    assert desk.writer.pull_requests == {}
+
+
+class Broken:
+    """Hooks that cannot be read."""
+
+    def __init__(self, fault: Exception) -> None:
+        self._fault = fault
+
+    async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
+        _ = organization_id, integration_id
+        raise self._fault
+
+
+async def test_a_token_that_cannot_be_opened_is_no_end_of_the_run(desk: Desk) -> None:
+    hooks: Any = Broken(SecretUnreadable("sealed with another key"))
+    await desk.push("feat: lamp (#12)")
+
+    assert await desk.perform(desk.performer(hooks)) == [RunStatus.COMPLETED]
+    assert desk.writer.pull_requests == {}
+
+
+async def test_a_store_that_is_away_has_the_run_tried_again(desk: Desk) -> None:
+    hooks: Any = Broken(StoreUnavailable("away"))
+    await desk.push("feat: lamp (#12)")
+
+    with pytest.raises(StoreUnavailable):
+        await desk.perform(desk.performer(hooks))
+    assert desk.writer.briefs == []
+
+
+async def test_a_code_host_that_stays_silent_does_not_hold_the_run(desk: Desk) -> None:
+    hasty = RestCodeHost(desk.server.api_url, timeout_s=0.2)
+
+    async def hosts(_provider: str) -> CodeHost:
+        return hasty
+
+    desk.server.fault = Fault(silent=True)
+    await desk.push("feat: lamp (#12)")
+    await desk.push("feat: wick (#13)", delivery_id="d-2")
+
+    assert await evolve(desk, hosts=hosts).perform() == [RunStatus.COMPLETED] * 2
+    await hasty.close()
+    assert desk.asked() == 1
+    assert await desk.entries() == [("Pull request lookup", LogStatus.FAILED, None)]
+
+
+async def test_a_name_that_is_no_name_is_no_part_of_a_path(desk: Desk) -> None:
+    await desk.push("feat: lamp (#12)", name="../../orgs/x")
+
+    assert await desk.perform() == [RunStatus.COMPLETED]
+    assert desk.asked() == 0
