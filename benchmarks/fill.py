@@ -80,12 +80,12 @@ SELECT 'trg_more' || i, organization_id, name, source_type, {true}, repository_i
 """
 _POSTS: Final = """
 INSERT INTO posts (id, organization_id, title, content, markdown, content_type, status, created_at, updated_at,
-  published_at)
+  published_at, occurred_at)
 {numbers}
 SELECT 'post_' || {id}, '{organization}', 'Post ' || i, '<p>The lamp was turned.</p>', 'The lamp was turned.',
   CASE i % 2 WHEN 0 THEN 'changelog' ELSE 'blog_post' END, CASE i % 10 WHEN 0 THEN 'draft' ELSE 'published' END,
   {oldest} + (i * {span}) / {count}, {oldest} + (i * {span}) / {count},
-  CASE i % 10 WHEN 0 THEN NULL ELSE {oldest} + (i * {span}) / {count} END {from}
+  CASE i % 10 WHEN 0 THEN NULL ELSE {oldest} + (i * {span}) / {count} END, {oldest} + (i * {span}) / {count} {from}
 """
 
 

@@ -24,6 +24,16 @@ def whole_ms(at: datetime) -> datetime:
     return at.replace(microsecond=at.microsecond // 1000 * 1000)
 
 
+def read_iso(text: str) -> datetime | None:
+    """Return the point in time of an ISO 8601 text, in UTC where the text has no offset; ``None``: it has none."""
+    try:
+        # GitLab dates releases so: 2026-01-01 12:00:00 UTC.
+        at = datetime.fromisoformat(text.removesuffix(" UTC"))
+        return whole_ms(at if at.tzinfo is not None else at.replace(tzinfo=UTC))
+    except (ValueError, OverflowError):
+        return None
+
+
 def to_ms(at: datetime) -> int:
     """Give ``at`` as milliseconds since the Unix epoch."""
     return (at - _EPOCH) // _MILLISECOND

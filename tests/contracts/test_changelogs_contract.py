@@ -198,18 +198,19 @@ async def test_only_its_own_published_posts_of_its_types_are_shown(acme: Tenant)
     assert published.published_at == later(hours=3)
 
 
-async def test_posts_are_listed_by_publication_and_read_on_from_a_place(acme: Tenant) -> None:
-    # Two at each moment, of two types: the ids decide.
+async def test_posts_are_listed_by_when_they_happened_and_read_on_from_a_place(acme: Tenant) -> None:
+    # What happened first was written last. Two at each moment, of two types: the ids decide.
     posts = [
         await written(
             acme,
-            later(hours=number // 2),
+            later(hours=number),
+            occurred_at=later(days=-(number // 2)),
             content_type=(ContentType.CHANGELOG, ContentType.BLOG_POST)[number % 2],
             release_tag=f"v{number}" if number % 3 == 0 else None,
         )
         for number in range(7)
     ]
-    newest_first = sorted(posts, key=lambda post: (post.published_at, post.id), reverse=True)
+    newest_first = sorted(posts, key=lambda post: (post.occurred_at, post.id), reverse=True)
     mine, changelogs = of(acme), acme.stores.changelogs
 
     assert await changelogs.posts(mine, limit=9) == newest_first
@@ -226,7 +227,7 @@ async def test_months_begin_at_midnight_utc(acme: Tenant) -> None:
     mine, changelogs = of(acme), acme.stores.changelogs
     assert await changelogs.months(mine) == []
     last_ms = datetime(2026, 1, 31, 23, 59, 59, 999_000, tzinfo=UTC)
-    january = await written(acme, last_ms)
+    january = await written(acme, occurred_at=last_ms)
     february = await written(acme, datetime(2026, 2, 1, tzinfo=UTC))
     long_ago = await written(acme, datetime(2024, 12, 5, 12, tzinfo=UTC), content_type=ContentType.BLOG_POST)
     await written(acme, datetime(2025, 6, 1, tzinfo=UTC), content_type=ContentType.TWITTER_POST)

@@ -8,7 +8,20 @@ from typing import Any
 import pytest
 from attrs import evolve
 from contract_lanes import until_they_wait
-from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, a_trigger, an_integration, ending, later, tenant
+from contract_values import (
+    CHECKING,
+    REFUSED,
+    RotatingSealer,
+    Tenant,
+    a_post,
+    a_trigger,
+    an_integration,
+    ending,
+    later,
+    release,
+    take,
+    tenant,
+)
 from sqlalchemy import Connection, event, text
 from sqlalchemy.util import await_only
 from tests import postgres
@@ -16,9 +29,11 @@ from tests import postgres
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.settling.lane import Item
 from contentsvc_adapters.sql.settling.postgresql import PostgresqlLane
+from contentsvc_core.content.posts import PostStatus
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled, Settlement
+from contentsvc_core.workflows.context import custom_id
 
 
 @pytest.fixture
@@ -242,3 +257,25 @@ async def test_changes_wait_for_each_other_at_the_version_before_they_hold_anyth
 
     assert statements[0].startswith("UPDATE organizations SET version")
     assert len(statements) > 1
+
+
+async def test_a_push_and_its_release_in_two_processes_are_one_story(acme: Tenant, beside: Tenant) -> None:
+    settlements = [await acme.processed(f"d-{number}") for number in range(8)]
+    for settling in settlements:
+        await acme.stores.deliveries.settle(settling)
+    runs = await take(acme.stores, [settling.runs[0].id for settling in settlements])
+    runs.sort(key=lambda run: run.id)
+    keys = [custom_id("codehost", acme.repository.id, f"d-{number}") for number in range(8)]
+    releasing = [await acme.taken(release()) for _ in range(8)]
+    posts = [a_post(acme.id, status=PostStatus.PUBLISHED) for _ in keys]
+    finals = [a_post(acme.id, status=PostStatus.PUBLISHED, release_tag="v1") for _ in releasing]
+
+    for number, final in enumerate(finals):
+        ledgers = acme.stores.ledger, beside.stores.ledger
+        await asyncio.gather(
+            ledgers[number % 2].complete(releasing[number], final, once=None, pushes=keys[number : number + 1]),
+            ledgers[1 - number % 2].complete(runs[number], posts[number], once=None),
+        )
+
+    found = {post.id: post.contained_in for post in await acme.stores.posts.posts(acme.id)}
+    assert [found[post.id] for post in posts] == [final.id for final in finals]

@@ -9,7 +9,7 @@ from contract_values import IDS, Stores, Tenant, a_post, later, release, take, t
 
 from contentsvc_core.content.pagination import InvalidPage, PageRequest
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.workflows.runs import ALREADY_REPORTED, Completion, RunStatus, WorkflowRun
 
@@ -132,6 +132,35 @@ async def test_a_removal_and_a_report_at_once_leave_no_post(acme: Tenant) -> Non
 
     assert answers == [True, *[Completion.ALREADY_REPORTED] * 7]
     assert await acme.stores.posts.posts(acme.id) == []
+
+
+async def test_posts_are_paged_by_when_they_happened(acme: Tenant) -> None:
+    # What happened first was written last; of two at a moment, the ids decide.
+    posts = [
+        await written(
+            acme,
+            at=later(hours=number),
+            occurred_at=later(days=-(number // 2)),
+            content_type=(ContentType.CHANGELOG, ContentType.BLOG_POST)[number % 2],
+        )
+        for number in range(7)
+    ]
+    earliest_first = sorted(posts, key=lambda post: (post.occurred_at, post.id))
+
+    async def found(page: int = 1, **asked: object) -> list[Post]:
+        query = PostQuery(order_by=PostOrder.OCCURRED_AT, **asked)  # pyright: ignore[reportArgumentType]
+        page_found = await acme.stores.posts.page(acme.id, query, PageRequest(limit=3, page=page))
+        assert not isinstance(page_found, InvalidPage)
+        return list(page_found[0])
+
+    assert await found() == earliest_first[:3:-1]
+    assert [post for page in (1, 2, 3) for post in await found(page, ascending=True)] == earliest_first
+    blogs = [post for post in earliest_first if post.content_type is ContentType.BLOG_POST]
+    assert await found(ascending=True, content_types=[ContentType.BLOG_POST]) == blogs
+    # A change moves no post.
+    changed = evolve(posts[0], title="Other", updated_at=later(days=9))
+    assert await acme.stores.posts.change(evolve(changed, occurred_at=later(days=8)), seen=posts[0].updated_at)
+    assert await acme.stores.posts.post(acme.id, posts[0].id) == changed
 
 
 async def test_posts_are_paged_by_who_speaks_in_them(acme: Tenant) -> None:

@@ -25,6 +25,7 @@ from contentsvc_adapters.sql.schema import (
     log_entries,
     posts,
     rate_windows,
+    released_pushes,
     sessions,
     workflow_runs,
 )
@@ -35,20 +36,20 @@ from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.posts import PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.places import PublishedPlace
-from contentsvc_core.content.queries import InvalidQuery, PostQuery
+from contentsvc_core.content.queries import InvalidQuery, PostOrder, PostQuery
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.insights import LogSearch, Place
 from contentsvc_core.journal import LogQuery, LogStatus
 from contentsvc_core.search.questions import ContextSearch, PostSearch
 from contentsvc_core.search.terms import read_terms
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_core.workflows.runs import Completion, RunStatus
 
 _NUMBER: Final = 1500
 _TOGETHER: Final = 250
 _GROWING: Final = (
     "claims|context_records|events|log_counts|log_entries|post_counts|posts|rate_windows|run_drafts|run_steps"
-    "|search_documents|sessions|told_once|workflow_runs"
+    "|released_pushes|search_documents|sessions|told_once|workflow_runs"
 )
 #: In the words of SQLite, and of PostgreSQL: of the rows, or of an index from its one end to the other.
 _SCAN: Final = re.compile(
@@ -92,7 +93,12 @@ async def _filled(database: Database) -> Shelf:
             claims: {"key": number.to_bytes(16), "claimed_at": to_ms(at), "log_id": log.id},
             context_records: rows.context_row(context, event_id=log.id),
             workflow_runs: rows.run_row(run, event_id=log.id),
-            posts: rows.post_row(post, run_id=run.id, once=None) | {"run_id": None},
+            posts: rows.post_row(post, run_id=run.id, once=None, push=context.custom_id) | {"run_id": None},
+            released_pushes: {
+                "organization_id": log.organization_id,
+                "push_id": context.custom_id,
+                "post_id": f"post_r{number // 9}",
+            },
             rate_windows: {"bucket": f"b-{number}", "hits": "[]", "expires_at": to_ms(at)},
             sessions: {"digest": f"s-{number}", "key_prefix": "c", "created_at": 0, "expires_at": to_ms(at)},
         }
@@ -169,6 +175,18 @@ async def _editing(shelf: Shelf) -> None:
     await shelf.stores.posts.remove(shelf.acme.id, post.id)
 
 
+async def _releasing(shelf: Shelf) -> None:
+    run = await shelf.acme.taken(release())
+    final = a_post(shelf.acme.id, status=PostStatus.PUBLISHED, release_tag="v1")
+    pushes = [f"codehost:1:d-{number}" for number in range(1, 9)]
+    assert await shelf.stores.ledger.complete(run, final, once=None, pushes=pushes) is Completion.COMPLETED
+    shown = PublicChangelog.first(shelf.acme.organization, later())
+    assert await shelf.stores.changelogs.contained(shown, final.id, limit=9)
+    draft = evolve(final, status=PostStatus.DRAFT, updated_at=final.updated_at + timedelta(seconds=1))
+    assert await shelf.stores.posts.change(draft, seen=final.updated_at)
+    assert await shelf.stores.posts.remove(shelf.acme.id, final.id)
+
+
 async def _visiting(shelf: Shelf) -> None:
     kept, digest = shelf.stores.sessions, IDS.token(9)
     await kept.add(Session(digest=digest, key_prefix="csk_1", created_at=later(), expires_at=later(hours=1)))
@@ -215,6 +233,7 @@ async def _showing(shelf: Shelf) -> None:
     assert await changelogs.posts(shown, limit=20, month=month, before=place)
     await changelogs.posts(shown, limit=20, released=True, before=place)
     assert await changelogs.post(shown, newest[0].id) == newest[0]
+    assert await changelogs.contained(shown, newest[0].id, limit=9) == []
     assert await changelogs.last_change(shown) == newest[0].updated_at
 
 
@@ -258,6 +277,12 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "deep page of posts by filters": lambda shelf: shelf.stores.posts.page(
         shelf.acme.id, PostQuery(ascending=True, statuses=[PostStatus.DRAFT]), PageRequest(limit=10, page=30)
     ),
+    "deep page of posts by when they happened": lambda shelf: shelf.stores.posts.page(
+        shelf.acme.id,
+        PostQuery(order_by=PostOrder.OCCURRED_AT, statuses=[PostStatus.DRAFT]),
+        PageRequest(limit=10, page=30),
+    ),
+    "a release with its pushes": _releasing,
     "context before": _before,
     "context within": lambda shelf: shelf.stores.contexts.within(
         shelf.acme.id,
@@ -318,7 +343,8 @@ async def test_postgresql_walks_through_no_table_that_grows(postgresql: Database
     # So few rows are walked through although there is an index; with many, there has to be one.
     url = f"{postgres_url}{'&' if '?' in postgres_url else '?'}options=-cenable_seqscan%3Doff"
 
-    with psycopg.connect(url.replace("+asyncpg", "", 1), autocommit=True) as connection:
+    # Never prepared: the driver would ask for the parameters of a statement that comes often.
+    with psycopg.connect(url.replace("+asyncpg", "", 1), autocommit=True, prepare_threshold=None) as connection:
 
         def explain(statement: str, _parameters: Any) -> str:
             # For any parameters, as it is planned once it has come several times.

@@ -25,6 +25,7 @@ LAMP = evolve(
     content="<h2>New</h2>\n<p>A <strong>lamp</strong>.</p>",
     content_type=ContentType.BLOG_POST,
     published_at=START + timedelta(hours=2),
+    occurred_at=START + timedelta(minutes=30),
     release_tag="v1.2.0",
     updated_at=START + timedelta(hours=3),
 )
@@ -35,6 +36,7 @@ EARLY = evolve(
     content="<h2>Nothing but a heading</h2>",
     content_type=ContentType.CHANGELOG,
     published_at=START + timedelta(hours=1),
+    occurred_at=START,
     release_tag=None,
     updated_at=START,
 )
@@ -56,7 +58,7 @@ ATOM = """\
     <id>urn:uuid:9d7ab39c-4631-5ac1-be90-4846197a294c</id>
     <title>A lamp &amp; a door</title>
     <link rel="alternate" type="text/html" href="https://acme.example/changelog/acme/posts/post_2" />
-    <published>2026-01-01T02:00:00.000Z</published>
+    <published>2026-01-01T00:30:00.000Z</published>
     <updated>2026-01-01T03:00:00.000Z</updated>
     <category term="blog post" />
     <category term="v1.2.0" />
@@ -68,7 +70,7 @@ ATOM = """\
     <id>urn:uuid:091fd75a-c0a4-5caf-8c94-d5304d777884</id>
     <title>Early</title>
     <link rel="alternate" type="text/html" href="https://acme.example/changelog/acme/posts/post_1" />
-    <published>2026-01-01T01:00:00.000Z</published>
+    <published>2026-01-01T00:00:00.000Z</published>
     <updated>2026-01-01T01:00:00.000Z</updated>
     <category term="changelog" />
     <content type="html">&lt;h2&gt;Nothing but a heading&lt;/h2&gt;</content>
@@ -87,8 +89,9 @@ def test_a_feed_is_made_of_what_its_changelog_shows() -> None:
     hidden = evolve(LAMP, content_type=ContentType.LINKEDIN_POST)
     draft = evolve(LAMP, status=PostStatus.DRAFT, published_at=None)
     withdrawn = evolve(LAMP, status=PostStatus.DRAFT)
+    contained = evolve(LAMP, contained_in="post_9")
 
-    made = feed(LAMP, hidden, draft, withdrawn, EARLY)
+    made = feed(LAMP, hidden, draft, withdrawn, contained, EARLY)
 
     assert made == Feed(
         id="urn:uuid:92176819-065c-598d-8eb2-0c78ab7448c6",
@@ -103,7 +106,7 @@ def test_a_feed_is_made_of_what_its_changelog_shows() -> None:
                 title="A lamp & a door",
                 summary="A lamp.",
                 content="<h2>New</h2>\n<p>A <strong>lamp</strong>.</p>",
-                published_at=START + timedelta(hours=2),
+                occurred_at=START + timedelta(minutes=30),
                 updated_at=START + timedelta(hours=3),
                 tags=["blog post", "v1.2.0"],
             ),
@@ -113,7 +116,7 @@ def test_a_feed_is_made_of_what_its_changelog_shows() -> None:
                 title="Early",
                 summary="",
                 content="<h2>Nothing but a heading</h2>",
-                published_at=START + timedelta(hours=1),
+                occurred_at=START,
                 # It was a draft when it was last written: readers have something new since it was published.
                 updated_at=START + timedelta(hours=1),
                 tags=["changelog"],
@@ -156,7 +159,7 @@ def test_the_json_feed() -> None:
                 "title": "A lamp & a door",
                 "content_html": "<h2>New</h2>\n<p>A <strong>lamp</strong>.</p>",
                 "summary": "A lamp.",
-                "date_published": "2026-01-01T02:00:00.000Z",
+                "date_published": "2026-01-01T00:30:00.000Z",
                 "date_modified": "2026-01-01T03:00:00.000Z",
                 "tags": ["blog post", "v1.2.0"],
             },
@@ -165,7 +168,7 @@ def test_the_json_feed() -> None:
                 "url": "https://acme.example/changelog/acme/posts/post_1",
                 "title": "Early",
                 "content_html": "<h2>Nothing but a heading</h2>",
-                "date_published": "2026-01-01T01:00:00.000Z",
+                "date_published": "2026-01-01T00:00:00.000Z",
                 "date_modified": "2026-01-01T01:00:00.000Z",
                 "tags": ["changelog"],
             },

@@ -40,7 +40,7 @@ def at(text: str) -> datetime:
 
 
 def published(id_: str, when: str, **changes: Any) -> Post:
-    return evolve(POST, id=id_, published_at=at(when), **changes)
+    return evolve(POST, id=id_, occurred_at=at(when), **changes)
 
 
 def test_the_first_one_is_named_as_the_organization_is_and_off() -> None:
@@ -130,6 +130,12 @@ def test_what_is_shown() -> None:
         evolve(POST, content_type=ContentType.LINKEDIN_POST),
     ):
         assert not OFF.shows(hidden)
+        assert not OFF.lists(hidden)
+    assert OFF.lists(POST)
+    # A release stands for what it contains, whose address stays.
+    contained = evolve(POST, contained_in="post_9")
+    assert OFF.shows(contained)
+    assert not OFF.lists(contained)
 
 
 def test_a_post_is_published_once_whatever_becomes_of_it() -> None:
@@ -183,9 +189,8 @@ def test_months_between_two_are_all_of_them_newest_first() -> None:
 
 def test_posts_are_put_into_their_months() -> None:
     one, two, three = published("c", "2026-02-01"), published("b", "2026-01-31T23:59:59"), published("a", "2026-01-01")
-    draft = evolve(POST, status=PostStatus.DRAFT, published_at=None)
 
-    assert [(each.month, each.posts) for each in by_month([one, draft, two, three])] == [
+    assert [(each.month, each.posts) for each in by_month([one, two, three])] == [
         (Month(2026, 2), (one,)),
         (Month(2026, 1), (two, three)),
     ]
@@ -223,8 +228,8 @@ def test_a_place_is_read_as_it_was_written() -> None:
     assert PublishedPlace.read(place.written) == place
     for text in ("", "_", "1", "x_post_1", "1_", "1_a/b", "999999999999999_post_1", "1_pöst"):
         assert PublishedPlace.read(text) is None
-    with pytest.raises(ValueError, match=r"^post_1 was never published$"):
-        PublishedPlace.of(evolve(POST, status=PostStatus.DRAFT, published_at=None))
+    early = evolve(POST, occurred_at=at("2025-12-01"))
+    assert PublishedPlace.of(early) == PublishedPlace(occurred_at=at("2025-12-01"), id="post_1")
 
 
 def test_addresses() -> None:

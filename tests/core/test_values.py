@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from contentsvc_core import ContentType, ContextRecord, PostStatus, Push, Release
 from contentsvc_core import strategies as ours
 from contentsvc_core.access.keys import ApiKey, Scope, digest, key_prefix, opens
-from contentsvc_core.content.queries import InvalidQuery, PostQuery, read_post_query
+from contentsvc_core.content.queries import InvalidQuery, PostOrder, PostQuery, read_post_query
 from contentsvc_core.identifiers import is_slug, slugify
 from contentsvc_core.journal import FailureBudget, LogQuery, LogStatus, read_log_query, retention_cutoff
 from contentsvc_core.organizations import Organization
@@ -210,10 +210,12 @@ class TestRuns:
 class TestQueries:
     def test_lists_are_read_and_an_empty_one_means_all(self) -> None:
         assert read_post_query({}) == PostQuery()
-        assert read_post_query({"sort": "", "status": "", "contentType": " , "}) == PostQuery()
+        assert read_post_query({"orderBy": "createdAt"}) == PostQuery()
+        assert read_post_query({"sort": "", "orderBy": "", "status": "", "contentType": " , "}) == PostQuery()
         asked = {"status": "draft, published,draft", "contentType": "changelog", "brandIdentityId": " bi_1,,bi_2,bi_1"}
-        assert read_post_query({"sort": "asc", **asked}) == PostQuery(
+        assert read_post_query({"sort": "asc", "orderBy": "occurredAt", **asked}) == PostQuery(
             ascending=True,
+            order_by=PostOrder.OCCURRED_AT,
             statuses=(PostStatus.DRAFT, PostStatus.PUBLISHED),
             content_types=(ContentType.CHANGELOG,),
             brand_identity_ids=("bi_1", "bi_2"),
@@ -225,7 +227,7 @@ class TestQueries:
 
     @pytest.mark.parametrize(
         ("name", "value"),
-        [("sort", "DESC"), ("status", "draft,gone"), ("contentType", "changelog;x")],
+        [("sort", "DESC"), ("orderBy", "updatedAt"), ("status", "draft,gone"), ("contentType", "changelog;x")],
     )
     def test_an_unknown_value_is_named(self, name: str, value: str) -> None:
         refused = read_post_query({name: value})

@@ -1,7 +1,7 @@
 """Stores that each break one promise: the simulation has to find every one of them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final
 
 from attrs import evolve
@@ -100,11 +100,11 @@ def _completing_what_is_anothers(state: State) -> MemoryStores:
     stores = memory_stores(RotatingSealer(), state)
     complete = stores.ledger.complete
 
-    async def completed(run: WorkflowRun, post: Post, *, once: str | None) -> Completion:
+    async def completed(run: WorkflowRun, post: Post, *, once: str | None, pushes: Collection[str] = ()) -> Completion:
         stored = state.runs[run.id]
         if stored.status in {RunStatus.RUNNING, RunStatus.COMPLETED}:
             state.runs[run.id] = evolve(stored, status=RunStatus.RUNNING, takes=run.takes)
-        return await complete(run, post, once=once)
+        return await complete(run, post, once=once, pushes=pushes)
 
     return _with(stores, stores.ledger, complete=completed)
 
@@ -113,9 +113,9 @@ def _reporting_twice(state: State) -> MemoryStores:
     stores = memory_stores(RotatingSealer(), state)
     complete = stores.ledger.complete
 
-    async def completed(run: WorkflowRun, post: Post, *, once: str | None) -> Completion:
+    async def completed(run: WorkflowRun, post: Post, *, once: str | None, pushes: Collection[str] = ()) -> Completion:
         del once
-        return await complete(run, post, once=None)
+        return await complete(run, post, once=None, pushes=pushes)
 
     return _with(stores, stores.ledger, complete=completed)
 

@@ -287,6 +287,8 @@ class TestSchedules:
             "deliveryIds": ["d-1"],
             "eventTypes": ["push"],
             "writer": "deterministic",
+            # The window ended, and its last moment lies before.
+            "occurredAt": "2026-01-01T08:59:59.999Z",
         }
         assert post.status is PostStatus.DRAFT
 
@@ -378,7 +380,9 @@ class TestRequests:
             status=PostStatus.DRAFT,
             created_at=world.clock.now(),
             updated_at=world.clock.now(),
+            occurred_at=post.occurred_at,
         )
+        assert post.occurred_at == world.clock.now() - timedelta(milliseconds=1)
         assert post.id.startswith("post_")
         assert post.content.startswith("<h2>Added</h2>")
 

@@ -111,6 +111,7 @@ async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) ->
         "deliveryIds": ["d-1", "d-2"],
         "eventTypes": ["push", "release"],
         "writer": "deterministic",
+        "occurredAt": "2026-01-01T23:59:59.999Z",
     }
     assert post.status.value == "draft"
 

@@ -77,6 +77,7 @@ async def test_a_run_writes_one_post_and_says_where_it_came_from(world: World) -
         "deliveryIds": ["d-1"],
         "eventTypes": ["push"],
         "writer": "deterministic",
+        "occurredAt": "2026-01-01T00:00:00.000Z",
     }
 
 
@@ -107,6 +108,34 @@ async def test_a_release_without_notes_is_written_from_the_pushes_since_the_one_
     assert "irst lamp" not in v2
     assert "ourth lamp" not in v2
     assert "v1...v2" in v2
+
+
+async def test_a_post_has_the_date_of_its_events_and_not_of_their_arrival(world: World) -> None:
+    await released(world, "d-1", "v2", published_at="2025-12-02T00:00:00Z")
+    await released(world, "d-2", "v2-rc1", prerelease=True, published_at="2025-12-01T00:00:00Z")
+
+    await perform_all(world)
+
+    posts = await world.stores.posts.posts(world.organization.id)
+    assert {post.release_tag: post.occurred_at.day for post in posts} == {"v2": 2, "v2-rc1": 1}
+    assert {post.created_at for post in posts} == {world.clock.now()}
+
+
+async def test_a_release_contains_the_posts_of_the_pushes_that_it_is_written_from(world: World) -> None:
+    await pushed(world, "d-1", "feat: first lamp")
+    await released(world, "d-2", "v1", published_at="2025-12-01T00:00:00Z")
+    await pushed(world, "d-3", "feat: second lamp")
+    await released(world, "d-4", "v2", published_at="2025-12-02T00:00:00Z")
+    await pushed(world, "d-5", "feat: third lamp")
+
+    await perform_all(world)
+
+    posts = {
+        str((post.source_metadata or {})["deliveryIds"]): post
+        for post in await world.stores.posts.posts(world.organization.id)
+    }
+    one, v1, two, v2, three = [posts[str([f"d-{number}"])] for number in range(1, 6)]
+    assert [post.contained_in for post in (one, v1, two, v2, three)] == [v1.id, None, v2.id, None, None]
 
 
 async def test_a_release_looks_back_over_many_pushes(world: World) -> None:

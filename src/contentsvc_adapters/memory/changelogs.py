@@ -20,7 +20,7 @@ from contentsvc_core.content.public.changelogs import (
 )
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
-from contentsvc_core.content.public.releases import repositories_in
+from contentsvc_core.content.public.releases import PostLine, repositories_in
 
 
 @final
@@ -72,8 +72,8 @@ class MemoryChangelogs:
         """List the newest posts that are shown."""
         found = [
             (place, post)
-            for post, place in self._shown(changelog)
-            if (month is None or Month.of(place.published_at) == month)
+            for post, place in self._listed(changelog)
+            if (month is None or Month.of(place.occurred_at) == month)
             and (not released or post.release_tag is not None)
             and (before is None or _order(place) < _order(before))
         ]
@@ -85,13 +85,19 @@ class MemoryChangelogs:
         post = self._state.posts.get(post_id)
         return post if post is not None and changelog.shows(post) else None
 
+    async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
+        """List the posts that the post of a release contains."""
+        found = [post for post in self._shown(changelog) if post.contained_in == post_id]
+        found.sort(key=lambda post: _order(PublishedPlace.of(post)), reverse=True)
+        return [PostLine.of(post) for post in found[:limit]]
+
     async def months(self, changelog: PublicChangelog) -> Sequence[Month]:
         """List the months that have anything."""
-        return sorted({Month.of(place.published_at) for _, place in self._shown(changelog)}, reverse=True)
+        return sorted({Month.of(place.occurred_at) for _, place in self._listed(changelog)}, reverse=True)
 
     async def exposure(self, changelog: PublicChangelog) -> Exposure:
         """Count what is shown."""
-        named = [repositories_in(post.source_metadata) for post, _ in self._shown(changelog)]
+        named = [repositories_in(post.source_metadata) for post in self._shown(changelog)]
         return Exposure(posts=len(named), repositories=Counter(name for names in named for name in names))
 
     async def last_change(self, changelog: PublicChangelog) -> datetime:
@@ -103,9 +109,12 @@ class MemoryChangelogs:
         ]
         return max([changelog.updated_at, *ever])
 
-    def _shown(self, changelog: PublicChangelog) -> list[tuple[Post, PublishedPlace]]:
-        return [(post, PublishedPlace.of(post)) for post in self._state.posts.values() if changelog.shows(post)]
+    def _shown(self, changelog: PublicChangelog) -> list[Post]:
+        return [post for post in self._state.posts.values() if changelog.shows(post)]
+
+    def _listed(self, changelog: PublicChangelog) -> list[tuple[Post, PublishedPlace]]:
+        return [(post, PublishedPlace.of(post)) for post in self._shown(changelog) if changelog.lists(post)]
 
 
 def _order(place: PublishedPlace) -> tuple[datetime, str]:
-    return place.published_at, place.id
+    return place.occurred_at, place.id

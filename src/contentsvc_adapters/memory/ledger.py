@@ -7,10 +7,12 @@ from typing import final
 
 from attrs import evolve
 
+from contentsvc_adapters.memory.containment import note_pushes
 from contentsvc_adapters.memory.outgoing import tell, tell_of_run
 from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
 from contentsvc_core.content.posts import Post
 from contentsvc_core.outgoing.events import post_written
+from contentsvc_core.workflows.context import push_id
 from contentsvc_core.workflows.runs import (
     ALREADY_REPORTED,
     RESTARTABLE,
@@ -76,9 +78,11 @@ class MemoryRunLedger:
         """Tell whether a run is still the taker's."""
         return self._state.held(run) is not None
 
-    async def complete(self, run: WorkflowRun, post: Post, *, once: str | None) -> Completion:
+    async def complete(
+        self, run: WorkflowRun, post: Post, *, once: str | None, pushes: Collection[str] = ()
+    ) -> Completion:
         """Store a post and end its run."""
-        refuse_unstorable(post, once)
+        refuse_unstorable(post, once, *pushes)
         running = self._state.held(run)
         if running is None:
             return Completion.GONE
@@ -89,6 +93,7 @@ class MemoryRunLedger:
             return Completion.ALREADY_REPORTED
         self._state.put_run(evolve(running, status=RunStatus.COMPLETED, error=None, post_id=post.id))
         self._state.posts[post.id] = post
+        note_pushes(self._state, post, push_id(run.cause), pushes)
         self._state.count_public(post)
         if key is not None:
             self._state.once.add(key)

@@ -1,16 +1,17 @@
 """Posts and context records."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import final
+from typing import Final, final
 
 from attrs import evolve
 
+from contentsvc_adapters.memory.containment import contain
 from contentsvc_adapters.memory.outgoing import tell
 from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.content.posts import Post, PostStatus
-from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.outgoing.events import post_published
 from contentsvc_core.wire import event_to_json
@@ -83,11 +84,12 @@ class MemoryPostLibrary:
         """Count the posts and give one page of them."""
         found = [
             post
-            for post in of_organization(self._state.posts.values(), organization_id, newest_first=not query.ascending)
+            for post in of_organization(self._state.posts.values(), organization_id)
             if (not query.statuses or post.status in query.statuses)
             and (not query.content_types or post.content_type in query.content_types)
             and (not query.brand_identity_ids or _brand(post) in query.brand_identity_ids)
         ]
+        found.sort(key=_ORDERS[query.order_by], reverse=not query.ascending)
         pagination = paginate(request, len(found))
         if isinstance(pagination, InvalidPage):
             return pagination
@@ -118,6 +120,7 @@ class MemoryPostLibrary:
             published_at=post.published_at,
         )
         self._state.posts[post.id] = changed
+        contain(self._state, post.organization_id, self._state.released.get(post.id, ()))
         self._state.count_public(standing, changed)
         if standing.status is not PostStatus.PUBLISHED and changed.status is PostStatus.PUBLISHED:
             tell(self._state, [post_published(changed)])
@@ -131,11 +134,18 @@ class MemoryPostLibrary:
         if standing is None or seen not in {None, standing.updated_at}:
             return False
         del self._state.posts[post_id]
+        contain(self._state, organization_id, self._state.released.pop(post_id, ()))
         self._state.count_public(standing)
         changelog = self._state.changelogs.get(organization_id)
         if changelog is not None and at is not None:
             self._state.changelogs[organization_id] = evolve(changelog, updated_at=max(at, changelog.updated_at))
         return True
+
+
+_ORDERS: Final[dict[PostOrder, Callable[[Post], tuple[datetime, str]]]] = {
+    PostOrder.CREATED_AT: place,
+    PostOrder.OCCURRED_AT: lambda post: (post.occurred_at, post.id),
+}
 
 
 def _brand(post: Post) -> str | None:

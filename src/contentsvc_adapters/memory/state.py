@@ -89,6 +89,11 @@ class State:
     jobs: dict[str, Job] = Factory(dict[str, Job])
     #: By id.
     posts: dict[str, Post] = Factory(dict[str, Post])
+    #: By organization and push: the ids of the posts that report the push, and of the releases' that contain the push.
+    reports: dict[tuple[str, str], list[str]] = Factory(dict[tuple[str, str], list[str]])
+    releases: dict[tuple[str, str], list[str]] = Factory(dict[tuple[str, str], list[str]])
+    #: The pushes that the post of a release contains, by its id.
+    released: dict[str, tuple[str, ...]] = Factory(dict[str, tuple[str, ...]])
     #: By organization.
     changelogs: dict[str, PublicChangelog] = Factory(dict[str, PublicChangelog])
     #: The organization that holds each slug which is or was public.

@@ -46,13 +46,13 @@ from contentsvc_core.content.public.changelogs import (
 )
 from contentsvc_core.content.public.months import Month, months_between
 from contentsvc_core.content.public.places import PublishedPlace
-from contentsvc_core.content.public.releases import repositories_in
+from contentsvc_core.content.public.releases import PostLine, repositories_in
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.timestamps import from_ms, to_ms
 
 #: Spelled out: behind a parameter, the planners would not see that the partial indexes serve.
-_PUBLISHED: Final = (posts.c.status == literal_column("'published'")) & posts.c.published_at.is_not(None)
-_PLACE: Final = (posts.c.published_at, posts.c.id)
+_PUBLISHED: Final = posts.c.status == literal_column("'published'")
+_PLACE: Final = (posts.c.occurred_at, posts.c.id)
 #: How many posts' metadata are held at a time, in rows: that of one post may have some 100 KB.
 _PART: Final = 200
 
@@ -127,22 +127,22 @@ class SqlChangelogs:
         """Read the newest posts of each type that is shown, and of those the newest."""
         conditions: list[ColumnElement[bool]] = []
         if month is not None:
-            conditions += [posts.c.published_at >= to_ms(month.since), posts.c.published_at < to_ms(month.until)]
+            conditions += [posts.c.occurred_at >= to_ms(month.since), posts.c.occurred_at < to_ms(month.until)]
         if released:
             conditions.append(posts.c.release_tag.is_not(None))
         if before is not None:
-            conditions.append(tuple_(*_PLACE) < tuple_(to_ms(before.published_at), before.id))
+            conditions.append(tuple_(*_PLACE) < tuple_(to_ms(before.occurred_at), before.id))
         newest = literal_column(str(limit), Integer)
         of_each = [
             select(*_PLACE)
-            .where(_shown(changelog, kind), *conditions)
+            .where(_listed(changelog, kind), *conditions)
             .order_by(*(each.desc() for each in _PLACE))
             .limit(newest)
             .subquery()
             for kind in changelog.content_types
         ]
         together = union_all(*(select(each) for each in of_each)).subquery()
-        keys = select(together.c.id).order_by(together.c.published_at.desc(), together.c.id.desc()).limit(newest)
+        keys = select(together.c.id).order_by(together.c.occurred_at.desc(), together.c.id.desc()).limit(newest)
         chosen = keys.subquery()
         query = select(posts).join(chosen, posts.c.id == chosen.c.id).order_by(*(each.desc() for each in _PLACE))
         return [post_of(row) for row in await self._all(query)]
@@ -154,11 +154,28 @@ class SqlChangelogs:
         post = post_of(found[0]) if found else None
         return post if post is not None and changelog.shows(post) else None
 
+    async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
+        """Read the lines of the posts that the post of a release contains."""
+        query = (
+            select(*_PLACE, posts.c.title)
+            .where(
+                posts.c.organization_id == changelog.organization_id,
+                posts.c.contained_in == post_id,
+                posts.c.content_type.in_([kind.value for kind in changelog.content_types]),
+                _PUBLISHED,
+            )
+            .order_by(*(each.desc() for each in _PLACE))
+            .limit(limit)
+        )
+        return [
+            PostLine(id=row.id, title=row.title, occurred_at=from_ms(row.occurred_at)) for row in await self._all(query)
+        ]
+
     async def months(self, changelog: PublicChangelog) -> Sequence[Month]:
-        """Read the first and the last publication, then ask for each month between them whether it has any."""
+        """Read the first and the last time of an event, then ask for each month between them whether it has any."""
         ends = select(
             *(
-                select(end(posts.c.published_at)).where(_shown(changelog, kind)).scalar_subquery()
+                select(end(posts.c.occurred_at)).where(_listed(changelog, kind)).scalar_subquery()
                 for kind in changelog.content_types
                 for end in (func.min, func.max)
             )
@@ -225,13 +242,17 @@ def _shown(changelog: PublicChangelog, kind: ContentType) -> ColumnElement[bool]
     return and_(posts.c.organization_id == changelog.organization_id, posts.c.content_type == kind.value, _PUBLISHED)
 
 
+def _listed(changelog: PublicChangelog, kind: ContentType) -> ColumnElement[bool]:
+    return _shown(changelog, kind) & posts.c.contained_in.is_(None)
+
+
 def _metadata(connection: Connection, changelog: PublicChangelog, kind: ContentType) -> Generator[str | None]:
     """Read the metadata of every post of a type that is shown, part by part."""
     query = select(*_PLACE, posts.c.source_metadata).where(_shown(changelog, kind)).order_by(*_PLACE).limit(_PART)
     rows = connection.execute(query).all()
     while rows:
         yield from (row.source_metadata for row in rows)
-        behind = tuple_(*_PLACE) > tuple_(rows[-1].published_at, rows[-1].id)
+        behind = tuple_(*_PLACE) > tuple_(rows[-1].occurred_at, rows[-1].id)
         rows = connection.execute(query.where(behind)).all() if len(rows) == _PART else ()
 
 
@@ -242,8 +263,8 @@ def _having(changelog: PublicChangelog, asked: Sequence[Month]) -> Select[tuple[
         .data([(to_ms(month.since), to_ms(month.until)) for month in asked])
         .cte("months")
     )
-    within = (posts.c.published_at >= months.c.since, posts.c.published_at < months.c.until)
-    any_of = (select(posts.c.id).where(_shown(changelog, kind), *within).exists() for kind in changelog.content_types)
+    within = (posts.c.occurred_at >= months.c.since, posts.c.occurred_at < months.c.until)
+    any_of = (select(posts.c.id).where(_listed(changelog, kind), *within).exists() for kind in changelog.content_types)
     return select(months.c.since).where(or_(*any_of))
 
 

@@ -1,18 +1,20 @@
 """How runs end with their posts: many in one transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, final
 
 from attrs import frozen
 from sqlalchemy import Connection, Update, bindparam, case, delete, select, update
 
 from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.containment import contain, hold, note_released
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.outgoing.telling import tell
 from contentsvc_adapters.sql.runs import forget, stands_at
 from contentsvc_adapters.sql.schema import posts, told_once, workflow_runs
 from contentsvc_core.content.posts import Post
 from contentsvc_core.outgoing.events import post_written
+from contentsvc_core.workflows.context import push_id
 from contentsvc_core.workflows.runs import ALREADY_REPORTED, Completion, RunStatus, WorkflowRun
 
 _HELD: Final = (
@@ -43,6 +45,8 @@ class Ending:
     run: WorkflowRun
     post: Post
     once: str | None
+    #: The pushes that a release's post contains, by the custom ids of their context records.
+    pushes: Collection[str] = ()
 
 
 def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) -> list[Completion]:
@@ -59,7 +63,11 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]
         return [Completion.GONE] * len(endings)
     connection.execute(_completed({id_: ending.post.id for id_, ending in ours.items()}))
     forget(connection, list(ours))
+    owners = {ending.run.organization_id for ending in ours.values() if ending.pushes or push_id(ending.run.cause)}
+    if owners:
+        hold(connection, owners, releases=any(ending.pushes for ending in ours.values()))
     written = _write(connection, dialect, list(ours.values()))
+    _contain(connection, dialect, owners, [ending for ending in ours.values() if ending.post.id in written])
     unwritten = [id_ for id_, ending in ours.items() if ending.post.id not in written]
     if unwritten:
         connection.execute(_SKIPPED, {"ids": unwritten})
@@ -78,6 +86,13 @@ def _completed(post_ids: Mapping[str, str]) -> Update:
     )
 
 
+def _contain(connection: Connection, dialect: Dialect, owners: set[str], endings: Sequence[Ending]) -> None:
+    released = [(each.run.organization_id, push, each.post.id) for each in endings for push in each.pushes]
+    note_released(connection, dialect, released)
+    reported = (push_id(each.run.cause) for each in endings)
+    contain(connection, owners, [*(push for _, push, _ in released), *(push for push in reported if push is not None)])
+
+
 def _completion(ending: Ending, ours: dict[str, Ending], written: set[str]) -> Completion:
     if ours.get(ending.run.id) is not ending:
         return Completion.GONE
@@ -87,7 +102,8 @@ def _completion(ending: Ending, ours: dict[str, Ending], written: set[str]) -> C
 def _write(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) -> set[str]:
     """Write the posts that tell nothing that was told before; give their ids."""
     values: list[dict[str, Any]] = [
-        rows.post_row(ending.post, run_id=ending.run.id, once=ending.once) for ending in endings
+        rows.post_row(ending.post, run_id=ending.run.id, once=ending.once, push=push_id(ending.run.cause))
+        for ending in endings
     ]
     # By the key that others may be writing, too: in one order, so that no two wait for each other.
     values.sort(key=lambda row: (row["organization_id"], row["once_key"] or b"", row["id"]))

@@ -84,6 +84,7 @@ class Listing:
         request: PageRequest,
         *,
         ascending: bool = False,
+        by: str = "created_at",
     ) -> tuple[_Rows, Pagination] | InvalidPage:
         """Count an organization's rows and read one page of them.
 
@@ -94,13 +95,14 @@ class Listing:
             filters: Which of them; columns of both tables.
             request: Which page.
             ascending: The oldest first, else the newest.
+            by: The column of the time that the rows are sorted by. The counts find pages by ``created_at`` alone.
         """
-        question = _Question(self, connection, whole, organization_id, filters, ascending)
+        question = _Question(self, connection, whole, organization_id, filters, ascending, by)
         longest = question.stretches(self.spans[0])
         pagination = paginate(request, sum(stretch.number for stretch in longest))
         if isinstance(pagination, InvalidPage):
             return pagination
-        if request.offset <= _FEW and not any(filters.values()):
+        if by != "created_at" or (request.offset <= _FEW and not any(filters.values())):
             return question.read((), request.offset, request.limit), pagination
         chosen, offset = holding(longest, request.offset, request.limit)
         for span in self.spans[1:]:
@@ -128,6 +130,7 @@ class _Question:
     organization_id: str
     filters: Filters
     ascending: bool
+    by: str = "created_at"
 
     def _mine(self, table: Table) -> list[ColumnElement[bool]]:
         asked = (table.c[name].in_(values) for name, values in self.filters.items() if values)
@@ -157,7 +160,7 @@ class _Question:
     def read(self, conditions: Sequence[ColumnElement[bool]], offset: int, limit: int) -> _Rows:
         """Read rows in the order of the list."""
         rows = self.listing.rows
-        place = (rows.c.created_at, rows.c.id)
+        place = (rows.c[self.by], rows.c.id)
         order = place if self.ascending else [column.desc() for column in place]
         # Only the keys of what is passed over are looked at, where an index holds them, and nothing is joined to it.
         mine = select(*place).where(*self._mine(rows), *conditions).order_by(*order).limit(limit).offset(offset)
@@ -166,7 +169,7 @@ class _Question:
             keys,
             and_(
                 rows.c.organization_id == self.organization_id,
-                rows.c.created_at == keys.c.created_at,
+                rows.c[self.by] == keys.c[self.by],
                 rows.c.id == keys.c.id,
             ),
         )

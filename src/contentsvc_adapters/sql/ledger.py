@@ -139,9 +139,11 @@ class SqlRunLedger:
         query = select(exists().where(held(run)))
         return bool(await self._database.read(lambda connection: connection.scalar(query)))
 
-    async def complete(self, run: WorkflowRun, post: Post, *, once: str | None) -> Completion:
+    async def complete(
+        self, run: WorkflowRun, post: Post, *, once: str | None, pushes: Collection[str] = ()
+    ) -> Completion:
         """Store a post and end its run."""
-        return await self._completing(Ending(run=run, post=post, once=once))
+        return await self._completing(Ending(run=run, post=post, once=once, pushes=pushes))
 
     async def _complete(self, endings: Sequence[Ending]) -> Sequence[Completion]:
         dialect = self._database.dialect

@@ -7,13 +7,13 @@ from typing import Any, Final, final
 
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, select, tuple_, update
 
-from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql import containment, rows
 from contentsvc_adapters.sql.counts import POSTS
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import context_records, events, posts, told_once
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.content.posts import Post, PostStatus
-from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
@@ -21,6 +21,7 @@ from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 _RECORDS: Final[Select[*tuple[Any, ...]]] = select(
     context_records, events.c.repository, events.c.delivery_id, events.c.type, events.c.data
 ).join(events, events.c.id == context_records.c.event_id)
+_COLUMNS: Final = {PostOrder.CREATED_AT: "created_at", PostOrder.OCCURRED_AT: "occurred_at"}
 _NEWEST_FIRST: Final = (context_records.c.created_at.desc(), context_records.c.id.desc())
 
 
@@ -139,7 +140,10 @@ class SqlPostLibrary:
         }
 
         def page(connection: Connection) -> tuple[Sequence[Post], Pagination] | InvalidPage:
-            found = POSTS.page(connection, select(posts), organization_id, filters, request, ascending=query.ascending)
+            by = _COLUMNS[query.order_by]
+            found = POSTS.page(
+                connection, select(posts), organization_id, filters, request, ascending=query.ascending, by=by
+            )
             if isinstance(found, InvalidPage):
                 return found
             read, pagination = found
@@ -187,8 +191,14 @@ class SqlPostLibrary:
 
         def change(connection: Connection) -> bool:
             nonlocal done
-            publishes = post.status is PostStatus.PUBLISHED and connection.scalar(replaced) != post.status.value
+            before = connection.scalar(replaced)
+            publishes = post.status is PostStatus.PUBLISHED and before != post.status.value
+            moves = post.release_tag is not None and before not in {None, post.status.value}
+            if moves:
+                containment.hold(connection, [post.organization_id], releases=True)
             if connection.execute(changing).rowcount:
+                if moves:
+                    containment.contain_again(connection, post.organization_id, post.id)
                 if publishes:
                     from contentsvc_adapters.sql.outgoing.telling import tell  # noqa: PLC0415  # a list needs none
                     from contentsvc_core.outgoing.events import post_published  # noqa: PLC0415  # as above
@@ -216,10 +226,12 @@ class SqlPostLibrary:
 
         def remove(connection: Connection) -> bool:
             nonlocal done
+            containment.hold(connection, [organization_id], releases=True)
             removed = connection.execute(removing.returning(posts.c.once_key)).first()
             if removed is not None:
                 if removed.once_key is not None:
                     connection.execute(told, {"organization_id": organization_id, "once_key": removed.once_key})
+                containment.contain_again(connection, organization_id, post_id, is_gone=True)
                 if at is not None:
                     from contentsvc_adapters.sql.changelogs import note_change  # noqa: PLC0415  # a list needs none
 

@@ -240,8 +240,8 @@ def _state(row: AnyRow) -> dict[str, Any]:
     }
 
 
-def post_row(post: Post, *, run_id: str, once: str | None) -> dict[str, Any]:
-    """Give the row of a run's post."""
+def post_row(post: Post, *, run_id: str, once: str | None, push: str | None = None) -> dict[str, Any]:
+    """Return the row of a run's post; ``push`` is the push that the post reports."""
     return {
         "id": post.id,
         "organization_id": post.organization_id,
@@ -258,6 +258,8 @@ def post_row(post: Post, *, run_id: str, once: str | None) -> dict[str, Any]:
         "updated_at": to_ms(post.updated_at),
         "published_at": None if post.published_at is None else to_ms(post.published_at),
         "release_tag": post.release_tag,
+        "occurred_at": to_ms(post.occurred_at),
+        "push_id": push,
     }
 
 
@@ -281,4 +283,6 @@ def post_of(row: AnyRow) -> Post:
         updated_at=from_ms(row.updated_at),
         published_at=None if row.published_at is None else from_ms(row.published_at),
         release_tag=row.release_tag,
+        occurred_at=from_ms(row.created_at if row.occurred_at is None else row.occurred_at),
+        contained_in=row.contained_in,
     )

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, final
 
-from attrs import frozen
+from attrs import Factory, frozen
 
 from contentsvc_core.timestamps import iso_ms
 
@@ -50,6 +50,11 @@ class Post:
     published_at: datetime | None = None
     #: The tag of the release that it announces; ``None``: it announces none.
     release_tag: str | None = None
+    #: When the events of the post happened, as the code host dates them; without another value, when it was created.
+    occurred_at: datetime = Factory(lambda self: self.created_at, takes_self=True)
+    #: For the post of a push: the id of the published post of the release that contains the push, of the same type of
+    #: content. The stores keep it in step (:meth:`~contentsvc_core.ports.RunLedger.complete`).
+    contained_in: str | None = None
 
     def __attrs_post_init__(self) -> None:
         if self.status is PostStatus.PUBLISHED and self.published_at is None:

@@ -12,6 +12,13 @@ from contentsvc_core.text import one_line
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
+class PostOrder(Enum):
+    """The time that a list of posts is sorted by."""
+
+    CREATED_AT = "createdAt"
+    OCCURRED_AT = "occurredAt"
+
+
 @final
 @frozen(kw_only=True)
 class PostQuery:
@@ -19,6 +26,7 @@ class PostQuery:
 
     #: Newest first, unless ascending.
     ascending: bool = False
+    order_by: PostOrder = PostOrder.CREATED_AT
     #: Only these; empty: all.
     statuses: tuple[PostStatus, ...] = field(converter=tuple, factory=tuple)
     #: Only these; empty: all.
@@ -36,13 +44,17 @@ class InvalidQuery:
 
 
 def read_post_query(parameters: Mapping[str, str]) -> PostQuery | InvalidQuery:
-    """Read ``sort``, and the comma lists ``status``, ``contentType``, ``brandIdentityId``; an empty one means all.
+    """Return the query of ``sort``, ``orderBy`` and the comma lists ``status``, ``contentType``, ``brandIdentityId``.
 
-    Whether there are such brand identities is for the caller to find out: :func:`unknown_brand` says that one is not.
+    An empty list means all. The caller checks that the brand identities exist, and answers :func:`unknown_brand`.
     """
     sort = parameters.get("sort", "")
     if sort not in {"", "asc", "desc"}:
         return InvalidQuery(error=f"Invalid sort: '{one_line(sort, 64)}' is not one of asc, desc")
+    orders = {order.value: order for order in PostOrder}
+    order_by = orders.get(given := parameters.get("orderBy", "") or PostOrder.CREATED_AT.value)
+    if order_by is None:
+        return InvalidQuery(error=f"Invalid orderBy: '{one_line(given, 64)}' is not one of {', '.join(orders)}")
     statuses = choices("status", parameters.get("status", ""), PostStatus)
     if isinstance(statuses, InvalidQuery):
         return statuses
@@ -51,6 +63,7 @@ def read_post_query(parameters: Mapping[str, str]) -> PostQuery | InvalidQuery:
         return content_types
     return PostQuery(
         ascending=sort == "asc",
+        order_by=order_by,
         statuses=statuses,
         content_types=content_types,
         brand_identity_ids=listed(parameters.get("brandIdentityId", "")),

@@ -8,6 +8,7 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, InvalidChangelog, PublicChangelog
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
+from contentsvc_core.content.public.releases import PostLine
 
 
 class Changelogs(Protocol):
@@ -50,23 +51,32 @@ class Changelogs(Protocol):
         released: bool = False,
         before: PublishedPlace | None = None,
     ) -> Sequence[Post]:
-        """Give the newest posts that a changelog shows, by publication and then id, newest first, at most ``limit``.
+        """List the newest posts of a changelog, at most ``limit``, newest first.
+
+        Posts that the post of a release contains are left out
+        (:meth:`~contentsvc_core.content.public.changelogs.PublicChangelog.lists`).
+
+        The list is sorted by the time of the posts' events and then by id.
 
         Args:
-            changelog: Which.
-            limit: How many.
-            month: Only what was published in it.
-            released: Only what announces a release.
-            before: Only what stands behind this place: the next part of a list that ended there.
+            changelog: The changelog.
+            limit: The largest number of posts.
+            month: Only posts whose events happened in this month.
+            released: Only posts that announce a release.
+            before: Only posts behind this place: the next part of a list that ended there.
         """
         ...
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
-        """Find a post that a changelog shows."""
+        """Find a post that a changelog shows, listed or contained in the post of a release."""
+        ...
+
+    async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
+        """List the posts that a changelog shows and the post of a release contains, at most ``limit``, newest first."""
         ...
 
     async def months(self, changelog: PublicChangelog) -> Sequence[Month]:
-        """Give the months in which anything was published that a changelog shows, the newest first."""
+        """List the months in which the events of listed posts happened, the newest first."""
         ...
 
     async def exposure(self, changelog: PublicChangelog) -> Exposure:

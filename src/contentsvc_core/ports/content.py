@@ -58,7 +58,11 @@ class PostLibrary(Protocol):
     async def page(
         self, organization_id: str, query: PostQuery, request: PageRequest
     ) -> tuple[Sequence[Post], Pagination] | InvalidPage:
-        """Give one page, ordered by creation time and then id; count and page are of one moment."""
+        """Return one page, sorted by the time that the query names and then by id; count and page are of one moment.
+
+        A page of posts in the order of creation costs about the same wherever it stands. In the other order, the keys
+        of all posts before the page are passed over.
+        """
         ...
 
     async def post(self, organization_id: str, post_id: str) -> Post | None:

@@ -47,8 +47,15 @@ class RunLedger(Protocol):
         """Tell whether a run that was taken is still running, and nobody else has taken it since."""
         ...
 
-    async def complete(self, run: WorkflowRun, post: Post, *, once: str | None) -> Completion:
+    async def complete(
+        self, run: WorkflowRun, post: Post, *, once: str | None, pushes: Collection[str] = ()
+    ) -> Completion:
         """Store a run's post and end the run, in one transaction. A run has at most one post.
+
+        ``pushes`` are the pushes that a release's post was written from, by the custom ids of their context records.
+        As long as the release's post is published, the posts of these pushes and of the same type of content are
+        contained in it (:attr:`~contentsvc_core.content.posts.Post.contained_in`), whichever post is written first. Of
+        several releases that contain a push, the earliest counts, by the time of the event and then by id.
 
         ``once`` is a key that at most one post of the organization carries; ``None``: it is not limited so. The key of
         a post that was deleted is not free again. The organization's webhook endpoints are told of the post in the same

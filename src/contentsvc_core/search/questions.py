@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final, Generic, TypeVar, final
 
 from attrs import field, frozen
@@ -13,7 +13,7 @@ from contentsvc_core.insights import folded
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.text import one_line
-from contentsvc_core.timestamps import whole_ms
+from contentsvc_core.timestamps import read_iso
 from contentsvc_core.webhooks.events import Push, Release
 
 EVENT_TYPES: Final = (Push.type, Release.type)
@@ -117,9 +117,5 @@ def read_since(text: str) -> datetime | InvalidQuery | None:
     wrong = InvalidQuery(error=f"Invalid since: '{one_line(text, 64)}' is no date and no time, such as {example}")
     if not _DATE.fullmatch(given):
         return wrong
-    try:
-        # A plus sign that nobody has escaped in a URL is a space.
-        at = datetime.fromisoformat(_OFFSET.sub("+", given))
-        return whole_ms(at if at.tzinfo is not None else at.replace(tzinfo=UTC))
-    except (ValueError, OverflowError):
-        return wrong
+    # A plus sign that nobody has escaped in a URL is a space.
+    return read_iso(_OFFSET.sub("+", given)) or wrong

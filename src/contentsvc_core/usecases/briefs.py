@@ -30,12 +30,14 @@ _COMMIT: Final = 300
 @final
 @frozen(kw_only=True)
 class Gathered:
-    """A brief, and which deliveries it was gathered from."""
+    """A brief, and the deliveries that it was gathered from."""
 
     brief: Brief
     delivery_ids: tuple[str, ...]
     #: Whose repositories the brief's chapters tell of, in their order.
     sources: tuple[Source, ...] = field(converter=tuple)
+    #: The pushes that a release contains, by the custom ids of their context records.
+    pushes: tuple[str, ...] = ()
 
 
 @final
@@ -60,12 +62,15 @@ class Briefs:
         """Gather for one event: a push alone, a release with the pushes since the one before it."""
         release: Release | None = None
         previous: str | None = None
+        contained: tuple[str, ...] = ()
         match cause.event:
             case Push():
                 events: tuple[Event, ...] = (cause.event,)
             case Release():
                 release = cause.event
-                events, previous = await self._before(organization_id, cause, release)
+                records, previous = await self._before(organization_id, cause, release)
+                events = tuple(record.event for record in records)
+                contained = tuple(record.custom_id for record in records)
             case _:
                 assert_never(cause.event)
         brief = Brief(
@@ -76,7 +81,7 @@ class Briefs:
             brand=brand,
         )
         source = Source(provider=cause.provider, repository_id=cause.repository_id, full_name=cause.repository)
-        return Gathered(brief=brief, delivery_ids=(cause.delivery_id,), sources=(source,))
+        return Gathered(brief=brief, delivery_ids=(cause.delivery_id,), sources=(source,), pushes=contained)
 
     async def of_window(self, organization_id: str, cause: Generation, brand: BrandIdentity | None) -> Gathered | None:
         """Gather all that arrived in a window; ``None``: nothing did."""
@@ -120,11 +125,11 @@ class Briefs:
 
     async def _before(
         self, organization_id: str, cause: Delivered, release: Release
-    ) -> tuple[tuple[Push, ...], str | None]:
-        """Gather the pushes that were stored since the release before this one, and find that one's tag."""
+    ) -> tuple[tuple[ContextRecord, ...], str | None]:
+        """Return the records of the pushes since the release before this one, oldest first, and that release's tag."""
         key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
         record = await self._library.record(organization_id, key)
-        pushes: list[Push] = []
+        pushes: list[ContextRecord] = []
         previous: str | None = None
         oldest = record
         seen = weight = 0
@@ -152,12 +157,12 @@ def _paths(commit: Commit) -> int:
     return sum(len(path) for paths in (commit.added, commit.modified, commit.removed) for path in paths)
 
 
-def _gather(records: Sequence[ContextRecord], release: Release, pushes: list[Push]) -> str | None:
-    """Add the pushes of ``records``, newest first, until the previous release; give its tag when it is among them."""
+def _gather(records: Sequence[ContextRecord], release: Release, pushes: list[ContextRecord]) -> str | None:
+    """Add the pushes of ``records``, newest first, until the previous release; return its tag when it is among them."""
     for record in records:
         event = record.event
         if isinstance(event, Push):
-            pushes.append(event)
+            pushes.append(record)
         elif event.tag_name != release.tag_name and (release.prerelease or not event.prerelease):
             # A final release reports what its own pre-releases did: their readers are not the same.
             return event.tag_name

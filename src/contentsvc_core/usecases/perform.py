@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from datetime import datetime
 from typing import Any, Final, Protocol, assert_never, final
 
 from attrs import frozen
@@ -25,8 +26,9 @@ from contentsvc_core.ports import (
     Steps,
 )
 from contentsvc_core.text import one_line
+from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.briefs import Briefs, Gathered
-from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading
+from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, occurred_at
 from contentsvc_core.workflows.runs import (
     NOTHING_TO_REPORT,
     SCHEDULE_DISABLED,
@@ -76,6 +78,7 @@ class _Order:
     publish: bool
     brand: BrandIdentity | None
     once: str | None
+    occurred_at: datetime
     gather: Callable[[], Awaitable[Gathered | None]]
 
 
@@ -195,6 +198,7 @@ class Performer:
             publish=trigger.auto_publish,
             brand=brand,
             once=cause.once_key,
+            occurred_at=occurred_at(cause, run.created_at),
             gather=lambda: self._briefs.of_delivery(run.organization_id, cause, trigger.output_type, brand),
         )
 
@@ -210,7 +214,12 @@ class Performer:
             return await self._briefs.of_window(run.organization_id, cause, brand)
 
         return _Order(
-            content_type=cause.content_type, publish=cause.auto_publish, brand=brand, once=None, gather=gather
+            content_type=cause.content_type,
+            publish=cause.auto_publish,
+            brand=brand,
+            once=None,
+            occurred_at=occurred_at(cause, run.created_at),
+            gather=gather,
         )
 
     async def _write(self, run: WorkflowRun, order: _Order, steps: Steps) -> _Written | None:
@@ -266,8 +275,9 @@ class Performer:
             created_at=now,
             updated_at=now,
             release_tag=None if release is None else release.tag_name,
+            occurred_at=order.occurred_at,
         )
-        match await self._ledger.complete(run, post, once=order.once):
+        match await self._ledger.complete(run, post, once=order.once, pushes=written.gathered.pushes):
             case Completion.COMPLETED:
                 self._ended(RunStatus.COMPLETED)
                 with suppress(ContentServiceError):
@@ -317,6 +327,7 @@ def _metadata(run: WorkflowRun, order: _Order, written: _Written) -> dict[str, A
         "repositories": [chapter.repository for chapter in brief.chapters],
         "deliveryIds": list(written.gathered.delivery_ids),
         "eventTypes": kinds,
+        "occurredAt": iso_ms(order.occurred_at),
         "writer": written.writer,
         **({} if order.brand is None else {"brandIdentityId": order.brand.id}),
     }

@@ -1,15 +1,23 @@
 """Why a workflow run was started: the closed union of what starts one, and what each tells the run."""
 
 from collections.abc import Iterable
-from typing import ClassVar, final
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar, Final, assert_never, final
 
 from attrs import field, frozen
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.organizations import Integration
-from contentsvc_core.webhooks.events import Event, Release
+from contentsvc_core.timestamps import read_iso
+from contentsvc_core.webhooks.events import Event, Push, Release
 from contentsvc_core.webhooks.summaries import EventSummary
+
+#: The earliest time that a code host's date can mean. Earlier dates come from clocks that were never set, which begin
+#: in 1970 or 1980.
+EARLIEST: Final = datetime(1990, 1, 1, tzinfo=UTC)
+#: The end of a window lies outside the window; times have whole milliseconds.
+_LAST_MOMENT: Final = timedelta(milliseconds=1)
 
 
 @frozen(kw_only=True)
@@ -149,3 +157,31 @@ def listed_cause(cause: Cause) -> ListedCause:
         replayed=cause.replayed,
         event=EventSummary.of(cause.event),
     )
+
+
+def occurred_at(cause: Delivered | Generation, received_at: datetime) -> datetime:
+    """Return when the events happened that a run reports.
+
+    A release happened when the code host published it, a push when its newest commit was made, and a window when it
+    ended. A date that cannot be read, is earlier than :data:`EARLIEST` or later than ``received_at`` is replaced by
+    ``received_at``, the time at which the run's delivery or request arrived.
+    """
+    match cause:
+        case Delivered():
+            at = _dated(cause.event)
+        case Generation():
+            at = cause.window.until - _LAST_MOMENT
+        case _:
+            assert_never(cause)
+    return at if at is not None and EARLIEST <= at <= received_at else received_at
+
+
+def _dated(event: Event) -> datetime | None:
+    match event:
+        case Release():
+            return None if event.published_at is None else read_iso(event.published_at)
+        case Push():
+            # Commits that were rebased or merged are in no order of time.
+            return max((at for commit in event.commits if (at := read_iso(commit.timestamp)) is not None), default=None)
+        case _:
+            assert_never(event)

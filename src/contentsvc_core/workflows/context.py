@@ -9,8 +9,9 @@ import msgspec
 from attrs import frozen
 
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.webhooks.events import Event
+from contentsvc_core.webhooks.events import Event, Push
 from contentsvc_core.wire import event_data
+from contentsvc_core.workflows.causes import Cause, Delivered
 from contentsvc_core.workflows.triggers import source_type
 
 #: A provider's slug, a repository's id, and a delivery's id, which is visible ASCII.
@@ -61,6 +62,13 @@ class ContextRecord:
 def custom_id(provider: str, repository_id: int, delivery_id: str) -> str:
     """Give the custom id of the context record that a delivery leaves."""
     return f"{provider}:{repository_id}:{delivery_id}"
+
+
+def push_id(cause: Cause) -> str | None:
+    """Return the custom id of the record of the push that started a run; ``None``: something else started the run."""
+    if not isinstance(cause, Delivered) or not isinstance(cause.event, Push):
+        return None
+    return custom_id(cause.provider, cause.repository_id, cause.delivery_id)
 
 
 def is_custom_id(text: str) -> bool:

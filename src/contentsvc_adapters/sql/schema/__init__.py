@@ -1,7 +1,7 @@
 """The tables. Points in time are milliseconds since the epoch, JSON is text that this package wrote itself."""
 
 from contentsvc_adapters.sql.schema.columns import metadata
-from contentsvc_adapters.sql.schema.content import changelog_slugs, posts, public_changelogs, told_once
+from contentsvc_adapters.sql.schema.content import changelog_slugs, posts, public_changelogs, released_pushes, told_once
 from contentsvc_adapters.sql.schema.deliveries import claims, context_records, events, log_entries
 from contentsvc_adapters.sql.schema.directory import (
     api_keys,
@@ -39,6 +39,7 @@ __all__ = [
     "posts",
     "public_changelogs",
     "rate_windows",
+    "released_pushes",
     "repositories",
     "run_drafts",
     "run_steps",

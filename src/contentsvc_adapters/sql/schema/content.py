@@ -48,24 +48,53 @@ posts: Final = Table(
     # When it was published first, if ever, and the tag of the release that it announces.
     Column("published_at", BigInteger),
     Column("release_tag", Text),
+    # When its events happened. A trigger fills the column for nodes of a version that does not know it.
+    Column("occurred_at", BigInteger),
+    # The context record of the one push that it reports, by custom id; NULL: it reports something else.
+    Column("push_id", KEY),
+    # The published post of the release that contains that push. Kept in step by `containment`.
+    Column("contained_in", KEY),
     UniqueConstraint("organization_id", "once_key"),
     Index(None, "organization_id", "created_at", "id"),
+    # With the filters of the list, so that posts which are passed over are not read.
+    Index(
+        "ix_posts_occurred",
+        *("organization_id", "occurred_at", "id", "status", "content_type", "brand_identity_id"),
+    ),
 )
-# What public changelogs are read by: the newest posts of a type, those that announce a release, and the last change.
+# Public changelogs are read by these: the newest posts of a type, the posts of releases, and the last change.
+_LISTED: Final = (posts.c.status == "published") & posts.c.contained_in.is_(None)
 partial_index(
-    "ix_posts_published",
-    *(posts.c.organization_id, posts.c.content_type, posts.c.published_at, posts.c.id),
-    where=posts.c.status == "published",
+    "ix_posts_listed",
+    *(posts.c.organization_id, posts.c.content_type, posts.c.occurred_at, posts.c.id),
+    where=_LISTED,
 )
 partial_index(
     "ix_posts_released",
-    *(posts.c.organization_id, posts.c.content_type, posts.c.published_at, posts.c.id),
-    where=(posts.c.status == "published") & posts.c.release_tag.is_not(None),
+    *(posts.c.organization_id, posts.c.content_type, posts.c.occurred_at, posts.c.id),
+    where=_LISTED & posts.c.release_tag.is_not(None),
+)
+partial_index("ix_posts_push_id", posts.c.organization_id, posts.c.push_id, where=posts.c.push_id.is_not(None))
+partial_index(
+    "ix_posts_contained",
+    *(posts.c.organization_id, posts.c.contained_in, posts.c.occurred_at, posts.c.id),
+    where=posts.c.contained_in.is_not(None),
 )
 partial_index(
     "ix_posts_changed",
     *(posts.c.organization_id, posts.c.updated_at),
     where=posts.c.published_at.is_not(None),
+)
+
+# The pushes that the posts of releases were written from, by the custom ids of their context records.
+released_pushes: Final = Table(
+    "released_pushes",
+    metadata,
+    organization(),
+    Column("push_id", KEY, nullable=False),
+    Column("post_id", KEY, nullable=False, index=True),
+    PrimaryKeyConstraint("organization_id", "push_id", "post_id"),
+    sqlite_with_rowid=False,
 )
 
 public_changelogs: Final = Table(

@@ -40,7 +40,7 @@ def _entry(root: ET.Element, entry: FeedEntry) -> None:
     _text(element, "id", entry.id)
     _text(element, "title", entry.title)
     _link(element, "alternate", entry.url, "text/html")
-    _time(element, "published", entry.published_at)
+    _time(element, "published", entry.occurred_at)
     _time(element, "updated", entry.updated_at)
     for tag in entry.tags:
         ET.SubElement(element, "category", {"term": _storable(tag)})

@@ -74,6 +74,10 @@ class PublicChangelog:
             and post.content_type in self.content_types
         )
 
+    def lists(self, post: Post) -> bool:
+        """Return whether the lists and feeds of this changelog have a post: a release stands for what it contains."""
+        return self.shows(post) and post.contained_in is None
+
 
 @final
 @frozen(kw_only=True)

@@ -30,7 +30,9 @@ class FeedEntry:
     summary: str
     #: Safe HTML: the whole post, or its beginning with a link to the rest where the feed would become too large.
     content: str
-    published_at: datetime
+    #: When its events happened: the time that the feed is sorted by.
+    occurred_at: datetime
+    #: The last change, or the publication where that came later: readers have nothing older of it.
     updated_at: datetime
     #: Plain words: the type of content, and the tag of the release.
     tags: tuple[str, ...] = field(converter=tuple)
@@ -57,13 +59,13 @@ def feed_of(changelog: PublicChangelog, posts: Iterable[Post], *, links: Changel
 
     Args:
         changelog: Whose.
-        posts: Its newest posts, newest first; what it does not show is left out.
+        posts: Its newest posts, newest first; what it does not list is left out.
         links: Its addresses, with a host.
         updated_at: Its last change.
     """
-    own = [post for post in posts if changelog.shows(post)]
+    own = [post for post in posts if changelog.lists(post)]
     whole = shown_whole(own)
-    entries = [_entry(post, post.published_at, links, whole) for post in own if post.published_at]
+    entries = [_entry(post, links, whole) for post in own]
     return Feed(
         id=permanent_id(changelog.organization_id),
         title=changelog.title,
@@ -74,7 +76,7 @@ def feed_of(changelog: PublicChangelog, posts: Iterable[Post], *, links: Changel
     )
 
 
-def _entry(post: Post, published_at: datetime, links: ChangelogLinks, whole: Container[str]) -> FeedEntry:
+def _entry(post: Post, links: ChangelogLinks, whole: Container[str]) -> FeedEntry:
     kind = post.content_type.value.replace("_", " ")
     return FeedEntry(
         id=permanent_id(post.id),
@@ -82,9 +84,8 @@ def _entry(post: Post, published_at: datetime, links: ChangelogLinks, whole: Con
         title=post.title,
         summary=excerpt(post.content),
         content=post.content if post.id in whole else _beginning(post, links),
-        published_at=published_at,
-        # A draft that is published later was not updated before that.
-        updated_at=max(post.updated_at, published_at),
+        occurred_at=post.occurred_at,
+        updated_at=max(post.updated_at, post.published_at or post.updated_at),
         tags=[kind] if post.release_tag is None else [kind, post.release_tag],
     )
 

@@ -33,7 +33,7 @@ def _item(entry: FeedEntry) -> dict[str, Any]:
         "title": entry.title,
         "content_html": entry.content,
         **({"summary": entry.summary} if entry.summary else {}),
-        "date_published": iso_ms(entry.published_at),
+        "date_published": iso_ms(entry.occurred_at),
         "date_modified": iso_ms(entry.updated_at),
         "tags": list(entry.tags),
     }

@@ -8,6 +8,7 @@ from attrs import frozen
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.months import Month
+from contentsvc_core.content.public.releases import PostLine
 
 ROOT: Final = "/changelog"
 #: Version 5 UUIDs of our names (RFC 9562, section 5.5); never to be changed: readers know entries by them.
@@ -57,8 +58,8 @@ class ChangelogLinks:
         """Give a month's page."""
         return f"{self.home}/{month.written}"
 
-    def post(self, post: Post) -> str:
-        """Give a post's page."""
+    def post(self, post: Post | PostLine) -> str:
+        """Return the address of a post's page."""
         return f"{self.home}/posts/{quote(post.id, safe='')}"
 
 

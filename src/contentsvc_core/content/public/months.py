@@ -82,25 +82,20 @@ def months_between(first: Month, last: Month) -> list[Month]:
 @final
 @frozen(kw_only=True)
 class MonthOfPosts:
-    """A month, and what was published in it."""
+    """A month, and the posts of what happened in it."""
 
     month: Month
     posts: tuple[Post, ...] = field(converter=tuple)
 
 
 def by_month(posts: Iterable[Post]) -> list[MonthOfPosts]:
-    """Put posts, which come in the order of their publication, into their months; that order stays."""
+    """Return the months of posts that are sorted by the time of their events, each with its posts, in that order."""
     return [
         MonthOfPosts(month=month, posts=within)
-        for month, within in groupby((post for post in posts if post.published_at is not None), key=_month)
+        for month, within in groupby(posts, key=lambda post: Month.of(post.occurred_at))
     ]
 
 
 def by_year(months: Sequence[Month]) -> list[tuple[int, tuple[Month, ...]]]:
     """Put months, which come in their order, into their years; that order stays."""
     return [(year, tuple(within)) for year, within in groupby(months, key=lambda month: month.year)]
-
-
-def _month(post: Post) -> Month:
-    assert post.published_at is not None  # for the type checker: others are left out
-    return Month.of(post.published_at)

@@ -13,30 +13,23 @@ from contentsvc_core.places import read_place, written_place
 @final
 @frozen(kw_only=True)
 class PublishedPlace:
-    """Where a post stands in what was published, which is ordered by publication and then id."""
+    """A post's place in a public changelog, which is sorted by the time of the posts' events and then by id."""
 
-    published_at: datetime
+    occurred_at: datetime
     id: str
 
     @classmethod
     def of(cls, post: Post) -> Self:
-        """Give where a post stands.
-
-        Raises:
-            ValueError: It was never published.
-        """
-        if post.published_at is None:
-            message = f"{post.id} was never published"
-            raise ValueError(message)
-        return cls(published_at=post.published_at, id=post.id)
+        """Return the place of a post."""
+        return cls(occurred_at=post.occurred_at, id=post.id)
 
     @classmethod
     def read(cls, text: str) -> Self | None:
         """Read a place from an address; ``None``: it is none."""
         found = read_place(text)
-        return None if found is None else cls(published_at=found.created_at, id=found.id)
+        return None if found is None else cls(occurred_at=found.created_at, id=found.id)
 
     @property
     def written(self) -> str:
         """Give it as addresses spell it: milliseconds since the epoch, and the id."""
-        return written_place(Place(created_at=self.published_at, id=self.id))
+        return written_place(Place(created_at=self.occurred_at, id=self.id))

@@ -1,7 +1,8 @@
 """Releases: posts that announce a tag of a repository."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast, final
+from datetime import datetime
+from typing import Any, Self, cast, final
 
 from attrs import field, frozen
 
@@ -17,6 +18,21 @@ class ReleaseOfPosts:
     #: ``owner/name``; empty where it is not known.
     repository: str
     posts: tuple[Post, ...] = field(converter=tuple)
+
+
+@final
+@frozen(kw_only=True)
+class PostLine:
+    """A post as a line of a list."""
+
+    id: str
+    title: str
+    occurred_at: datetime
+
+    @classmethod
+    def of(cls, post: Post) -> Self:
+        """Return the line of a post."""
+        return cls(id=post.id, title=post.title, occurred_at=post.occurred_at)
 
 
 def repositories_in(metadata: Mapping[str, Any] | None) -> tuple[str, ...]:

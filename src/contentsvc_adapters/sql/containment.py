@@ -1,0 +1,78 @@
+"""Which release's post contains the post of a push.
+
+It is set in the transaction that writes, publishes, withdraws or deletes either post, so that lists leave a contained
+post out by their index. Such transactions of one organization wait for each other where one concerns a release: a push
+and its release that are written at once would not see each other.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
+from typing import Final
+
+from sqlalchemy import Connection, bindparam, delete, select, update
+
+from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.schema import organizations, posts, released_pushes
+from contentsvc_core.content.posts import PostStatus
+
+#: Pushes in one statement: databases limit the parameters of a statement.
+_PART: Final = 500
+_release: Final = posts.alias("release")
+_CONTAINING: Final = (
+    select(_release.c.id)
+    .join(released_pushes, released_pushes.c.post_id == _release.c.id)
+    .where(
+        released_pushes.c.organization_id == posts.c.organization_id,
+        released_pushes.c.push_id == posts.c.push_id,
+        _release.c.status == PostStatus.PUBLISHED.value,
+        _release.c.content_type == posts.c.content_type,
+    )
+    .order_by(_release.c.occurred_at, _release.c.id)
+    .limit(1)
+    .correlate(posts)
+    .scalar_subquery()
+)
+_SETTING: Final = (
+    update(posts)
+    .where(
+        posts.c.organization_id.in_(bindparam("owners", expanding=True)),
+        posts.c.push_id.in_(bindparam("pushes", expanding=True)),
+        posts.c.contained_in.is_distinct_from(_CONTAINING),
+    )
+    .values(contained_in=_CONTAINING)
+)
+_OF_RELEASE: Final = select(released_pushes.c.push_id).where(released_pushes.c.post_id == bindparam("release"))
+
+
+def hold(connection: Connection, owners: Collection[str], *, releases: bool) -> None:
+    """Wait for the other transactions of these organizations that change releases, and keep them waiting.
+
+    Args:
+        connection: In the transaction; nothing was written to posts yet.
+        owners: The organizations.
+        releases: Whether releases are changed here; else the transactions that write pushes do not wait for this one.
+    """
+    mine = select(organizations.c.id).where(organizations.c.id.in_(sorted(owners))).order_by(organizations.c.id)
+    connection.execute(mine.with_for_update(key_share=True) if releases else mine.with_for_update(read=True)).all()
+
+
+def contain(connection: Connection, owners: Collection[str], pushes: Iterable[str]) -> None:
+    """Set the release that contains it for each post of these pushes; nothing is written where it stays the same."""
+    waiting = iter(dict.fromkeys(pushes))
+    while some := list(islice(waiting, _PART)):
+        connection.execute(_SETTING, {"owners": sorted(owners), "pushes": some})
+
+
+def note_released(connection: Connection, dialect: Dialect, released: Sequence[tuple[str, str, str]]) -> None:
+    """Store which pushes the posts of releases contain: the organization, the push and the post of each."""
+    waiting = iter(dict.fromkeys(released))
+    while some := list(islice(waiting, _PART)):
+        rows = [dict(zip(("organization_id", "push_id", "post_id"), each, strict=True)) for each in some]
+        connection.execute(dialect.insert(released_pushes).values(rows))
+
+
+def contain_again(connection: Connection, owner: str, release_id: str, *, is_gone: bool = False) -> None:
+    """Set the posts of the pushes of a release anew, after the release was published, withdrawn or deleted."""
+    contain(connection, [owner], connection.scalars(_OF_RELEASE, {"release": release_id}).all())
+    if is_gone:
+        connection.execute(delete(released_pushes).where(released_pushes.c.post_id == release_id))
