@@ -92,7 +92,7 @@ async def _question(desk: Desk, organization: str) -> tuple[str, str]:
         f"{number} of {owner.slug} will be public at {home}, and what is published from now on.",
         *(f"  {count:>7,}  {one_line(name, _LINE)}" for name, count in exposure.repositories),
         *(["The newest:"] if newest else []),
-        *(f"  {post.published_at:%Y-%m-%d}  {one_line(post.title, _LINE)}" for post in newest),
+        *(f"  {post.occurred_at:%Y-%m-%d}  {one_line(post.title, _LINE)}" for post in newest),
     ]
     return "\n".join(lines), f"Make {number} public?"
 

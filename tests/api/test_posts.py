@@ -219,6 +219,27 @@ async def test_posts_are_found_by_who_speaks_in_them(world: ApiWorld, acme: Call
     assert (await other("GET", LIST, params={"brandIdentityId": "brand_a"})).status_code == 400
 
 
+async def test_posts_are_sorted_by_when_they_happened_where_that_is_asked_for(world: ApiWorld, acme: Caller) -> None:
+    await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})
+    for tag, day in (("v2", "2025-12-02"), ("v2-rc1", "2025-12-01")):
+        await acme.release(f"d-{tag}", tag, published_at=f"{day}T00:00:00Z")
+        await world.perform()
+        world.clock.advance(timedelta(hours=1))
+
+    async def found(**asked: str) -> list[str]:
+        posts = (await acme("GET", LIST, params=asked)).json()["posts"]
+        return [post["sourceMetadata"]["occurredAt"][:10] for post in posts]
+
+    assert await found() == await found(orderBy="createdAt") == ["2025-12-01", "2025-12-02"]
+    assert await found(orderBy="occurredAt") == ["2025-12-02", "2025-12-01"]
+    assert await found(orderBy="occurredAt", sort="asc") == ["2025-12-01", "2025-12-02"]
+    refused = await acme("GET", LIST, params={"orderBy": "title"})
+    assert (refused.status_code, refused.json()) == (
+        400,
+        {"error": "Invalid orderBy: 'title' is not one of createdAt, occurredAt"},
+    )
+
+
 @settings(max_examples=50)
 @given(st.text(max_size=20), st.text(max_size=20), st.integers(0, 3))
 def test_two_versions_share_no_tag(title: str, markdown: str, ms: int) -> None:

@@ -123,8 +123,8 @@ class Caller:
         body = push_body(*messages, repository_id=self.repository_id)
         await self._deliver("push", delivery_id, body)
 
-    async def release(self, delivery_id: str, tag: str, *, body: str | None = None) -> None:
-        sent = release_body(tag, body=body, repository_id=self.repository_id)
+    async def release(self, delivery_id: str, tag: str, **told: Any) -> None:
+        sent = release_body(tag, repository_id=self.repository_id, **told)
         await self._deliver("release", delivery_id, sent)
 
     async def _deliver(self, event: str, delivery_id: str, body: dict[str, Any]) -> None:

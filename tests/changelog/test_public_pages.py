@@ -1,6 +1,6 @@
 """The pages of public changelogs: what they show, to whom, and how they are kept."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -201,6 +201,50 @@ async def test_a_change_is_seen_at_once_though_the_clock_stands_still() -> None:
     assert [answer.status_code for answer in seen] == [200] * 7
     assert len({answer.headers["ETag"] for answer in seen}) == 7
     assert all(after.content != before.content for before, after in pairwise(seen))
+
+
+async def test_what_happened_long_ago_and_is_published_now_stands_in_its_month_and_is_seen_at_once() -> None:
+    made = await Reader.made()
+    late = write(made.state, made.acme, "2026-02-03T00:00", title="Found in a drawer", status=PostStatus.DRAFT)
+    made.state.posts[late.id] = evolve(late, occurred_at=datetime(2025, 6, 7, tzinfo=UTC))
+    paths = ("", "/2026-02", "/feed.atom", "/feed.json")
+    before = {each: await made.get(each) for each in paths}
+    made.world.clock.advance(timedelta(days=99))
+
+    assert (await made.acme("PATCH", f"/v1/posts/{late.id}", {"status": "published"})).status_code == 200
+
+    for each, first in before.items():
+        for headers in (
+            {"If_None_Match": first.headers["ETag"]},
+            {"If_Modified_Since": first.headers["Last-Modified"]},
+        ):
+            assert (await made.get(each, **headers)).status_code == 200
+    page, month = Seen(await made.get()), Seen(await made.get("/2025-06"))
+    assert list(page.links).index("January 2026") < list(page.links).index("June 2025")
+    assert "Found in a drawer" in month.links
+    assert "7 June 2025" in month.text
+    # Feeds are sorted by that time; the change is one of now.
+    (*_, item) = (await made.get("/feed.json")).json()["items"]
+    published = str((await made.acme("GET", f"/v1/posts/{late.id}")).json()["post"]["updatedAt"])
+    assert (item["title"], item["date_published"]) == ("Found in a drawer", "2025-06-07T00:00:00.000Z")
+    assert item["date_modified"] == published
+    assert f"<updated>{published}</updated>" in (await made.get("/feed.atom")).text
+
+
+async def test_a_release_stands_for_its_pushes_and_each_links_to_the_other() -> None:
+    made = await Reader.made()
+    push = write(made.state, made.acme, "2026-01-30T00:00", title="A lens")
+    final = write(made.state, made.acme, "2026-02-01T00:00", title="Lighthouse 2.1", release_tag="v2.1.0")
+    made.state.posts[push.id] = evolve(push, contained_in=final.id)
+
+    for pattern in ("", "/2026-01", "/2026-02", "/embed", "/embed/fragment", "/feed.atom", "/feed.json"):
+        assert "A lens" not in (await made.get(pattern)).text
+    page, release = Seen(await made.get(f"/posts/{push.id}")), Seen(await made.get(f"/posts/{final.id}"))
+    assert (page.status, page.heading) == (200, "A lens")
+    assert page.links["Lighthouse 2.1"].endswith(f"{HOME}/posts/{final.id}")
+    assert release.links["A lens"].endswith(f"{HOME}/posts/{push.id}")
+    assert "Pushes in this release" in release.text
+    assert "Pushes in this release" not in page.text
 
 
 @pytest.mark.parametrize("pattern", _PATHS)

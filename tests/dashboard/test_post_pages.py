@@ -1,5 +1,7 @@
 """The pages of posts: what there is, where it came from, publishing and deleting."""
 
+from datetime import timedelta
+
 import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
@@ -46,7 +48,26 @@ async def test_posts_are_listed_and_filtered(acme: Caller, browsing: Browsing) -
     assert tweet.title in page.links
 
 
-@pytest.mark.parametrize("query", ["status=gone", "contentType=ode", "brandIdentityId=brand_0"])
+async def test_posts_are_sorted_by_when_they_were_written_or_happened(acme: Caller, browsing: Browsing) -> None:
+    await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})
+    for tag, day in (("v2", "2025-12-02"), ("v1", "2025-06-07")):
+        await acme.release(f"d-{tag}", tag, published_at=f"{day}T00:00:00Z")
+        await acme.world.perform()
+        acme.world.clock.advance(timedelta(hours=1))
+    second, first = await acme.world.stores.posts.posts(acme.organization.id)
+
+    async def found(query: str) -> list[str]:
+        rows = tree(await browsing.open(f"{POSTS}?{query}")).all("tr")[1:]
+        return [link["href"].rpartition("/")[2] for row in rows for link in row.all("a")]
+
+    assert await found("") == await found("orderBy=createdAt") == [second.id, first.id]
+    assert await found("orderBy=occurredAt") == [first.id, second.id]
+    page = await browsing.open(f"{POSTS}?orderBy=occurredAt")
+    assert page.form(POSTS).fields["orderBy"] == ["occurredAt"]
+    assert "2025-06-07 00:00:00" in (await browsing.open(f"{POSTS}/{second.id}")).text
+
+
+@pytest.mark.parametrize("query", ["status=gone", "orderBy=title", "contentType=ode", "brandIdentityId=brand_0"])
 async def test_a_filter_that_cannot_be_is_named(browsing: Browsing, query: str) -> None:
     page = await browsing.open(f"{POSTS}?{query}")
 

@@ -14,6 +14,7 @@ from contentsvc_core.content.public.changelogs import SLUG_LIMIT, PublicChangelo
 from contentsvc_core.content.public.links import ROOT, ChangelogLinks
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
+from contentsvc_core.content.public.releases import PostLine
 from contentsvc_core.identifiers import is_own_id, is_slug
 from contentsvc_core.ports import Changelogs
 from contentsvc_http.changelog.kept import RenderedPages
@@ -82,6 +83,16 @@ class Shown:
         if found is None:
             raise not_here()
         return found
+
+    async def release_of(self, post: Post) -> Post | None:
+        """Return the post of the release that contains a post; ``None``: no release contains the post."""
+        return None if post.contained_in is None else await self.changelogs.post(self.changelog, post.contained_in)
+
+    async def contained(self, post: Post, limit: int) -> Sequence[PostLine]:
+        """Return the newest posts that the post of a release contains."""
+        if post.release_tag is None:
+            return ()
+        return await self.changelogs.contained(self.changelog, post.id, limit=limit)
 
     async def months(self) -> Sequence[Month]:
         """Read which months have anything."""

@@ -28,6 +28,8 @@ from contentsvc_http.routing import OwnRouter
 PAGE_LENGTH: Final = 20
 RELEASES_LENGTH: Final = 50
 EMBED_LENGTH: Final = 5
+#: The pushes that the page of a release links to: the newest ones. More would make the page longer than its text.
+CONTAINED_LENGTH: Final = 100
 _READ: Final = [HttpMethod.GET, HttpMethod.HEAD]
 _TITLES: Final = {404: "Not here", 405: "Not like this"}
 
@@ -88,8 +90,8 @@ def _pages(reading: PublicReading) -> list[HTTPRouteHandler]:
 
         async def read() -> Callable[[], bytes]:
             its = await found.post(post_id)
-            assert its.published_at is not None  # for the type checker: others are not shown
-            month = Month.of(its.published_at)
+            month = Month.of(its.occurred_at)
+            release, contained = await found.release_of(its), await found.contained(its, CONTAINED_LENGTH)
             return lambda: render(
                 "post.html",
                 found,
@@ -99,6 +101,8 @@ def _pages(reading: PublicReading) -> list[HTTPRouteHandler]:
                 kind="article",
                 post=its,
                 month=month,
+                release=release,
+                contained=contained,
             )
 
         return await answer(found, evolve(_page(f"posts/{post_id}"), is_sure=False), read)

@@ -10,7 +10,7 @@ from attrs import field, frozen
 _TOLD: Final = frozenset(
     {
         *("triggerId", "jobId", "scheduleId", "runId", "repositories", "deliveryIds", "eventTypes", "writer"),
-        "brandIdentityId",
+        *("brandIdentityId", "occurredAt"),
     }
 )
 

@@ -21,7 +21,7 @@ from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.post_editing import EDITING, editing_routes, no_post
 from contentsvc_http.dashboard.post_writing import writing_routes
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
-from contentsvc_http.dashboard.words import CONTENT
+from contentsvc_http.dashboard.words import CONTENT, ORDERS
 
 _PER_PAGE: Final = 20
 _FILTERS: Final = ("status", "contentType", "brandIdentityId")
@@ -44,7 +44,7 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
         found = await visit(dashboard, request)
         brands = await dashboard.api.brands.identities(found.organization_id)
-        chosen = {name: found.query.get(name, "") for name in _FILTERS}
+        chosen = {name: found.query.get(name, "") for name in (*_FILTERS, "orderBy")}
         query = _query(chosen, brands)
         page: tuple[Sequence[Post], Pagination] | InvalidPage | None = None
         if isinstance(query, PostQuery):
@@ -59,7 +59,8 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             "posts": page[0] if page else (),
             "pagination": page[1].body if page else None,
             "chosen": chosen,
-            "is_filtered": any(chosen.values()),
+            "is_filtered": any(chosen[name] for name in _FILTERS),
+            "orders": ORDERS,
             "link": link,
             "content_types": CONTENT,
             "statuses": [status.value for status in PostStatus],

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.queries import PostOrder
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.text import one_line
 from contentsvc_core.workflows.slots import Cron, Frequency
@@ -15,6 +16,10 @@ CONTENT: Final[Mapping[ContentType, str]] = {
     ContentType.LINKEDIN_POST: "LinkedIn post",
     ContentType.TWITTER_POST: "Post for X",
     ContentType.INVESTOR_UPDATE: "Investor update",
+}
+ORDERS: Final[Mapping[PostOrder, str]] = {
+    PostOrder.CREATED_AT: "when it was written",
+    PostOrder.OCCURRED_AT: "when it happened",
 }
 LOOKBACKS: Final[Mapping[Lookback, str]] = {
     Lookback.CURRENT_DAY: "the day so far",

@@ -86,7 +86,9 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         tags=["posts"],
         operation_class=paged(
             {
-                "sort": "asc or desc, by creation time",
+                "sort": "asc or desc; desc unless you say otherwise",
+                "orderBy": "createdAt, or occurredAt: when the events of a post happened; createdAt unless you say "
+                "otherwise",
                 "status": f"a comma list of draft, published; {'published' if gate.hosted else 'all'} unless told",
                 "contentType": "a comma list of content types",
                 "brandIdentityId": "a comma list of brand identities, by id",
