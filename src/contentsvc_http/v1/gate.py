@@ -19,6 +19,7 @@ _ERRORS: Final = {
     401: "no API key, or not a valid one",
     403: "the key may not do this",
     404: "there is no such thing in this organization",
+    405: "the address belongs to another operation; `Allow` names its methods",
     409: "it is there already",
     412: "it has been changed meanwhile",
     413: "the body is too large",

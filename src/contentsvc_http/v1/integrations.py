@@ -106,7 +106,8 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
         operation_id="deleteIntegration",
         summary="Delete an integration and its webhook, and switch off what used it",
         tags=_TAGS,
-        responses=errors(404),
+        # `codehost` and `github` are addresses of their own, without this method.
+        responses=errors(404, 405),
     )
     async def delete_integration(
         request: Request[Any, Any, Any], integration_id: _Id
