@@ -12,7 +12,7 @@ SITE_STAMP := $(SITE)/.installed
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock check format test test-all test-python test-browser pictures demo serve crash crash-store model nodes simulate fuzz storm limits mutate advisories bench bench-short docs clean
+.PHONY: help install lock check format test test-all golden test-python test-browser pictures demo serve crash crash-store model nodes simulate fuzz storm limits mutate advisories bench bench-short docs clean
 
 help:  ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ test: install  ## the first tier: rules, contracts on all stores, use cases, dri
 
 test-all: install  ## the second tier: short campaigns, several processes, servers by the dozen
 	$(BIN)/pytest -m slow --dist=loadfile
+
+golden: install  ## write the golden posts anew, to be reviewed as a diff
+	GOLDEN=write $(BIN)/pytest -q -k reads_like_this tests/core/writing
 
 test-python:  ## the first tier on another interpreter, in an environment of its own: PYTHON=python3.13
 	$(MAKE) test PYTHON=$(PYTHON) VENV=.venv-$(notdir $(PYTHON))

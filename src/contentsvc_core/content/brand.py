@@ -82,3 +82,15 @@ def brand_body(brand: BrandIdentity) -> dict[str, Any]:
         "createdAt": iso_ms(brand.created_at),
         "updatedAt": iso_ms(brand.updated_at),
     }
+
+
+def unheard(brand: BrandIdentity | None) -> list[str]:
+    """Return which wishes of an identity rules cannot follow, in a sentence; nothing when there are none."""
+    if brand is None:
+        return []
+    wishes = {"customTone": brand.custom_tone, "customInstructions": brand.custom_instructions}
+    names = [name for name, text in wishes.items() if text]
+    if not names:
+        return []
+    were, they, need = ("were", "they", "need") if len(names) > 1 else ("was", "it", "needs")
+    return [f"{' and '.join(names)} {were} not applied: {they} {need} a language model"]

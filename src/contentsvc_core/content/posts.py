@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Any, final
+from typing import Any, Final, final
 
 from attrs import Factory, frozen
 
+from contentsvc_core.content.plain import text_of
 from contentsvc_core.timestamps import iso_ms
 
 
@@ -18,6 +19,10 @@ class ContentType(Enum):
     LINKEDIN_POST = "linkedin_post"
     TWITTER_POST = "twitter_post"
     INVESTOR_UPDATE = "investor_update"
+
+
+#: Content for places that know no Markdown.
+PLAIN_TYPES: Final = frozenset({ContentType.LINKEDIN_POST, ContentType.TWITTER_POST})
 
 
 class PostStatus(Enum):
@@ -62,6 +67,19 @@ class Post:
             object.__setattr__(self, "published_at", self.updated_at)
 
 
+def post_text(post: Post) -> str | None:
+    """Return a post as plain text, ``None`` where its content type is Markdown; it follows every edit."""
+    return text_of(post.markdown) if post.content_type in PLAIN_TYPES else None
+
+
+def post_metadata(post: Post) -> dict[str, Any] | None:
+    """Return a post's ``sourceMetadata``: where the post came from, and its plain text where its place needs one."""
+    text = post_text(post)
+    if post.source_metadata is None and text is None:
+        return None
+    return {**(post.source_metadata or {}), **({} if text is None else {"text": text})}
+
+
 def post_body(post: Post) -> dict[str, Any]:
     """Give a post's nine fields (specification 2.1)."""
     return {
@@ -70,7 +88,7 @@ def post_body(post: Post) -> dict[str, Any]:
         "content": post.content,
         "markdown": post.markdown,
         "contentType": post.content_type.value,
-        "sourceMetadata": None if post.source_metadata is None else dict(post.source_metadata),
+        "sourceMetadata": post_metadata(post),
         "status": post.status.value,
         "createdAt": iso_ms(post.created_at),
         "updatedAt": iso_ms(post.updated_at),

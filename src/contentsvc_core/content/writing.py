@@ -65,3 +65,12 @@ class Draft:
     title: str
     #: Markdown in which all foreign text is escaped.
     markdown: str
+
+
+@final
+@frozen(kw_only=True)
+class Silence:
+    """A writer has nothing to write."""
+
+    #: For whoever asked: the run ends with it.
+    reason: str

@@ -7,7 +7,7 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
-from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.content.posts import Post, PostStatus, post_metadata
 from contentsvc_core.timestamps import iso_ms
 
 #: What a message says that somebody has asked for to try an endpoint; nobody subscribes to it.
@@ -63,7 +63,7 @@ def _of_post(post: Post, kind: EventType) -> Occurrence:
         "title": post.title,
         "contentType": post.content_type.value,
         "status": post.status.value,
-        "sourceMetadata": None if post.source_metadata is None else dict(post.source_metadata),
+        "sourceMetadata": post_metadata(post),
         "createdAt": iso_ms(post.created_at),
         "updatedAt": iso_ms(post.updated_at),
         # Where the whole of it is read, relative to the service: titles and metadata are small, bodies are not.

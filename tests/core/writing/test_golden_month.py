@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from writing_samples import MONTH, written
+from writing_samples import MONTH, brief, check_golden
 
 from contentsvc_core.content.posts import ContentType
 
@@ -11,5 +11,4 @@ _FOLDER: Final = Path(__file__).parent / "month"
 
 @pytest.mark.parametrize("content_type", ContentType)
 def test_a_month_reads_like_this(content_type: ContentType) -> None:
-    draft = written(content_type, *MONTH)
-    assert f"{draft.title}\n\n{draft.markdown}" == (_FOLDER / f"{content_type.value}.txt").read_text("utf-8")
+    check_golden(_FOLDER / f"{content_type.value}.txt", brief(content_type, *MONTH))

@@ -17,7 +17,9 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import LookbackWindow
 
 #: What differs from language to language: signs, months, forms of a date.
-_FORMS: Final = frozenset({"thousands", "zero_is_one", "conjunction", "months", "first_of_month"})
+_FORMS: Final = frozenset(
+    {"thousands", "zero_is_one", "conjunction", "conjunction_before_i", "months", "first_of_month"}
+)
 
 
 def _texts(value: object, name: str) -> Iterator[tuple[str, str]]:
@@ -58,8 +60,8 @@ def test_no_phrase_was_forgotten_in_english(language: str) -> None:
     said, english = _phrases(PHRASEBOOKS[language]), _phrases(ENGLISH)
     same = {name for name, text in said.items() if text == english[name]}
     # Words that both languages have, and forms of a date.
-    shared = {"Commits", "Repository", "Performance", "Documentation", "Documentation: {text}", "Total", "{company}"}
-    shared |= {"Corrections", ", plus {parts}", "{n} commit", "{n} commits", "{n} Commit", "{n} Commits"}
+    shared = {"Performance", "Documentation", "Documentation: {text}", "{company}", "In {subject}: {counts}."}
+    shared |= {"{n} commit", "{n} commits", "Corrections", ", plus {parts}", "{first} \u2013 {last}"}
     shared |= {"{day} {month} {year}", "{day} {month}", "{first}\u2013{last} {month} {year}"}
     assert {said[name] for name in same} <= shared
 
@@ -130,7 +132,9 @@ def test_a_brand_that_asks_for_plain_professional_english_changes_no_changelog()
 
 def test_tones_differ_and_the_company_speaks() -> None:
     openings = {
-        written(ContentType.BLOG_POST, *MONTH, brand=brand(tone=tone, company="Acme")).markdown.partition(" In fig")[0]
+        written(ContentType.BLOG_POST, *MONTH, brand=brand(tone=tone, company="Acme")).markdown.partition(" Breaking")[
+            0
+        ]
         for tone in ToneProfile
     }
     assert openings == {

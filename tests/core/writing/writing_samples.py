@@ -1,16 +1,18 @@
 """Builders for briefs of every content type, one hand-written month, and what a browser would make of a post."""
 
+import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from hashlib import sha1
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any, Final, final
 
 from attrs import evolve
 
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
-from contentsvc_core.content.forms import write_content
+from contentsvc_core.content.forms import silence, write_content
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief, Chapter, Draft
@@ -115,6 +117,15 @@ def written(content_type: ContentType, *events: Event | str, **more: Any) -> Dra
     draft = write_content(brief(content_type, *pushed, *others, **more))
     assert draft is not None
     return draft
+
+
+def check_golden(path: Path, told: Brief) -> None:
+    """Compare what is written from a brief with a file, or why nothing is; ``make golden`` writes the file instead."""
+    draft = write_content(told)
+    text = f"(no post: {silence(told)})\n" if draft is None else f"{draft.title}\n\n{draft.markdown}"
+    if os.environ.get("GOLDEN") == "write":
+        path.write_text(text, "utf-8")
+    assert text == path.read_text("utf-8")
 
 
 def of_several(content_type: ContentType, events: Mapping[str, tuple[Event, ...]], **more: Any) -> Draft:

@@ -8,11 +8,18 @@ from contentsvc_core.content.changelog.entries import bounded, joined, named, re
 from contentsvc_core.content.changelog.markdown import inline, link, safe_url
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.changelog.releases import compare_links, release_lines
-from contentsvc_core.content.changelog.titles import headline
 from contentsvc_core.content.changelog.wording import masked_line, sentence, with_period
 from contentsvc_core.content.forms.excerpts import excerpt
-from contentsvc_core.content.forms.news import Item, News, areas, besides, figures, news_of, subject, upkeep
-from contentsvc_core.content.forms.wording import as_written, in_figures, opening, title_of
+from contentsvc_core.content.forms.news import THEMES, Item, News, besides, counted_kinds, page
+from contentsvc_core.content.forms.wording import (
+    as_written,
+    line_of,
+    opening,
+    said_of,
+    theme,
+    title_of,
+    where_to_read,
+)
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Draft
 from contentsvc_core.webhooks.events import MAX_COMMITS, Release
@@ -25,78 +32,58 @@ _NOTES_LIMIT: Final = 8_000
 #: In characters: one list; all releases. Together with the rest this stays below what a post may have.
 _LIST_LIMIT: Final = 8_000
 _RELEASES_LIMIT: Final = 16_000
-_REPOSITORIES_NAMED: Final = 5
 _DESCRIPTION_LIMIT: Final = 600
-#: Fewer changes need no pointer to the first one, nor to the parts that they concern.
-_LEAD_FROM: Final = 4
-_AREAS_FROM: Final = 6
+#: So many changes are worth being counted.
+_COUNTED_FROM: Final = 4
 
 
-def write_blog_post(brief: Brief) -> Draft | None:
-    """Write a blog post; ``None`` when nothing but upkeep has happened, and no release."""
-    news = news_of(brief)
-    if not (news.items or news.releases):
-        return None
+def write_blog_post(news: News, brief: Brief) -> Draft:
+    """Write a blog post: a lead, what to do before upgrading, what is new by kind, thanks."""
+    lead = news.announced[0] if news.announced and not news.lead else None
+    sections = [block for kind in THEMES for block in _section(news, kind, lead)]
     blocks = [
-        _introduction(news),
-        *_upgrade(news),
-        *_section(news, Section.SECURITY),
-        *_section(news, Section.ADDED),
-        *_section(news, Section.CHANGED),
-        *_section(news, Section.REMOVED),
-        *_section(news, Section.FIXED),
-        *_section(news, Section.PERFORMANCE),
-        *_section(news, Section.REVERTED),
-        *_section(news, Section.OTHER),
+        _introduction(news, lead),
+        *_upgrade(news, lead),
+        # One change is told in the introduction.
+        *(sections if len(news.items) > 1 or lead is None else []),
         *_notes(news, brief.release),
-        *_behind_the_scenes(news),
+        *_completeness(news),
         *_releases(news, brief),
         *_thanks(news),
         *_about(news, brief.brand),
-        *_ending(news),
     ]
     return Draft(title=title_of(news), markdown=joined(blocks))
 
 
-def _introduction(news: News) -> str:
+def _introduction(news: News, lead: Item | None) -> str:
     phrases = news.voice.phrases
-    said = [inline(opening(news))]
-    counted = figures(news, news.announced)
-    others = besides(news)
-    if news.people and not others:
-        counted.append(phrases.count(len(news.people), phrases.contributor_count))
-    if len(counted) > 1:
-        said.append(in_figures(news, phrases.enumerated(counted)))
-    said += map(inline, others)
-    if news.announced and len(news.items) >= _LEAD_FROM:
-        said.append(f"{phrases.most_important} **{inline(_lead(news))}**.")
-    if news.voice.technical and len(news.items) >= _AREAS_FROM and (parts := areas(news.items)):
-        said.append(phrases.areas.format(areas=inline(phrases.enumerated(parts))))
-    return " ".join(said)
+    said = [opening(news)]
+    if lead is None:
+        said.append(news.lead)
+    else:
+        said += [with_period(line_of(lead, news)), *([] if _notes_of(lead) else [_explanation(lead, news)])]
+    if len(news.announced) >= _COUNTED_FROM:
+        counts = phrases.enumerated(counted_kinds(news.announced, phrases))
+        said.append(phrases.say(phrases.figures.of(news.voice.tone), counts=counts))
+    return " ".join(map(inline, filter(None, [*said, *besides(news)])))
 
 
-def _lead(news: News) -> str:
-    first = news.announced[0]
-    told = headline(first.change, news.voice.phrases) if news.voice.technical else first.change.text
-    return f"{told} ({first.part.project})" if news.several else told
-
-
-def _upgrade(news: News) -> list[str]:
+def _upgrade(news: News, lead: Item | None) -> list[str]:
     """Tell what readers have to do: breaking changes with what their authors say of them, and deprecations."""
-    phrases = news.voice.phrases
+    phrases, tone = news.voice.phrases, news.voice.tone
     items = (*news.of(Section.BREAKING), *news.deprecations)
     if not items:
         return []
-    lines = _lines(items, news, explained=len(items))
-    return [f"## {phrases.upgrade}", phrases.upgrade_advice.of(news.voice.tone), *_list(lines, len(items), news)]
+    lines = _lines(items, news, lead, explained=len(items))
+    return [f"## {phrases.upgrade.of(tone)}", phrases.upgrade_advice.of(tone), *_list(lines, len(items), news)]
 
 
-def _section(news: News, section: Section) -> list[str]:
-    items = news.of(section)
+def _section(news: News, kind: Section, lead: Item | None) -> list[str]:
+    items = news.of(kind)
     if not items:
         return []
-    lines = _lines(items[:_TOLD], news, explained=_EXPLAINED)
-    return [f"## {news.voice.phrases.headings[section]}", *_list(lines, len(items), news)]
+    lines = _lines(items[:_TOLD], news, lead, explained=_EXPLAINED)
+    return [f"## {theme(kind, news)}", *_list(lines, len(items), news)]
 
 
 def _list(lines: list[str], of: int, news: News) -> list[str]:
@@ -106,14 +93,18 @@ def _list(lines: list[str], of: int, news: News) -> list[str]:
     return [*blocks, news.voice.phrases.count(hidden, news.voice.phrases.not_shown)] if hidden else blocks
 
 
-def _lines(items: Sequence[Item], news: News, *, explained: int) -> list[str]:
+def _lines(items: Sequence[Item], news: News, lead: Item | None, *, explained: int) -> list[str]:
     """Tell the changes of one list, the first ones with what their authors say; all lines in bold if one needs it."""
     told = [
-        (item, excerpt(item.change) if news.voice.technical and place < explained and not _notes_of(item) else "")
+        (item, "" if item is lead or place >= explained or _notes_of(item) else _explanation(item, news))
         for place, item in enumerate(items)
     ]
     bold = any(more or _notes_of(item) for item, more in told)
     return [_told(item, news, more, bold=bold) for item, more in told]
+
+
+def _explanation(item: Item, news: News) -> str:
+    return excerpt(item.change) if news.voice.technical else ""
 
 
 def _notes_of(item: Item) -> list[str]:
@@ -130,61 +121,65 @@ def _told(item: Item, news: News, told: str, *, bold: bool) -> str:
     label = f"{inline(place)}: " if place else ""
     notes = _notes_of(item)
     mark = f" ({news.voice.phrases.not_released})" if news.pending(item) else ""
-    said = with_period(f"{label}{inline(change.text)}{mark}")
+    said = with_period(f"{label}{inline(said_of(item, news, code=True))}{mark}")
     said = f"- **{said}**" if bold else f"- {said}"
     if technical:
         # A pull request leads to its commits; a commit stands for itself where none is known.
-        linked = references(change, item.part.base, news.voice.phrases, commits=not change.numbers)
+        linked = references(change, item.part.base, news.voice.phrases, commits=not change.numbers and not item.noted)
         said = " ".join([said, *([inline(told)] if told else []), *linked])
     return f"{said}\n  > " + "\n  >\n  > ".join(notes) if notes else said
 
 
 def _notes(news: News, release: Release | None) -> list[str]:
-    """Show a release's own notes when no commits tell more."""
-    if release is None or news.items:
+    """Show a release's notes as they are when they are no list of changes."""
+    if release is None or any(item.noted for item in news.items) or not news.lead:
         return []
     notes, cut = clean(release.body or "", _NOTES_LIMIT)
-    if not notes:
-        return []
     phrases = news.voice.phrases
     more = [phrases.notes_cut.format(page=link(phrases.read_on, safe_url(release.url)))] if cut else []
-    return [f"## {phrases.release_notes}", notes, *more]
+    # What is no more than the lead is told already.
+    return [notes, *more] if "\n\n" in notes else []
 
 
-def _behind_the_scenes(news: News) -> list[str]:
+def _completeness(news: News) -> list[str]:
     phrases = news.voice.phrases
-    counted = upkeep(news)
-    said = [phrases.behind_the_scenes.format(counts=phrases.enumerated(counted))] if counted else []
-    if any(part.incomplete for part in news.parts):
-        said.append(phrases.incomplete.format(n=phrases.number(MAX_COMMITS)))
+    said = [phrases.incomplete.format(n=phrases.number(MAX_COMMITS))] if any(p.incomplete for p in news.parts) else []
+    said += [phrases.count(news.left_out, phrases.not_covered)] if news.left_out else []
+    said += as_written(news)
     return [" ".join(said)] if said else []
 
 
 def _releases(news: News, brief: Brief) -> list[str]:
-    """List the releases with their pages, and link what lies between the first and the last one of each repository."""
+    """Send readers to the release, or list several; link what lies between the first and the last of a repository."""
     phrases = news.voice.phrases
+    found = page(news)
     blocks: list[str] = []
     for part in news.active:
         releases = [release for of, release in news.releases if of is part]
         if not releases:
             continue
         name = [f"**{inline(part.project)}**"] if news.several else []
-        blocks += [*name, "\n".join(release_lines(releases, phrases))]
+        blocks += [*name, "\n".join(release_lines(releases, phrases))] if len(news.releases) > 1 else []
         before = brief.previous_tag if brief.release is not None else releases[0].tag_name
-        between = compare_links(before, releases[-1].tag_name, part.base)
-        blocks += [phrases.compare.format(link=tags) for tags in between]
+        between = compare_links(before, releases[-1].tag_name, part.base) if news.voice.technical else []
+        blocks += [phrases.say(phrases.compare, link=tags) for tags in between]
     shown = bounded(blocks, _RELEASES_LIMIT)
-    return [f"## {phrases.releases}", *shown] if shown else []
+    if len(news.releases) > 1:
+        return [f"## {phrases.releases}", *shown]
+    if found is None:
+        return shown
+    name = next((release.tag_name for _, release in news.releases), "") if found[0] else found[1].partition("://")[2]
+    return [where_to_read(news, link(inline(masked_line(name, 80)) or phrases.release_page, found[1])), *shown]
 
 
 def _thanks(news: News) -> list[str]:
-    phrases = news.voice.phrases
+    phrases, tone = news.voice.phrases, news.voice.tone
     if not news.people:
         return []
     names = named(news.people, phrases)
     # The last of them may count the others, and has its own "and".
     told = phrases.enumerated(names) if names == [*news.people] else ", ".join(names)
-    return [f"## {phrases.thanks_heading}", phrases.thanks.of(news.voice.tone).format(names=told)]
+    return [f"## {phrases.thanks_heading.of(tone)}", phrases.say(phrases.thanks.of(tone), names=told)]
 
 
 def _about(news: News, brand: BrandIdentity | None) -> list[str]:
@@ -195,20 +190,8 @@ def _about(news: News, brand: BrandIdentity | None) -> list[str]:
     assert brand is not None  # for the type checker: who else would have named the company
     phrases = news.voice.phrases
     shown = inline(company)
-    blocks = [inline(phrases.signature.of(news.voice.tone).format(company=company))]
+    blocks = [inline(phrases.say(phrases.signature.of(news.voice.tone), company=company))]
     if description := masked_line(brand.company_description or "", _DESCRIPTION_LIMIT):
         name = link(shown, safe_url(brand.website_url))
-        blocks += [f"## {phrases.about.format(company=name)}", inline(description)]
+        blocks += [f"## {phrases.say(phrases.about, company=name)}", inline(description)]
     return blocks
-
-
-def _ending(news: News) -> list[str]:
-    """Say what the post is written from."""
-    phrases = news.voice.phrases
-    names = [link(inline(part.name), part.base) for part in news.active]
-    told = phrases.enumerated(names) if len(names) <= _REPOSITORIES_NAMED else subject(news.active, phrases)
-    note = phrases.source_note.format(repositories=told)
-    if news.left_out:
-        note = f"{note} {phrases.count(news.left_out, phrases.not_covered)}"
-    note = " ".join([note, *as_written(news)])
-    return [f"*{note}*"] if names else []

@@ -1,28 +1,100 @@
-"""Which writer writes what."""
+"""Which writer writes what, and when there is nothing to write."""
+
+import re
+from collections import Counter
+from typing import Final
 
 from contentsvc_core.content.changelog.writer import write_changelog
 from contentsvc_core.content.forms.blog_post import write_blog_post
 from contentsvc_core.content.forms.investor_update import write_investor_update
 from contentsvc_core.content.forms.linkedin_post import write_linkedin_post
+from contentsvc_core.content.forms.news import News, news_of
 from contentsvc_core.content.forms.twitter_post import write_twitter_post
-from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.phrases import PHRASEBOOKS
+from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
 from contentsvc_core.content.writing import Brief, Draft
+from contentsvc_core.workflows.runs import NOTHING_TO_REPORT
+
+_NAMES: Final = {
+    ContentType.CHANGELOG: "changelog",
+    ContentType.BLOG_POST: "blog post",
+    ContentType.LINKEDIN_POST: "LinkedIn post",
+    ContentType.TWITTER_POST: "post for X",
+    ContentType.INVESTOR_UPDATE: "investor update",
+}
+#: Words that stand in most texts of a language, and in few texts of another one.
+_FREQUENT: Final = {
+    "English": frozenset({"the", "and", "for", "with", "from", "of", "is", "when", "now", "to", "in", "not", "this"}),
+    "French": frozenset({"le", "la", "les", "des", "du", "et", "pour", "avec", "dans", "une", "est", "quand", "sur"}),
+    "German": frozenset({"der", "die", "das", "und", "für", "mit", "ist", "wenn", "nicht", "ein", "eine", "wird"}),
+    "Spanish": frozenset({"el", "los", "las", "y", "para", "con", "del", "una", "es", "cuando", "por", "en", "al"}),
+}
+_LETTERS: Final = {
+    "English": frozenset[str](),
+    "French": frozenset("éèêàçûœ"),
+    "German": frozenset("äöüß"),
+    "Spanish": frozenset("ñáéíóú"),
+}
+#: So many words of another language may stand in English texts.
+_FEW: Final = 2
+_WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def write_content(brief: Brief) -> Draft | None:
     """Write what a brief asks for, by rule: no clock, no chance, the same bytes each time.
 
     Returns:
-        The draft, or ``None`` when there is nothing to report.
+        The draft, or ``None`` when there is nothing to write; :func:`silence` says why.
     """
+    if brief.content_type is ContentType.CHANGELOG:
+        return write_changelog(brief)
+    news = news_of(brief)
+    if _silence(news, brief.content_type, translates=False) is not None:
+        return None
     match brief.content_type:
-        case ContentType.CHANGELOG:
-            return write_changelog(brief)
         case ContentType.BLOG_POST:
-            return write_blog_post(brief)
+            return write_blog_post(news, brief)
         case ContentType.LINKEDIN_POST:
-            return write_linkedin_post(brief)
+            return write_linkedin_post(news)
         case ContentType.TWITTER_POST:
-            return write_twitter_post(brief)
+            return write_twitter_post(news)
         case ContentType.INVESTOR_UPDATE:
-            return write_investor_update(brief)
+            return write_investor_update(news)
+
+
+def silence(brief: Brief, *, translates: bool = False) -> str | None:
+    """Return why there is nothing to write from a brief, ``None`` when there is something.
+
+    Args:
+        brief: What would be written from.
+        translates: Whether the writer translates: the rules do not.
+    """
+    if brief.content_type is ContentType.CHANGELOG:
+        return NOTHING_TO_REPORT if write_changelog(brief) is None else None
+    return _silence(news_of(brief), brief.content_type, translates=translates)
+
+
+def _silence(news: News, content_type: ContentType, *, translates: bool) -> str | None:
+    name = _NAMES[content_type]
+    if content_type is ContentType.INVESTOR_UPDATE:
+        return None if news.active else NOTHING_TO_REPORT
+    if not (news.items or news.lead):
+        return f"{NOTHING_TO_REPORT}: no change that readers of a {name} notice"
+    if content_type in PLAIN_TYPES and not translates:
+        asked = next(name for name, book in PHRASEBOOKS.items() if book is news.voice.phrases)
+        if (spoken := _language(news, asked)) != asked:
+            return f"a {name} in {asked} needs a language model: the changes are described in {spoken}"
+    return None
+
+
+def _language(news: News, asked: str) -> str:
+    """Return the language that most changes are described in; English unless words or letters say otherwise."""
+    counted: Counter[str] = Counter()
+    for text in (news.lead, *(item.change.text for item in news.items)):
+        words = {word.casefold() for word in _WORD.findall(text)}
+        for language, frequent in _FREQUENT.items():
+            counted[language] += len(words & frequent) + bool(_LETTERS[language] & set(text))
+    likely = max(_FREQUENT, key=lambda language: counted[language])
+    # Few words prove little: more of them are needed where English was asked for.
+    sure = counted[likely] > 2 * counted["English"] + _FEW if asked == "English" else True
+    return likely if sure else "English"

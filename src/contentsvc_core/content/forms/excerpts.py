@@ -13,6 +13,12 @@ _SHORT: Final = 40
 #: An explanation that has fewer words of its own says what the subject says.
 _NEW_WORDS: Final = 4
 
+#: Where a squash merge lists its commits, or trailers begin: nothing from there on is an explanation.
+_CUT: Final = re.compile(
+    r"^(?:\* |-{3,}[ \t]*$|[A-Z][A-Za-z]*-[A-Za-z-]+: |- (?:[a-z]+(?:\([^)\n]*\))?!?: "
+    r"|(?i:add|bump|change|fix|make|merge|move|refactor|remove|rename|revert|update|use|wip)\b))",
+    re.MULTILINE,
+)
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
 _HEADING: Final = re.compile(r"#{1,6}[ \t]+(.*)")
 #: Under these headings stands what readers did not ask for: the problem before, the tests, the procedure.
@@ -52,7 +58,7 @@ _WORD: Final = re.compile(r"[^\W_]{2,}")
 
 
 def excerpt(change: Change) -> str:
-    """Give what a commit's body says beyond its subject: plain, in whole sentences; ``""``: nothing fit to print."""
+    """Return what a commit's body says beyond its subject: plain, in whole sentences; ``""``: nothing fit to print."""
     for commit in change.commits[:5]:
         _, _, body = commit.message[: 2 * _READ].partition("\n")
         if found := explanation(body, said=change.text):
@@ -61,9 +67,10 @@ def excerpt(change: Change) -> str:
 
 
 def explanation(text: str, said: str = "") -> str:
-    """Find the first sentences of a text in Markdown that explain something, and more than ``said`` does."""
+    """Return the first sentences of a text in Markdown that explain something, and more than ``said`` does."""
     aside = False
-    for block in _BLANK_LINE.split(_FENCED.sub("", text[:_READ].replace("\r\n", "\n"))):
+    body = _CUT.split(_FENCED.sub("", text[:_READ].replace("\r\n", "\n")), maxsplit=1)[0]
+    for block in _BLANK_LINE.split(body):
         paragraph = block.strip()
         if heading := _HEADING.match(paragraph):
             aside = _ASIDE.search(heading[1]) is not None

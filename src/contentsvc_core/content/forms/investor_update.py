@@ -1,4 +1,4 @@
-"""Investor updates: what was completed, figures, risks, and what is not known; sober in any tone."""
+"""Investor updates: a summary, what shipped, risks; sober in any tone."""
 
 from typing import Final
 
@@ -7,66 +7,45 @@ from contentsvc_core.content.changelog.entries import bounded, joined
 from contentsvc_core.content.changelog.markdown import inline, link, safe_url
 from contentsvc_core.content.changelog.people import authors, contributors
 from contentsvc_core.content.changelog.releases import earlier_releases
-from contentsvc_core.content.changelog.report import Part
-from contentsvc_core.content.changelog.titles import plain, plain_title, released_name
+from contentsvc_core.content.changelog.titles import counted_releases, plain, plain_title, released_name
 from contentsvc_core.content.changelog.wording import masked_line, sentence, with_period
 from contentsvc_core.content.forms.excerpts import excerpt
 from contentsvc_core.content.forms.news import (
+    THEMES,
     Item,
     News,
+    counted,
     counted_kinds,
-    figures,
-    news_of,
     release_day,
     release_names,
     subject,
-    upkeep,
 )
-from contentsvc_core.content.forms.wording import as_written
+from contentsvc_core.content.forms.wording import as_written, said_of, theme
 from contentsvc_core.content.sections import Section
-from contentsvc_core.content.writing import Brief, Draft
+from contentsvc_core.content.writing import Draft
 from contentsvc_core.webhooks.events import MAX_COMMITS
 
 _TOLD: Final = 6
 _RISKS_TOLD: Final = 20
 _NOTES_SHOWN: Final = 5
-#: In characters: one list; the releases; the table.
+#: In characters: one list; the releases.
 _LIST_LIMIT: Final = 8_000
 _RELEASES_LIMIT: Final = 16_000
-_TABLE_LIMIT: Final = 16_000
 _RELEASES_LISTED: Final = 20
 _TAG_LIMIT: Final = 80
-_SHIPPED: Final = (
-    Section.SECURITY,
-    Section.ADDED,
-    Section.CHANGED,
-    Section.REMOVED,
-    Section.PERFORMANCE,
-    Section.FIXED,
-    Section.REVERTED,
-    Section.OTHER,
-)
 
 
-def write_investor_update(brief: Brief) -> Draft | None:
-    """Write an investor update; ``None`` when no change is worth a line in a changelog and nothing was released."""
-    news = news_of(brief)
-    if not news.active:
-        return None
-    phrases = news.voice.phrases
+def write_investor_update(news: News) -> Draft:
+    """Write an investor update."""
+    phrases, tone = news.voice.phrases, news.voice.tone
     blocks = [
         f"## {phrases.summary}",
         _summary(news),
-        f"## {phrases.shipped}",
         *_shipped(news),
         *_releases(news),
-        f"## {phrases.activity}",
-        *_activity(news),
-        f"## {phrases.risks}",
+        f"## {phrases.risks.of(tone)}",
         *_risks(news),
-        f"## {phrases.unknown}",
-        " ".join([phrases.unknown_text, *as_written(news)]),
-        *([phrases.count(news.left_out, phrases.not_covered)] if news.left_out else []),
+        " ".join([phrases.scope.of(tone), *as_written(news), *_completeness(news)]),
     ]
     return Draft(title=_title(news), markdown=joined(blocks))
 
@@ -75,52 +54,55 @@ def _title(news: News) -> str:
     phrases = news.voice.phrases
     who = news.voice.company or subject(news.active, phrases)
     if news.window is None:
-        return plain_title("", phrases.investor_title.format(subject=who), "", phrases)
-    told = phrases.investor_title_in.format(subject=who, period=phrases.period(news.window))
+        return plain_title("", phrases.say(phrases.investor_title, subject=who), "", phrases)
+    told = phrases.say(phrases.investor_title_in, subject=who, period=phrases.period(news.window))
     return plain_title("", told, "", phrases)
 
 
 def _summary(news: News) -> str:
     phrases = news.voice.phrases
-    of = inline(subject(news.active, phrases))
+    of = subject(news.active, phrases)
     if news.window is None:
-        said = [phrases.covers.format(subject=of)]
+        said = [phrases.say(phrases.covers, subject=of)]
     else:
-        said = [phrases.covers_in.format(subject=of, period=phrases.period(news.window))]
+        said = [phrases.say(phrases.covers_in, subject=of, period=phrases.period(news.window))]
     said += _published(news) or [phrases.nothing_released]
-    counted = [*counted_kinds(news.items, phrases), *upkeep(news)]
-    if counted:
-        said.append(phrases.comprises.format(counts=phrases.enumerated(counted)))
-    return " ".join(said)
+    said += [news.lead] if news.lead else []
+    counts = counted_kinds(news.items, phrases)
+    if len(news.items) > 1:
+        said.append(phrases.say(phrases.figures.of(news.voice.tone), counts=phrases.enumerated(counts)))
+    elif not counts and (counts := counted(news.upkeep, phrases)):
+        said.append(phrases.say(phrases.nothing_shipped, counts=phrases.enumerated(counts)))
+    return inline(plain(" ".join([*said, *_activity(news)])))
 
 
 def _published(news: News) -> list[str]:
-    """Name the releases, and apart from them the pre-releases; of other days than the window's they were received."""
     phrases = news.voice.phrases
-    received = news.window is not None and not news.dated
-    said: list[str] = []
-    for early, published, arrived in (
-        (False, phrases.released_versions, phrases.received_versions),
-        (True, phrases.pre_released_versions, phrases.received_pre_versions),
-    ):
-        releases = [each for each in news.releases if each[1].prerelease is early]
-        if releases:
-            tags = inline(release_names(news, releases))
-            said.append(phrases.count(len(releases), arrived if received else published, tags=tags))
-    return said
+    if not news.releases:
+        return []
+    releases = phrases.enumerated(counted_releases((release for _, release in news.releases), phrases))
+    return [phrases.say(phrases.covers_releases, releases=releases, tags=release_names(news))]
+
+
+def _activity(news: News) -> list[str]:
+    """Say in a sentence how many commits and people stand behind it; everybody counts once."""
+    phrases = news.voice.phrases
+    commits = [commit for part in news.active for commit in part.commits]
+    people = len(contributors(author for commit in commits for author in authors(commit, parse(commit.message))))
+    if not people:
+        return []
+    made = phrases.count(len(commits), phrases.commit_count)
+    return [phrases.say(phrases.activity, commits=made, people=phrases.count(people, phrases.contributor_count))]
 
 
 def _shipped(news: News) -> list[str]:
-    """Tell what is new by theme, in the authors' words, without anything that only people who build software read."""
-    phrases = news.voice.phrases
+    """Tell what is new by theme, without anything that only people who build software read."""
     blocks: list[str] = []
-    for section in _SHIPPED:
-        if items := news.of(section):
+    for kind in THEMES:
+        if items := news.of(kind):
             lines = [_completed(item, news) for item in items[:_TOLD]]
-            blocks += [f"### {phrases.themes[section]}", *_list(lines, len(items), news)]
-    if not news.items and (counted := upkeep(news)):
-        blocks.append(phrases.nothing_shipped.format(counts=phrases.enumerated(counted)))
-    return blocks or [phrases.comprises.format(counts=phrases.enumerated(figures(news)))]
+            blocks += [f"### {theme(kind, news)}", *_list(lines, len(items), news)]
+    return [f"## {news.voice.phrases.shipped.of(news.voice.tone)}", *blocks] if blocks else []
 
 
 def _list(lines: list[str], of: int, news: News) -> list[str]:
@@ -131,21 +113,19 @@ def _list(lines: list[str], of: int, news: News) -> list[str]:
 
 
 def _completed(item: Item, news: News) -> str:
-    """Tell what was completed; many a fix is named by what was wrong, so that it is said to be corrected."""
-    if item.change.section is not Section.FIXED:
-        return _told(item, news)
-    said = news.voice.phrases.corrected.format(text=plain(item.change.text))
-    said = f"{said} ({item.part.project})" if news.several else said
+    """Tell what was completed, with its author's explanation."""
     more = plain(excerpt(item.change))
-    return f"- {inline(f'{with_period(said)} {more}' if more else said)}"
+    told = _told(item, news)
+    return f"{with_period(told)} {inline(more)}" if more else told
 
 
 def _told(item: Item, news: News) -> str:
-    said = inline(plain(item.change.text))
+    said = inline(said_of(item, news))
     return f"- {inline(item.part.project)}: {said}" if news.several else f"- {said}"
 
 
 def _releases(news: News) -> list[str]:
+    """List the releases with their pages and days."""
     phrases = news.voice.phrases
     lines: list[str] = []
     for part, release in news.releases[-_RELEASES_LISTED:]:
@@ -162,51 +142,6 @@ def _releases(news: News) -> list[str]:
     return [f"## {phrases.releases}", "\n".join(bounded(lines, _RELEASES_LIMIT))] if lines else []
 
 
-def _activity(news: News) -> list[str]:
-    """Count commits, people and releases of each repository, and of all together."""
-    phrases = news.voice.phrases
-    head = [phrases.repository, phrases.commits, phrases.contributors, phrases.releases]
-    rows = bounded(
-        [_row([inline(part.name), *_figures((part,), news)]) for part in news.active],
-        _TABLE_LIMIT,
-    )
-    if hidden := len(news.active) - len(rows):
-        rows.append(_row([phrases.more_commits.format(n=phrases.number(hidden)), "", "", ""]))
-    if news.several:
-        rows.append(_row([phrases.total, *_figures(news.active, news)]))
-    blocks = ["\n".join([_row(head), "| --- | ---: | ---: | ---: |", *rows]), *_behind(news)]
-    if any(part.incomplete for part in news.active):
-        blocks.append(phrases.figures_incomplete.format(n=phrases.number(MAX_COMMITS)))
-    return blocks
-
-
-def _behind(news: News) -> list[str]:
-    """Say how many of the commits are behind the changes that are counted, unless all are."""
-    phrases = news.voice.phrases
-    total = sum(len(part.commits) for part in news.active)
-    told = sum(len(change.commits) for part in news.active for change in part.changes)
-    if told >= total:
-        return []
-    return [phrases.count(told, phrases.commits_told, total=phrases.count(total, phrases.commit_count))]
-
-
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _figures(parts: tuple[Part, ...], news: News) -> list[str]:
-    """Give the numbers of commits, people and releases of some repositories; everybody counts once."""
-    commits = [commit for part in parts for commit in part.commits]
-    people = contributors(author for commit in commits for author in authors(commit, parse(commit.message)))
-    phrases = news.voice.phrases
-    releases = [release for part, release in news.releases if part in parts]
-    early = sum(release.prerelease for release in releases)
-    released = phrases.number(len(releases) - early)
-    if early:
-        released += phrases.plus.format(parts=phrases.count(early, phrases.pre_release_count))
-    return [phrases.number(len(commits)), phrases.number(len(people)), released]
-
-
 def _risks(news: News) -> list[str]:
     phrases = news.voice.phrases
     blocks: list[str] = []
@@ -218,8 +153,6 @@ def _risks(news: News) -> list[str]:
     if gone := news.deprecations:
         lines = [_told(item, news) for item in gone[:_RISKS_TOLD]]
         blocks += [phrases.count(len(gone), phrases.deprecated), *_list(lines, len(gone), news)]
-    if security := news.of(Section.SECURITY):
-        blocks.append(phrases.count(len(security), phrases.security_marked))
     return blocks
 
 
@@ -231,3 +164,11 @@ def _notes(item: Item) -> str:
         if note.casefold() != item.change.text.casefold()
     ]
     return "".join(f"\n  - {note}" for note in notes)
+
+
+def _completeness(news: News) -> list[str]:
+    phrases = news.voice.phrases
+    said = [phrases.count(news.left_out, phrases.not_covered)] if news.left_out else []
+    if any(part.incomplete for part in news.active):
+        said.append(phrases.incomplete.format(n=phrases.number(MAX_COMMITS)))
+    return said

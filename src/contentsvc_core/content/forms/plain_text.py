@@ -1,7 +1,7 @@
-"""Text for places that know no Markdown: it reads the same there and in a renderer, and foreign words do nothing.
+"""Text for places that know no Markdown: foreign words in it mention nobody and link to nothing.
 
-Such places make links of addresses, mentions of ``@name`` and searches of ``#word``, wherever they stand. In foreign
-text a zero-width space keeps them from it; a reader sees no difference.
+Such places make links of addresses, mentions of ``@name`` and searches of ``#word``, wherever they stand. Foreign text
+is changed so that they find none, and so that a reader sees what was changed: no sign is invisible.
 """
 
 import re
@@ -11,25 +11,47 @@ from contentsvc_core.content.changelog.markdown import inline
 from contentsvc_core.content.changelog.titles import plain
 from contentsvc_core.text import storable
 
-#: U+200B: no width, and no part of a word to whoever looks for addresses and names.
-_BREAK: Final = "\u200b"
-_MENTION: Final = re.compile(r"(?<=[@\uff20#\uff03$])(?=\w)")
-_ADDRESS: Final = re.compile(r"(?<=:)(?=//)|(?<=[^\W_]\.)(?=[^\W\d_]{2})")
+#: Every address counts as one of this length (docs.x.com, "Counting characters").
+URL_WEIGHT: Final = 23
+#: Code points that count as one; every other one counts as two (the same page: configuration 3 of twitter-text).
+_LIGHT: Final = ((0x0000, 0x10FF), (0x2000, 0x200D), (0x2010, 0x201F), (0x2032, 0x2037))
+#: The last part of a domain, where it is no file's ending and hardly a name in code.
+_DOMAINS: Final = (
+    "com|net|org|info|biz|io|co|ai|app|dev|xyz|top|site|online|shop|store|live|link|click|club|pro|tv|us|uk|eu|de|fr|es"
+    "|it|nl|ru|cn|jp|kr|br|ch|at|be|se|fi|dk|cz|ly|gg|page|cloud|tech|blog|news|space|website|example"
+)
+_ADDRESS: Final = re.compile(rf"[^\s:]+://\S*|\bwww\.\S*|\b[\w-]+(?:\.[\w-]+)*\.(?:{_DOMAINS})\b", re.IGNORECASE)
+#: A dot that may make an address of a word, e.g. of ``README.md``: the place decides, and counts so.
+_DOTTED: Final = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}[\w/-]*")
+_MENTION: Final = re.compile(r"(?<!\w)[@\uff20$]+(?=[^\W\d])|[\uff03#]+(?=\w*[^\W\d])|(?<!\w)[@\uff20]+(?=\w)")
 _PLAIN: Final = re.compile(r"[*~_]")
 
 
 def inert(text: str) -> str:
-    """Give one line of foreign text, plain in and Markdown out: no link, no mention, no hashtag, no structure."""
+    """Return one line of foreign text, plain in and Markdown out: no link, no mention, no hashtag, no structure."""
     return inline(inactive(text))
 
 
 def inactive(text: str) -> str:
-    """Give one line of plain text in which nothing is an address, a mention or a hashtag."""
-    return _ADDRESS.sub(_BREAK, _MENTION.sub(_BREAK, plain(text)))
+    """Return one line of plain text in which nothing is an address, a mention or a hashtag."""
+    return _MENTION.sub("", _ADDRESS.sub(_defanged, plain(text)))
+
+
+def _defanged(found: re.Match[str]) -> str:
+    return found[0].replace("://", "[:]//").replace(".", "[.]")
+
+
+def weight(text: str) -> int:
+    """Count a text without addresses as X does: 2 for each sign of most scripts beyond Europe's and for emoji.
+
+    Never too little: an emoji of several code points counts as 2 there, and a word with a dot may count as an address.
+    """
+    dotted = sum(max(0, URL_WEIGHT - len(found[0])) for found in _DOTTED.finditer(text))
+    return dotted + sum(1 if any(low <= ord(sign) <= high for low, high in _LIGHT) else 2 for sign in text)
 
 
 def plain_url(url: str) -> str:
-    """Give an address that :func:`safe_url` gave as text that no renderer changes."""
+    """Return an address that :func:`safe_url` gave as text that no renderer changes."""
     scheme, _, rest = url.replace("&amp;", "&").partition("://")
     host, slash, path = rest.partition("/")
     # A bare ampersand begins no entity: that would need a semicolon, and `safe_url` leaves none.
@@ -37,7 +59,7 @@ def plain_url(url: str) -> str:
 
 
 def hashtag(name: str) -> str:
-    """Make a hashtag of a name: ``tea-kettle`` is ``#TeaKettle``; ``""`` if nothing is left of it."""
+    """Return a hashtag made of a name: ``tea-kettle`` is ``#TeaKettle``; ``""`` if nothing is left of it."""
     words = re.findall(r"[^\W_]+", storable(name))
     tag = "".join(word if any(letter.isupper() for letter in word) else word.capitalize() for word in words)
     return f"#{tag}" if tag and not tag.isdigit() else ""

@@ -1,56 +1,65 @@
 """Titles and lines that the kinds of content share."""
 
-from collections import Counter
+import re
 from collections.abc import Sequence
 from typing import Final
 
-from contentsvc_core.content.changelog.titles import TITLE_LIMIT, headline, plain, plain_title
-from contentsvc_core.content.forms.news import Item, News, parts_of, release_names, subject
+from contentsvc_core.content.changelog.titles import TITLE_LIMIT, plain, plain_title
+from contentsvc_core.content.changelog.wording import sentence, with_period
+from contentsvc_core.content.forms.excerpts import excerpt
+from contentsvc_core.content.forms.news import Item, News, counted_kinds, page, parts_of, release_names, subject
+from contentsvc_core.content.forms.notes import first_sentence
+from contentsvc_core.content.forms.tense import in_past, says_what_was_done
 from contentsvc_core.content.phrases import ENGLISH
+from contentsvc_core.content.sections import Section
 
-#: So many of the most important changes may give the title, when the first one is too long for it.
+#: So many of the most important changes may stand in front, when the first one is too long for it.
 _CANDIDATES: Final = 3
+#: Words that say a change's kind: no other word has to say so.
+_SAYS: Final = {
+    Section.BREAKING: re.compile(r"break|incompatib", re.IGNORECASE),
+    Section.SECURITY: re.compile(r"secur|vulnerab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE),
+    Section.DEPRECATED: re.compile(r"deprecat", re.IGNORECASE),
+    Section.REMOVED: re.compile(r"remov|drop|delet|no longer", re.IGNORECASE),
+    Section.FIXED: re.compile(r"(?:\w+[ -])?fix|correct|resolv|bug", re.IGNORECASE),
+    Section.REVERTED: re.compile(r"revert|restor|reinstat", re.IGNORECASE),
+}
 
 
 def title_of(news: News) -> str:
     """Say what is new: the releases or the projects, and the most important change that fits."""
     phrases = news.voice.phrases
     names = release_names(news)
-    if not news.items:
-        return plain_title("", phrases.released.format(names=names), "", phrases)
-    start = names or phrases.news_title.format(subject=subject(news.active, phrases))
+    start = names or phrases.say(phrases.news_title, subject=subject(news.active, phrases))
     shown = alike(news.announced)
-    if not shown:
+    if not shown and names:
+        said = plain(first_sentence(news.lead)[0]).rstrip(".")
+        if said and len(names) + len(said) + 2 <= TITLE_LIMIT:
+            return plain_title(f"{names}: ", said, "", phrases)
+        if not news.others:
+            return plain_title("", phrases.say(phrases.released, names=names), "", phrases)
         # All the news is in no release: it is said where it is instead.
         elsewhere = [item for item in news.others if not news.pending(item)]
         shown = alike(elsewhere or news.others)
         start = f"{names}; {subject(parts_of(elsewhere), phrases) if elsewhere else phrases.not_released}"
-    leads = [f"{_separator(item, news)}{title_line(item, news)}" for item in shown]
-    lead = next((lead for lead in leads if len(start) + len(lead) <= TITLE_LIMIT), leads[0])
+    in_place = len(parts_of(shown)) == 1 and not any(item.released for item in shown) and bool(names)
+    leads = [_after(line_of(item, news, placed=not in_place, marked=False), item, news) for item in shown]
+    lead = next((lead for lead in leads if len(start) + len(lead) <= TITLE_LIMIT), leads[0] if leads else "")
     return plain_title(start, lead, "", phrases)
 
 
-def _separator(item: Item, news: News) -> str:
-    """Give a dash before a line that has a colon of its own."""
-    lead = news.voice.phrases.title_leads.get(item.change.section, "{text}")
-    return ": " if title_line(item, news).startswith(plain(item.change.text)) or lead == "{text}" else " \u2013 "
+def _after(line: str, item: Item, news: News) -> str:
+    """Put a dash before a line that has a colon of its own."""
+    return f": {line}" if line.startswith(said_of(item, news)) else f" \u2013 {line}"
 
 
 def alike(items: Sequence[Item]) -> tuple[Item, ...]:
-    """Give the most important of some items, as far as they are of one kind: any of them may stand in front."""
+    """Return the most important of some items, as far as they are of one kind: any of them may stand in front."""
     return tuple(
         item
         for item in items[:_CANDIDATES]
         if item.change.section is items[0].change.section and item.minor == items[0].minor
     )
-
-
-def title_line(item: Item, news: News) -> str:
-    """Say one change in a title, plain."""
-    if news.voice.technical:
-        return headline(item.change, news.voice.phrases)
-    lead = news.voice.phrases.title_leads.get(item.change.section, "{text}")
-    return lead.format(text=plain(item.change.text if lead == "{text}" else item.change.continuation))
 
 
 def opening(news: News) -> str:
@@ -59,53 +68,79 @@ def opening(news: News) -> str:
     phrases = voice.phrases
     names = release_names(news)
     if names and voice.company:
-        return phrases.announced_by.of(voice.tone).format(company=voice.company, names=names)
+        return phrases.say(phrases.announced_by.of(voice.tone), company=voice.company, names=names)
     if names:
         announced = phrases.announced_many if len(news.releases) > 1 else phrases.announced_one
-        return announced.of(voice.tone).format(names=names)
+        return phrases.say(announced.of(voice.tone), names=names)
     of = subject(news.active, phrases)
     if voice.company and voice.company.casefold() != of.casefold():
-        return phrases.news_by.of(voice.tone).format(company=voice.company, subject=of)
-    return phrases.news.of(voice.tone).format(subject=of)
+        return phrases.say(phrases.news_by.of(voice.tone), company=voice.company, subject=of)
+    return phrases.say(phrases.news.of(voice.tone), subject=of)
 
 
-def line_of(item: Item, news: News) -> str:
-    """Say one change in a line of its own where no heading stands above it, plain."""
-    change = item.change
-    lead = news.voice.phrases.leads[change.section]
-    said = plain(lead.format(text=change.text))
-    places = [item.part.project] if news.several else []
+def theme(kind: Section, news: News) -> str:
+    """Return the heading above changes of one kind, in the brand's tone."""
+    phrases, tone = news.voice.phrases, news.voice.tone
+    toned = {Section.ADDED: phrases.new, Section.FIXED: phrases.fixes}.get(kind)
+    return toned.of(tone) if toned else phrases.themes[kind]
+
+
+def said_of(item: Item, news: News, *, code: bool = False) -> str:
+    """Return what a change says: in English in the past tense where that is safe; plain, but for marks of code."""
+    text = sentence(item.change.text)
+    text = in_past(text) if news.voice.phrases is ENGLISH else text
+    return text if code else plain(text)
+
+
+def line_of(item: Item, news: News, *, placed: bool = True, marked: bool = True) -> str:
+    """Say one change in a line of its own, plain; its kind where its words do not say so.
+
+    Args:
+        item: The change.
+        news: What the change is part of.
+        placed: Whether to name its repository among several.
+        marked: Whether to say that it is not released yet.
+    """
+    change, phrases = item.change, news.voice.phrases
+    said = said_of(item, news)
+    known = _SAYS.get(change.section)
+    clear = known is None or known.search(said) or (change.section is Section.FIXED and says_what_was_done(said))
+    if not clear and (lead := phrases.title_leads.get(change.section)):
+        said = phrases.say(lead, text=plain(change.continuation))
+    places = [item.part.project] if news.several and placed else []
     scope = plain(change.scope)
     if news.voice.technical and scope and scope.casefold() not in said.casefold():
         places.append(scope)
-    if news.pending(item):
-        places.append(news.voice.phrases.not_released)
+    if marked and news.pending(item):
+        places.append(phrases.not_released)
     return f"{said} ({', '.join(places)})" if places else said
 
 
-def rest_of(item: Item, news: News) -> str:
-    """Count the other changes by kind, to be put behind one change; ``""`` when it is the only one.
+def explained(item: Item, news: News) -> str:
+    """Return what a change's author says beyond its line, plain: what breaks, or how it works."""
+    for note in item.change.notes:
+        if note.casefold() != item.change.text.casefold():
+            return plain(with_period(sentence(note)))
+    return plain(excerpt(item.change)) if news.voice.technical else ""
 
-    Behind releases only what they contain counts.
-    """
+
+def also(news: News, told: Sequence[Item]) -> list[str]:
+    """Count what is announced and not told, in a sentence."""
     phrases = news.voice.phrases
-    kinds = Counter(other.change.section for other in news.announced if other is not item)
-    counted = [
-        phrases.count(number, (phrases.more_kinds if section is item.change.section else phrases.kinds)[section])
-        for section, number in kinds.items()
-    ]
-    return phrases.plus.format(parts=phrases.enumerated(counted)) if counted else ""
+    known = set(map(id, told))
+    counts = counted_kinds([item for item in news.announced if id(item) not in known], phrases)
+    return [phrases.say(phrases.also.of(news.voice.tone), counts=phrases.enumerated(counts))] if counts else []
 
 
-def in_figures(news: News, counts: str) -> str:
-    """Say figures, and of which time they are if that is known of all of them."""
+def where_to_read(news: News, shown: str) -> str:
+    """Send readers to the release's page, or to the repository; ``shown`` is its address, or a link to it."""
     phrases = news.voice.phrases
-    if news.window is None or not news.dated:
-        return phrases.figures.format(counts=counts)
-    return phrases.figures_in.format(counts=counts, period=phrases.period(news.window))
+    found = page(news)
+    more = phrases.more_in_notes if found is not None and found[0] else phrases.more_in_repository
+    return phrases.say(more.of(news.voice.tone), url=shown)
 
 
 def as_written(news: News) -> list[str]:
     """Say in a post in another language that the texts of commits are not translated, where any are told."""
     phrases = news.voice.phrases
-    return [phrases.as_written] if phrases is not ENGLISH and news.items else []
+    return [phrases.as_written] if phrases is not ENGLISH and (news.items or news.lead) else []

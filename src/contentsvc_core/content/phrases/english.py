@@ -9,6 +9,7 @@ ENGLISH: Final = Phrasebook(
     thousands=",",
     zero_is_one=False,
     conjunction=" and ",
+    conjunction_before_i=None,
     months=(
         *("January", "February", "March", "April", "May", "June"),
         *("July", "August", "September", "October", "November", "December"),
@@ -17,6 +18,7 @@ ENGLISH: Final = Phrasebook(
     full_date="{day} {month} {year}",
     date_in_year="{day} {month}",
     dates_in_month="{first}\u2013{last} {month} {year}",
+    dates="{first} \u2013 {last}",
     headings={section: section.value for section in Section},
     kinds={
         Section.BREAKING: Count(one="{n} breaking change", many="{n} breaking changes"),
@@ -61,28 +63,11 @@ ENGLISH: Final = Phrasebook(
         Section.REMOVED: "Removed: {text}",
         Section.REVERTED: "Reverted: {text}",
     },
-    leads={
-        Section.BREAKING: "Breaking change: {text}",
-        Section.SECURITY: "Security: {text}",
-        Section.ADDED: "New: {text}",
-        Section.FIXED: "Fix: {text}",
-        Section.PERFORMANCE: "Performance: {text}",
-        Section.DOCUMENTATION: "Documentation: {text}",
-        Section.OTHER: "Change: {text}",
-        Section.INTERNAL: "Internal: {text}",
-        Section.CHANGED: "{text}",
-        Section.DEPRECATED: "Deprecated: {text}",
-        Section.REMOVED: "Removed: {text}",
-        Section.REVERTED: "Reverted: {text}",
-        Section.DEPENDENCIES: "Dependencies: {text}",
-    },
     releases="Releases",
     contributors="Contributors",
     full_changelog="Full changelog:",
     unreleased="Not released yet",
     not_released="not released yet",
-    not_released_counts="Not released yet: {counts}.",
-    elsewhere="In {subject}: {counts}.",
     as_written="The texts of commits are given as their authors wrote them.",
     pre_release="pre-release",
     new_release="New release",
@@ -111,7 +96,7 @@ ENGLISH: Final = Phrasebook(
     pre_release_count=Count(one="{n} pre-release", many="{n} pre-releases"),
     release_range="{first} to {last}",
     commit_count=Count(one="{n} commit", many="{n} commits"),
-    contributor_count=Count(one="{n} contributor", many="{n} contributors"),
+    contributor_count=Count(one="{n} person", many="{n} people"),
     repository_count=Count(one="{n} repository", many="{n} repositories"),
     announced_one=Toned(
         conversational="{names} is here!",
@@ -133,31 +118,70 @@ ENGLISH: Final = Phrasebook(
     ),
     news=Toned(
         conversational="Here's what has changed in {subject}.",
-        professional="News from {subject}.",
+        professional="Here is what is new in {subject}.",
         casual="Here's what's new in {subject}!",
         formal="The following changes have been made to {subject}.",
     ),
     news_by=Toned(
         conversational="At {company}, we've been working on {subject}.",
-        professional="News from {company} about {subject}.",
+        professional="{company} has news about {subject}.",
         casual="Here's what we've been up to with {subject} at {company}!",
         formal="{company} reports the following changes to {subject}.",
     ),
     news_title="What's new in {subject}",
-    figures="In figures: {counts}.",
-    figures_in="In figures, {period}: {counts}.",
-    most_important="The change to know about first:",
-    areas="The parts with the most changes: {areas}.",
-    upgrade="Before you upgrade",
-    upgrade_advice=Toned(
-        conversational="Look at this first.",
-        professional="What follows may require action on your side.",
-        casual="Read this first.",
-        formal="The following should be considered.",
+    figures=Toned(
+        conversational="All told, that's {counts}.",
+        professional="This adds up to {counts}.",
+        casual="That's {counts}!",
+        formal="This amounts to {counts}.",
     ),
-    behind_the_scenes="Behind the scenes: {counts}.",
-    release_notes="Release notes",
-    thanks_heading="Thank you",
+    also=Toned(
+        conversational="There's more in it: {counts}.",
+        professional="Also included: {counts}.",
+        casual="Plus {counts}!",
+        formal="Further changes: {counts}.",
+    ),
+    not_released_counts="Not released yet: {counts}.",
+    elsewhere="In {subject}: {counts}.",
+    more_in_notes=Toned(
+        conversational="All the details are here: {url}",
+        professional="Read the release notes: {url}",
+        casual="Full notes: {url}",
+        formal="The release notes are available here: {url}",
+    ),
+    more_in_repository=Toned(
+        conversational="Have a look at the project: {url}",
+        professional="Find the project here: {url}",
+        casual="It's all here: {url}",
+        formal="The project is available here: {url}",
+    ),
+    upgrade=Toned(
+        conversational="A heads-up before you upgrade",
+        professional="Before you upgrade",
+        casual="Careful when you upgrade",
+        formal="Notes on upgrading",
+    ),
+    upgrade_advice=Toned(
+        conversational="A few things work differently now, so have a look at these first.",
+        professional="Please check these points before you upgrade.",
+        casual="Read this bit first.",
+        formal="The following points should be considered before upgrading.",
+    ),
+    themes={
+        Section.SECURITY: "Security",
+        Section.CHANGED: "Changes",
+        Section.DEPRECATED: "Deprecations",
+        Section.REMOVED: "Removals",
+        Section.PERFORMANCE: "Performance",
+        Section.REVERTED: "Changes taken back",
+    },
+    new=Toned(
+        conversational="What's new for you", professional="What's new", casual="New stuff", formal="New features"
+    ),
+    fixes=Toned(conversational="What we've fixed", professional="Fixes", casual="Squashed bugs", formal="Corrections"),
+    thanks_heading=Toned(
+        conversational="Thank you!", professional="Thank you", casual="Thanks!", formal="Acknowledgements"
+    ),
     thanks=Toned(
         conversational="Thanks to everybody whose work is in here: {names}.",
         professional="Thank you for your contributions: {names}.",
@@ -171,13 +195,12 @@ ENGLISH: Final = Phrasebook(
         casual="Your {company} crew",
         formal="{company}",
     ),
-    source_note="This post is written from the commits and releases of {repositories}.",
-    compare="All commits between the releases: {link}",
+    compare="All commits: {link}",
     breaking_warning=Toned(
         conversational="Heads-up: not everything stays compatible, so have a look before you upgrade.",
-        professional="Please note before you upgrade: not everything remains compatible.",
+        professional="Please check the breaking changes before you upgrade.",
         casual="Careful: not everything stays compatible!",
-        formal="It should be noted before upgrading that not everything remains compatible.",
+        formal="Not all changes are compatible; they should be reviewed before upgrading.",
     ),
     thanks_people=Toned(
         conversational="Thanks to the {n} people whose work is in here!",
@@ -185,69 +208,31 @@ ENGLISH: Final = Phrasebook(
         casual="Thanks to all {n} of you who pitched in!",
         formal="We thank all {n} contributors.",
     ),
-    more_in_notes="Release page: {url}",
-    more_in_repository="Repository: {url}",
     investor_title="{subject}: investor update",
     investor_title_in="{subject}: investor update, {period}",
     summary="Summary",
-    covers="This update covers the work on {subject}.",
-    covers_in="This update covers the work on {subject}, {period}.",
-    released_versions=Count(one="{n} release was published: {tags}.", many="{n} releases were published: {tags}."),
-    pre_released_versions=Count(
-        one="{n} pre-release was published: {tags}.", many="{n} pre-releases were published: {tags}."
-    ),
-    received_versions=Count(one="{n} release was received: {tags}.", many="{n} releases were received: {tags}."),
-    received_pre_versions=Count(
-        one="{n} pre-release was received: {tags}.", many="{n} pre-releases were received: {tags}."
-    ),
+    covers="This update is about {subject}.",
+    covers_in="This update is about {subject}, {period}.",
+    covers_releases="It covers {releases}: {tags}.",
     nothing_released="No release was published.",
-    comprises="The work comprises {counts}.",
-    shipped="What was completed",
-    nothing_shipped="The commits contain maintenance only: {counts}.",
-    themes={
-        Section.BREAKING: "Changes that break compatibility",
-        Section.SECURITY: "Security",
-        Section.ADDED: "New capabilities",
-        Section.FIXED: "Corrections",
-        Section.PERFORMANCE: "Performance",
-        Section.DOCUMENTATION: "Documentation",
-        Section.OTHER: "Other work",
-        Section.INTERNAL: "Internal work",
-        Section.CHANGED: "Changes",
-        Section.DEPRECATED: "Deprecations",
-        Section.REMOVED: "Removals",
-        Section.REVERTED: "Changes taken back",
-        Section.DEPENDENCIES: "Dependencies",
-    },
-    corrected="Corrected: {text}",
-    activity="Activity in figures",
-    repository="Repository",
-    commits="Commits",
-    total="Total",
-    commits_told=Count(
-        one=(
-            "Of {total}, {n} stands behind the changes counted above; "
-            "merges, reverts with what they undo, release preparation and automation are not counted."
-        ),
-        many=(
-            "Of {total}, {n} stand behind the changes counted above; "
-            "merges, reverts with what they undo, release preparation and automation are not counted."
-        ),
+    shipped=Toned(
+        conversational="What we shipped", professional="What shipped", casual="Shipped", formal="Completed work"
     ),
-    risks="Risks and breaking changes",
+    nothing_shipped="Users notice no change: the work was maintenance ({counts}).",
+    activity="Behind it: {commits} by {people}.",
+    risks=Toned(
+        conversational="What to watch", professional="Risks", casual="Watch out", formal="Risks and compatibility"
+    ),
     breaking_marked=Count(
-        one="{n} change is marked as breaking: users may have to adapt before they upgrade.",
-        many="{n} changes are marked as breaking: users may have to adapt before they upgrade.",
+        one="{n} breaking change may require users to adapt before they upgrade:",
+        many="{n} breaking changes may require users to adapt before they upgrade:",
     ),
-    nothing_breaking="No change is marked as breaking by its author.",
+    nothing_breaking="No breaking change is known.",
     deprecated=Count(one="{n} deprecation is announced:", many="{n} deprecations are announced:"),
-    security_marked=Count(
-        one="{n} change is marked as concerning security.", many="{n} changes are marked as concerning security."
-    ),
-    figures_incomplete="The code host sends at most {n} commits with one push, so the figures may be too low.",
-    unknown="What this update does not cover",
-    unknown_text=(
-        "This update is written from repository activity alone. It says nothing about revenue, customers, finances, "
-        "staff or plans, because nothing of that is known here. Its figures count activity; they do not measure value."
+    scope=Toned(
+        conversational="This is about the software alone: revenue, customers and plans are not part of it.",
+        professional="This update covers the software only, not revenue, customers or plans.",
+        casual="Just the software here: no revenue, customers or plans.",
+        formal="This update is limited to the software; revenue, customers and plans are not covered.",
     ),
 )

@@ -9,6 +9,7 @@ FRENCH: Final = Phrasebook(
     thousands="\u202f",
     zero_is_one=True,
     conjunction=" et ",
+    conjunction_before_i=None,
     months=(
         *("janvier", "février", "mars", "avril", "mai", "juin"),
         *("juillet", "août", "septembre", "octobre", "novembre", "décembre"),
@@ -16,7 +17,8 @@ FRENCH: Final = Phrasebook(
     first_of_month="1er",
     full_date="{day} {month} {year}",
     date_in_year="{day} {month}",
-    dates_in_month="{first}\u2013{last} {month} {year}",
+    dates_in_month="du {first} au {last} {month} {year}",
+    dates="du {first} au {last}",
     headings={
         Section.BREAKING: "Changements incompatibles",
         Section.SECURITY: "Sécurité",
@@ -39,9 +41,9 @@ FRENCH: Final = Phrasebook(
         Section.FIXED: Count(one="{n} correction", many="{n} corrections"),
         Section.PERFORMANCE: Count(one="{n} amélioration des performances", many="{n} améliorations des performances"),
         Section.DOCUMENTATION: Count(
-            one="{n} changement de la documentation", many="{n} changements de la documentation"
+            one="{n} changement dans la documentation", many="{n} changements dans la documentation"
         ),
-        Section.OTHER: Count(one="{n} changement divers", many="{n} changements divers"),
+        Section.OTHER: Count(one="{n} autre changement", many="{n} autres changements"),
         Section.INTERNAL: Count(one="{n} changement interne", many="{n} changements internes"),
         Section.CHANGED: Count(one="{n} modification", many="{n} modifications"),
         Section.DEPRECATED: Count(one="{n} élément déprécié", many="{n} éléments dépréciés"),
@@ -58,7 +60,7 @@ FRENCH: Final = Phrasebook(
             one="{n} autre amélioration des performances", many="{n} autres améliorations des performances"
         ),
         Section.DOCUMENTATION: Count(
-            one="{n} autre changement de la documentation", many="{n} autres changements de la documentation"
+            one="{n} autre changement dans la documentation", many="{n} autres changements dans la documentation"
         ),
         Section.OTHER: Count(one="{n} autre changement", many="{n} autres changements"),
         Section.INTERNAL: Count(one="{n} autre changement interne", many="{n} autres changements internes"),
@@ -82,34 +84,17 @@ FRENCH: Final = Phrasebook(
         Section.REMOVED: "Supprimé\u00a0: {text}",
         Section.REVERTED: "Annulé\u00a0: {text}",
     },
-    leads={
-        Section.BREAKING: "Changement incompatible\u00a0: {text}",
-        Section.SECURITY: "Sécurité\u00a0: {text}",
-        Section.ADDED: "Nouveau\u00a0: {text}",
-        Section.FIXED: "Correction\u00a0: {text}",
-        Section.PERFORMANCE: "Performances\u00a0: {text}",
-        Section.DOCUMENTATION: "Documentation\u00a0: {text}",
-        Section.OTHER: "Changement\u00a0: {text}",
-        Section.INTERNAL: "Interne\u00a0: {text}",
-        Section.CHANGED: "Modifié\u00a0: {text}",
-        Section.DEPRECATED: "Déprécié\u00a0: {text}",
-        Section.REMOVED: "Supprimé\u00a0: {text}",
-        Section.REVERTED: "Annulé\u00a0: {text}",
-        Section.DEPENDENCIES: "Dépendances\u00a0: {text}",
-    },
     releases="Versions",
-    contributors="Personnes ayant contribué",
+    contributors="Contributions",
     full_changelog="Tous les changements\u00a0:",
     unreleased="Pas encore publié",
     not_released="pas encore publié",
-    not_released_counts="Pas encore publié\u00a0: {counts}.",
-    elsewhere="Dans {subject}\u00a0: {counts}.",
     as_written="Les textes des commits sont repris tels que leurs auteurs les ont écrits.",
     pre_release="préversion",
     new_release="Nouvelle version",
     this_release="Cette version",
-    new_release_of="Nouvelle version de {project}",
-    released="Publication de {names}",
+    new_release_of="{project}\u00a0: nouvelle version",
+    released="Nouveau\u00a0: {names}",
     releases_up_to="{releases} jusqu'à {tag}",
     earlier_releases="Auparavant\u00a0: {releases}",
     not_covered=Count(
@@ -138,155 +123,154 @@ FRENCH: Final = Phrasebook(
     pre_release_count=Count(one="{n} préversion", many="{n} préversions"),
     release_range="{first} à {last}",
     commit_count=Count(one="{n} commit", many="{n} commits"),
-    contributor_count=Count(one="{n} personne ayant contribué", many="{n} personnes ayant contribué"),
+    contributor_count=Count(one="{n} personne", many="{n} personnes"),
     repository_count=Count(one="{n} dépôt", many="{n} dépôts"),
     announced_one=Toned(
         conversational="{names} est là\u00a0!",
         professional="{names} est disponible.",
-        casual="{names} est sorti\u00a0!",
-        formal="La publication de {names} est effective.",
+        casual="{names} vient de sortir\u00a0!",
+        formal="{names} est désormais disponible.",
     ),
     announced_many=Toned(
         conversational="{names} sont là\u00a0!",
         professional="{names} sont disponibles.",
-        casual="{names} sont sortis\u00a0!",
-        formal="La publication de {names} est effective.",
+        casual="{names} viennent de sortir\u00a0!",
+        formal="{names} sont désormais disponibles.",
     ),
     announced_by=Toned(
-        conversational="Chez {company}, nous avons publié {names}\u00a0!",
+        conversational="Chez {company}, nous avons sorti {names}\u00a0!",
         professional="{company} a publié {names}.",
         casual="Chez {company}, on a sorti {names}\u00a0!",
-        formal="{company} annonce la publication de {names}.",
+        formal="{company} annonce la sortie {names:de}.",
     ),
     news=Toned(
         conversational="Voici ce qui a changé dans {subject}.",
-        professional="Des nouvelles de {subject}.",
-        casual="Voici les nouveautés de {subject}\u00a0!",
+        professional="Voici les nouveautés {subject:de}.",
+        casual="Du neuf dans {subject}\u00a0!",
         formal="Les changements suivants ont été apportés à {subject}.",
     ),
     news_by=Toned(
         conversational="Chez {company}, nous avons travaillé sur {subject}.",
-        professional="Des nouvelles de {company} au sujet de {subject}.",
+        professional="{company} donne des nouvelles {subject:de}.",
         casual="Voici ce qu'on a fait chez {company} pour {subject}\u00a0!",
         formal="{company} présente les changements suivants apportés à {subject}.",
     ),
     news_title="Du nouveau dans {subject}",
-    figures="En chiffres\u00a0: {counts}.",
-    figures_in="En chiffres, {period}\u00a0: {counts}.",
-    most_important="Le changement à connaître en premier\u00a0:",
-    areas="Les parties qui ont le plus changé\u00a0: {areas}.",
-    upgrade="Avant la mise à jour",
-    upgrade_advice=Toned(
-        conversational="À regarder en premier.",
-        professional="Ce qui suit peut demander une action de votre part.",
-        casual="À lire d'abord.",
-        formal="Il convient de prendre en compte ce qui suit.",
+    figures=Toned(
+        conversational="En tout, cela fait {counts}.",
+        professional="Au total\u00a0: {counts}.",
+        casual="Ça fait {counts}\u00a0!",
+        formal="L'ensemble représente {counts}.",
     ),
-    behind_the_scenes="En coulisses\u00a0: {counts}.",
-    release_notes="Notes de version",
-    thanks_heading="Merci",
+    also=Toned(
+        conversational="Et ce n'est pas tout\u00a0: {counts}.",
+        professional="Également au programme\u00a0: {counts}.",
+        casual="Plus {counts}\u00a0!",
+        formal="Autres changements\u00a0: {counts}.",
+    ),
+    not_released_counts="Pas encore publié\u00a0: {counts}.",
+    elsewhere="Dans {subject}\u00a0: {counts}.",
+    more_in_notes=Toned(
+        conversational="Tous les détails sont ici\u00a0: {url}",
+        professional="Lire les notes de version\u00a0: {url}",
+        casual="Toutes les notes\u00a0: {url}",
+        formal="Les notes de version sont disponibles ici\u00a0: {url}",
+    ),
+    more_in_repository=Toned(
+        conversational="Jetez un œil au projet\u00a0: {url}",
+        professional="Le projet se trouve ici\u00a0: {url}",
+        casual="Tout est là\u00a0: {url}",
+        formal="Le projet est disponible ici\u00a0: {url}",
+    ),
+    upgrade=Toned(
+        conversational="À savoir avant de mettre à jour",
+        professional="Avant la mise à jour",
+        casual="Attention à la mise à jour",
+        formal="Remarques sur la mise à jour",
+    ),
+    upgrade_advice=Toned(
+        conversational="Certaines choses fonctionnent autrement, jetez-y d'abord un œil.",
+        professional="Veuillez vérifier ces points avant la mise à jour.",
+        casual="À lire d'abord.",
+        formal="Il convient de prendre en compte les points suivants avant la mise à jour.",
+    ),
+    themes={
+        Section.SECURITY: "Sécurité",
+        Section.CHANGED: "Modifications",
+        Section.DEPRECATED: "Dépréciations",
+        Section.REMOVED: "Suppressions",
+        Section.PERFORMANCE: "Performances",
+        Section.REVERTED: "Retours en arrière",
+    },
+    new=Toned(
+        conversational="Ce qui est nouveau pour vous",
+        professional="Nouveautés",
+        casual="Du neuf",
+        formal="Nouvelles fonctionnalités",
+    ),
+    fixes=Toned(
+        conversational="Ce que nous avons corrigé",
+        professional="Corrections",
+        casual="Bugs éliminés",
+        formal="Anomalies corrigées",
+    ),
+    thanks_heading=Toned(
+        conversational="Merci\u00a0!", professional="Merci", casual="Un grand merci\u00a0!", formal="Remerciements"
+    ),
     thanks=Toned(
-        conversational="Merci à tous ceux dont le travail se trouve ici\u00a0: {names}.",
+        conversational="Merci à toutes les personnes dont le travail se trouve ici\u00a0: {names}.",
         professional="Merci pour vos contributions\u00a0: {names}.",
         casual="Merci, {names}\u00a0!",
         formal="Nos remerciements vont à {names}.",
     ),
-    about="À propos de {company}",
+    about="À propos {company:de}",
     signature=Toned(
         conversational="Votre équipe {company}",
         professional="L'équipe {company}",
-        casual="La bande de {company}",
+        casual="Toute la bande {company:de}",
         formal="{company}",
     ),
-    source_note="Cet article est écrit à partir des commits et des versions de {repositories}.",
-    compare="Tous les commits entre les versions\u00a0: {link}",
+    compare="Tous les commits\u00a0: {link}",
     breaking_warning=Toned(
-        conversational="Attention\u00a0: tout n'est pas resté compatible, regardez avant de mettre à jour.",
-        professional="À noter avant de mettre à jour\u00a0: tout n'est pas resté compatible.",
+        conversational="Attention\u00a0: tout n'est pas resté compatible, jetez-y un œil avant de mettre à jour.",
+        professional="Veuillez consulter les changements incompatibles avant de mettre à jour.",
         casual="Attention, tout n'est pas resté compatible\u00a0!",
-        formal="Il convient de noter avant la mise à jour que tout n'est pas resté compatible.",
+        formal="Certains changements sont incompatibles et doivent être examinés avant la mise à jour.",
     ),
     thanks_people=Toned(
         conversational="Merci aux {n} personnes dont le travail se trouve ici\u00a0!",
         professional="Merci aux {n} personnes qui ont contribué.",
-        casual="Merci à vous {n} qui avez participé\u00a0!",
+        casual="Merci à vous, les {n} qui avez mis la main à la pâte\u00a0!",
         formal="Nous remercions les {n} personnes qui ont contribué.",
     ),
-    more_in_notes="Page de la version\u00a0: {url}",
-    more_in_repository="Dépôt\u00a0: {url}",
     investor_title="{subject}\u00a0: lettre aux investisseurs",
     investor_title_in="{subject}\u00a0: lettre aux investisseurs, {period}",
     summary="Résumé",
-    covers="Cette lettre porte sur le travail effectué sur {subject}.",
-    covers_in="Cette lettre porte sur le travail effectué sur {subject}, {period}.",
-    released_versions=Count(
-        one="{n} version a été publiée\u00a0: {tags}.", many="{n} versions ont été publiées\u00a0: {tags}."
-    ),
-    pre_released_versions=Count(
-        one="{n} préversion a été publiée\u00a0: {tags}.", many="{n} préversions ont été publiées\u00a0: {tags}."
-    ),
-    received_versions=Count(
-        one="{n} version a été reçue\u00a0: {tags}.", many="{n} versions ont été reçues\u00a0: {tags}."
-    ),
-    received_pre_versions=Count(
-        one="{n} préversion a été reçue\u00a0: {tags}.", many="{n} préversions ont été reçues\u00a0: {tags}."
-    ),
+    covers="Cette lettre porte sur {subject}.",
+    covers_in="Cette lettre porte sur {subject}, {period}.",
+    covers_releases="Elle couvre {releases}\u00a0: {tags}.",
     nothing_released="Aucune version n'a été publiée.",
-    comprises="Le travail comprend {counts}.",
-    shipped="Ce qui a été achevé",
-    nothing_shipped="Les commits ne contiennent que de la maintenance\u00a0: {counts}.",
-    themes={
-        Section.BREAKING: "Changements qui rompent la compatibilité",
-        Section.SECURITY: "Sécurité",
-        Section.ADDED: "Nouvelles possibilités",
-        Section.FIXED: "Corrections",
-        Section.PERFORMANCE: "Performances",
-        Section.DOCUMENTATION: "Documentation",
-        Section.OTHER: "Autres travaux",
-        Section.INTERNAL: "Travaux internes",
-        Section.CHANGED: "Modifications",
-        Section.DEPRECATED: "Dépréciations",
-        Section.REMOVED: "Suppressions",
-        Section.REVERTED: "Retours en arrière",
-        Section.DEPENDENCIES: "Dépendances",
-    },
-    corrected="Corrigé\u00a0: {text}",
-    activity="L'activité en chiffres",
-    repository="Dépôt",
-    commits="Commits",
-    total="Total",
-    commits_told=Count(
-        one=(
-            "Sur {total}, {n} est à l'origine des changements comptés ci-dessus\u00a0; "
-            "les fusions, les annulations avec ce qu'elles annulent, la "
-            "préparation de versions et l'automatisation ne comptent pas."
-        ),
-        many=(
-            "Sur {total}, {n} sont à l'origine des changements comptés ci-dessus\u00a0; "
-            "les fusions, les annulations avec ce qu'elles annulent, la "
-            "préparation de versions et l'automatisation ne comptent pas."
-        ),
+    shipped=Toned(
+        conversational="Ce que nous avons livré",
+        professional="Ce qui a été livré",
+        casual="Livré",
+        formal="Travaux achevés",
     ),
-    risks="Risques et changements incompatibles",
+    nothing_shipped="Les utilisateurs ne remarquent aucun changement\u00a0: il s'agit de maintenance ({counts}).",
+    activity="Le travail accompli\u00a0: {commits} par {people}.",
+    risks=Toned(
+        conversational="À surveiller", professional="Risques", casual="Attention", formal="Risques et compatibilité"
+    ),
     breaking_marked=Count(
-        one="{n} changement est signalé comme incompatible\u00a0: une adaptation peut être nécessaire.",
-        many="{n} changements sont signalés comme incompatibles\u00a0: une adaptation peut être nécessaire.",
+        one="{n} changement incompatible peut demander une adaptation avant la mise à jour\u00a0:",
+        many="{n} changements incompatibles peuvent demander une adaptation avant la mise à jour\u00a0:",
     ),
-    nothing_breaking="Aucun changement n'est signalé comme incompatible par ses auteurs.",
-    deprecated=Count(
-        one="{n} abandon progressif est annoncé\u00a0:", many="{n} abandons progressifs sont annoncés\u00a0:"
-    ),
-    security_marked=Count(
-        one="{n} changement est signalé comme touchant à la sécurité.",
-        many="{n} changements sont signalés comme touchant à la sécurité.",
-    ),
-    figures_incomplete=(
-        "L'hébergeur de code envoie au plus {n} commits par push\u00a0; les chiffres sont donc peut-être trop bas."
-    ),
-    unknown="Ce que cette lettre ne couvre pas",
-    unknown_text=(
-        "Cette lettre est écrite uniquement à partir de l'activité des dépôts. Elle ne dit rien du chiffre d'affaires, "
-        "des clients, des finances, du personnel ni des projets, car rien de cela n'est connu ici. Ses chiffres "
-        "comptent une activité\u00a0; ils n'en mesurent pas la valeur."
+    nothing_breaking="Aucun changement incompatible n'est connu.",
+    deprecated=Count(one="{n} dépréciation est annoncée\u00a0:", many="{n} dépréciations sont annoncées\u00a0:"),
+    scope=Toned(
+        conversational="Il n'est question ici que du logiciel, pas du chiffre d'affaires, des clients ni des projets.",
+        professional="Cette lettre ne porte que sur le logiciel, pas sur le chiffre d'affaires ni sur les clients.",
+        casual="On parle ici du logiciel, et de rien d'autre.",
+        formal="Cette lettre se limite au logiciel et ne traite ni du chiffre d'affaires ni des clients.",
     ),
 )

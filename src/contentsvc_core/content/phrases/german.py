@@ -9,6 +9,7 @@ GERMAN: Final = Phrasebook(
     thousands=".",
     zero_is_one=False,
     conjunction=" und ",
+    conjunction_before_i=None,
     months=(
         *("Januar", "Februar", "März", "April", "Mai", "Juni"),
         *("Juli", "August", "September", "Oktober", "November", "Dezember"),
@@ -17,6 +18,7 @@ GERMAN: Final = Phrasebook(
     full_date="{day}. {month} {year}",
     date_in_year="{day}. {month}",
     dates_in_month="{first}.\u2013{last}. {month} {year}",
+    dates="{first} \u2013 {last}",
     headings={
         Section.BREAKING: "Inkompatible Änderungen",
         Section.SECURITY: "Sicherheit",
@@ -38,7 +40,9 @@ GERMAN: Final = Phrasebook(
         Section.ADDED: Count(one="{n} neue Funktion", many="{n} neue Funktionen"),
         Section.FIXED: Count(one="{n} Fehlerbehebung", many="{n} Fehlerbehebungen"),
         Section.PERFORMANCE: Count(one="{n} Leistungsverbesserung", many="{n} Leistungsverbesserungen"),
-        Section.DOCUMENTATION: Count(one="{n} Änderung der Dokumentation", many="{n} Änderungen der Dokumentation"),
+        Section.DOCUMENTATION: Count(
+            one="{n} Änderung an der Dokumentation", many="{n} Änderungen an der Dokumentation"
+        ),
         Section.OTHER: Count(one="{n} sonstige Änderung", many="{n} sonstige Änderungen"),
         Section.INTERNAL: Count(one="{n} interne Änderung", many="{n} interne Änderungen"),
         Section.CHANGED: Count(one="{n} Änderung", many="{n} Änderungen"),
@@ -54,7 +58,7 @@ GERMAN: Final = Phrasebook(
         Section.FIXED: Count(one="{n} weitere Fehlerbehebung", many="{n} weitere Fehlerbehebungen"),
         Section.PERFORMANCE: Count(one="{n} weitere Leistungsverbesserung", many="{n} weitere Leistungsverbesserungen"),
         Section.DOCUMENTATION: Count(
-            one="{n} weitere Änderung der Dokumentation", many="{n} weitere Änderungen der Dokumentation"
+            one="{n} weitere Änderung an der Dokumentation", many="{n} weitere Änderungen an der Dokumentation"
         ),
         Section.OTHER: Count(one="{n} weitere Änderung", many="{n} weitere Änderungen"),
         Section.INTERNAL: Count(one="{n} weitere interne Änderung", many="{n} weitere interne Änderungen"),
@@ -80,28 +84,11 @@ GERMAN: Final = Phrasebook(
         Section.REMOVED: "Entfernt: {text}",
         Section.REVERTED: "Zurückgenommen: {text}",
     },
-    leads={
-        Section.BREAKING: "Inkompatible Änderung: {text}",
-        Section.SECURITY: "Sicherheit: {text}",
-        Section.ADDED: "Neu: {text}",
-        Section.FIXED: "Behoben: {text}",
-        Section.PERFORMANCE: "Leistung: {text}",
-        Section.DOCUMENTATION: "Dokumentation: {text}",
-        Section.OTHER: "Geändert: {text}",
-        Section.INTERNAL: "Intern: {text}",
-        Section.CHANGED: "Geändert: {text}",
-        Section.DEPRECATED: "Veraltet: {text}",
-        Section.REMOVED: "Entfernt: {text}",
-        Section.REVERTED: "Zurückgenommen: {text}",
-        Section.DEPENDENCIES: "Abhängigkeiten: {text}",
-    },
     releases="Versionen",
     contributors="Mitwirkende",
     full_changelog="Alle Änderungen:",
     unreleased="Noch nicht veröffentlicht",
     not_released="noch nicht veröffentlicht",
-    not_released_counts="Noch nicht veröffentlicht: {counts}.",
-    elsewhere="Bei {subject}: {counts}.",
     as_written="Die Texte der Commits stehen hier so, wie sie geschrieben wurden.",
     pre_release="Vorabversion",
     new_release="Neue Version",
@@ -134,7 +121,7 @@ GERMAN: Final = Phrasebook(
     pre_release_count=Count(one="{n} Vorabversion", many="{n} Vorabversionen"),
     release_range="{first} bis {last}",
     commit_count=Count(one="{n} Commit", many="{n} Commits"),
-    contributor_count=Count(one="{n} mitwirkende Person", many="{n} Mitwirkende"),
+    contributor_count=Count(one="{n} Person", many="{n} Personen"),
     repository_count=Count(one="{n} Repository", many="{n} Repositorys"),
     announced_one=Toned(
         conversational="{names} ist da!",
@@ -155,32 +142,76 @@ GERMAN: Final = Phrasebook(
         formal="{company} gibt die Veröffentlichung von {names} bekannt.",
     ),
     news=Toned(
-        conversational="Das hat sich bei {subject} geändert.",
-        professional="Neues von {subject}.",
-        casual="Das ist neu bei {subject}!",
+        conversational="Das hat sich in {subject} geändert.",
+        professional="Das ist neu in {subject}.",
+        casual="Neues aus {subject}!",
         formal="An {subject} wurden die folgenden Änderungen vorgenommen.",
     ),
     news_by=Toned(
         conversational="Wir bei {company} haben an {subject} gearbeitet.",
-        professional="Neues von {company} zu {subject}.",
-        casual="Das haben wir von {company} an {subject} gemacht!",
+        professional="{company} hat Neues zu {subject}.",
+        casual="Das haben wir von {company} mit {subject} gemacht!",
         formal="{company} berichtet über die folgenden Änderungen an {subject}.",
     ),
-    news_title="Neu bei {subject}",
-    figures="In Zahlen: {counts}.",
-    figures_in="In Zahlen, {period}: {counts}.",
-    most_important="Diese Änderung zuerst:",
-    areas="Die Teile mit den meisten Änderungen: {areas}.",
-    upgrade="Vor dem Aktualisieren",
-    upgrade_advice=Toned(
-        conversational="Das solltest du dir zuerst ansehen.",
-        professional="Das Folgende verlangt vielleicht etwas von Ihnen.",
-        casual="Lies das zuerst.",
-        formal="Folgendes ist zu beachten.",
+    news_title="Neu in {subject}",
+    figures=Toned(
+        conversational="Alles in allem sind das {counts}.",
+        professional="Insgesamt: {counts}.",
+        casual="Macht zusammen {counts}!",
+        formal="Die Änderungen umfassen {counts}.",
     ),
-    behind_the_scenes="Hinter den Kulissen: {counts}.",
-    release_notes="Versionshinweise",
-    thanks_heading="Danke",
+    also=Toned(
+        conversational="Und da ist noch mehr: {counts}.",
+        professional="Außerdem enthalten: {counts}.",
+        casual="Dazu {counts}!",
+        formal="Weitere Änderungen: {counts}.",
+    ),
+    not_released_counts="Noch nicht veröffentlicht: {counts}.",
+    elsewhere="In {subject}: {counts}.",
+    more_in_notes=Toned(
+        conversational="Alle Einzelheiten findet ihr hier: {url}",
+        professional="Zu den Versionshinweisen: {url}",
+        casual="Alle Hinweise: {url}",
+        formal="Die Versionshinweise finden Sie hier: {url}",
+    ),
+    more_in_repository=Toned(
+        conversational="Schaut euch das Projekt an: {url}",
+        professional="Hier finden Sie das Projekt: {url}",
+        casual="Hier ist alles: {url}",
+        formal="Das Projekt ist hier verfügbar: {url}",
+    ),
+    upgrade=Toned(
+        conversational="Gut zu wissen, bevor ihr aktualisiert",
+        professional="Vor dem Aktualisieren",
+        casual="Vorsicht beim Aktualisieren",
+        formal="Hinweise zur Aktualisierung",
+    ),
+    upgrade_advice=Toned(
+        conversational="Manches läuft jetzt anders, also schaut euch das zuerst an.",
+        professional="Bitte prüfen Sie diese Punkte, bevor Sie aktualisieren.",
+        casual="Lest das zuerst.",
+        formal="Vor der Aktualisierung sind die folgenden Punkte zu beachten.",
+    ),
+    themes={
+        Section.SECURITY: "Sicherheit",
+        Section.CHANGED: "Änderungen",
+        Section.DEPRECATED: "Abkündigungen",
+        Section.REMOVED: "Entfernte Funktionen",
+        Section.PERFORMANCE: "Leistung",
+        Section.REVERTED: "Zurückgenommene Änderungen",
+    },
+    new=Toned(
+        conversational="Was für euch neu ist", professional="Neuerungen", casual="Neues Zeug", formal="Neue Funktionen"
+    ),
+    fixes=Toned(
+        conversational="Was wir behoben haben",
+        professional="Fehlerbehebungen",
+        casual="Erlegte Bugs",
+        formal="Behobene Fehler",
+    ),
+    thanks_heading=Toned(
+        conversational="Danke!", professional="Vielen Dank", casual="Danke euch!", formal="Danksagung"
+    ),
     thanks=Toned(
         conversational="Danke an alle, deren Arbeit hier drinsteckt: {names}.",
         professional="Vielen Dank für Ihre Beiträge: {names}.",
@@ -194,91 +225,50 @@ GERMAN: Final = Phrasebook(
         casual="Eure Leute von {company}",
         formal="{company}",
     ),
-    source_note="Dieser Beitrag ist aus den Commits und Versionen von {repositories} geschrieben.",
-    compare="Alle Commits zwischen den Versionen: {link}",
+    compare="Alle Commits: {link}",
     breaking_warning=Toned(
-        conversational="Achtung: Nicht alles bleibt kompatibel. Schau es dir an, bevor du aktualisierst.",
-        professional="Bitte beachten Sie vor dem Aktualisieren: Nicht alles bleibt kompatibel.",
+        conversational="Achtung: Nicht alles bleibt kompatibel. Schaut es euch an, bevor ihr aktualisiert.",
+        professional="Bitte prüfen Sie die inkompatiblen Änderungen, bevor Sie aktualisieren.",
         casual="Vorsicht: Nicht alles bleibt kompatibel!",
-        formal="Vor der Aktualisierung ist zu beachten, dass nicht alles kompatibel bleibt.",
+        formal="Nicht alle Änderungen sind kompatibel; sie sind vor der Aktualisierung zu prüfen.",
     ),
     thanks_people=Toned(
         conversational="Danke an die {n} Menschen, deren Arbeit hier drinsteckt!",
         professional="Vielen Dank an alle {n} Mitwirkenden.",
-        casual="Danke an euch {n}, die mitgemacht haben!",
+        casual="Danke an euch {n}, die ihr mitgemacht habt!",
         formal="Unser Dank gilt allen {n} Mitwirkenden.",
     ),
-    more_in_notes="Zur Version: {url}",
-    more_in_repository="Zum Repository: {url}",
     investor_title="{subject}: Bericht an Investoren",
     investor_title_in="{subject}: Bericht an Investoren, {period}",
     summary="Zusammenfassung",
-    covers="Dieser Bericht umfasst die Arbeit an {subject}.",
-    covers_in="Dieser Bericht umfasst die Arbeit an {subject}, {period}.",
-    released_versions=Count(
-        one="{n} Version wurde veröffentlicht: {tags}.", many="{n} Versionen wurden veröffentlicht: {tags}."
-    ),
-    pre_released_versions=Count(
-        one="{n} Vorabversion wurde veröffentlicht: {tags}.", many="{n} Vorabversionen wurden veröffentlicht: {tags}."
-    ),
-    received_versions=Count(one="{n} Version ist eingegangen: {tags}.", many="{n} Versionen sind eingegangen: {tags}."),
-    received_pre_versions=Count(
-        one="{n} Vorabversion ist eingegangen: {tags}.", many="{n} Vorabversionen sind eingegangen: {tags}."
-    ),
+    covers="Dieser Bericht handelt von {subject}.",
+    covers_in="Dieser Bericht handelt von {subject}, {period}.",
+    covers_releases="Er umfasst {releases}: {tags}.",
     nothing_released="Es wurde keine Version veröffentlicht.",
-    comprises="Die Arbeit umfasst {counts}.",
-    shipped="Was fertig wurde",
-    nothing_shipped="Die Commits enthalten nur Wartung: {counts}.",
-    themes={
-        Section.BREAKING: "Änderungen, die mit Früherem brechen",
-        Section.SECURITY: "Sicherheit",
-        Section.ADDED: "Neue Möglichkeiten",
-        Section.FIXED: "Korrekturen",
-        Section.PERFORMANCE: "Leistung",
-        Section.DOCUMENTATION: "Dokumentation",
-        Section.OTHER: "Sonstige Arbeiten",
-        Section.INTERNAL: "Interne Arbeiten",
-        Section.CHANGED: "Änderungen",
-        Section.DEPRECATED: "Abkündigungen",
-        Section.REMOVED: "Entfernungen",
-        Section.REVERTED: "Zurückgenommenes",
-        Section.DEPENDENCIES: "Abhängigkeiten",
-    },
-    corrected="Behoben: {text}",
-    activity="Aktivität in Zahlen",
-    repository="Repository",
-    commits="Commits",
-    total="Gesamt",
-    commits_told=Count(
-        one=(
-            "Von {total} steht {n} hinter den oben gezählten Änderungen; "
-            "nicht gezählt sind Merges, Reverts mit dem, was sie rückgängig "
-            "machen, Versionsvorbereitung und Automatisierung."
-        ),
-        many=(
-            "Von {total} stehen {n} hinter den oben gezählten Änderungen; "
-            "nicht gezählt sind Merges, Reverts mit dem, was sie rückgängig "
-            "machen, Versionsvorbereitung und Automatisierung."
-        ),
+    shipped=Toned(
+        conversational="Was wir geliefert haben",
+        professional="Was geliefert wurde",
+        casual="Geliefert",
+        formal="Abgeschlossene Arbeiten",
     ),
-    risks="Risiken und inkompatible Änderungen",
+    nothing_shipped="Für Anwender hat sich nichts geändert; die Arbeit war Wartung ({counts}).",
+    activity="Der Aufwand dahinter: {commits} von {people}.",
+    risks=Toned(
+        conversational="Was zu beachten ist",
+        professional="Risiken",
+        casual="Aufgepasst",
+        formal="Risiken und Kompatibilität",
+    ),
     breaking_marked=Count(
-        one="{n} Änderung ist als inkompatibel gekennzeichnet: Wer aktualisiert, muss vielleicht etwas anpassen.",
-        many="{n} Änderungen sind als inkompatibel gekennzeichnet: Wer aktualisiert, muss vielleicht etwas anpassen.",
+        one="{n} inkompatible Änderung kann eine Anpassung vor dem Aktualisieren erfordern:",
+        many="{n} inkompatible Änderungen können eine Anpassung vor dem Aktualisieren erfordern:",
     ),
-    nothing_breaking="Keine Änderung ist von ihren Autoren als inkompatibel gekennzeichnet.",
+    nothing_breaking="Es sind keine inkompatiblen Änderungen bekannt.",
     deprecated=Count(one="{n} Abkündigung wird gemeldet:", many="{n} Abkündigungen werden gemeldet:"),
-    security_marked=Count(
-        one="{n} Änderung ist als sicherheitsrelevant gekennzeichnet.",
-        many="{n} Änderungen sind als sicherheitsrelevant gekennzeichnet.",
-    ),
-    figures_incomplete=(
-        "Der Code-Host sendet höchstens {n} Commits mit einem Push, deshalb sind die Zahlen vielleicht zu niedrig."
-    ),
-    unknown="Was dieser Bericht nicht umfasst",
-    unknown_text=(
-        "Dieser Bericht ist allein aus der Aktivität in den Repositorys geschrieben. Er sagt nichts über Umsatz, "
-        "Kunden, Finanzen, Personal oder Pläne, denn davon ist hier nichts bekannt. Seine Zahlen zählen Aktivität; sie "
-        "messen keinen Wert."
+    scope=Toned(
+        conversational="Hier geht es nur um die Software, nicht um Umsatz, Kunden oder Pläne.",
+        professional="Dieser Bericht behandelt nur die Software, nicht Umsatz, Kunden oder Pläne.",
+        casual="Nur die Software, kein Umsatz, keine Kunden, keine Pläne.",
+        formal="Dieser Bericht beschränkt sich auf die Software; Umsatz, Kunden und Pläne sind nicht Gegenstand.",
     ),
 )

@@ -4,9 +4,11 @@
 lacks a phrase does not type-check, and a test compares the places of all languages.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from typing import final
+from string import Formatter
+from typing import Final, final
 
 from attrs import frozen
 
@@ -35,16 +37,24 @@ class Toned:
     formal: str
 
     def of(self, tone: ToneProfile) -> str:
-        """Give the form for a tone."""
-        match tone:
-            case ToneProfile.CONVERSATIONAL:
-                return self.conversational
-            case ToneProfile.PROFESSIONAL:
-                return self.professional
-            case ToneProfile.CASUAL:
-                return self.casual
-            case ToneProfile.FORMAL:
-                return self.formal
+        """Return the form for a tone."""
+        return str(getattr(self, tone.name.lower()))
+
+
+class _Filling(Formatter):
+    """Fills the places of a phrase; ``{name:de}`` elides as French does: ``de kettle``, ``d'httpx``."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        if format_spec != "de":
+            return str(format(value, format_spec))
+        return f"d'{value}" if _ELIDED.match(str(value)) else f"de {value}"
+
+
+#: French elides before a vowel, and before the h of most names; markup may stand before the name.
+_ELIDED: Final = re.compile(r"[\W_]*[aeiouhàâäéèêëîïôöùûüœæ]", re.IGNORECASE)
+#: Spanish says ``e`` before the sound of an i; before ``hie`` and ``hia`` it is none.
+_SOUNDS_AS_I: Final = re.compile(r"[\W_]*h?[ií](?![aeo])", re.IGNORECASE)
+_FILLING: Final = _Filling()
 
 
 @final
@@ -57,11 +67,15 @@ class Phrasebook:
     #: Whether nought goes with the singular.
     zero_is_one: bool
     conjunction: str
+    #: What stands for the conjunction before the sound of an i; ``None``: nothing else does.
+    conjunction_before_i: str | None
     months: tuple[str, ...]
     first_of_month: str
     full_date: str
     date_in_year: str
+    #: A stretch of time: inside one month; from one date to another.
     dates_in_month: str
+    dates: str
 
     # Kinds of change.
     headings: Mapping[Section, str]
@@ -72,8 +86,6 @@ class Phrasebook:
     more_changes: Count
     #: What a title says where no heading stands above it.
     title_leads: Mapping[Section, str]
-    #: What a line says where no heading stands above it.
-    leads: Mapping[Section, str]
 
     # Changelogs.
     releases: str
@@ -82,9 +94,6 @@ class Phrasebook:
     #: The heading above changes that came after the last release, and the same in a line.
     unreleased: str
     not_released: str
-    not_released_counts: str
-    #: Beside a release: what it does not contain.
-    elsewhere: str
     #: Said once where the post is in another language than English.
     as_written: str
     pre_release: str
@@ -122,28 +131,30 @@ class Phrasebook:
     news: Toned
     news_by: Toned
     news_title: str
-    figures: str
-    figures_in: str
+    #: All that is new, counted; what is not told one by one, counted.
+    figures: Toned
+    also: Toned
+    not_released_counts: str
+    #: Beside a release: what it does not contain.
+    elsewhere: str
+    more_in_notes: Toned
+    more_in_repository: Toned
 
-    # Blog posts.
-    most_important: str
-    areas: str
-    upgrade: str
+    # Blog posts, and the headings of investor updates.
+    upgrade: Toned
     upgrade_advice: Toned
-    behind_the_scenes: str
-    release_notes: str
-    thanks_heading: str
+    themes: Mapping[Section, str]
+    new: Toned
+    fixes: Toned
+    thanks_heading: Toned
     thanks: Toned
     about: str
     signature: Toned
-    source_note: str
     compare: str
 
-    # LinkedIn and Twitter posts.
+    # LinkedIn posts.
     breaking_warning: Toned
     thanks_people: Toned
-    more_in_notes: str
-    more_in_repository: str
 
     # Investor updates.
     investor_title: str
@@ -151,46 +162,40 @@ class Phrasebook:
     summary: str
     covers: str
     covers_in: str
-    released_versions: Count
-    pre_released_versions: Count
-    #: Where days that are known lie outside the reported time.
-    received_versions: Count
-    received_pre_versions: Count
+    covers_releases: str
     nothing_released: str
-    comprises: str
-    shipped: str
+    shipped: Toned
     nothing_shipped: str
-    themes: Mapping[Section, str]
-    corrected: str
     activity: str
-    repository: str
-    commits: str
-    total: str
-    commits_told: Count
-    risks: str
+    risks: Toned
     breaking_marked: Count
     nothing_breaking: str
     deprecated: Count
-    security_marked: Count
-    figures_incomplete: str
-    unknown: str
-    unknown_text: str
+    #: What the update is not about.
+    scope: Toned
+
+    def say(self, phrase: str, **values: str) -> str:
+        """Return a phrase with its places filled."""
+        return _FILLING.vformat(phrase, (), values)
 
     def number(self, number: int) -> str:
-        """Write a number with its thousands set apart."""
+        """Return a number with its thousands set apart."""
         return f"{number:,}".replace(",", self.thousands)
 
     def count(self, number: int, phrase: Count, **values: str) -> str:
-        """Say a number with its noun: ``1 fix``, ``2,048 fixes``."""
+        """Return a number with its noun: ``1 fix``, ``2,048 fixes``."""
         singular = number == 1 or (number == 0 and self.zero_is_one)
-        return (phrase.one if singular else phrase.many).format(n=self.number(number), **values)
+        return self.say(phrase.one if singular else phrase.many, n=self.number(number), **values)
 
     def enumerated(self, parts: Sequence[str]) -> str:
-        """Join parts as in a sentence: ``a, b and c``."""
-        return self.conjunction.join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
+        """Return parts joined as in a sentence: ``a, b and c``."""
+        if not parts:
+            return ""
+        other = self.conjunction_before_i if _SOUNDS_AS_I.match(parts[-1]) else None
+        return (other or self.conjunction).join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
     def period(self, window: LookbackWindow) -> str:
-        """Name the days of a window: from the first to the last one that it touches, in UTC."""
+        """Return the days of a window: from the first to the last one that it touches, in UTC."""
         first, last = window.since.date(), (window.until - timedelta(microseconds=1)).date()
         if first >= last:
             return self._date(self.full_date, first)
@@ -199,10 +204,10 @@ class Phrasebook:
                 first=self._day(first), last=last.day, month=self.months[last.month - 1], year=last.year
             )
         start = self._date(self.full_date if first.year != last.year else self.date_in_year, first)
-        return f"{start} \u2013 {self._date(self.full_date, last)}"
+        return self.dates.format(first=start, last=self._date(self.full_date, last))
 
     def on(self, day: date) -> str:
-        """Name one day."""
+        """Return one day."""
         return self._date(self.full_date, day)
 
     def _date(self, form: str, day: date) -> str:

@@ -9,6 +9,8 @@ SPANISH: Final = Phrasebook(
     thousands=".",
     zero_is_one=False,
     conjunction=" y ",
+    # Before the sound of an i: `kettle e insomnia`, but `agua y hielo`.
+    conjunction_before_i=" e ",
     months=(
         *("enero", "febrero", "marzo", "abril", "mayo", "junio"),
         *("julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"),
@@ -16,7 +18,8 @@ SPANISH: Final = Phrasebook(
     first_of_month="1",
     full_date="{day} de {month} de {year}",
     date_in_year="{day} de {month}",
-    dates_in_month="{first}\u2013{last} de {month} de {year}",
+    dates_in_month="del {first} al {last} de {month} de {year}",
+    dates="del {first} al {last}",
     headings={
         Section.BREAKING: "Cambios incompatibles",
         Section.SECURITY: "Seguridad",
@@ -39,7 +42,7 @@ SPANISH: Final = Phrasebook(
         Section.FIXED: Count(one="{n} corrección", many="{n} correcciones"),
         Section.PERFORMANCE: Count(one="{n} mejora de rendimiento", many="{n} mejoras de rendimiento"),
         Section.DOCUMENTATION: Count(one="{n} cambio en la documentación", many="{n} cambios en la documentación"),
-        Section.OTHER: Count(one="{n} cambio diverso", many="{n} cambios diversos"),
+        Section.OTHER: Count(one="{n} otro cambio", many="{n} otros cambios"),
         Section.INTERNAL: Count(one="{n} cambio interno", many="{n} cambios internos"),
         Section.CHANGED: Count(one="{n} cambio", many="{n} cambios"),
         Section.DEPRECATED: Count(one="{n} elemento obsoleto", many="{n} elementos obsoletos"),
@@ -76,28 +79,11 @@ SPANISH: Final = Phrasebook(
         Section.REMOVED: "Eliminado: {text}",
         Section.REVERTED: "Revertido: {text}",
     },
-    leads={
-        Section.BREAKING: "Cambio incompatible: {text}",
-        Section.SECURITY: "Seguridad: {text}",
-        Section.ADDED: "Nuevo: {text}",
-        Section.FIXED: "Corrección: {text}",
-        Section.PERFORMANCE: "Rendimiento: {text}",
-        Section.DOCUMENTATION: "Documentación: {text}",
-        Section.OTHER: "Cambio: {text}",
-        Section.INTERNAL: "Interno: {text}",
-        Section.CHANGED: "Cambiado: {text}",
-        Section.DEPRECATED: "Obsoleto: {text}",
-        Section.REMOVED: "Eliminado: {text}",
-        Section.REVERTED: "Revertido: {text}",
-        Section.DEPENDENCIES: "Dependencias: {text}",
-    },
     releases="Versiones",
-    contributors="Personas que han colaborado",
+    contributors="Contribuciones",
     full_changelog="Todos los cambios:",
     unreleased="Aún sin publicar",
     not_released="aún sin publicar",
-    not_released_counts="Aún sin publicar: {counts}.",
-    elsewhere="En {subject}: {counts}.",
     as_written="Los textos de los commits se reproducen tal como los escribieron sus autores.",
     pre_release="versión preliminar",
     new_release="Nueva versión",
@@ -128,20 +114,20 @@ SPANISH: Final = Phrasebook(
     untitled="Cambios",
     release_count=Count(one="{n} versión", many="{n} versiones"),
     pre_release_count=Count(one="{n} versión preliminar", many="{n} versiones preliminares"),
-    release_range="{first} a {last}",
+    release_range="de {first} a {last}",
     commit_count=Count(one="{n} commit", many="{n} commits"),
-    contributor_count=Count(one="{n} persona que ha colaborado", many="{n} personas que han colaborado"),
+    contributor_count=Count(one="{n} persona", many="{n} personas"),
     repository_count=Count(one="{n} repositorio", many="{n} repositorios"),
     announced_one=Toned(
         conversational="¡Ya está aquí {names}!",
         professional="{names} ya está disponible.",
-        casual="¡Ya ha salido {names}!",
+        casual="¡Ha salido {names}!",
         formal="Se ha publicado {names}.",
     ),
     announced_many=Toned(
         conversational="¡Ya están aquí {names}!",
         professional="{names} ya están disponibles.",
-        casual="¡Ya han salido {names}!",
+        casual="¡Han salido {names}!",
         formal="Se han publicado {names}.",
     ),
     announced_by=Toned(
@@ -152,31 +138,75 @@ SPANISH: Final = Phrasebook(
     ),
     news=Toned(
         conversational="Esto es lo que ha cambiado en {subject}.",
-        professional="Novedades de {subject}.",
-        casual="¡Esto es lo nuevo de {subject}!",
+        professional="Estas son las novedades de {subject}.",
+        casual="¡Novedades en {subject}!",
         formal="Se han realizado los siguientes cambios en {subject}.",
     ),
     news_by=Toned(
         conversational="En {company} hemos trabajado en {subject}.",
-        professional="Novedades de {company} sobre {subject}.",
+        professional="{company} tiene novedades sobre {subject}.",
         casual="¡Esto es lo que hemos hecho en {company} con {subject}!",
         formal="{company} presenta los siguientes cambios en {subject}.",
     ),
     news_title="Novedades de {subject}",
-    figures="En cifras: {counts}.",
-    figures_in="En cifras, {period}: {counts}.",
-    most_important="El cambio que hay que conocer primero:",
-    areas="Las partes con más cambios: {areas}.",
-    upgrade="Antes de actualizar",
-    upgrade_advice=Toned(
-        conversational="Échale un vistazo a esto primero.",
-        professional="Lo siguiente puede requerir algo de su parte.",
-        casual="Lee esto primero.",
-        formal="Conviene tener en cuenta lo siguiente.",
+    figures=Toned(
+        conversational="En total suman {counts}.",
+        professional="En total: {counts}.",
+        casual="¡Suma {counts}!",
+        formal="Los cambios comprenden {counts}.",
     ),
-    behind_the_scenes="Entre bastidores: {counts}.",
-    release_notes="Notas de la versión",
-    thanks_heading="Gracias",
+    also=Toned(
+        conversational="Y hay más: {counts}.",
+        professional="También incluye: {counts}.",
+        casual="¡Y además {counts}!",
+        formal="Otros cambios: {counts}.",
+    ),
+    not_released_counts="Aún sin publicar: {counts}.",
+    elsewhere="En {subject}: {counts}.",
+    more_in_notes=Toned(
+        conversational="Tienes todos los detalles aquí: {url}",
+        professional="Lea las notas de la versión: {url}",
+        casual="Todas las notas: {url}",
+        formal="Las notas de la versión están disponibles aquí: {url}",
+    ),
+    more_in_repository=Toned(
+        conversational="Échale un vistazo al proyecto: {url}",
+        professional="El proyecto se encuentra aquí: {url}",
+        casual="Está todo aquí: {url}",
+        formal="El proyecto está disponible aquí: {url}",
+    ),
+    upgrade=Toned(
+        conversational="Lo que debes saber antes de actualizar",
+        professional="Antes de actualizar",
+        casual="Cuidado al actualizar",
+        formal="Notas sobre la actualización",
+    ),
+    upgrade_advice=Toned(
+        conversational="Algunas cosas funcionan de otra manera, así que échales un vistazo primero.",
+        professional="Compruebe estos puntos antes de actualizar.",
+        casual="Lee esto primero.",
+        formal="Conviene tener en cuenta los siguientes puntos antes de actualizar.",
+    ),
+    themes={
+        Section.SECURITY: "Seguridad",
+        Section.CHANGED: "Cambios",
+        Section.DEPRECATED: "Elementos obsoletos",
+        Section.REMOVED: "Eliminaciones",
+        Section.PERFORMANCE: "Rendimiento",
+        Section.REVERTED: "Cambios revertidos",
+    },
+    new=Toned(
+        conversational="Lo nuevo para ti", professional="Novedades", casual="Cosas nuevas", formal="Nuevas funciones"
+    ),
+    fixes=Toned(
+        conversational="Lo que hemos corregido",
+        professional="Correcciones",
+        casual="Errores cazados",
+        formal="Errores corregidos",
+    ),
+    thanks_heading=Toned(
+        conversational="¡Gracias!", professional="Gracias", casual="¡Mil gracias!", formal="Agradecimientos"
+    ),
     thanks=Toned(
         conversational="Gracias a todas las personas cuyo trabajo está aquí: {names}.",
         professional="Gracias por sus contribuciones: {names}.",
@@ -185,94 +215,52 @@ SPANISH: Final = Phrasebook(
     ),
     about="Acerca de {company}",
     signature=Toned(
-        conversational="Vuestro equipo de {company}",
+        conversational="Tu equipo de {company}",
         professional="El equipo de {company}",
         casual="La gente de {company}",
         formal="{company}",
     ),
-    source_note="Este texto está escrito a partir de los commits y las versiones de {repositories}.",
-    compare="Todos los commits entre las versiones: {link}",
+    compare="Todos los commits: {link}",
     breaking_warning=Toned(
         conversational="Atención: no todo sigue siendo compatible, échale un vistazo antes de actualizar.",
-        professional="Tenga en cuenta antes de actualizar que no todo sigue siendo compatible.",
+        professional="Revise los cambios incompatibles antes de actualizar.",
         casual="¡Ojo, no todo sigue siendo compatible!",
-        formal="Conviene tener en cuenta antes de actualizar que no todo sigue siendo compatible.",
+        formal="No todos los cambios son compatibles; conviene revisarlos antes de actualizar.",
     ),
     thanks_people=Toned(
         conversational="¡Gracias a las {n} personas cuyo trabajo está aquí!",
         professional="Gracias a las {n} personas que han contribuido.",
-        casual="¡Gracias a las {n} personas que habéis participado!",
+        casual="¡Gracias a las {n} personas que se han apuntado!",
         formal="Agradecemos su contribución a las {n} personas que han participado.",
     ),
-    more_in_notes="Página de la versión: {url}",
-    more_in_repository="Repositorio: {url}",
     investor_title="{subject}: informe para inversores",
     investor_title_in="{subject}: informe para inversores, {period}",
     summary="Resumen",
-    covers="Este informe abarca el trabajo en {subject}.",
-    covers_in="Este informe abarca el trabajo en {subject}, {period}.",
-    released_versions=Count(one="Se publicó {n} versión: {tags}.", many="Se publicaron {n} versiones: {tags}."),
-    pre_released_versions=Count(
-        one="Se publicó {n} versión preliminar: {tags}.", many="Se publicaron {n} versiones preliminares: {tags}."
-    ),
-    received_versions=Count(one="Se recibió {n} versión: {tags}.", many="Se recibieron {n} versiones: {tags}."),
-    received_pre_versions=Count(
-        one="Se recibió {n} versión preliminar: {tags}.", many="Se recibieron {n} versiones preliminares: {tags}."
-    ),
+    covers="Este informe trata de {subject}.",
+    covers_in="Este informe trata de {subject}, {period}.",
+    covers_releases="Abarca {releases}: {tags}.",
     nothing_released="No se publicó ninguna versión.",
-    comprises="El trabajo comprende {counts}.",
-    shipped="Lo que se ha completado",
-    nothing_shipped="Los commits solo contienen mantenimiento: {counts}.",
-    themes={
-        Section.BREAKING: "Cambios que rompen la compatibilidad",
-        Section.SECURITY: "Seguridad",
-        Section.ADDED: "Nuevas posibilidades",
-        Section.FIXED: "Correcciones",
-        Section.PERFORMANCE: "Rendimiento",
-        Section.DOCUMENTATION: "Documentación",
-        Section.OTHER: "Otros trabajos",
-        Section.INTERNAL: "Trabajos internos",
-        Section.CHANGED: "Cambios",
-        Section.DEPRECATED: "Elementos obsoletos",
-        Section.REMOVED: "Eliminaciones",
-        Section.REVERTED: "Cambios revertidos",
-        Section.DEPENDENCIES: "Dependencias",
-    },
-    corrected="Corregido: {text}",
-    activity="La actividad en cifras",
-    repository="Repositorio",
-    commits="Commits",
-    total="Total",
-    commits_told=Count(
-        one=(
-            "De {total}, {n} está detrás de los cambios contados arriba; "
-            "no se cuentan fusiones, reversiones con lo que deshacen, preparación "
-            "de versiones ni automatización."
-        ),
-        many=(
-            "De {total}, {n} están detrás de los cambios contados arriba; "
-            "no se cuentan fusiones, reversiones con lo que deshacen, preparación "
-            "de versiones ni automatización."
-        ),
+    shipped=Toned(
+        conversational="Lo que hemos entregado",
+        professional="Lo que se ha entregado",
+        casual="Entregado",
+        formal="Trabajos completados",
     ),
-    risks="Riesgos y cambios incompatibles",
+    nothing_shipped="Los usuarios no notan ningún cambio: el trabajo fue de mantenimiento ({counts}).",
+    activity="El trabajo realizado: {commits} de {people}.",
+    risks=Toned(
+        conversational="A tener en cuenta", professional="Riesgos", casual="Ojo", formal="Riesgos y compatibilidad"
+    ),
     breaking_marked=Count(
-        one="{n} cambio está marcado como incompatible: puede ser necesario adaptarse antes de actualizar.",
-        many="{n} cambios están marcados como incompatibles: puede ser necesario adaptarse antes de actualizar.",
+        one="{n} cambio incompatible puede requerir una adaptación antes de actualizar:",
+        many="{n} cambios incompatibles pueden requerir una adaptación antes de actualizar:",
     ),
-    nothing_breaking="Ningún cambio está marcado como incompatible por sus autores.",
+    nothing_breaking="No se conoce ningún cambio incompatible.",
     deprecated=Count(one="Se anuncia {n} elemento obsoleto:", many="Se anuncian {n} elementos obsoletos:"),
-    security_marked=Count(
-        one="{n} cambio está marcado como relativo a la seguridad.",
-        many="{n} cambios están marcados como relativos a la seguridad.",
-    ),
-    figures_incomplete=(
-        "El servidor de código envía como máximo {n} commits con cada push, así que las cifras pueden quedarse cortas."
-    ),
-    unknown="Lo que este informe no abarca",
-    unknown_text=(
-        "Este informe está escrito solo a partir de la actividad de los repositorios. No dice nada sobre ingresos, "
-        "clientes, finanzas, personal o planes, porque nada de eso se conoce aquí. Sus cifras cuentan actividad; no "
-        "miden su valor."
+    scope=Toned(
+        conversational="Aquí se habla solo del software, no de ingresos, clientes ni planes.",
+        professional="Este informe trata solo del software, no de ingresos, clientes ni planes.",
+        casual="Solo software: ni ingresos, ni clientes, ni planes.",
+        formal="Este informe se limita al software; no trata de ingresos, clientes ni planes.",
     ),
 )

@@ -8,7 +8,8 @@ from attrs import frozen
 
 from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
 from contentsvc_core.content.forms.linkedin_post import LINKEDIN_LIMIT
-from contentsvc_core.content.forms.twitter_post import TWEET_LIMIT, URL_WEIGHT, weight
+from contentsvc_core.content.forms.plain_text import URL_WEIGHT, weight
+from contentsvc_core.content.forms.twitter_post import TWEET_LIMIT
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.text import one_line, storable

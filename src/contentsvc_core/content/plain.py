@@ -1,0 +1,25 @@
+"""Markdown as plain text, for places that know no Markdown."""
+
+import re
+from typing import Final
+
+#: An address with its text; what stands for itself; what marks a heading, an entry, code or emphasis.
+_MARKUP: Final = re.compile(
+    r"\[(?P<shown>[^\[\]\n]{1,500})\]\((?P<url>https?://[^\s()]{1,1000})\)|<(?P<bare>https?://[^\s<>]{1,1000})>"
+    r"|\\(?P<literal>[!-/:-@\[-`{-~])|^#{1,6}[ \t]+|^[ \t]*[*+-][ \t]+(?P<entry>)|`+|\*+(?=\S)|(?<=\S)\*+|~~"
+    r"|(?<![^\W_])_+(?=\S)|(?<=\S)_+(?![^\W_])|(?P<end>(?:\\|[ \t]+)$)|[\u200b-\u200d\u2060\ufeff]",
+    re.MULTILINE,
+)
+
+
+def text_of(markdown: str) -> str:
+    """Return Markdown as a person would type it where Markdown is not known: no escapes, no invisible signs."""
+    return _MARKUP.sub(_plain, markdown).strip()
+
+
+def _plain(found: re.Match[str]) -> str:
+    if (shown := found["shown"]) is not None:
+        return found["url"] if shown == found["url"] else f"{shown} {found['url']}"
+    if found["entry"] is not None:
+        return "• "
+    return found["bare"] or found["literal"] or ""

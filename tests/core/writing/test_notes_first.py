@@ -1,0 +1,123 @@
+"""What a release's author wrote comes before what its commits say."""
+
+from typing import Final
+
+import pytest
+from writing_samples import HOST, brand, brief, push, release, written
+
+from contentsvc_core.content.forms import silence, write_content
+from contentsvc_core.content.forms.notes import notes_of, plain_line
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.sections import Section
+
+_POSTS: Final = [each for each in ContentType if each is not ContentType.CHANGELOG]
+_NOTES: Final = """\
+# v1.2.0
+
+The lid closes **by itself** now. Nobody burns their [fingers](https://x.example/f) any more.
+
+PyPI: https://pypi.example/kettle
+
+## Added
+- Add a `spring` to the lid by @ada in https://codehost.example/acme/kettle/pull/12
+  - of steel
+- Whistle at noon. Two tones are to be had. ([#13](https://codehost.example/acme/kettle/issues/13), #14)
+
+### 🐛 Bug fixes
+
+* 66d21cb Thanks @grace! - the spout
+  drips no more
+
+```
+- no entry
+```
+
+## What's Changed
+* docs: spell the lid right
+* Breaking! stop boiling dry
+* Update the old handle.
+
+## New Contributors
+* @grace made their first contribution in https://codehost.example/acme/kettle/pull/14
+
+**Full Changelog**: https://codehost.example/acme/kettle/compare/v1...v2
+"""
+
+
+def test_notes_are_read_as_a_lead_and_entries_below_headings() -> None:
+    notes = notes_of(release(body=_NOTES), "acme/kettle")
+    assert notes.lead == "The lid closes by itself now. Nobody burns their fingers any more."
+    assert [(change.section, change.text, change.numbers) for change in notes.changes] == [
+        (Section.ADDED, "Add a `spring` to the lid", ("12",)),
+        (Section.ADDED, "Whistle at noon", ("13", "14")),
+        (Section.FIXED, "the spout drips no more", ()),
+        (Section.DOCUMENTATION, "Spell the lid right", ()),
+        (Section.CHANGED, "Breaking! stop boiling dry", ()),
+        (Section.CHANGED, "Update the old handle", ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    "body", [None, "", "https://x.example", "| a |\n|---|", "<b>x</b>", "```\n- x\n```", "Sponsors:"]
+)
+def test_notes_may_say_nothing(body: str | None) -> None:
+    notes = notes_of(release(body=body), "acme/kettle")
+    assert (notes.lead, notes.changes) == ("", ())
+
+
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        ("a **b** _c_ `d_e_f` [g](https://h.example/(i)) ![j](k)", "a b c `d_e_f` g"),
+        ("5 * 3 * 2 and snake_case_name", "5 * 3 * 2 and snake_case_name"),
+        (r"\*no\* ada@mail.example", "*no* (email-hidden)"),
+    ],
+)
+def test_a_line_of_markdown_is_read_as_text(markdown: str, shown: str) -> None:
+    assert plain_line(markdown, 200) == shown
+
+
+@pytest.mark.parametrize("content_type", _POSTS)
+def test_every_post_takes_lead_and_entries_from_the_notes(content_type: ContentType) -> None:
+    draft = write_content(brief(content_type, push("feat: add a sponsor"), release=release(body=_NOTES)))
+    assert draft is not None
+    assert "The lid closes by itself now." in draft.markdown
+    assert "sponsor" not in draft.title + draft.markdown
+    assert ("dded a" in draft.markdown) is (content_type is not ContentType.TWITTER_POST)
+    assert draft.title == "kettle v1.2.0: Added a spring to the lid" or content_type is ContentType.INVESTOR_UPDATE
+
+
+def test_notes_of_releases_in_a_window_are_entries_and_commits_after_them_are_their_own() -> None:
+    noted = release("v1", body="- Add a lid"), release("v2", body="- Add a whistle")
+    markdown = written(ContentType.LINKEDIN_POST, *noted, push("feat: ring at noon")).markdown
+    assert "Added a lid" in markdown
+    assert "Added a whistle" in markdown
+    assert "Ring at noon (not released yet)" in markdown
+
+
+def test_a_blog_post_shows_notes_without_a_list_as_they_are() -> None:
+    body = "It **rings** now.\n\nAnd *sings*."
+    assert (
+        "\n\nIt **rings** now.\n\nAnd *sings*.\n" in written(ContentType.BLOG_POST, release=release(body=body)).markdown
+    )
+    long = written(ContentType.BLOG_POST, release=release(body="It boils.\n\n" * 900)).markdown
+    assert f"[read on in the release]({HOST}/releases/tag/v1.2.0)" in long
+
+
+@pytest.mark.parametrize("content_type", [ContentType.BLOG_POST, ContentType.LINKEDIN_POST, ContentType.TWITTER_POST])
+def test_there_is_no_post_about_nothing_that_users_notice(content_type: ContentType) -> None:
+    for events in ((release(),), (push("docs: spell it right", "chore(deps): bump cup from 1 to 2"), release())):
+        given = brief(content_type, *events)
+        assert write_content(given) is None
+        assert "no change that readers of a" in str(silence(given))
+    assert silence(brief(content_type, push("feat: ring"))) is None
+
+
+@pytest.mark.parametrize("content_type", [ContentType.LINKEDIN_POST, ContentType.TWITTER_POST])
+def test_social_posts_in_another_language_need_a_model(content_type: ContentType) -> None:
+    voice = brand(language="German")
+    english = brief(content_type, push("feat: ring at noon for the guests"), brand=voice)
+    assert write_content(english) is None
+    assert str(silence(english)).endswith("in German needs a language model: the changes are described in English")
+    assert silence(english, translates=True) is None
+    assert write_content(brief(content_type, push("feat: Glocke läutet für die Gäste"), brand=voice)) is not None

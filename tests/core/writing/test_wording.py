@@ -1,0 +1,125 @@
+"""Tense, tone, audience, plain text: what makes a list of commits a text."""
+
+from itertools import permutations
+from typing import Final
+
+import pytest
+from attrs import evolve
+from writing_samples import MONTH, brand, push, written
+
+from contentsvc_core.content.brand import ToneProfile, unheard
+from contentsvc_core.content.forms.tense import in_past
+from contentsvc_core.content.phrases import PHRASEBOOKS
+from contentsvc_core.content.plain import text_of
+from contentsvc_core.content.posts import ContentType
+
+_POSTS: Final = [each for each in ContentType if each is not ContentType.CHANGELOG]
+#: Words of the sample month: a line that has one is its author's.
+_THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "codehost.example", "#Kettle")
+
+
+@pytest.mark.parametrize(
+    ("subject", "told"),
+    [
+        ("Add a spring", "Added a spring"),
+        ("add a spring", "added a spring"),
+        ("Avoid false alarms", "Avoided false alarms"),
+        ("Make rg faster", "Made rg faster"),
+        ("Speed up the start", "Sped up the start"),
+        ("Drop support for Python 3.9", "Dropped support for Python 3.9"),
+        ("Support zstd", "Added support for zstd"),
+        ("Fix crash when the file is empty", "Fixed crash when the file is empty"),
+        ("Fix for the crash", "Fix for the crash"),
+        ("Add lids and remove spouts", "Add lids and remove spouts"),
+        ("Update dialog is gone", "Update dialog is gone"),
+        ("Support in the browser", "Support in the browser"),
+        ("Added a spring", "Added a spring"),
+        ("Lid stays open", "Lid stays open"),
+        ("Show the level", "Show the level"),
+        ("Add", "Add"),
+        ("", ""),
+    ],
+)
+def test_a_subject_is_put_into_the_past_where_that_is_safe(subject: str, told: str) -> None:
+    assert in_past(subject) == told
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("fix: lid stays open", "Fix: lid stays open"),
+        ("fix: avoid false alarms", "Avoided false alarms"),
+        ("feat!: report kelvin", "Breaking: report kelvin"),
+        ("feat!: breaks the old lid", "Breaks the old lid"),
+        ("security: patch CVE-2030-1", "Patched CVE-2030-1"),
+    ],
+)
+def test_a_line_says_its_kind_only_where_its_words_do_not(message: str, told: str) -> None:
+    assert written(ContentType.TWITTER_POST, message).markdown.startswith(f"Here is what is new in kettle. {told}.")
+
+
+@pytest.mark.parametrize("content_type", _POSTS)
+def test_each_tone_changes_a_third_of_the_lines_that_are_ours(content_type: ContentType) -> None:
+    def ours(tone: ToneProfile, language: str) -> list[str]:
+        voice = brand(tone=tone, language=language, company="Acme")
+        lines = written(content_type, *MONTH, brand=voice).markdown.splitlines()
+        # Of a line that has words of both, the part before theirs counts.
+        return [
+            line if index else line[:30]
+            for index, line in enumerate(lines)
+            if line and (index == 0 or not any(word in line for word in _THEIRS))
+        ]
+
+    languages = ["English"] if content_type in {ContentType.LINKEDIN_POST, ContentType.TWITTER_POST} else PHRASEBOOKS
+    for language in languages:
+        for one, other in permutations(ToneProfile, 2):
+            lines, others = ours(one, language), ours(other, language)
+            assert sum(line not in others for line in lines) * 3 >= len(lines), (one, other, language)
+
+
+@pytest.mark.parametrize("content_type", _POSTS)
+def test_customers_read_nothing_of_the_inside(content_type: ContentType) -> None:
+    inside = ("feat: apply clippy suggestions", "fix(api): update yarn.lock", "perf: faster unit tests")
+    voice = brand(audience="our customers")
+    markdown = written(content_type, push(*inside, "feat(lid): ring at noon (#12)"), brand=voice).markdown
+    assert "ing at noon" in markdown
+    for word in ("clippy", "yarn", "unit", "lid", "#12", "/issues/"):
+        assert word not in markdown
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("\\[ty\\] a\\*b \\#1  \n• c\u200bd\n", "[ty] a*b #1\n• cd"),
+        ("# Head\n\n**b** _i_ `c_d_e` 2 * 3\n* x\n- y", "Head\n\nb i c_d_e 2 * 3\n• x\n• y"),
+        ("[a](https://h.example/b_c_d) <https://h.example>", "a https://h.example/b_c_d https://h.example"),
+        ("https://h.example/a%5Fb", "https://h.example/a%5Fb"),
+        ("", ""),
+    ],
+)
+def test_plain_text_has_no_marks_and_no_invisible_signs(markdown: str, text: str) -> None:
+    assert text_of(markdown) == text
+
+
+def test_wishes_that_rules_cannot_follow_are_named() -> None:
+    voice = brand()
+    assert unheard(None) == unheard(voice) == []
+    assert unheard(evolve(voice, custom_tone="x")) == ["customTone was not applied: it needs a language model"]
+    assert unheard(evolve(voice, custom_tone="x", custom_instructions="y")) == [
+        "customTone and customInstructions were not applied: they need a language model"
+    ]
+
+
+def test_french_elides_and_spanish_says_e_before_an_i() -> None:
+    french, spanish = PHRASEBOOKS["French"], PHRASEBOOKS["Spanish"]
+    for name, told in (("kettle", "de kettle"), ("orhun/x", "d'orhun/x"), ("httpx", "d'httpx"), ("Éva", "d'Éva")):
+        assert french.say("{name:de}", name=name) == told
+    for last, told in (("ink", "a e ink"), ("hierro", "a y hierro"), ("iOS", "a y iOS"), ("hilo", "a e hilo")):
+        assert spanish.enumerated(["a", last]) == told
+
+
+def test_no_post_speaks_like_a_form() -> None:
+    for content_type in _POSTS:
+        markdown = written(content_type, *MONTH).markdown
+        for label in ("In figures", "Change:", "Corrected:", "#Release", "were received", "repository activity alone"):
+            assert label not in markdown
