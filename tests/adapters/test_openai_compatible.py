@@ -22,7 +22,7 @@ from tests.model_server import (
 from contentsvc_adapters.writers.chat import ModelEndpoint, Patience
 from contentsvc_adapters.writers.openai_compatible import OpenAICompatibleWriter
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.writing import Brief, Chapter, Draft
+from contentsvc_core.content.writing import Brief, Chapter, Draft, Silence
 from contentsvc_core.errors import WriterUnavailable
 from contentsvc_core.webhooks.events import Author, Commit, Push
 
@@ -50,7 +50,7 @@ def brief(*messages: str, content_type: ContentType = ContentType.CHANGELOG) -> 
 
 async def written(
     url: str, of: Brief | None = None, *, patience: Patience = PATIENCE, timeout_s: float = 20.0
-) -> Draft | None:
+) -> Draft | Silence:
     endpoint = ModelEndpoint(base_url=url, model="lamp-1", key=KEY, timeout_s=timeout_s, max_tokens=500)
     writer = OpenAICompatibleWriter(endpoint, patience)
     try:
@@ -99,7 +99,8 @@ async def test_without_a_key_none_is_sent() -> None:
 
 async def test_where_there_is_nothing_to_report_nobody_is_asked() -> None:
     async with model_server(streamed(ANSWER)) as server:
-        assert await written(server.url, brief("Merge branch 'main' into side", "ci: cache more")) is None
+        draft = await written(server.url, brief("Merge branch 'main' into side", "ci: cache more"))
+        assert draft == Silence(reason="nothing to report")
         assert server.asked == []
 
 
@@ -307,7 +308,7 @@ async def test_html_that_the_model_wrote_is_text() -> None:
     async with model_server(streamed(json.dumps({"title": "A", "markdown": "a <script>alert(1)</script>"}))) as server:
         draft = await written(server.url)
 
-    assert draft is not None
+    assert isinstance(draft, Draft)
     assert draft.markdown == "a \\<script>alert(1)\\</script>\n"
 
 

@@ -342,7 +342,7 @@ class CostlyWriter:
     def __init__(self) -> None:
         self.written = 0
 
-    async def write(self, brief: Brief) -> Draft | None:
+    async def write(self, brief: Brief) -> Draft:
         self.written += 1
         return Draft(title=f"{brief.repository} no. {self.written}", markdown=f"Draft {self.written}\n")
 

@@ -81,7 +81,7 @@ class SimulatedWriter:
         self.costly = costly
         self._fails = fails
 
-    async def write(self, brief: Brief) -> Draft | None:
+    async def write(self, brief: Brief) -> Draft:
         """Write."""
         await asyncio.sleep(self._rng.uniform(0.05, 2.0))
         if self._fails():

@@ -38,7 +38,7 @@ from contentsvc_core.access.keys import ApiKey, KeyFault, Scope, digest
 from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.windows import Lookback, LookbackWindow
-from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.content.writing import Brief, Chapter, Silence
 from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.testing import PlainSteps, push_body, signed
 from contentsvc_core.usecases.briefs import Briefs
@@ -393,12 +393,18 @@ class TestRequests:
         assert (last.type, last.message) == (JobEventType.SKIPPED, "nothing to report")
 
 
-class _Silent(Recorder):
+class _Silent:
     """A costly writer that has nothing to say."""
 
-    async def write(self, brief: Brief) -> Draft | None:
+    name = "silent"
+    costly = True
+
+    def __init__(self) -> None:
+        self.briefs: list[Brief] = []
+
+    async def write(self, brief: Brief) -> Silence:
         self.briefs.append(brief)
-        return None
+        return Silence(reason="nothing to report: all is quiet")
 
 
 class TestPerforming:
@@ -437,7 +443,7 @@ class TestPerforming:
         await pushed(world, "d-1", "feat: a lamp")
         writer = _Silent()
         (run,) = await perform_all(world, performer_over(world.stores, world.clock, world.ids, writer))
-        assert (run.status, run.error, len(writer.briefs)) == (RunStatus.SKIPPED, "nothing to report", 1)
+        assert (run.status, run.error, len(writer.briefs)) == (RunStatus.SKIPPED, "nothing to report: all is quiet", 1)
 
     async def test_a_draft_that_was_paid_for_is_not_paid_for_again(self, world: World) -> None:
         await pushed(world, "d-1", "feat: a lamp")

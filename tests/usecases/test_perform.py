@@ -218,7 +218,7 @@ class FailingWriter:
     def __init__(self, times: int) -> None:
         self.left = times
 
-    async def write(self, brief: Brief) -> Draft | None:
+    async def write(self, brief: Brief) -> Draft:
         if self.left:
             self.left -= 1
             message = "the writer is\nout of ink"

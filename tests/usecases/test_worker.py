@@ -135,7 +135,7 @@ class SlowWriter:
         self.writing = asyncio.Event()
         self.may_end = asyncio.Event()
 
-    async def write(self, brief: Brief) -> Draft | None:
+    async def write(self, brief: Brief) -> Draft:
         self.writing.set()
         await self.may_end.wait()
         return Draft(title=brief.repository, markdown="done\n")
@@ -196,7 +196,7 @@ async def test_suspects_are_done_one_after_the_other(world: World, engines: Call
 class CancelledWriter(SlowWriter):
     """Lets a cancellation out that nobody here asked for, as HTTP clients do at their time limits."""
 
-    async def write(self, brief: Brief) -> Draft | None:
+    async def write(self, brief: Brief) -> Draft:
         if not self.may_end.is_set():
             self.may_end.set()
             raise asyncio.CancelledError

@@ -9,10 +9,10 @@ from typing import Final, final
 
 from contentsvc_adapters.writers.chat import Chat, ModelEndpoint, Patience
 from contentsvc_adapters.writers.completions import Broken
-from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_adapters.writers.inspection import inert
+from contentsvc_core.content.forms import silence
 from contentsvc_core.content.prompting import UnusableDraft, prompt_for, read_draft
-from contentsvc_core.content.writing import Brief, Draft
+from contentsvc_core.content.writing import Brief, Draft, Silence
 from contentsvc_core.errors import WriterUnavailable
 from contentsvc_core.text import one_line
 
@@ -32,21 +32,20 @@ class OpenAICompatibleWriter:
         self.name = f"openai-compatible:{one_line(endpoint.model, _NAME_LIMIT)}"
         self._endpoint = endpoint
         self._chat = Chat(endpoint, patience or Patience())
-        self._rules = DeterministicWriter()
 
     async def aclose(self) -> None:
         """Close the connections; nothing can be written after that."""
         await self._chat.aclose()
 
-    async def write(self, brief: Brief) -> Draft | None:
-        """Have a model write; ``None``: by the deterministic rules there is nothing to report, and nobody is asked.
+    async def write(self, brief: Brief) -> Draft | Silence:
+        """Ask a model to write; where the rules find nothing to report, no model is asked.
 
         Raises:
             WriterUnavailable: The model cannot be asked, or what it wrote cannot be a post.
         """
-        if await self._rules.write(brief) is None:
-            return None
-        # In a thread: thousands of commits take their time.
+        # In a thread, as below: thousands of commits take their time.
+        if (reason := await asyncio.to_thread(silence, brief, translates=True)) is not None:
+            return Silence(reason=reason)
         prompt = await asyncio.to_thread(prompt_for, brief, limit=self._endpoint.context_chars)
         text = await self._chat.ask(prompt)
         if isinstance(text, Broken):

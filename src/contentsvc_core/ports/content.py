@@ -8,7 +8,7 @@ from contentsvc_core.content.pagination import InvalidPage, PageRequest, Paginat
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.content.windows import LookbackWindow
-from contentsvc_core.content.writing import Brief, Draft
+from contentsvc_core.content.writing import Brief, Draft, Silence
 from contentsvc_core.workflows.context import ContextRecord
 
 
@@ -107,8 +107,8 @@ class ContentWriter(Protocol):
     #: Whether a draft costs something, or comes out otherwise the next time: it is kept, and not written again.
     costly: bool
 
-    async def write(self, brief: Brief) -> Draft | None:
-        """Write from a brief; ``None``: there is nothing to report. May raise anything: the run is tried again."""
+    async def write(self, brief: Brief) -> Draft | Silence:
+        """Write from a brief, or say why there is nothing to write. May raise anything: the run is tried again."""
         ...
 
 

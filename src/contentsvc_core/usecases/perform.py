@@ -5,13 +5,13 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final, Protocol, assert_never, final
 
-from attrs import frozen
+from attrs import field, frozen
 
-from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.brand import BrandIdentity, unheard
 from contentsvc_core.content.editing import halved
 from contentsvc_core.content.jobs import JobEventType, job_event
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.writing import Draft
+from contentsvc_core.content.writing import Draft, Silence
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.ports import (
     Clock,
@@ -41,9 +41,8 @@ from contentsvc_core.workflows.runs import (
 )
 
 _ERROR_LENGTH: Final = 500
-#: What the step "write" gives: the draft itself stays in the stores.
+#: What the step "write" gives where there is a draft, which itself stays in the stores; else why there is none.
 _WRITTEN: Final = "written"
-_NOTHING: Final = "nothing"
 _NO_SITES: Final = "websites are not read here"
 #: So many attempts a costly writer has; then the fallback writes, so that a post comes whatever has become of it.
 COSTLY_ATTEMPTS: Final = 3
@@ -90,6 +89,8 @@ class _Written:
     draft: Draft
     writer: str
     gathered: Gathered
+    #: What of the order is not in the draft, and why.
+    warnings: tuple[str, ...] = field(converter=tuple)
 
 
 @final
@@ -174,8 +175,8 @@ class Performer:
             await self._end(run, RunStatus.SKIPPED, order)
             return
         written = await self._write(run, order, steps)
-        if written is None:
-            await self._end(run, RunStatus.SKIPPED, NOTHING_TO_REPORT)
+        if isinstance(written, Silence):
+            await self._end(run, RunStatus.SKIPPED, written.reason)
             return
         await self._complete(run, order, written)
 
@@ -222,37 +223,45 @@ class Performer:
             gather=gather,
         )
 
-    async def _write(self, run: WorkflowRun, order: _Order, steps: Steps) -> _Written | None:
+    async def _write(self, run: WorkflowRun, order: _Order, steps: Steps) -> _Written | Silence:
         gathered, missing = await order.gather(), None
         if gathered is not None and self._pull_requests is not None:
             gathered, missing = await self._pull_requests.read(run, gathered, steps)
         hint = "" if missing is None else f"; pull requests are missing: {missing}"
         await self._note(run, JobEventType.GENERATING_CONTENT, f"Writing{hint}")
         if gathered is None:
-            return None
+            return Silence(reason=NOTHING_TO_REPORT)
         brief = gathered.brief
+        warnings: list[str] = []
         writer, name = self._writer, self._writer.name
         if self._fallback is not None and writer.costly and run.attempts > COSTLY_ATTEMPTS:
             kept = await self._memory.draft(run)
             if kept is None:
                 # Said in the post: who reads it can tell that it is not what was ordered.
                 writer, name = self._fallback, f"{self._fallback.name}, since {self._writer.name} failed"
+                warnings.append(
+                    f"{self._writer.name} failed, so rules wrote this post: {run.error or 'no reason kept'}"
+                )
         # What costs nothing is written again rather than kept, and comes out the same.
         draft = await (self._kept(run, writer, gathered, steps) if writer.costly else writer.write(brief))
-        return None if draft is None else _Written(draft=draft, writer=name, gathered=gathered)
+        if isinstance(draft, Silence):
+            return draft
+        if not writer.costly:
+            warnings += unheard(order.brand)
+        return _Written(draft=draft, writer=name, gathered=gathered, warnings=warnings)
 
-    async def _kept(self, run: WorkflowRun, writer: ContentWriter, gathered: Gathered, steps: Steps) -> Draft | None:
+    async def _kept(self, run: WorkflowRun, writer: ContentWriter, gathered: Gathered, steps: Steps) -> Draft | Silence:
         async def write() -> str:
             # A kill may have come between keeping the draft and the end of the step: nobody pays for it twice.
             if await self._memory.draft(run) is None:
                 draft = await writer.write(gathered.brief)
-                if draft is None:
-                    return _NOTHING
+                if isinstance(draft, Silence):
+                    return draft.reason
                 await self._memory.keep_draft(run, draft)
             return _WRITTEN
 
-        if await steps.run("write", write) == _NOTHING:
-            return None
+        if (told := await steps.run("write", write)) != _WRITTEN:
+            return Silence(reason=told)
         draft = await self._memory.draft(run)
         if draft is None:
             # Its taker has changed since: what the step gives is kept for nobody else.
@@ -329,5 +338,6 @@ def _metadata(run: WorkflowRun, order: _Order, written: _Written) -> dict[str, A
         "eventTypes": kinds,
         "occurredAt": iso_ms(order.occurred_at),
         "writer": written.writer,
+        **({"warnings": list(written.warnings)} if written.warnings else {}),
         **({} if order.brand is None else {"brandIdentityId": order.brand.id}),
     }

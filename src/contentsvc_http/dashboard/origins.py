@@ -10,7 +10,7 @@ from attrs import field, frozen
 _TOLD: Final = frozenset(
     {
         *("triggerId", "jobId", "scheduleId", "runId", "repositories", "deliveryIds", "eventTypes", "writer"),
-        *("brandIdentityId", "occurredAt"),
+        *("brandIdentityId", "occurredAt", "warnings"),
     }
 )
 
@@ -28,6 +28,8 @@ class Origin:
     repositories: tuple[str, ...] = field(converter=tuple, default=())
     event_types: tuple[str, ...] = field(converter=tuple, default=())
     delivery_ids: tuple[str, ...] = field(converter=tuple, default=())
+    #: What of an order is not in the post, and why.
+    warnings: tuple[str, ...] = field(converter=tuple, default=())
     #: Whatever else there is, by name, as JSON.
     more: tuple[tuple[str, str], ...] = field(converter=tuple, default=())
 
@@ -44,6 +46,7 @@ def read_origin(metadata: Mapping[str, Any] | None) -> Origin:
         repositories=_texts(given, "repositories"),
         event_types=_texts(given, "eventTypes"),
         delivery_ids=_texts(given, "deliveryIds"),
+        warnings=_texts(given, "warnings"),
         more=[(name, msgspec.json.encode(value).decode()) for name, value in given.items() if name not in _TOLD],
     )
 

@@ -11,7 +11,7 @@ from litestar.params import FromPath
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.editing import PostChange, entity_tag
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
-from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.content.posts import Post, PostStatus, post_text
 from contentsvc_core.content.queries import InvalidQuery, PostQuery, read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_http.dashboard.context import Dashboard
@@ -140,6 +140,7 @@ async def _show(
         "post": shown,
         "seen": entity_tag(shown),
         "kind": CONTENT[shown.content_type],
+        "text": post_text(shown),
         "origin": origin,
         "run_id": await dashboard.insights.run_of_post(found.organization_id, shown.id),
         **await _named(dashboard, found, origin),
