@@ -294,14 +294,14 @@ async def test_a_server_that_goes_on_refusing_is_not_asked_for_ever() -> None:
     ],
 )
 async def test_nonsense_is_a_fault_that_repeats_nothing_of_it(answer: str, said: str) -> None:
-    assert said in await fault_of(streamed(answer))
+    assert said in await fault_of(streamed(answer), times=2)
 
 
 async def test_a_post_that_is_too_long_for_its_place_is_a_fault() -> None:
     answer = json.dumps({"title": "A", "markdown": "x" * 281})
     tweet = brief(content_type=ContentType.TWITTER_POST)
 
-    assert "it has 281 characters, and a twitter_post takes 280" in await fault_of(streamed(answer), of=tweet)
+    assert "it has 281 characters, and a twitter_post takes 280" in await fault_of(streamed(answer), of=tweet, times=2)
 
 
 async def test_html_that_the_model_wrote_is_text() -> None:
@@ -330,3 +330,15 @@ async def test_what_a_commit_says_stays_inside_the_marks_and_no_address_leaves()
     assert "previous instructions" not in asked.message("system")
     assert "@mail.example" not in json.dumps(asked.question)
     assert "@evil.example" not in json.dumps(asked.question)
+
+
+async def test_a_model_is_told_its_fault_once_and_may_mend_it() -> None:
+    wrong = json.dumps({"title": "v9.9.9", "markdown": "12,000 teams"})
+    async with model_server(streamed(wrong), streamed(ANSWER)) as server:
+        draft = await written(server.url)
+
+    assert isinstance(draft, Draft)
+    first, second = server.asked
+    assert first.message("system") == second.message("system")
+    assert second.message("user").startswith(first.message("user"))
+    assert "does not hold (9.9.9)" in second.message("user")

@@ -12,6 +12,7 @@ from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.prompting import SMALLEST_LIMIT, Prompt, UnusableDraft, prompt_for, read_draft
 from contentsvc_core.content.prompting.answer import length_of
+from contentsvc_core.content.prompting.facts import unfounded
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief, Chapter, Draft
 from contentsvc_core.webhooks.events import Author, Commit, Push, Release
@@ -280,14 +281,12 @@ def test_the_forms_in_which_models_answer_are_read(answer: str) -> None:
         ("# T", "it has no text"),
         ('{"title": "T", "markdown": "o', "it is no JSON"),
         ('{"a":' * 100_000, "it is no JSON"),
-        (BODY + BODY, "something follows"),
         ('{"title": "T"}', "no texts"),
         ('{"title": "T", "markdown": ["one"]}', "no texts"),
         ('{"title": 1, "markdown": "one"}', "no texts"),
         ('{"title": "", "markdown": "one"}', "its title"),
         ('{"title": "\\u200f \\u0000", "markdown": ""}', "it has no text"),
         ('{"title": "a\\nb", "markdown": "one"}', "its title"),
-        (json.dumps({"title": "x" * 121, "markdown": "one"}), "its title"),
         ('{"title": "T", "markdown": " \\n"}', "it has no text"),
         (json.dumps({"title": "T", "markdown": "x" * 100_000}), "longer than 100,000"),
     ],
@@ -344,3 +343,52 @@ def test_reading_is_total(text: str, content_type: ContentType) -> None:
     draft = read_draft(text, content_type)
 
     assert isinstance(draft, UnusableDraft) or (0 < len(draft.title) <= 120 and draft.markdown.strip())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"Sure! Here is the post:\n\n```json\n{BODY}\n```\nI hope that helps.",
+        f"Sure! Here is the post: {BODY} Enjoy!",
+        f"{BODY}\n{BODY}",
+    ],
+)
+def test_talk_around_an_answer_is_left_out(answer: str) -> None:
+    assert read_draft(answer, CHANGELOG) == read_draft(BODY, CHANGELOG)
+
+
+def test_a_title_that_is_too_long_is_cut_at_a_word() -> None:
+    draft = read_draft(json.dumps({"title": "boil " * 30, "markdown": "one"}), CHANGELOG)
+    assert isinstance(draft, Draft)
+    assert draft.title == "boil " * 23 + "boil…"
+
+
+_FACTS = """{"url":"https://h.example/acme/lamp/commit/1?a=1&amp;b=2","date":"2030-06-02","tag":"v1.12.0"}
+{"text":"Serve 12,000 lamps at 3.5 V","names":["@ada"]}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("v1.12.0 of 2 June 2030 serves 12000 lamps, 2 ways. Thanks @Ada! [x](https://h.example/acme/lamp)", None),
+        ("https://h.example/acme/lamp/commit/1?a=1&b=2, at 3.5 V", None),
+        ("v9.9.9 is out", "9.9.9"),
+        ("v1.12.0-rc1 is out", "1.12.0-rc1"),
+        ("1.12 is out, not 1.13", "1.13"),
+        ("for 13,000 teams", "13,000"),
+        ("40 % faster", "40"),
+        ("see https://evil.example/acme.", "https://evil.example/acme"),
+        ("see https://h.exam", "https://h.exam"),
+        ("thanks @grace", "@grace"),
+    ],
+)
+def test_what_does_not_stand_in_the_material_is_found(text: str, fault: str | None) -> None:
+    assert unfounded(text, _FACTS) == fault
+
+
+def test_a_text_that_states_more_than_its_material_is_refused_without_being_repeated() -> None:
+    answer = json.dumps({"title": "T", "markdown": "12,345 teams use it"})
+    found = read_draft(answer, CHANGELOG, _FACTS)
+    assert isinstance(found, UnusableDraft)
+    assert "12,345" not in found.reason
+    assert found.detail == "12,345"

@@ -11,7 +11,7 @@ from contentsvc_adapters.writers.chat import Chat, ModelEndpoint, Patience
 from contentsvc_adapters.writers.completions import Broken
 from contentsvc_adapters.writers.inspection import inert
 from contentsvc_core.content.forms import silence
-from contentsvc_core.content.prompting import UnusableDraft, prompt_for, read_draft
+from contentsvc_core.content.prompting import Prompt, UnusableDraft, prompt_for, read_draft
 from contentsvc_core.content.writing import Brief, Draft, Silence
 from contentsvc_core.errors import WriterUnavailable
 from contentsvc_core.text import one_line
@@ -47,13 +47,20 @@ class OpenAICompatibleWriter:
         if (reason := await asyncio.to_thread(silence, brief, translates=True)) is not None:
             return Silence(reason=reason)
         prompt = await asyncio.to_thread(prompt_for, brief, limit=self._endpoint.context_chars)
-        text = await self._chat.ask(prompt)
-        if isinstance(text, Broken):
-            raise self._unavailable(text.reason)
-        draft = await asyncio.to_thread(_draft, text, brief)
+        draft = await self._ask(prompt, brief)
+        if isinstance(draft, UnusableDraft):
+            # Once: a model that does not mend a fault that it was told does not mend it later.
+            fault = f"{draft.reason} ({draft.detail})" if draft.detail else draft.reason
+            draft = await self._ask(prompt.repaired(fault), brief)
         if isinstance(draft, UnusableDraft):
             raise self._unavailable(f"the model's text cannot be used: {draft.reason}")  # noqa: EM102, TRY003  # masked
         return draft
+
+    async def _ask(self, prompt: Prompt, brief: Brief) -> Draft | UnusableDraft:
+        text = await self._chat.ask(prompt)
+        if isinstance(text, Broken):
+            raise self._unavailable(text.reason)
+        return await asyncio.to_thread(_draft, text, brief, prompt.facts)
 
     def _unavailable(self, reason: str) -> WriterUnavailable:
         # A server may call its faults whatever it likes, but not by its key.
@@ -61,8 +68,8 @@ class OpenAICompatibleWriter:
         return WriterUnavailable(reason.replace(key, "***") if len(key) >= _KEY_LENGTH else reason)
 
 
-def _draft(text: str, brief: Brief) -> Draft | UnusableDraft:
-    draft = read_draft(text, brief.content_type)
+def _draft(text: str, brief: Brief, facts: str) -> Draft | UnusableDraft:
+    draft = read_draft(text, brief.content_type, facts)
     if isinstance(draft, UnusableDraft):
         return draft
     markdown = inert(draft.markdown)

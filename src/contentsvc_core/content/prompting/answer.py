@@ -6,11 +6,13 @@ from typing import Any, Final, cast, final
 
 from attrs import frozen
 
+from contentsvc_core.content.changelog.wording import cut_at_word
 from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
 from contentsvc_core.content.forms.linkedin_post import LINKEDIN_LIMIT
 from contentsvc_core.content.forms.plain_text import URL_WEIGHT, weight
 from contentsvc_core.content.forms.twitter_post import TWEET_LIMIT
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.prompting.facts import unfounded
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.text import one_line, storable
 
@@ -21,6 +23,8 @@ LENGTH_LIMITS: Final = {ContentType.LINKEDIN_POST: LINKEDIN_LIMIT, ContentType.T
 # What a reasoning model says to itself, where its server does not keep that apart.
 _THOUGHTS: Final = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _FENCED: Final = re.compile(r"```[A-Za-z]*[ \t]*\n(.*)\n```", re.DOTALL)
+#: A JSON object with talk around it, in a code fence or not.
+_OBJECT: Final = re.compile(r"\{\s*\"(?:title|markdown)\"\s*:")
 _HEADING: Final = re.compile(r"#{1,2}[ \t]+(?=\S)")
 _BREAKS: Final = re.compile("[\r\n\x0b\x0c\x85\u2028\u2029]")
 _BARE_URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
@@ -34,6 +38,8 @@ class UnusableDraft:
 
     #: Repeats nothing of what was written.
     reason: str
+    #: What of the text is at fault, to be told to the model alone.
+    detail: str = ""
 
 
 @final
@@ -43,31 +49,35 @@ class _Parts:
     markdown: str
 
 
-def read_draft(text: str, content_type: ContentType) -> Draft | UnusableDraft:
+def read_draft(text: str, content_type: ContentType, facts: str | None = None) -> Draft | UnusableDraft:
     """Read what a model answered.
 
-    The JSON object that was asked for, also in a code fence and with line feeds inside its strings; or, of a server
-    that cannot hold its model to JSON, Markdown whose first line is a heading: the title. Anything else is nonsense,
-    and so is a part that is missing or too long, and a text that is longer than its place takes.
+    The JSON object that was asked for, also with talk around it and with line feeds inside its strings; or, of a server
+    that cannot hold its model to JSON, Markdown whose first line is a heading: the title. A title that is too long is
+    cut. Anything else is nonsense, and so is a part that is missing, a text that is longer than its place takes, and
+    one that states what does not stand in ``facts``.
     """
     thoughts = _THOUGHTS.match(text)
     answer = text[thoughts.end() if thoughts else 0 :].strip().removeprefix("\ufeff")
     if fenced := _FENCED.fullmatch(answer):
         answer = fenced[1].strip()
-    parts = _from_json(answer) if answer.startswith("{") else _from_markdown(answer)
+    begun = 0 if answer.startswith("{") else found.start() if (found := _OBJECT.search(answer)) else None
+    parts = _from_markdown(answer) if begun is None else _from_json(answer[begun:])
     if isinstance(parts, UnusableDraft):
         return parts
-    # One character more than it may have, so that a longer one shows.
-    title = one_line(parts.title, TITLE_LIMIT + 1)
+    title = cut_at_word(one_line(parts.title, 10 * TITLE_LIMIT), TITLE_LIMIT)
     markdown = _without_title(_clean(parts.markdown), title)
     fault = _title_fault(parts.title, title) or _text_fault(markdown, content_type)
-    return UnusableDraft(reason=fault) if fault else Draft(title=title, markdown=markdown)
+    if fault:
+        return UnusableDraft(reason=fault)
+    if facts is not None and (found := unfounded(f"{title}\n{markdown}", facts)) is not None:
+        reason = "it states a version, a number, an address or an account that the material does not hold"
+        return UnusableDraft(reason=reason, detail=one_line(found, TITLE_LIMIT))
+    return Draft(title=title, markdown=markdown)
 
 
 def _title_fault(given: str, title: str) -> str | None:
-    if _BREAKS.search(given.strip()) or not 1 <= len(title) <= TITLE_LIMIT:
-        return f"its title is not one line of 1 to {TITLE_LIMIT} characters"
-    return None
+    return "its title is not one line of text" if _BREAKS.search(given.strip()) or not title else None
 
 
 def _text_fault(markdown: str, content_type: ContentType) -> str | None:
@@ -93,11 +103,9 @@ def length_of(markdown: str, content_type: ContentType) -> int:
 def _from_json(answer: str) -> _Parts | UnusableDraft:
     try:
         # Not strict: a line feed inside a string is what small models get wrong, and nothing else can be meant by it.
-        found, end = json.JSONDecoder(strict=False).raw_decode(answer)
+        found, _ = json.JSONDecoder(strict=False).raw_decode(answer)
     except (ValueError, RecursionError):
         return UnusableDraft(reason="it is no JSON")
-    if answer[end:].strip():
-        return UnusableDraft(reason="something follows its JSON")
     title, markdown = (cast("dict[str, Any]", found).get(name) for name in ("title", "markdown"))
     if not (isinstance(title, str) and isinstance(markdown, str)):
         return UnusableDraft(reason='its JSON has no texts "title" and "markdown"')

@@ -3,7 +3,7 @@
 from hashlib import sha256
 from typing import Final, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from contentsvc_core.content.brand import LONG_TEXT_LIMIT, BrandIdentity, ToneProfile
 from contentsvc_core.content.prompting.material import SMALLEST_LIMIT, Material, gather, json_line
@@ -59,6 +59,13 @@ class Prompt:
     system: str
     #: The material between its marks.
     user: str
+    #: What an answer may state: the material and the voice.
+    facts: str
+
+    def repaired(self, fault: str) -> "Prompt":
+        """Return the same question, with what was wrong with the answer to it."""
+        asked = "Your last answer cannot be used: {fault}. Answer the whole task again, without that fault."
+        return evolve(self, user=f"{self.user}\n{asked.format(fault=fault)}\n")
 
 
 def prompt_for(brief: Brief, *, limit: int = MATERIAL_LIMIT) -> Prompt:
@@ -74,7 +81,7 @@ def prompt_for(brief: Brief, *, limit: int = MATERIAL_LIMIT) -> Prompt:
     mark = _mark(f"{voice}\n{told}")
     tone = brief.brand.tone_profile if brief.brand else ToneProfile.PROFESSIONAL
     system = _SYSTEM.format(task=TASKS[brief.content_type], tone=TONES[tone], voice=voice, mark=mark)
-    return Prompt(system=system, user=f"MATERIAL {mark}\n{told}\nEND MATERIAL {mark}\n")
+    return Prompt(system=system, user=f"MATERIAL {mark}\n{told}\nEND MATERIAL {mark}\n", facts=f"{told}\n{voice}")
 
 
 def _voice(brand: BrandIdentity | None) -> str:

@@ -1,0 +1,41 @@
+"""Whether a model's text keeps to its material: versions, numbers, addresses and accounts can be looked up."""
+
+import re
+from typing import Final
+
+_URL: Final = re.compile(r"https?://[^\s<>()\[\]\"]+")
+_VERSION: Final = re.compile(
+    r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+(?:[-.+]?(?:a|b|rc|alpha|beta|pre|dev)[.-]?[0-9]*)?)(?!\w)"
+)
+_NUMBER: Final = re.compile(r"(?<![\w.])#?([0-9]+(?:[.,\u202f'\u2019 ][0-9]{3})*(?:[.,][0-9]+)?)(?![\w])")
+_ACCOUNT: Final = re.compile(r"(?<![\w/.])@([A-Za-z0-9][\w-]{0,38})")
+_DIGITS: Final = re.compile(r"[0-9]+")
+_SEPARATORS: Final = re.compile(r"[.,\u202f'\u2019 ]")
+#: Longer numbers are no counts.
+_COUNT_DIGITS: Final = 6
+
+
+def unfounded(text: str, material: str) -> str | None:
+    """Return the first version, number, address or account of a text that its material does not hold.
+
+    Numbers up to the number of things in the material are counts, and always allowed.
+    """
+    material = material.replace("&amp;", "&")
+    text = text.replace("&amp;", "&").replace("\\", "")
+    for found in _URL.findall(text):
+        url = found.rstrip(".,;:!?'*_")
+        if not re.search(re.escape(url) + r"(?![\w.-])", material):
+            return url
+    text = _URL.sub(" ", text)
+    for version in _VERSION.findall(text):
+        if not re.search(rf"(?<![0-9.]){re.escape(version)}(?![0-9])", material):
+            return version
+    known = {digits.lstrip("0") or "0" for digits in _DIGITS.findall(_SEPARATORS.sub("", material))}
+    known |= {digits.lstrip("0") or "0" for digits in _DIGITS.findall(material)}
+    things = material.count("\n") + 1
+    for number in _NUMBER.findall(_VERSION.sub(" ", text)):
+        digits = _SEPARATORS.sub("", number).lstrip("0") or "0"
+        if digits not in known and not (len(digits) <= _COUNT_DIGITS and int(digits) <= things):
+            return number
+    accounts = {account.casefold() for account in _ACCOUNT.findall(material)}
+    return next((f"@{name}" for name in _ACCOUNT.findall(text) if name.casefold() not in accounts), None)
