@@ -97,7 +97,7 @@ class TestPosts:
             "content": "<p>Lamps</p>",
             "markdown": "Lamps",
             "contentType": "twitter_post",
-            "sourceMetadata": {"runId": "run_1"},
+            "sourceMetadata": {"runId": "run_1", "text": "Lamps"},
             "status": "draft",
             "createdAt": "2026-01-01T00:00:00.000Z",
             "updatedAt": "2026-01-01T12:00:00.000Z",

@@ -20,9 +20,12 @@ from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.content.forms import plain_text, write_content
 from contentsvc_core.content.forms.excerpts import explanation
+from contentsvc_core.content.forms.tense import in_past
 from contentsvc_core.content.pages import decode_page, site_facts
+from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.prompting import prompt_for, read_draft
+from contentsvc_core.content.prompting.facts import unfounded
 from contentsvc_core.content.public.atom import atom_document
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.feeds import feed_of
@@ -143,11 +146,16 @@ FUNCTIONS: Final[dict[str, _Work]] = {
     "clean": lambda text: clean(text, len(text)),
     "explanation": explanation,
     "inert for plain text": plain_text.inert,
+    "weight": plain_text.weight,
+    "text_of": text_of,
+    "in_past": in_past,
+    "unfounded": lambda text: unfounded(text, text),
     **{
         f"write_content, {kind.value}": lambda text, kind=kind: write_content(_of_push(kind, text))
         for kind in ContentType
     },
     "write_content of a release": lambda text: write_content(_of_release(ContentType.CHANGELOG, text)),
+    "write_content of a release with notes": lambda text: write_content(_of_release(ContentType.BLOG_POST, text)),
     "prompt_for": lambda text: prompt_for(_of_release(ContentType.BLOG_POST, text)),
     "read_draft": lambda text: read_draft(f"# a\n{text}", ContentType.TWITTER_POST),
     "site_facts": lambda text: propose_brand(site_facts(decode_page(text.encode(), "text/html")), "acme.example"),

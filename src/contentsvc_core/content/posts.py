@@ -75,9 +75,9 @@ def post_text(post: Post) -> str | None:
 def post_metadata(post: Post) -> dict[str, Any] | None:
     """Return a post's ``sourceMetadata``: where the post came from, and its plain text where its place needs one."""
     text = post_text(post)
-    if post.source_metadata is None and text is None:
+    if post.source_metadata is None:
         return None
-    return {**(post.source_metadata or {}), **({} if text is None else {"text": text})}
+    return {**post.source_metadata, **({} if text is None else {"text": text})}
 
 
 def post_body(post: Post) -> dict[str, Any]:

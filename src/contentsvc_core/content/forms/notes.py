@@ -38,7 +38,7 @@ _HEADINGS: Final[tuple[tuple[str, Section | None], ...]] = (
     (r"\badd|new\b|feature|enhanc|highlight", Section.ADDED),
 )
 _KINDS: Final = tuple((re.compile(pattern, re.IGNORECASE), section) for pattern, section in _HEADINGS)
-_HEADING: Final = re.compile(r" {0,3}(?:#{1,6}[ \t]+(.*?)[ \t#]*|(?:\*\*|__)([^*_]{1,80}?):?(?:\*\*|__):?)")
+_HEADING: Final = re.compile(r" {0,3}(?:#{1,6}[ \t]+(.*)|(?:\*\*|__)([^*_]{1,80}?):?(?:\*\*|__):?)")
 _ITEM: Final = re.compile(r"( *)(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t]+(.*)")
 _FENCE: Final = re.compile(r" {0,3}(?:```|~~~)")
 #: An entry that stands below another one begins with so many spaces.

@@ -20,10 +20,16 @@ _DOMAINS: Final = (
     "com|net|org|info|biz|io|co|ai|app|dev|xyz|top|site|online|shop|store|live|link|click|club|pro|tv|us|uk|eu|de|fr|es"
     "|it|nl|ru|cn|jp|kr|br|ch|at|be|se|fi|dk|cz|ly|gg|page|cloud|tech|blog|news|space|website|example"
 )
-_ADDRESS: Final = re.compile(rf"[^\s:]+://\S*|\bwww\.\S*|\b[\w-]+(?:\.[\w-]+)*\.(?:{_DOMAINS})\b", re.IGNORECASE)
+# Each begins where no sign of it precedes, and gives nothing back: every sign is looked at a fixed number of times.
+_ADDRESS: Final = re.compile(
+    rf"(?<![\w+.-])[a-z][\w+.-]*+://\S*+|(?<![\w.])www\.\S*+|(?<![\w.-])[\w-]++(?:\.[\w-]++)*?\.(?:{_DOMAINS})(?![\w-])",
+    re.IGNORECASE,
+)
 #: A dot that may make an address of a word, e.g. of ``README.md``: the place decides, and counts so.
-_DOTTED: Final = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}[\w/-]*")
-_MENTION: Final = re.compile(r"(?<!\w)[@\uff20$]+(?=[^\W\d])|[\uff03#]+(?=\w*[^\W\d])|(?<!\w)[@\uff20]+(?=\w)")
+_DOTTED: Final = re.compile(r"(?<![\w.-])[\w-]++(?:\.[\w-]++)*?\.[^\W\d_]{2,}+[\w/-]*+")
+_MENTION: Final = re.compile(
+    r"(?<![\w@\uff20$])[@\uff20$]++(?=[^\W\d]|(?<!\$)\w)|(?<![\uff03#])[\uff03#]++(?=\w*[^\W\d])"
+)
 _PLAIN: Final = re.compile(r"[*~_]")
 
 

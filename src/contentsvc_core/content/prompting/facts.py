@@ -22,12 +22,12 @@ def unfounded(text: str, material: str) -> str | None:
     """
     material = material.replace("&amp;", "&")
     text = text.replace("&amp;", "&").replace("\\", "")
-    for found in _URL.findall(text):
+    for found in dict.fromkeys(_URL.findall(text)):
         url = found.rstrip(".,;:!?'*_")
         if not re.search(re.escape(url) + r"(?![\w.-])", material):
             return url
     text = _URL.sub(" ", text)
-    for version in _VERSION.findall(text):
+    for version in dict.fromkeys(_VERSION.findall(text)):
         if not re.search(rf"(?<![0-9.]){re.escape(version)}(?![0-9])", material):
             return version
     known = {digits.lstrip("0") or "0" for digits in _DIGITS.findall(_SEPARATORS.sub("", material))}
