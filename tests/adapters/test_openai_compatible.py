@@ -78,7 +78,7 @@ async def test_what_the_model_wrote_becomes_the_draft(answer: Answer) -> None:
 
     assert (asked.method, asked.path) == ("POST", "/v1/chat/completions")
     assert asked.headers["authorization"] == f"Bearer {KEY}"
-    assert asked.question.keys() == {"model", "messages", "stream", "max_tokens", "response_format"}
+    assert asked.question.keys() == {"model", "messages", "stream", "max_tokens", "response_format", "stream_options"}
     assert asked.question["model"] == "lamp-1"
     assert asked.question["stream"] is True
     assert asked.question["max_tokens"] == 500
@@ -266,15 +266,17 @@ async def test_redirects_are_not_followed() -> None:
 async def test_a_server_that_does_not_know_a_wish_is_asked_without_it_from_then_on() -> None:
     no_json = refused(400, {"message": "'response_format.type' must be 'json_schema' or 'text'"})
     no_cap = refused(400, {"message": "Use 'max_completion_tokens' instead.", "param": "max_tokens"})
-    async with model_server(no_json, no_cap, streamed(ANSWER)) as server:
+    no_count = refused(400, {"message": "Unknown parameter: stream_options"})
+    async with model_server(no_json, no_cap, no_count, streamed(ANSWER)) as server:
         writer = OpenAICompatibleWriter(ModelEndpoint(base_url=server.url, model="m", max_tokens=500), PATIENCE)
         assert await writer.write(brief()) == DRAFT
         assert await writer.write(brief()) == DRAFT
         await writer.aclose()
 
-    first, _, third, fourth = (asked.question for asked in server.asked)
+    first, _, _, third, fourth = (asked.question for asked in server.asked)
     assert "response_format" in first
     assert "response_format" not in third
+    assert "stream_options" not in third
     assert (third.get("max_tokens"), third["max_completion_tokens"]) == (None, 500)
     assert third == fourth
 
@@ -342,3 +344,14 @@ async def test_a_model_is_told_its_fault_once_and_may_mend_it() -> None:
     assert first.message("system") == second.message("system")
     assert second.message("user").startswith(first.message("user"))
     assert "does not hold (9.9.9)" in second.message("user")
+
+
+async def test_the_tokens_that_a_server_counts_are_kept_over_both_answers() -> None:
+    counted = b'data: {"choices": [], "usage": {"prompt_tokens": 20, "completion_tokens": 3}}\n\n'
+    wrong = json.dumps({"title": "v9.9.9", "markdown": "12,000 teams"})
+    answers = [sent(event(text), event(None, "stop"), counted, DONE) for text in (wrong, ANSWER)]
+    async with model_server(*answers) as server:
+        draft = await written(server.url)
+
+    assert isinstance(draft, Draft)
+    assert draft.usage == (40, 6)

@@ -18,7 +18,9 @@ from contentsvc_core.testing import PlainSteps
 from contentsvc_core.usecases.perform import COSTLY_ATTEMPTS, Performer
 from contentsvc_core.workflows.runs import retry_delay
 
-ANSWER: Final = json.dumps({"title": "Light", "markdown": "It **turns** <b>now</b>. [More](https://x.example)"})
+ANSWER: Final = json.dumps(
+    {"title": "Light", "markdown": "It **turns** <b>now</b>. [More](https://codehost.example/acme)"}
+)
 TRIES: Final = 2
 
 
@@ -52,9 +54,9 @@ async def test_the_post_is_what_the_model_wrote_and_says_so(world: World) -> Non
 
     assert asked == 1
     assert post.title == "Light"
-    assert post.markdown == "It **turns** \\<b>now\\</b>. [More](https://x.example)\n"
+    assert post.markdown == "It **turns** \\<b>now\\</b>. [More](https://codehost.example/acme)\n"
     assert "<strong>turns</strong> &lt;b&gt;now&lt;/b&gt;" in post.content
-    assert 'href="https://x.example"' in post.content
+    assert 'href="https://codehost.example/acme"' in post.content
     assert (post.source_metadata or {})["writer"] == "openai-compatible:lamp-1"
 
 
@@ -69,7 +71,11 @@ async def test_after_some_failures_the_rules_write_and_the_post_says_so(world: W
 
     assert asked == TRIES * COSTLY_ATTEMPTS
     assert "lamp" in post.markdown
-    assert (post.source_metadata or {})["writer"] == "deterministic, since openai-compatible:lamp-1 failed"
+    metadata = post.source_metadata or {}
+    assert metadata["writer"] == "deterministic, since openai-compatible:lamp-1 failed"
+    (warning,) = metadata["warnings"]
+    assert warning.startswith("openai-compatible:lamp-1 failed, so rules wrote this post: WriterUnavailable: ")
+    assert "answers 503" in warning
 
 
 async def test_why_a_model_failed_stands_in_the_run_without_key_and_prompt(world: World) -> None:

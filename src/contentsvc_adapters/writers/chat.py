@@ -9,7 +9,7 @@ import httpx
 import msgspec
 from attrs import field, frozen
 
-from contentsvc_adapters.writers.completions import Broken, Completion, named_fault, read_fault
+from contentsvc_adapters.writers.completions import Answer, Broken, Completion, named_fault, read_fault
 from contentsvc_core.content.prompting import MATERIAL_LIMIT, Prompt
 
 #: How much of a refusal is read, in bytes.
@@ -100,6 +100,7 @@ class Chat:
         # What this server turned out not to understand is not said to it again.
         self._json_mode = True
         self._cap = "max_tokens"
+        self._counts = True
         # The size of what is compressed could not be bounded, so it is not asked for.
         headers = {"Accept": "text/event-stream, application/json", "Accept-Encoding": "identity"}
         if endpoint.key:
@@ -118,7 +119,7 @@ class Chat:
         """Close the connections; nothing can be asked after that."""
         await self._client.aclose()
 
-    async def ask(self, prompt: Prompt) -> str | Broken:
+    async def ask(self, prompt: Prompt) -> Answer | Broken:
         """Ask until there is an answer, or asking is of no use; within the endpoint's time."""
         try:
             async with asyncio.timeout(self._endpoint.timeout_s):
@@ -126,13 +127,13 @@ class Chat:
         except TimeoutError:
             return Broken(reason=f"the model has not finished within {self._endpoint.timeout_s:g} s")
 
-    async def _ask(self, prompt: Prompt) -> str | Broken:
+    async def _ask(self, prompt: Prompt) -> Answer | Broken:
         pause_s = self._patience.first_pause_s
         tried = 0
         while True:
             given = await self._ask_once(self._question(prompt))
             if isinstance(given, _OtherWords):
-                # Once for each thing that can be said otherwise, and these are two.
+                # Once for each thing that can be said otherwise, and these are three.
                 continue
             if not isinstance(given, _Later):
                 return given
@@ -155,9 +156,11 @@ class Chat:
             "stream": True,
             self._cap: self._endpoint.max_tokens,
         }
+        if self._counts:
+            question["stream_options"] = {"include_usage": True}
         return question | ({"response_format": {"type": "json_object"}} if self._json_mode else {})
 
-    async def _ask_once(self, question: dict[str, Any]) -> str | Broken | _Later | _OtherWords:
+    async def _ask_once(self, question: dict[str, Any]) -> Answer | Broken | _Later | _OtherWords:
         url = f"{self._endpoint.base_url}/chat/completions"
         request = self._client.build_request("POST", url, content=msgspec.json.encode(question))
         try:
@@ -172,7 +175,7 @@ class Chat:
         finally:
             await response.aclose()
 
-    async def _read(self, response: httpx.Response) -> str | Broken:
+    async def _read(self, response: httpx.Response) -> Answer | Broken:
         """Read an answer: one that stalls is given up, one that is slow and steady is not."""
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
             return Broken(reason="the model's answer is compressed, which was not asked for")
@@ -187,7 +190,8 @@ class Chat:
                     silence.reschedule(loop.time() + self._patience.silence_s)
         except TimeoutError:
             return Broken(reason=f"the model has stalled for {self._patience.silence_s:g} s")
-        return completion.text()
+        text = completion.text()
+        return text if isinstance(text, Broken) else Answer(text=text, usage=completion.usage)
 
     async def _refused(self, response: httpx.Response, question: dict[str, Any]) -> Broken | _Later | _OtherWords:
         status = response.status_code
@@ -206,6 +210,9 @@ class Chat:
         """Tell whether a refusal names something that can be left out, or called otherwise."""
         if "response_format" in said and "response_format" in question:
             self._json_mode = False
+            return True
+        if ("stream_options" in said or "include_usage" in said) and "stream_options" in question:
+            self._counts = False
             return True
         if "max_completion_tokens" in said and "max_tokens" in question:
             self._cap = "max_completion_tokens"

@@ -5,7 +5,7 @@ complete.
 """
 
 import re
-from typing import Any, Final, cast, final
+from typing import Annotated, Any, Final, cast, final
 
 import msgspec
 from attrs import frozen
@@ -18,6 +18,10 @@ _EVENT_LIMIT: Final = 1024 * 1024
 _FIELDS_SKIPPED: Final = (b":", b"event:", b"id:", b"retry:")
 #: What a fault calls itself, when it is a word that is fit to be shown.
 _WORD: Final = re.compile(r"[A-Za-z_]{1,64}")
+
+
+#: More tokens than any model reads or writes at once.
+_TOKENS: Final = 10**9
 
 
 class _Said(msgspec.Struct):
@@ -34,12 +38,28 @@ class _Choice(msgspec.Struct):
     finish_reason: str | None = None
 
 
+class _Usage(msgspec.Struct):
+    prompt_tokens: Annotated[int, msgspec.Meta(ge=0, le=_TOKENS)] = 0
+    completion_tokens: Annotated[int, msgspec.Meta(ge=0, le=_TOKENS)] = 0
+
+
 class _Chunk(msgspec.Struct):
     choices: list[_Choice] | None = None
     error: Any = None
+    usage: _Usage | None = None
 
 
 _CHUNKS: Final = msgspec.json.Decoder(_Chunk)
+
+
+@final
+@frozen(kw_only=True)
+class Answer:
+    """A complete answer."""
+
+    text: str
+    #: The tokens that the model read and wrote; ``None``: the server does not say.
+    usage: tuple[int, int] | None = None
 
 
 @final
@@ -66,6 +86,8 @@ class Completion:
         self._finish: str | None = None
         self._done = False
         self._fault: str | None = None
+        #: The tokens that the model read and wrote, once the server says so.
+        self.usage: tuple[int, int] | None = None
 
     def feed(self, piece: bytes) -> bool:
         """Take the next bytes; tell whether nothing more need be read: the answer is complete, or broken."""
@@ -127,6 +149,8 @@ class Completion:
             return self._broken("is no chat completion")
         if chunk.error is not None:
             return self._broken(f"reports a fault{named_fault(chunk.error)}")
+        if chunk.usage is not None and chunk.usage.prompt_tokens:
+            self.usage = (chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
         for choice in chunk.choices or ():
             if choice.index:
                 continue

@@ -7,6 +7,8 @@ the conversation.
 import asyncio
 from typing import Final, final
 
+from attrs import evolve
+
 from contentsvc_adapters.writers.chat import Chat, ModelEndpoint, Patience
 from contentsvc_adapters.writers.completions import Broken
 from contentsvc_adapters.writers.inspection import inert
@@ -47,25 +49,30 @@ class OpenAICompatibleWriter:
         if (reason := await asyncio.to_thread(silence, brief, translates=True)) is not None:
             return Silence(reason=reason)
         prompt = await asyncio.to_thread(prompt_for, brief, limit=self._endpoint.context_chars)
-        draft = await self._ask(prompt, brief)
+        draft, usage = await self._ask(prompt, brief)
         if isinstance(draft, UnusableDraft):
             # Once: a model that does not mend a fault that it was told does not mend it later.
             fault = f"{draft.reason} ({draft.detail})" if draft.detail else draft.reason
-            draft = await self._ask(prompt.repaired(fault), brief)
+            draft, more = await self._ask(prompt.repaired(fault), brief)
+            usage = _together(usage, more)
         if isinstance(draft, UnusableDraft):
             raise self._unavailable(f"the model's text cannot be used: {draft.reason}")  # noqa: EM102, TRY003  # masked
-        return draft
+        return evolve(draft, usage=usage)
 
-    async def _ask(self, prompt: Prompt, brief: Brief) -> Draft | UnusableDraft:
-        text = await self._chat.ask(prompt)
-        if isinstance(text, Broken):
-            raise self._unavailable(text.reason)
-        return await asyncio.to_thread(_draft, text, brief, prompt.facts)
+    async def _ask(self, prompt: Prompt, brief: Brief) -> tuple[Draft | UnusableDraft, tuple[int, int] | None]:
+        answer = await self._chat.ask(prompt)
+        if isinstance(answer, Broken):
+            raise self._unavailable(answer.reason)
+        return await asyncio.to_thread(_draft, answer.text, brief, prompt.facts), answer.usage
 
     def _unavailable(self, reason: str) -> WriterUnavailable:
         # A server may call its faults whatever it likes, but not by its key.
         key = self._endpoint.key
         return WriterUnavailable(reason.replace(key, "***") if len(key) >= _KEY_LENGTH else reason)
+
+
+def _together(one: tuple[int, int] | None, other: tuple[int, int] | None) -> tuple[int, int] | None:
+    return (one[0] + other[0], one[1] + other[1]) if one and other else one or other
 
 
 def _draft(text: str, brief: Brief, facts: str) -> Draft | UnusableDraft:

@@ -65,6 +65,8 @@ class Draft:
     title: str
     #: Markdown in which all foreign text is escaped.
     markdown: str
+    #: What a model took to write it, in its tokens: those it read, and those it wrote; ``None``: not known.
+    usage: tuple[int, int] | None = None
 
 
 @final

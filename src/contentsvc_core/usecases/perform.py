@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final, Protocol, assert_never, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity, unheard
 from contentsvc_core.content.editing import halved
@@ -41,7 +41,8 @@ from contentsvc_core.workflows.runs import (
 )
 
 _ERROR_LENGTH: Final = 500
-#: What the step "write" gives where there is a draft, which itself stays in the stores; else why there is none.
+#: What the step "write" gives where there is a draft, which itself stays in the stores, with the tokens that a model
+#: read and wrote; else why there is none.
 _WRITTEN: Final = "written"
 _NO_SITES: Final = "websites are not read here"
 #: So many attempts a costly writer has; then the fallback writes, so that a post comes whatever has become of it.
@@ -257,16 +258,19 @@ class Performer:
                 draft = await writer.write(gathered.brief)
                 if isinstance(draft, Silence):
                     return draft.reason
-                await self._memory.keep_draft(run, draft)
+                await self._memory.keep_draft(run, evolve(draft, usage=None))
+                if draft.usage is not None:
+                    return f"{_WRITTEN} {draft.usage[0]} {draft.usage[1]}"
             return _WRITTEN
 
-        if (told := await steps.run("write", write)) != _WRITTEN:
-            return Silence(reason=told)
+        told, *tokens = (result := await steps.run("write", write)).split(" ")
+        if told != _WRITTEN:
+            return Silence(reason=result)
         draft = await self._memory.draft(run)
         if draft is None:
             # Its taker has changed since: what the step gives is kept for nobody else.
             raise RunGone
-        return draft
+        return evolve(draft, usage=(int(tokens[0]), int(tokens[1]))) if tokens else draft
 
     async def _complete(self, run: WorkflowRun, order: _Order, written: _Written) -> None:
         now = self._clock.now()
@@ -329,6 +333,7 @@ def _metadata(run: WorkflowRun, order: _Order, written: _Written) -> dict[str, A
         "jobId": cause.job_id if isinstance(cause, Generation) else None,
         "scheduleId": cause.schedule_id if isinstance(cause, Generation) else None,
     }
+    usage = written.draft.usage
     kinds = [cause.event.type] if isinstance(cause, Delivered) else sorted({event.type for event in events})
     return {
         **{name: value for name, value in started.items() if value is not None},
@@ -338,6 +343,7 @@ def _metadata(run: WorkflowRun, order: _Order, written: _Written) -> dict[str, A
         "eventTypes": kinds,
         "occurredAt": iso_ms(order.occurred_at),
         "writer": written.writer,
+        **({} if usage is None else {"usage": {"promptTokens": usage[0], "completionTokens": usage[1]}}),
         **({"warnings": list(written.warnings)} if written.warnings else {}),
         **({} if order.brand is None else {"brandIdentityId": order.brand.id}),
     }
