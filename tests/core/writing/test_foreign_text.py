@@ -110,7 +110,7 @@ def test_plain_text_reads_the_same_with_and_without_a_renderer(text: str) -> Non
         ("www.evil.zz or evil.com/x", "www[.]evil[.]zz or evil[.]com/x"),
         ("update README.md and v1.5", "update README.md and v1.5"),
         ("ask @everyone, fix #12 of x@v4", "ask everyone, fix #12 of x@v4"),
-        ("for #anything and $cash", "for anything and cash"),
+        ("for #anything, A#b and $cash", "for anything, A#b and cash"),
         ("\uff20ada \uff03b", "ada b"),
     ],
 )

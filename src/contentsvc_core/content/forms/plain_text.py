@@ -28,7 +28,7 @@ _ADDRESS: Final = re.compile(
 #: A dot that may make an address of a word, e.g. of ``README.md``: the place decides, and counts so.
 _DOTTED: Final = re.compile(r"(?<![\w.-])[\w-]++(?:\.[\w-]++)*?\.[^\W\d_]{2,}+[\w/-]*+")
 _MENTION: Final = re.compile(
-    r"(?<![\w@\uff20$])[@\uff20$]++(?=[^\W\d]|(?<!\$)\w)|(?<![\uff03#])[\uff03#]++(?=\w*[^\W\d])"
+    r"(?<![\w@\uff20$])[@\uff20$]++(?=[^\W\d]|(?<!\$)\w)|(?<![\w\uff03#])[\uff03#]++(?=\w*[^\W\d])"
 )
 _PLAIN: Final = re.compile(r"[*~_]")
 
