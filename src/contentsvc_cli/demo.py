@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
@@ -18,20 +18,18 @@ from attrs import define, field
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
-from contentsvc_cli.demo_history import DemoHistory, demo_history, release_without_notes
+from contentsvc_cli.demo_history import RELEASE, SAMPLE, DemoHistory, history_of, release_without_notes
+from contentsvc_cli.git import GitFailed
 from contentsvc_cli.local_server import free_port, start, stop, until_ready
-from contentsvc_cli.output import cell, printable, show
+from contentsvc_cli.output import printable, show
 from contentsvc_cli.recordings import RecordedDelivery, headers_for
 from contentsvc_cli.sample import other_kinds
 from contentsvc_cli.sending import Answer, send_recorded
 from contentsvc_cli.waiting import Waiting, waiting
 from contentsvc_cli.wiring import accepted, open_desk
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.insights import LogSearch
-from contentsvc_core.journal import ListedEntry
 from contentsvc_core.organizations import webhook_url
 from contentsvc_core.ports import Insights
 from contentsvc_core.usecases.operate import Connection
@@ -40,20 +38,33 @@ from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_http.settings import Settings
 
 _RUNS_S: Final = 30.0
-_CELL: Final = 200
+#: The width of the output in a pipe, in columns: a title and a line of a changelog fit.
+_PIPE_WIDTH: Final = 110
+#: The longest post that is shown whole, in lines: with the frame and what stands around it, a terminal of 25 holds it.
+_LINES: Final = 17
 
 
 @click.command()
 @click.option("--keep", is_flag=True, help="Leave the server up, and say where.")
 @click.option(
+    "--repository",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="PATH",
+    help="Use the history of a local git repository instead of the sample.",
+)
+@click.option(
     "--json", "as_json", is_flag=True, help="Print what came of it as JSON; the story goes to standard error."
 )
-def demo(*, keep: bool, as_json: bool) -> None:
-    """Show the main job: a history is sent as webhooks, and a changelog comes out.
+def demo(*, keep: bool, repository: Path | None, as_json: bool) -> None:
+    """Send a history as webhooks to a server on this machine, and show the changelog that comes out.
 
     Everything happens in a temporary folder, on a free port of this machine alone. Exit code 0 when every delivery was
     answered as it should be and every workflow run has ended.
     """
+    try:
+        history = SAMPLE if repository is None else history_of(repository)
+    except GitFailed as failed:
+        raise click.UsageError(str(failed)) from failed
     folder = Path(tempfile.mkdtemp(prefix="contentsvc-demo-"))
     port = free_port()
     settings = Settings(
@@ -61,19 +72,20 @@ def demo(*, keep: bool, as_json: bool) -> None:
         base_url=f"http://127.0.0.1:{port}",
         log_format="json",
     )
-    console = Console(width=None if sys.stdout.isatty() else 140, stderr=as_json)
+    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, stderr=as_json)
     told = _Told()
     # Ended from outside, it must not leave the server behind.
     signal.signal(signal.SIGTERM, _give_up)
     server = start(settings, folder, port, keep=keep)
     try:
-        faults = asyncio.run(_tell(settings, folder, console, told))
+        faults = asyncio.run(_tell(settings, folder, history, console, told))
     except BaseException:
         stop(server)
         raise
     if keep:
         _print_next(console, settings, _write_environment(settings, folder, told.key), told.key, server.pid)
     else:
+        console.print(Text("Look around in the dashboard, the log and the API: contentsvc demo --keep"), soft_wrap=True)
         stop(server)
         shutil.rmtree(folder)
     if as_json:
@@ -135,13 +147,11 @@ class _Told:
     post: dict[str, object] | None = None
 
 
-async def _tell(settings: Settings, folder: Path, console: Console, told: _Told) -> list[str]:
-    """Tell the story; give what was not as it should be."""
+async def _tell(settings: Settings, folder: Path, history: DemoHistory, console: Console, told: _Told) -> list[str]:
+    """Run the demo; return what was not as it should be."""
     with waiting("starting a server"):
-        history = demo_history()
         await until_ready(settings.base_url, folder)
     async with open_desk(settings) as desk:
-        console.rule("1. An organization, a key, an integration, a trigger")
         organization = accepted(await desk.operator.create_organization("Acme", slug="acme"))
         key = accepted(await desk.operator.issue_key(organization, name="demo", scopes=tuple(Scope)))
         told.key = key.key
@@ -155,34 +165,23 @@ async def _tell(settings: Settings, folder: Path, console: Console, told: _Told)
             )
         )
         url = webhook_url(settings.base_url, connection.integration, history.repository_id)
-        trigger = accepted(
+        accepted(
             await desk.triggers.create(
                 organization.id, repository_ids=[history.repository_id], auto_publish=True, name="changelog"
             )
         )
-        _print_pairs(
-            console, organization=organization.slug, key=f"{key.record.prefix}_…", webhook=url, trigger=trigger.id
-        )
-
-        console.rule(f"2. {len(history.deliveries)} deliveries of {history.repository}, and one of every other kind")
         with waiting("sending") as shown:
             answers, faults = await _send_all(history, url, connection, shown)
-        told.answers = dict(Counter(answer.kind for _, answer in answers))
-        _print_answers(console, answers)
-
-        console.rule("3. The workflow runs")
+        told.answers = dict(Counter(answer.kind for answer in answers))
         with waiting("waiting for the runs"):
             runs = await _until_ended(desk.stores.insights, organization.id)
         told.runs = dict(Counter(run.status.value for run in runs))
-        console.print(", ".join(f"{count} {status}" for status, count in sorted(told.runs.items())))
         faults += [f"run {run.id} {run.status.value}: {run.error}" for run in runs if run.status.value not in _ENDED]
-
-        console.rule("4. The log, newest first")
-        _print_log(console, await desk.stores.insights.log(organization.id, LogSearch(), limit=12))
-
-        console.rule("5. GET /v1/posts")
-        told.post = await _print_posts(console, settings.base_url, key.key)
-        faults += [] if told.post else ["no post was written"]
+        _print_counts(console, history, answers, told.runs)
+        told.post = await _release_post(settings.base_url, key.key)
+    if told.post is None:
+        return [*faults, "no post was written"]
+    _print_post(console, told.post)
     return faults
 
 
@@ -193,16 +192,16 @@ _MOST_RUNS: Final = 10_000
 
 async def _send_all(
     history: DemoHistory, url: str, connection: Connection, shown: Waiting
-) -> tuple[list[tuple[str, Answer]], list[str]]:
-    """Send the history and everything else; give the answers, and those that are not as they should be."""
+) -> tuple[list[Answer], list[str]]:
+    """Send the history and everything else; return the answers, and those that are not as they should be."""
     secret = connection.secret
     faults: list[str] = []
-    told: list[tuple[str, Answer]] = []
+    answers: list[Answer] = []
     answered = 0
 
     async def send(what: str, sent: Iterable[RecordedDelivery], expected: set[str]) -> None:
         for answer in await send_recorded(sent, url=url, secret=secret, on_answer=count):
-            told.append((what, answer))
+            answers.append(answer)
             if answer.kind not in expected:
                 faults.append(f"{what} {answer.delivery}: {answer.kind} ({answer.text})")
 
@@ -217,10 +216,10 @@ async def _send_all(
     await send("other kinds", others, {"processed", "filtered", "ignored", "pong"})
     await send("sent again", history.deliveries[-1:], {"duplicate"})
     tampered = await _send_tampered(history.deliveries[-1], url, secret)
-    told.append(("tampered with", tampered))
+    answers.append(tampered)
     if tampered.status != httpx.codes.UNAUTHORIZED.value:
         faults.append(f"a tampered delivery was answered {tampered.status}")
-    return told, faults
+    return answers, faults
 
 
 async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> Answer:
@@ -250,38 +249,33 @@ async def _until_ended(insights: Insights, organization_id: str) -> Sequence[Lis
         await asyncio.sleep(0.1)
 
 
-async def _print_posts(console: Console, base_url: str, key: str) -> dict[str, object] | None:
-    """Show the list as the API gives it, and the longest post of it; give that one."""
+async def _release_post(base_url: str, key: str) -> dict[str, object] | None:
+    """Return the post of the release that the demo made, as the API has it."""
     async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
         response = await client.get("/v1/posts", params={"limit": 100}, headers={"Authorization": f"Bearer {key}"})
-    body: dict[str, Any] = response.raise_for_status().json()
-    table = Table("createdAt", "status", "title", header_style="bold", box=None, pad_edge=False)
-    for post in body["posts"][:8]:
-        table.add_row(*(cell(name, post[name], limit=_CELL) for name in ("createdAt", "status", "title")))
-    console.print(table)
-    console.print(f"… {body['pagination']['totalItems']} posts in all")
-    longest = max(body["posts"], key=lambda post: len(post["markdown"]), default=None)
-    if longest is not None:
-        console.print(Panel(Markdown(printable(longest["markdown"], console.file)), title=Text(longest["title"])))
-    return longest
+    posts: list[dict[str, Any]] = response.raise_for_status().json()["posts"]
+    return next((post for post in posts if RELEASE in post["sourceMetadata"]["deliveryIds"]), None)
 
 
-def _print_answers(console: Console, answers: list[tuple[str, Answer]]) -> None:
-    counted = Counter((what, answer.event, answer.status, answer.kind) for what, answer in answers)
-    table = Table("deliveries", "what", "event", "status", "answer", header_style="bold", box=None, pad_edge=False)
-    for (what, event, status, kind), count in counted.items():
-        table.add_row(str(count), what, event, cell("status", status), cell("answer", kind))
-    console.print(table)
+def _print_counts(console: Console, history: DemoHistory, answers: Sequence[Answer], runs: dict[str, int]) -> None:
+    """Print what was sent and what came of it."""
+    kinds = Counter("refused (401)" if answer.kind == "error" else answer.kind for answer in answers)
+    lines = (
+        f"{len(answers)} deliveries of {history.repository} to a server on this machine:",
+        f"  {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}",
+        f"{sum(runs.values())} workflow runs: {', '.join(f'{count} {each}' for each, count in sorted(runs.items()))}",
+    )
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
 
 
-def _print_log(console: Console, entries: Sequence[ListedEntry]) -> None:
-    table = Table("createdAt", "status", "title", "reason", header_style="bold", box=None, pad_edge=False)
-    for entry in entries:
-        told = (cell("statusCode", entry.status_code), cell("title", entry.title), cell("reason", entry.reason))
-        table.add_row(f"{entry.created_at:%H:%M:%S}", *told)
-    console.print(table)
-
-
-def _print_pairs(console: Console, **pairs: str) -> None:
-    for name, value in pairs.items():
-        console.print(Text(f"{name:14}{value}"), soft_wrap=True)
+def _print_post(console: Console, post: Mapping[str, object]) -> None:
+    """Print a post in a frame, as far as it fits into a terminal."""
+    text = printable(str(post["markdown"]), console.file)
+    rendered = console.render_lines(Markdown(text), console.options.update_width(console.width - 4))
+    shown = rendered if len(rendered) <= _LINES else rendered[: _LINES - 1]
+    body = Text("\n").join(Text.assemble(*((each.text, each.style or "") for each in line)) for line in shown)
+    hidden = len(rendered) - len(shown)
+    console.print(
+        Panel(body, title=Text(str(post["title"])), subtitle=Text(f"and {hidden} more lines") if hidden else None)
+    )

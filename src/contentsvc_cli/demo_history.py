@@ -1,13 +1,12 @@
-"""What the demo sends: this project's own history where it is at hand, else the sample."""
+"""What the demo sends: the sample, or the history of a local repository."""
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final, final
 
 import msgspec
 from attrs import frozen
 
-from contentsvc_cli.git import GitFailed, Repository
+from contentsvc_cli.git import Repository
 from contentsvc_cli.history import deliveries, hosted_repository
 from contentsvc_cli.recordings import RecordedDelivery
 from contentsvc_cli.sample import BRANCH, sample_history
@@ -16,6 +15,8 @@ from contentsvc_cli.sample import REPOSITORY_ID as SAMPLE_ID
 
 #: At most so many deliveries of a history are sent, the newest: the demo stays under a minute.
 _MOST: Final = 120
+#: The delivery id of the release that the demo makes.
+RELEASE: Final = "00000000-0000-4000-8000-000000000099"
 
 
 @final
@@ -29,42 +30,43 @@ class DemoHistory:
     deliveries: tuple[RecordedDelivery, ...]
     #: The release that the demo makes itself, without notes.
     next_tag: str
+    #: When that release is published, ISO 8601; ``None``: when it arrives.
+    released_at: str | None
 
 
-def demo_history() -> DemoHistory:
-    """Take this project's own history where it is at hand, else the sample."""
-    root = Path(__file__).resolve().parents[2]
-    try:
-        # Installed, this file lies in somebody else's folders, and so perhaps in somebody else's repository.
-        if not (root / "src" / __name__.split(".")[0]).is_dir():
-            return _SAMPLE
-        repository = Repository(root)
-        line = repository.line()
-        hosted = hosted_repository(origin=None, folder="contentsvc", branch=line.branch, full_name="acme/contentsvc")
-        told = deliveries(hosted, repository.pushes(line.tip), repository.tags(), repository.commits)
-        own = tuple(told)[-_MOST:]
-    except GitFailed:
-        return _SAMPLE
+def history_of(path: Path) -> DemoHistory:
+    """Return the history of a local git repository.
+
+    Raises:
+        GitFailed: There is no git repository at the path, or git cannot read it.
+    """
+    repository = Repository(path)
+    line = repository.line()
+    hosted = hosted_repository(origin=repository.origin(), folder=repository.folder_name, branch=line.branch)
+    told = tuple(deliveries(hosted, repository.pushes(line.tip), repository.tags(), repository.commits))
     return DemoHistory(
         repository=hosted.full_name,
         repository_id=hosted.id,
         branch=line.branch,
-        deliveries=own,
-        next_tag=f"v{version('contentsvc')}",
+        deliveries=told[-_MOST:],
+        next_tag="next",
+        released_at=None,
     )
 
 
-_SAMPLE: Final = DemoHistory(
+#: The sample, released as a version that its own history does not have.
+SAMPLE: Final = DemoHistory(
     repository=SAMPLE_REPOSITORY,
     repository_id=SAMPLE_ID,
     branch=BRANCH,
     deliveries=tuple(sample_history()),
-    next_tag="v3.0.0",
+    next_tag="v2.1.0",
+    released_at="2025-09-12T09:00:00Z",
 )
 
 
 def release_without_notes(history: DemoHistory) -> RecordedDelivery:
-    """Make a release without notes: its post is written from the pushes that were stored before it."""
+    """Return a release without notes: its post is written from the pushes that were stored before it."""
     page = f"https://codehost.example/{history.repository}"
     body = {
         "action": "published",
@@ -74,10 +76,9 @@ def release_without_notes(history: DemoHistory) -> RecordedDelivery:
             "body": None,
             "draft": False,
             "prerelease": False,
-            "published_at": "2026-01-01T12:00:00Z",
+            "published_at": history.released_at,
             "html_url": f"{page}/releases/tag/{history.next_tag}",
         },
         "repository": {"id": history.repository_id, "full_name": history.repository, "html_url": page},
     }
-    delivery = "00000000-0000-4000-8000-000000000099"
-    return RecordedDelivery(event="release", delivery=delivery, body=msgspec.json.encode(body))
+    return RecordedDelivery(event="release", delivery=RELEASE, body=msgspec.json.encode(body))

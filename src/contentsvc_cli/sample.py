@@ -2,7 +2,7 @@
 
 It stands in where no repository is at hand, and holds one of each: features and fixes, a breaking change, a security
 fix, a reverted change, a merge, documentation, a dependency that a bot raised, two authors of one commit, a release
-with notes and one without.
+with notes, one without, and pushes after the last one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -117,6 +117,37 @@ _STEPS: Final[tuple[tuple[tuple[Person, str], ...] | tuple[str, str | None], ...
         (_MARA, "chore(release): 2.0.0"),
     ),
     ("v2.0.0", _NOTES),
+    (
+        (_TOBI, "feat(fog): tune the horn to the distance of the nearest ship (#26)"),
+        (_TOBI, "test(fog): record the horn at three distances"),
+    ),
+    (
+        (
+            _INES,
+            (
+                "feat(api): report the beam's angle and colour (#27)\n\n"
+                "GET /beam answers with both, so that harbour masters need not look up."
+            ),
+        ),
+        (_BOT, "build(deps): bump tide-tables from 2.4.1 to 2.5.0 (#28)"),
+    ),
+    (
+        (_MARA, "fix(beam): keep the beam from jumping at midnight (#29)"),
+        (_MARA, "docs: draw the gears"),
+        (_INES, "perf(chart): read all tides in one pass (#30)"),
+    ),
+    (
+        (
+            _INES,
+            (
+                "fix(security): refuse tokens that have expired (#31)\n\n"
+                "The remote console took a token for ever once it was open. LIGHT-2025-02."
+            ),
+        ),
+        (_BOT, "build(deps): bump fogsignal from 0.9.0 to 0.9.2 (#32)"),
+        (_MARA, "ci: cache the charts"),
+        (_MARA, "chore(release): 2.1.0"),
+    ),
 )
 
 
@@ -164,7 +195,7 @@ def other_kinds(repository: str = REPOSITORY, repository_id: int = REPOSITORY_ID
     }
     about = {"repository": hosted.native, "sender": sender(by)}
     issue = {"id": 24, "number": 24, "title": "The horn is out of tune", "state": "open", "body": None}
-    draft = release_body(hosted, tag="v2.1.0", notes=None, published_at=None, by=by, action="created", draft=True)
+    draft = release_body(hosted, tag="v2.2.0", notes=None, published_at=None, by=by, action="created", draft=True)
     kinds: Sequence[tuple[str, dict[str, Any]]] = (
         ("ping", {"zen": "Steady light, steady hands.", "hook_id": 1, "hook": hook, **about}),
         ("push", pushed),
@@ -173,7 +204,7 @@ def other_kinds(repository: str = REPOSITORY, repository_id: int = REPOSITORY_ID
         ("release", draft),
         ("release", release_body(hosted, tag="v2.0.0", notes=_NOTES, published_at=at, by=by, action="edited")),
         ("release", draft | {"action": "published"}),
-        ("release", release_body(hosted, tag="v2.1.0-rc.1", notes=None, published_at=at, by=by, action="prereleased")),
+        ("release", release_body(hosted, tag="v2.2.0-rc.1", notes=None, published_at=at, by=by, action="prereleased")),
         ("issues", {"action": "opened", "issue": issue, **about}),
         ("star", {"action": "created", "starred_at": at, **about}),
     )

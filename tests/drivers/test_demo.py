@@ -1,4 +1,4 @@
-"""The demo, as a user runs it: with this project's own history, and installed somewhere without one."""
+"""The demo, as a user runs it: with the sample, and with the history of a repository."""
 
 import os
 import re
@@ -13,6 +13,10 @@ import pytest
 from tests.server_process import COMMAND, PATIENCE_S, until
 
 pytestmark = pytest.mark.slow("runs the demo")
+
+
+#: What a terminal shows at once.
+LINES = 25
 
 
 def demo(command: list[str], folder: Path, **environment: str) -> str:
@@ -31,9 +35,8 @@ def demo(command: list[str], folder: Path, **environment: str) -> str:
 
 
 def assert_complete(shown: str) -> None:
-    for answer in ("processed", "filtered", "ignored", "pong", "duplicate", "401", "completed"):
+    for answer in ("processed", "filtered", "ignored", "pong", "duplicate", "1 refused (401)", "completed"):
         assert answer in shown
-    assert "Contributors" in shown
 
 
 def test_installed_the_demo_shows_every_answer_and_a_changelog_and_ends(tmp_path: Path) -> None:
@@ -44,8 +47,10 @@ def test_installed_the_demo_shows_every_answer_and_a_changelog_and_ends(tmp_path
     subprocess.run(["cp", "-r", "--preserve=timestamps", str(source), str(packages)], check=True)
     command = [sys.executable, "-m", "contentsvc_cli", "demo"]
     shown = demo(command, tmp_path, PYTHONPATH=f"{packages}{os.pathsep}{sysconfig.get_path('purelib')}")
-    assert "acme/lighthouse" in shown
     assert_complete(shown)
+    assert "acme/lighthouse" in shown
+    assert "refuse tokens that have expired" in shown.casefold()
+    assert len(shown.splitlines()) <= LINES
     assert not list(tmp_path.glob("contentsvc-demo-*"))
 
 
@@ -82,3 +87,32 @@ def test_kept_the_server_is_up_where_the_demo_says_until_it_is_killed(tmp_path: 
     finally:
         os.kill(pid, signal.SIGTERM)
     until(lambda: not folder.exists(), "its files are removed")
+
+
+def test_the_history_of_a_repository_is_sent_instead(tmp_path: Path) -> None:
+    repository = tmp_path / "kettle"
+    author = {"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@kettle.example", "GIT_CONFIG_GLOBAL": os.devnull}
+    committer = {name.replace("AUTHOR", "COMMITTER"): value for name, value in author.items()}
+    repository.mkdir()
+    for step in (
+        ["init", "--quiet", "--initial-branch", "main", "."],
+        *(
+            ["commit", "--quiet", "--allow-empty", "--message", said]
+            for said in ("Initial commit", "feat: ring at noon")
+        ),
+    ):
+        subprocess.run(["git", *step], cwd=repository, check=True, env=os.environ | author | committer)
+    shown = demo([COMMAND, "demo", "--repository", str(repository)], tmp_path)
+    assert_complete(shown)
+    assert "kettle" in shown
+    assert "Ring at noon" in shown
+
+
+def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [COMMAND, "demo", "--repository", str(tmp_path)], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "not a git repository" in done.stderr
+    assert not list(tmp_path.glob("contentsvc-demo-*"))
