@@ -12,7 +12,7 @@ SITE_STAMP := $(SITE)/.installed
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock check format test test-all golden test-python test-browser pictures demo serve crash crash-store model nodes simulate fuzz storm limits mutate advisories bench bench-short docs clean
+.PHONY: help install lock check format test test-all golden test-python test-browser writing pictures demo serve crash crash-store model nodes simulate fuzz storm limits mutate advisories bench bench-short docs clean
 
 help:  ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ test-python:  ## the first tier on another interpreter, in an environment of its
 test-browser: install  ## the dashboard in a real Chromium: each page and action; pictures in build/screens
 	@$(BIN)/python -m tests.browser.chromium
 	$(BIN)/pytest tests/browser -o "python_files=browser_*.py" --numprocesses=2 --dist=loadfile
+
+writing: install  ## show how the changelog writer classifies ten styles of commit messages
+	@$(BIN)/python -m tests.core.changelog.styles
 
 pictures: test-browser  ## put the pictures of the dashboard and of the public changelog that the documentation shows in their place
 	cp build/screens/dashboard-*.png build/screens/public-*.png docs/pictures/

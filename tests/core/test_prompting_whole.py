@@ -81,8 +81,6 @@ def test_a_window_of_work_and_releases_is_told_like_this() -> None:
         ),
         _entry(3, "Fixed", "Ring no more", details="Not at night.\n\nRefs: #9"),
         _entry(1, "Fixed", "Blow at fog", scope="horn", references=["#7"]),
-        _entry(0, "Documentation", "Draw the lamp"),
-        _entry(2, "Other changes", "Bump oil from 1 to 2", scope="deps"),
         {"kind": "contributors", "names": ["@ada"]},
     ]
 

@@ -4,11 +4,9 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from attrs import evolve
-
-from contentsvc_core.content.changelog.dependencies import chained
+from contentsvc_core.content.changelog.dependencies import Bump, chained
 from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS
-from contentsvc_core.content.changelog.selection import Change, reported_changes
+from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.forms.news import news_of
 from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.webhooks.events import Author, Commit, Push, Release
@@ -59,18 +57,25 @@ def _release(number: int) -> Release:
 
 
 def test_a_chain_of_dependency_updates_is_joined_at_its_end() -> None:
-    authors = "".join(f"Co-authored-by: A{number} <a{number}@acme.example>\n" for number in range(50))
-    (change,) = reported_changes([_push(f"bump lamp from 0 to 1\n\n{authors}")], DEFAULT_OPTIONS)
+    def prepare(number: int) -> Callable[[], tuple[Bump, ...]]:
+        steps = [Bump(name="lamp", begin=str(step), end=str(step + 1)) for step in range(number)]
+        assert chained(steps) == (Bump(name="lamp", begin="0", end=str(number)),)
+        return lambda: chained(steps)
 
-    def prepare(number: int) -> Callable[[], list[Change]]:
-        steps = (f"Bump lamp from {step} to {step + 1}" for step in range(number))
-        changes = [evolve(change, text=text, continuation=text) for text in steps]
-        (joined,) = chained(changes)
-        assert joined.text == f"Bump lamp from 0 to {number}"
-        assert joined.authors == change.authors * number
-        return lambda: chained(changes)
+    assert grows_linearly(prepare, 3_000)
 
-    assert grows_linearly(prepare, 300)
+
+def test_merges_take_time_in_proportion_to_the_commits_of_a_push() -> None:
+    def prepare(number: int) -> Callable[[], tuple[Change, ...]]:
+        branches = [
+            message
+            for each in range(number)
+            for message in (f"Turn lamp {each}", f"Merge pull request #{each} from ada/x\n\nAdd lamp {each}")
+        ]
+        push = _push(*branches)
+        return lambda: reported_changes([push], DEFAULT_OPTIONS)
+
+    assert grows_linearly(prepare, 100)
 
 
 def test_changes_are_told_apart_from_many_releases_of_another_repository() -> None:

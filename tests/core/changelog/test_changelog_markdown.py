@@ -111,7 +111,8 @@ def test_no_part_of_a_commit_adds_structure_to_the_post(subject: str, scope: str
         assert {str(token.attrs["href"]) for token in found if token.type == "link_open"} <= {first.url, second.url} | {
             str(token.attrs["href"])
             for token in found
-            if token.type == "link_open" and re.fullmatch(rf"{HOST}/issues/[0-9]+", str(token.attrs["href"]))
+            if token.type == "link_open"
+            and re.fullmatch(rf"{HOST}/(?:issues/[0-9]+|commits)", str(token.attrs["href"]))
         }
         assert {token.tag for token in found if token.type == "heading_open"} <= {"h2"}
 

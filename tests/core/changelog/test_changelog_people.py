@@ -53,7 +53,7 @@ def test_bots_are_not_thanked_but_their_changes_stay(name: str) -> None:
     assert _thanked(Author(name="x", email="", username=name), ADA) == "@ada"
 
 
-@pytest.mark.parametrize("name", ["abbot", "Talbot", "bot", "Robota"])
+@pytest.mark.parametrize("name", ["abbot", "Talbot", "Marie Chabot", "Robota"])
 def test_a_name_that_only_ends_alike_is_a_person(name: str) -> None:
     assert _thanked(Author(name=name, email="")) == name
 
@@ -76,9 +76,30 @@ def test_co_authors_are_credited_after_the_author() -> None:
     assert _thanked(ADA, message=message) == "@ada, Ned, @zoe"
 
 
-def test_only_people_behind_reported_changes_are_thanked() -> None:
-    draft = draft_of("fix: drip", commit("ci: run twice", author=Author(name="Ned", email="")))
-    assert "Ned" not in draft.markdown
+def test_people_behind_upkeep_are_thanked_and_those_behind_releases_are_not() -> None:
+    ned, zoe = Author(name="Ned", email=""), Author(name="Zoe", email="")
+    draft = draft_of("fix: drip", commit("ci: run twice", author=ned), commit("Release v1.2.0", author=zoe))
+    assert "Ned" in draft.markdown
+    assert "Zoe" not in draft.markdown
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        Author(name="Claude", email="noreply@anthropic.com"),
+        Author(name="Copilot", email="", username="Copilot"),
+        Author(name="Cursor Agent", email="cursoragent@cursor.example"),
+        Author(name="Robot", email="", username="kettle-bot"),
+        Author(name="KettleBot", email=""),
+    ],
+)
+def test_programs_that_write_code_are_not_thanked(program: Author) -> None:
+    assert _thanked(program, ADA) == "@ada"
+
+
+def test_an_account_and_a_name_of_the_same_letters_are_one_person() -> None:
+    named, known = Author(name="T-256", email="a@x.example"), Author(name="T", email="b@x.example", username="T-256")
+    assert _thanked(named, known) == "@T-256"
 
 
 def test_a_section_without_people_is_left_out() -> None:

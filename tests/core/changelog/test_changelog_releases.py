@@ -89,10 +89,11 @@ def test_there_is_no_compare_link_without_two_proper_tags(previous_tag: str | No
 @pytest.mark.parametrize("body", [None, "", " \r\n\t", "<!-- only a comment -->"])
 def test_a_release_without_notes_is_written_from_the_pushes_before_it(body: str | None) -> None:
     draft = announced(release(body=body), push("feat: ring"), push("chore(release): v1.2.0"), previous_tag="v1.1.0")
-    assert draft.title == "kettle v1.2.0"
+    assert draft.title == "kettle v1.2.0: Ring"
     assert headings(draft.markdown) == ["Added", "Contributors"]
     assert entries(draft.markdown) == ["Ring"]
-    assert draft.markdown.endswith(f"\n\n**Full changelog:** [v1.1.0...v1.2.0]({HOST}/compare/v1.1.0...v1.2.0)\n")
+    compare = f"{HOST}/compare/v1.1.0...v1.2.0"
+    assert draft.markdown.startswith(f"**2 January 2030** · 1 feature · [2 commits]({compare})\n\n## Added\n")
 
 
 def test_a_release_without_notes_and_pushes_says_so_and_links_its_page() -> None:
@@ -103,8 +104,9 @@ def test_a_release_without_notes_and_pushes_says_so_and_links_its_page() -> None
 
 def test_a_release_of_upkeep_alone_says_so() -> None:
     draft = announced(release(), push("ci: run twice"), previous_tag="v1.1.0")
-    assert draft.markdown.startswith("v1.2.0 contains maintenance work only, such as release preparation. See the [")
-    assert "**Full changelog:**" in draft.markdown
+    assert draft.title == "kettle v1.2.0: 1 internal change"
+    assert "\n\nv1.2.0 contains maintenance work only, such as release preparation. See the [" in draft.markdown
+    assert f"[1 commit]({HOST}/compare/v1.1.0...v1.2.0)" in draft.markdown
 
 
 def test_without_an_address_of_the_repository_nothing_is_linked() -> None:
@@ -177,11 +179,13 @@ def test_many_releases_and_changes_fit_into_a_post_and_nothing_is_forgotten() ->
     assert "\nEarlier: 20 releases\n" in draft.markdown
 
 
-def test_an_update_of_a_dependency_is_told_with_its_release() -> None:
+def test_upkeep_of_a_window_is_counted_once_below_its_releases() -> None:
     bump = ("chore(deps): bump cup from 1 to 2", "chore(deps): bump cup from 2 to 3")
-    draft = written(push(bump[0]), release("v1.0"), push(bump[1]), release("v1.1"))
+    draft = written(push(bump[0], "feat: ring"), release("v1.0"), push(bump[1], "fix: drip"), release("v1.1"))
     assert draft is not None
-    assert entries(draft.markdown) == ["**deps:** Bump cup from 2 to 3", "**deps:** Bump cup from 1 to 2"]
+    assert entries(draft.markdown) == ["Drip", "Ring"]
+    assert "Also 2 dependency changes" in draft.markdown
+    assert "Dependencies: cup 1 → 3." in draft.markdown
 
 
 @given(st.lists(st.sampled_from(["feat: a", "feat: b", "fix: c", "ci: d", "release", "pre"]), max_size=12))

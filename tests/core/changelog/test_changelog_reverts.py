@@ -30,17 +30,32 @@ def test_a_revert_and_what_it_reverts_both_vanish(revert: str) -> None:
     [
         ('Revert "feat(bell): ring (#1)" (#2)', "**bell:** Revert “ring”"),
         ('Revert "Ring the bell."', "Revert “Ring the bell”"),
-        ("revert: let us forget the bell\n\nRefs: 676104e, a215868", "Revert “let us forget the bell”"),
-        ("revert(bell): ring", "**bell:** Revert “ring”"),
-        ("revert: revert to the old bell", "Revert to the old bell"),
-        ('Reapply "feat(bell): ring"', "**bell:** Reapply “ring”"),
-        ('Revert "Revert "feat(bell): ring (#1)" (#2)" (#3)', "**bell:** Reapply “ring”"),
+        ("revert: feat(bell): ring", "**bell:** Revert “ring”"),
+        (f"revert(bell): ring\n\nThis reverts commit {sha_of('older')}.", "**bell:** Revert “ring”"),
         ('Revert "Reapply "feat: ring""', "Revert “ring”"),
         ('Revert "Merge pull request #1 from ada/bell"', "Revert “Merge pull request #1 from ada/bell”"),
     ],
 )
-def test_a_revert_of_something_older_stays_in_natural_words(revert: str, line: str) -> None:
-    assert section(draft_of("fix: drip", revert).markdown, "Other changes") == [line]
+def test_a_revert_of_something_older_says_what_is_undone(revert: str, line: str) -> None:
+    assert section(draft_of("fix: drip", revert).markdown, "Reverted") == [line]
+
+
+@pytest.mark.parametrize(
+    ("revert", "line"),
+    [
+        # Such words may name what is undone or what is done instead: they stay as they are.
+        ("revert: let us forget the bell\n\nRefs: 676104e, a215868", "Revert: let us forget the bell"),
+        ("revert(bell): use the old rope", "**bell:** Revert: use the old rope"),
+        ("revert: revert to the old bell", "Revert to the old bell"),
+    ],
+)
+def test_a_revert_never_says_the_opposite_of_what_happened(revert: str, line: str) -> None:
+    assert section(draft_of("fix: drip", revert).markdown, "Changed") == [line]
+
+
+@pytest.mark.parametrize("again", ['Reapply "feat(bell): ring"', 'Revert "Revert "feat(bell): ring (#1)" (#2)" (#3)'])
+def test_what_comes_back_stands_where_it_stood(again: str) -> None:
+    assert section(draft_of("fix: drip", again).markdown, "Added") == ["**bell:** Reapply “ring”"]
 
 
 def test_a_revert_of_a_revert_restores_the_original() -> None:
@@ -81,19 +96,23 @@ def test_what_comes_after_a_revert_is_not_what_it_reverts() -> None:
 
 def test_a_revert_of_several_stays_if_one_of_them_is_older() -> None:
     draft = draft_of(RING, f"revert: noise\n\nRefs: {RING.id[:8]}, {sha_of('older')[:8]}")
-    assert entries(draft.markdown) == ["Revert “noise”"]
+    assert entries(draft.markdown) == ["Revert: noise"]
 
 
 def test_reverts_of_hidden_commits_vanish_with_them() -> None:
     assert written(push("ci: run twice", 'Revert "ci: run twice"')) is None
 
 
-def test_a_revert_of_a_dropped_merge_stays_because_its_commits_do() -> None:
+def test_a_revert_of_a_merge_undoes_the_pull_request() -> None:
     merge = commit("Merge pull request #1 from ada/bell\n\nRing")
-    draft = draft_of(
-        RING, merge, f'Revert "Ring"\n\nThis reverts commit {merge.id}, reversing changes made to 1234567.'
-    )
-    assert entries(draft.markdown) == ["**bell:** Ring", "Revert “Ring”"]
+    undone = f'Revert "Ring"\n\nThis reverts commit {merge.id}, reversing changes made to 1234567.'
+    drip = push("fix: drip")
+    told = written(drip, push(RING, merge))
+    assert told is not None
+    assert entries(told.markdown) == ["**bell:** Ring", "Drip"]
+    told = written(drip, push(RING, merge), push(undone))
+    assert told is not None
+    assert entries(told.markdown) == ["Drip"]
 
 
 @given(st.integers(0, 30))

@@ -18,9 +18,7 @@ _SHORT = [ContentType.BLOG_POST, ContentType.LINKEDIN_POST, ContentType.TWITTER_
 
 
 @pytest.mark.parametrize("content_type", ContentType)
-@pytest.mark.parametrize(
-    "messages", [(), ("ci: run twice",), ("feat: a", 'Revert "feat: a"'), ("chore: bump to v1.2",)]
-)
+@pytest.mark.parametrize("messages", [(), ("Release v1.2",), ("feat: a", 'Revert "feat: a"'), ("chore: bump to v1.2",)])
 def test_there_is_no_post_when_nothing_is_left_to_tell(content_type: ContentType, messages: tuple[str, ...]) -> None:
     assert write_content(brief(content_type, push(*messages))) is None
 
@@ -31,7 +29,7 @@ def test_upkeep_alone_is_no_news(content_type: ContentType) -> None:
         "docs: spell it right",
         "chore(deps): bump cup from 1 to 2",
         "refactor: one thermostat",
-        "fix: typo in docs",
+        "fix(docs): mend a typo",
     )
     assert write_content(brief(content_type, push(*upkeep))) is None
     assert write_content(brief(content_type, push(*upkeep, "fix: stop the drip"))) is not None
@@ -120,7 +118,7 @@ def test_very_much_fits_into_a_post(content_type: ContentType) -> None:
 
 @pytest.mark.parametrize("content_type", ContentType)
 def test_a_repository_where_nothing_happened_is_not_named(content_type: ContentType) -> None:
-    draft = of_several(content_type, {"acme/quiet": (), "acme/kettle": MONTH, "acme/silent": (push("ci: run"),)})
+    draft = of_several(content_type, {"acme/quiet": (), "acme/kettle": MONTH, "acme/silent": (push("Release v1.2"),)})
     assert "quiet" not in draft.title + draft.markdown
     assert "silent" not in draft.title + draft.markdown
 

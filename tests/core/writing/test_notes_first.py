@@ -34,7 +34,7 @@ PyPI: https://pypi.example/kettle
 
 ## What's Changed
 * docs: spell the lid right
-* Breaking! stop boiling dry
+* Change the pitch at noon
 * Update the old handle.
 
 ## New Contributors
@@ -50,9 +50,9 @@ def test_notes_are_read_as_a_lead_and_entries_below_headings() -> None:
     assert [(change.section, change.text, change.numbers) for change in notes.changes] == [
         (Section.ADDED, "Add a `spring` to the lid", ("12",)),
         (Section.ADDED, "Whistle at noon", ("13", "14")),
-        (Section.FIXED, "the spout drips no more", ()),
+        (Section.FIXED, "The spout drips no more", ()),
         (Section.DOCUMENTATION, "Spell the lid right", ()),
-        (Section.CHANGED, "Breaking! stop boiling dry", ()),
+        (Section.CHANGED, "Change the pitch at noon", ()),
         (Section.CHANGED, "Update the old handle", ()),
     ]
 

@@ -1,53 +1,65 @@
-"""Several updates of one dependency, told as one."""
+"""Updates of dependencies: by package, from the first version to the last one."""
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, final
 
-from attrs import evolve
+from attrs import frozen
 
-from contentsvc_core.content.changelog.selection import Change
+from contentsvc_core.content.changelog.patterns import DEPENDENCY
+from contentsvc_core.content.changelog.read import Message
 
-_STEP: Final = re.compile(
-    r"(?P<start>(?:bump|update|upgrade) (?P<name>\S+) from (?P<begin>\S+) to )(?P<end>\S+)(?P<rest>(?: in .+)?)",
+#: Packages that run in the building of a project alone: actions of a code host, base images.
+_ACTION: Final = re.compile(
+    r"(?:actions|github|docker|codecov|pypa|softprops|peter-evans|goreleaser|golangci|peaceiris|dorny|step-security|ossf"
+    r"|aquasecurity|taiki-e|dtolnay|shivammathur|ruby|gradle|astral-sh|sigstore|slsa-framework|reviewdog|crate-ci"
+    r"|stefanzweifel|actions-rs|swatinem|oven-sh|pnpm|denoland|cachix|changesets|release-drafter)/[\w./-]+|\S+-action(?:/\S+)?",
     re.IGNORECASE,
 )
+_NAME: Final = re.compile(r"[\w@./+-]{1,100}")
 
 
-def chained(changes: Iterable[Change]) -> list[Change]:
-    """Join updates that continue each other: from 5 to 6, then from 6 to 8, reads as from 5 to 8.
+@final
+@frozen(kw_only=True)
+class Bump:
+    """One package, from one version to another."""
 
-    The joined entry stands where the first one stood and names every pull request and commit.
-    """
-    chains: list[list[tuple[Change, str]]] = []
-    ends: dict[tuple[str, str, str, str], int] = {}
-    for change in changes:
-        step = _STEP.fullmatch(change.text) if change.dependency else None
-        if step is None:
-            chains.append([(change, "")])
+    #: ``""``: the subject names none.
+    name: str
+    begin: str
+    end: str
+
+    @property
+    def builds(self) -> bool:
+        """Whether the package runs in the building of the project alone."""
+        return _ACTION.fullmatch(self.name) is not None
+
+
+def bump_of(message: Message) -> Bump:
+    """Return what an update of a dependency names."""
+    line = message.description.strip().rstrip(".")
+    for pattern in DEPENDENCY:
+        if found := pattern.fullmatch(line):
+            groups = found.groupdict()
+            name = (groups.get("name") or groups.get("named") or "").strip("`'\"")
+            if not _NAME.fullmatch(name):
+                name = ""
+            return Bump(name=name, begin=_version(groups.get("begin")), end=_version(groups.get("end")))
+    return Bump(name="", begin="", end="")
+
+
+def chained(bumps: Iterable[Bump]) -> tuple[Bump, ...]:
+    """Return one step for each package, in the order of first appearance; steps that cancel out are gone."""
+    steps: dict[str, Bump] = {}
+    for bump in bumps:
+        if not bump.name:
             continue
-        place = ends.pop((change.label, step["name"], step["rest"], step["begin"]), None)
-        if place is None:
-            place = len(chains)
-            chains.append([])
-        chains[place].append((change, step["end"]))
-        ends[change.label, step["name"], step["rest"], step["end"]] = place
-    return [_joined([change for change, _ in chain], chain[-1][1]) for chain in chains]
+        first = steps.get(bump.name.casefold())
+        begin = first.begin if first and first.begin else bump.begin
+        end = bump.end or (first.end if first else "")
+        steps[bump.name.casefold()] = Bump(name=first.name if first else bump.name, begin=begin, end=end)
+    return tuple(bump for bump in steps.values() if not (bump.begin and bump.begin == bump.end))
 
 
-def _joined(chain: Sequence[Change], end: str) -> Change:
-    first = chain[0]
-    if len(chain) == 1:
-        return first
-
-    def until(text: str) -> str:
-        return _STEP.sub(lambda step: f"{step['start']}{end}{step['rest']}", text, count=1)
-
-    return evolve(
-        first,
-        text=until(first.text),
-        continuation=until(first.continuation),
-        numbers=dict.fromkeys(number for change in chain for number in change.numbers),
-        commits=[commit for change in chain for commit in change.commits],
-        authors=[author for change in chain for author in change.authors],
-    )
+def _version(text: str | None) -> str:
+    return (text or "").strip("`'\",.()").removeprefix("v")[:40]

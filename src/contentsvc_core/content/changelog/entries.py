@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from contentsvc_core.content.changelog.markdown import inline, link, safe_url
-from contentsvc_core.content.changelog.selection import Change
+from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, ChangelogOptions
+from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.voice import Voice
 from contentsvc_core.content.changelog.wording import masked_line, sentence
 from contentsvc_core.content.phrases import Phrasebook
@@ -17,36 +18,43 @@ _NAMES_SHOWN: Final = 100
 _SHORT_SHA: Final = 7
 
 
-def entry(change: Change, base: str | None, voice: Voice) -> str:
-    """Write one change: ``- **scope:** description ([#12](…)) ([abc1234](…))``."""
+def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOptions = DEFAULT_OPTIONS) -> str:
+    """Return the lines of one change: ``- **scope:** description ([#12](…)) ([abc1234](…))``, notes, details."""
     label = f"**{inline(change.label)}:** " if change.label and voice.technical else ""
-    parts = [f"- {label}{inline(change.text)}", *(references(change, base, voice.phrases) if voice.technical else [])]
-    line = " ".join(parts)
+    hashes = options.commit_hashes or not change.numbers
+    linked = references(change, base if options.links else None, voice.phrases, commits=hashes, links=options.links)
+    line = " ".join([f"- {label}{inline(change.text)}", *(linked if voice.technical else [])])
     # A footer that says what the line says already is no news.
     notes = [
         inline(sentence(note)) for note in change.notes[:_NOTES_SHOWN] if note.casefold() != change.text.casefold()
     ]
-    return f"{line}\n  > " + "\n  >\n  > ".join(notes) if notes else line
+    if notes:
+        return f"{line}\n  > " + "\n  >\n  > ".join(notes)
+    return f"{line}\n  {inline(change.details)}" if change.details and options.details and voice.technical else line
 
 
-def references(change: Change, base: str | None, phrases: Phrasebook, *, commits: bool = True) -> list[str]:
-    """Link the pull requests and issues of a change, and its commits."""
+def references(
+    change: Change, base: str | None, phrases: Phrasebook, *, commits: bool = True, links: bool = True
+) -> list[str]:
+    """Return the pull requests and issues of a change, and its commits; of a pull request the first one."""
     parts: list[str] = []
     numbers = [
         link(f"#{number}", f"{base}/issues/{number}" if base else None) for number in change.numbers[:_NUMBERS_LINKED]
     ]
     if numbers:
         parts.append(f"({', '.join(numbers)})")
-    shas = [shown for commit in change.commits[:_COMMITS_LINKED] if (shown := _sha(commit))]
-    if hidden := len(change.commits) - _COMMITS_LINKED:
+    named = change.commits[:1] if change.numbers else change.commits
+    shas = [shown for commit in named[:_COMMITS_LINKED] if (shown := _sha(commit, links=links))]
+    if hidden := len(named) - _COMMITS_LINKED:
         shas += [phrases.more_commits.format(n=phrases.number(hidden))] if hidden > 0 else []
     if shas and commits:
         parts.append(f"({', '.join(shas)})")
     return parts
 
 
-def _sha(commit: Commit) -> str:
-    return link(inline(masked_line(commit.id, 64)[:_SHORT_SHA]), safe_url(commit.url)) if commit.id else ""
+def _sha(commit: Commit, *, links: bool) -> str:
+    url = safe_url(commit.url) if links else None
+    return link(inline(masked_line(commit.id, 64)[:_SHORT_SHA]), url) if commit.id else ""
 
 
 def bounded(lines: Sequence[str], limit: int) -> list[str]:

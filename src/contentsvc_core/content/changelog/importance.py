@@ -3,10 +3,11 @@
 import re
 from typing import Final
 
-from contentsvc_core.content.changelog.selection import Change
+from contentsvc_core.content.changelog.classify import UPKEEP
+from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.sections import Section
 
-#: The order of importance; it differs from the order of headings in nothing but documentation.
+#: The order of importance; it differs from the order of headings in what takes something away.
 IMPORTANCE: Final = (
     Section.BREAKING,
     Section.SECURITY,
@@ -22,13 +23,13 @@ IMPORTANCE: Final = (
     Section.DEPENDENCIES,
     Section.INTERNAL,
 )
+_RANK: Final = {section: rank for rank, section in enumerate(IMPORTANCE)}
 #: Words that make any change small for most readers.
 _MINOR: Final = re.compile(
     r"\b(?:docs?|documentation|readme|changelog|examples?|tests?|type hints?|typing|docstrings?|imports?|warnings?"
-    r"|refactor(?:ing)?|clean-?up)\b",
+    r"|refactor(?:ing)?|clean-?up|messages?|logs?|logging)\b",
     re.IGNORECASE,
 )
-_DEPRECATION: Final = re.compile(r"deprecat(?:e|es|ed|ing)\b(?! (?:param|config|call|usage|code|api))", re.IGNORECASE)
 #: What is no part of an author's explanation, however long it is.
 _TRAILER: Final = re.compile(r"^(?:[\w-]+-by: |<|---).*$", re.MULTILINE)
 _SIZE_STEP: Final = 100
@@ -38,7 +39,7 @@ _FEW_WORDS: Final = 2
 
 def is_deprecation(change: Change) -> bool:
     """Whether a change announces that something will go."""
-    return change.section is not Section.BREAKING and _DEPRECATION.match(change.text) is not None
+    return change.section is Section.DEPRECATED
 
 
 def is_minor(change: Change) -> bool:
@@ -46,22 +47,12 @@ def is_minor(change: Change) -> bool:
     return len(change.text.split()) <= _FEW_WORDS or _MINOR.search(change.text) is not None
 
 
-def importance(change: Change) -> tuple[int, bool, bool, bool, int]:
-    """Sort by kind, then by how much its author had to say about it; deprecations and small things come last."""
+def importance(change: Change) -> tuple[int, bool, int]:
+    """Sort by kind, then by how much its author had to say about it; small things come last."""
     size = max(len(_TRAILER.sub("", commit.message[: 2 * _LARGEST])) for commit in change.commits)
-    return (
-        IMPORTANCE.index(change.section),
-        change.dependency,
-        is_deprecation(change),
-        is_minor(change),
-        -(min(size, _LARGEST) // _SIZE_STEP),
-    )
+    return (_RANK[change.section], is_minor(change), -(min(size, _LARGEST) // _SIZE_STEP))
 
 
 def is_news(change: Change) -> bool:
-    """Whether a change is told in posts of every kind; the others are counted there, and told in changelogs alone."""
-    return not change.dependency and change.section not in {
-        Section.DOCUMENTATION,
-        Section.DEPENDENCIES,
-        Section.INTERNAL,
-    }
+    """Whether a change is told in posts of every kind; the others are counted there."""
+    return change.shown and change.section not in UPKEEP

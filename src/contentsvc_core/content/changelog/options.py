@@ -1,8 +1,18 @@
 """What an organization may want differently in its changelogs."""
 
+import re
+from collections.abc import Mapping
+from fnmatch import translate
+from functools import cached_property
 from typing import Final, final
 
 from attrs import field, frozen
+
+from contentsvc_core.content.sections import Section
+from contentsvc_core.webhooks.events import Author, Commit
+
+#: The longest Markdown that a post may have: a longer one could never be edited.
+MARKDOWN_LIMIT: Final = 100_000
 
 
 def _casefolded(words: frozenset[str]) -> frozenset[str]:
@@ -10,16 +20,56 @@ def _casefolded(words: frozenset[str]) -> frozenset[str]:
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, slots=False)
 class ChangelogOptions:
     """The switches of the changelog writer; the defaults are what most readers want."""
 
-    #: Types and scopes of changes that no reader waits for. A breaking or a security change is never hidden.
-    hidden: frozenset[str] = field(default=frozenset({"ci"}), converter=_casefolded)
+    #: Types and scopes of changes that stay out. A breaking or a security change is never hidden.
+    hidden: frozenset[str] = field(default=frozenset(), converter=_casefolded)
+    #: Patterns of paths (``vendor/*``): what touches such files alone stays out.
+    hidden_paths: tuple[str, ...] = field(default=(), converter=tuple)
+    #: Accounts and names whose changes stay out.
+    hidden_authors: frozenset[str] = field(default=frozenset(), converter=_casefolded)
+    #: Sections that are counted like upkeep instead of being listed.
+    folded: frozenset[Section] = frozenset()
+    #: Whether documentation, dependencies and internal work are one closing line; else each has its list.
+    fold_upkeep: bool = True
     #: Whether commits that only make a release (version bumps, updates of a changelog file) stay out.
     hide_release_chores: bool = True
+    #: Headings instead of those of the language.
+    headings: Mapping[Section, str] = field(factory=dict[Section, str])
+    #: Whether entries name their commits. An entry without a pull request names them in any case.
+    commit_hashes: bool = True
+    #: Whether numbers and commits are links.
+    links: bool = True
+    #: Whether what authors say beyond the line stands below it.
+    details: bool = True
+    #: Whether people are thanked.
+    contributors: bool = True
     #: Accounts and names that are never thanked, beside the well-known bots.
     bots: frozenset[str] = field(default=frozenset(), converter=_casefolded)
+    #: The longest Markdown of a post, in characters.
+    longest: int = MARKDOWN_LIMIT
+
+    def folds(self, section: Section) -> bool:
+        """Whether a section is counted like upkeep; breaking and security changes never are."""
+        return section in self.folded and section not in {Section.BREAKING, Section.SECURITY}
+
+    def hides_author(self, author: Author) -> bool:
+        """Whether an author's changes stay out."""
+        names = {author.name.strip().casefold(), (author.username or "").casefold()}
+        return not names.isdisjoint(self.hidden_authors)
+
+    def hides_paths(self, commit: Commit) -> bool:
+        """Whether a commit touches hidden files alone; one whose list is missing or cut is not hidden."""
+        paths = (*commit.added, *commit.modified, *commit.removed)
+        if self._hidden_path is None or not paths or commit.paths_cut:
+            return False
+        return all(map(self._hidden_path.match, paths))
+
+    @cached_property
+    def _hidden_path(self) -> "re.Pattern[str] | None":
+        return re.compile("|".join(map(translate, self.hidden_paths))) if self.hidden_paths else None
 
 
 DEFAULT_OPTIONS: Final = ChangelogOptions()

@@ -5,7 +5,9 @@ from itertools import groupby
 from typing import Final
 
 from contentsvc_core.content.changelog.entries import entry, joined
+from contentsvc_core.content.changelog.folding import folded
 from contentsvc_core.content.changelog.markdown import inline
+from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.changelog.releases import (
     RELEASES_LISTED,
@@ -16,23 +18,26 @@ from contentsvc_core.content.changelog.releases import (
     without_notes,
 )
 from contentsvc_core.content.changelog.report import Part, Stage
-from contentsvc_core.content.changelog.selection import Change
+from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.voice import Voice
+from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.webhooks.events import Release
 
 #: In characters: the notes of one release among several.
 _NOTES_LIMIT: Final = 4_000
+_HEADING_LIMIT: Final = 80
 
 
 class Page:
     """A changelog in the making: it grows by parts, as long as a post may be."""
 
-    def __init__(self, voice: Voice, limit: int, ending: list[str]) -> None:
-        """Begin a page of at most ``limit`` characters, ``ending`` included."""
+    def __init__(self, voice: Voice, options: ChangelogOptions, start: list[str], ending: list[str]) -> None:
+        """Begin a page of at most ``options.longest`` characters, start and end included."""
         self._voice = voice
+        self._options = options
         self._ending = ending
-        self._blocks: list[str] = []
-        self._room = limit - sum(len(block) + 2 for block in ending) - 100
+        self._blocks = list(start)
+        self._room = options.longest - sum(len(block) + 2 for block in (*start, *ending)) - 100
         self._left_out = 0
 
     def write(self, part: Part, *, several: bool) -> None:
@@ -44,11 +49,12 @@ class Page:
         if part.releases and not grouped:
             start += [f"{mark} {phrases.releases}", "\n".join(release_lines(part.releases, phrases))]
         if not self._add(start):
-            self._left_out += len(part.changes)
+            self._left_out += _shown(part.changes)
         elif grouped:
             self._stages(part, mark)
         else:
             self._sections(part.changes, part.base, mark)
+        self._add(folded(part.changes, part.commits_page, self._voice))
 
     def markdown(self) -> str:
         """Give the whole text."""
@@ -63,19 +69,19 @@ class Page:
         listed = 0
         for stage in reversed(part.stages):
             if stage.release is None:
-                start = [f"{mark} {phrases.unreleased}"] if stage.changes else []
-            elif not stage.changes and listed >= RELEASES_LISTED:
+                start = [f"{mark} {phrases.unreleased}"] if _shown(stage.changes) else []
+            elif not _shown(stage.changes) and listed >= RELEASES_LISTED:
                 unlisted.insert(0, stage.release)
                 continue
             else:
                 listed += 1
                 heading = f"{mark} {release_line(stage.release, phrases)}"
-                start = [heading, *([] if stage.changes else self._told(stage.release, stage))]
+                start = [heading, *([] if _shown(stage.changes) else self._told(stage.release, stage))]
             if self._add(start):
                 self._sections(stage.changes, part.base, f"{mark}#")
             else:
-                self._left_out += len(stage.changes)
-                unlisted = [stage.release, *unlisted] if stage.release and not stage.changes else unlisted
+                self._left_out += _shown(stage.changes)
+                unlisted = [stage.release, *unlisted] if stage.release and not _shown(stage.changes) else unlisted
         if unlisted:
             # Part of the 100 characters that a page keeps free.
             self._blocks.append(earlier_releases(unlisted, phrases))
@@ -90,12 +96,15 @@ class Page:
         return [quoted, *([cut_notes(release, self._voice.phrases)] if cut else [])]
 
     def _sections(self, changes: Sequence[Change], base: str | None, mark: str) -> None:
-        for section, of_section in groupby(changes, key=lambda change: change.section):
-            heading = f"{mark} {self._voice.phrases.headings[section]}"
+        shown = [change for change in changes if change.shown]
+        for section, of_section in groupby(shown, key=lambda change: change.section):
+            named = self._options.headings.get(section)
+            words = inline(masked_line(named, _HEADING_LIMIT)) if named else self._voice.phrases.headings[section]
+            heading = f"{mark} {words}"
             lines: list[str] = []
             self._room -= len(heading) + 5
             for change in of_section:
-                line = entry(change, base, self._voice)
+                line = entry(change, base, self._voice, self._options)
                 self._room -= len(line) + 1
                 if self._room < 0:
                     self._left_out += 1
@@ -113,6 +122,12 @@ class Page:
         return True
 
 
+def _shown(changes: Sequence[Change]) -> int:
+    return sum(change.shown for change in changes)
+
+
 def _is_grouped(part: Part) -> bool:
     """Whether it has to be said which change is in which release."""
-    return bool(part.releases and part.changes) and (len(part.releases) > 1 or bool(part.stages[-1].changes))
+    return bool(part.releases and _shown(part.changes)) and (
+        len(part.releases) > 1 or bool(_shown(part.stages[-1].changes))
+    )

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from contentsvc_core.content.changelog.conventional import Message
 from contentsvc_core.content.changelog.markdown import inline
+from contentsvc_core.content.changelog.read import Message
 from contentsvc_core.content.changelog.wording import HIDDEN_ADDRESS, masked_line
 from contentsvc_core.webhooks.events import Author, Commit
 
@@ -15,9 +15,23 @@ _CO_AUTHORS_LIMIT: Final = 50
 _BOTS: Final = frozenset({
     "allcontributors", "codehost-actions", "codecov", "dependabot", "dependabot-preview", "forgejo-actions",
     "gitea-actions", "github-actions", "gitlab-bot", "greenkeeper", "imgbot", "mergify", "pre-commit-ci", "pyup-bot",
-    "renovate", "semantic-release", "snyk", "weblate", "web-flow",
+    "renovate", "semantic-release", "snyk", "weblate", "web-flow", "crowdin", "depfu", "whitesource", "transifex",
+    "pull", "autofix-ci", "styleci", "scrutinizer", "deepsource-autofix", "stainless-app", "release-please",
+    # Programs that write code are no people either.
+    "claude", "copilot", "github copilot", "codex", "cursor", "cursor agent", "cursoragent", "devin", "devin ai",
+    "devin-ai-integration", "gemini", "gemini-code-assist", "google-labs-jules", "chatgpt", "openai codex", "aider",
+    "amp", "windsurf", "opencode", "openhands", "sweep", "sweep ai", "coderabbitai", "sourcery-ai", "jules", "warp",
 })  # fmt: skip
-_BOT_ENDINGS: Final = ("[bot]", "-bot", "_bot", " bot")
+_BOT_ACCOUNT: Final = re.compile(r".*bot\]?", re.IGNORECASE)
+_BOT_NAME: Final = re.compile(
+    r"(?:.*[\W_]|.*[a-z](?=B)|)(?:[Bb]ot|BOT)\]?|(?i:claude (?:code|opus|sonnet|haiku)\b.*|.*\[bot\].*|aider \(.*)"
+)
+_PROGRAM_ADDRESS: Final = re.compile(
+    r"noreply@(?:anthropic|cursor|openai|github-copilot|aider|devin|opencode|factory)\.\w+|(?:cursoragent|codex|devin|amp)@[\w.]+",
+    re.IGNORECASE,
+)
+#: Surnames that end like the accounts of programs.
+_SURNAMES: Final = ("talbot", "abbot", "cabot", "chabot", "rabot", "barbot", "corbot", "herbot", "turbot", "jobot")
 
 _CO_AUTHOR: Final = re.compile(r"([^<\n]*)(?:<([^>\n]*)>?)?")
 # The address that code hosts give to people who keep theirs private: `12345+name@users.noreply.<host>`.
@@ -74,12 +88,17 @@ def _username(author: Author) -> str:
 
 
 def _keys(author: Author, username: str, name: str) -> list[tuple[str, str]]:
-    keys = [("username", username.casefold())] if username else []
-    if author.email:
-        keys.append(("email", author.email.casefold()))
-    return keys or [("name", name.casefold())]
+    # An account and a name of the same letters are one person: `T-256` and `@T-256`.
+    keys = [("name", each.casefold()) for each in dict.fromkeys((username, name)) if each]
+    return [*keys, ("email", author.email.casefold())] if author.email else keys
 
 
 def _is_bot(author: Author, bots: frozenset[str]) -> bool:
-    names = (author.name.strip().casefold(), _username(author).casefold())
-    return any(name.endswith(_BOT_ENDINGS) or name in _BOTS or name in bots for name in names)
+    name, account = author.name.strip(), _username(author).casefold()
+    known = {name.casefold(), account} - {""}
+    return bool(
+        _PROGRAM_ADDRESS.fullmatch(author.email)
+        or not known.isdisjoint(_BOTS | bots)
+        or _BOT_NAME.fullmatch(name)
+        or (_BOT_ACCOUNT.fullmatch(account) and not account.endswith(_SURNAMES))
+    )

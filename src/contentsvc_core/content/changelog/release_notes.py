@@ -3,12 +3,29 @@
 import re
 from typing import Final
 
-from contentsvc_core.content.changelog.wording import mask_addresses
+from contentsvc_core.content.changelog.wording import mask_addresses, masked_line
 from contentsvc_core.text import storable
 
 # An at sign in disguise would become one when the Markdown is rendered.
 _AT_SIGN: Final = re.compile(r"\\@|&#0{0,6}64;|&#[xX]0{0,6}40;|&commat;")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+#: How much of the notes is looked at for their first items, in lines, and how long one may be.
+_LINES_READ: Final = 200
+_ITEM_LIMIT: Final = 300
+_ITEMS: Final = 6
+_HEADING: Final = re.compile(r"#{1,6}[ \t]+(.*)")
+_ITEM: Final = re.compile(r"[-*+][ \t]+(?:\[[ x]\][ \t]+)?(\S.*)")
+_NO_NEWS: Final = re.compile(
+    r"doc|internal|chore|depend|\bci\b|test|contributor|thank|refactor|maint|housekeep|misc|sponsor|other",
+    re.IGNORECASE,
+)
+_LINK: Final = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
+_IMAGE_OR_TAG: Final = re.compile(r"!\[[^\]]*\]|<[^<>]*>")
+#: `by @ada in https://…`, `(#12)`, `([#12], thanks @ada)`, hashes: where an item stops telling.
+_REFERENCE: Final = re.compile(
+    r"[ ,]*(?:\bby @\S+.*|\(?\bhttps?://.*|[(\[]*#\d+.*|[(\[]+(?:thanks|by|via) .*|\([0-9a-f, ]{7,}\).*|@[\w-]+)\Z",
+    re.IGNORECASE,
+)
 _BLANK_LINE: Final = re.compile(r"^[ \t]+$", re.MULTILINE)
 
 
@@ -28,6 +45,23 @@ def clean(body: str, limit: int) -> tuple[str, bool]:
         text = text[:limit].rpartition("\n")[0] or text[:limit].rpartition(" ")[0] or text[: limit // 2]
         _, fence = _without_comments(text)
     return f"{text.rstrip()}\n{fence}" if fence else text.rstrip(), cut
+
+
+def first_items(notes: str) -> list[str]:
+    """Return the first items of an author's list of changes as plain lines, without links and references."""
+    found: list[str] = []
+    skipped = False
+    for line in notes.split("\n")[:_LINES_READ]:
+        if heading := _HEADING.match(line):
+            skipped = _NO_NEWS.search(heading[1]) is not None
+        elif not skipped and (item := _ITEM.match(line)):
+            text = _IMAGE_OR_TAG.sub("", _LINK.sub(r"\1", masked_line(item[1], _ITEM_LIMIT)))
+            text = _REFERENCE.sub("", text.replace("**", "").replace("__", "")).strip(" .:-")
+            if len(text.split()) > 1:
+                found.append(text)
+        if len(found) == _ITEMS:
+            break
+    return found
 
 
 def _without_comments(text: str) -> tuple[str, str]:

@@ -2,20 +2,17 @@
 
 from collections.abc import Sequence
 from typing import Final
-from urllib.parse import quote
 
+from contentsvc_core.content.changelog.links import compare_url
 from contentsvc_core.content.changelog.markdown import inline, link, safe_url
 from contentsvc_core.content.changelog.titles import counted_releases, released_name
 from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.content.phrases import Phrasebook
-from contentsvc_core.text import storable
 from contentsvc_core.webhooks.events import Release
 
 #: Of more releases the last ones are listed.
 RELEASES_LISTED: Final = 20
 _TAG_LIMIT: Final = 80
-#: The code host's own bound for the name of a ref.
-_TAG_LINKED: Final = 255
 
 
 def release_lines(releases: Sequence[Release], phrases: Phrasebook) -> list[str]:
@@ -50,11 +47,10 @@ def without_notes(release: Release, phrases: Phrasebook, *, busy: bool) -> str:
 
 def compare_links(before: str | None, after: str, base: str | None) -> list[str]:
     """Link what lies between two tags; nothing if one of them, or the repository's address, is unknown."""
-    tags = (before or "", after)
-    if base is None or not all(tags) or tags[0] == tags[1] or any(len(tag) > _TAG_LINKED for tag in tags):
+    url = compare_url(before, after, base)
+    if url is None:
         return []
-    url = f"{base}/compare/{'...'.join(quote(storable(tag), safe='') for tag in tags)}"
-    shown = "...".join(masked_line(tag, _TAG_LIMIT) for tag in tags)
+    shown = "...".join(masked_line(tag, _TAG_LIMIT) for tag in (before or "", after))
     return [link(inline(shown), url)]
 
 

@@ -5,17 +5,17 @@ from typing import Final, assert_never, final
 
 from attrs import evolve, field, frozen
 
-from contentsvc_core.content.changelog.dependencies import chained
+from contentsvc_core.content.changelog.links import compare_url
 from contentsvc_core.content.changelog.markdown import safe_url
 from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, ChangelogOptions
-from contentsvc_core.content.changelog.selection import Change, reported_changes
+from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.changelog.wording import masked_line
-from contentsvc_core.content.phrases import ENGLISH
+from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.webhooks.events import MAX_COMMITS, RELEASE_ACTIONS, Commit, Push, Release
 
-_ORDER: Final = tuple(Section)
+_ORDER: Final = {section: place for place, section in enumerate(Section)}
 _NAME_LIMIT: Final = 255
 _PROJECT_LIMIT: Final = 40
 
@@ -45,8 +45,10 @@ class Part:
     pushes: tuple[Push, ...] = field(converter=tuple)
     #: What came, release by release, oldest first; last what no release followed.
     stages: tuple[Stage, ...] = field(converter=tuple)
-    #: All changes, sorted by section; inside one the order in which they came, dependency updates last.
+    #: All changes, sorted by section; inside one the order in which they came.
     changes: tuple[Change, ...] = field(converter=tuple)
+    #: Where all commits can be read, safe to link; ``None`` where no address is known.
+    commits_page: str | None = None
     #: Oldest first, each once; without the one that the content announces.
     releases: tuple[Release, ...] = field(converter=tuple)
 
@@ -73,14 +75,14 @@ class Part:
 
 
 def report_of(
-    brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS, no_message: str = ENGLISH.no_message
+    brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS, phrases: Phrasebook = ENGLISH
 ) -> tuple[Part, ...]:
     """Find what happened in each repository of a brief, each commit and each release once.
 
     Args:
         brief: One push, one release with the pushes since the one before it, or all events of a window.
         options: What to leave out.
-        no_message: What stands for a commit message that says nothing.
+        phrases: What stands for a commit message that says nothing.
 
     Returns:
         One part for each repository, in the order of the brief, also for one where nothing is to be told.
@@ -93,11 +95,17 @@ def report_of(
         runs = [[_without(push, told) for push in run] for run in runs] if told else runs
         pushes = [push for run in runs for push in run]
         told.update(commit.id.casefold() for push in pushes for commit in push.commits if commit.id)
-        stages = _stages(runs, (*releases, brief.release), reported_changes(pushes, options, no_message))
+        stages = _stages(
+            runs,
+            (*releases, brief.release),
+            reported_changes(pushes, options, phrases, tag=brief.release.tag_name if brief.release else ""),
+        )
+        base = _base(brief.release, pushes, releases)
         parts.append(
             Part(
                 repository=chapter.repository,
-                base=_base(brief.release, pushes, releases),
+                base=base,
+                commits_page=_commits_page(brief, base),
                 pushes=pushes,
                 stages=stages,
                 changes=_in_order(change for stage in stages for change in stage.changes),
@@ -155,7 +163,7 @@ def _stages(
     for change in changes:
         sorted_[firsts[_key(change.commits[0])]].append(change)
     return [
-        Stage(release=release, changes=_in_order(chained(told)), busy=any(push.commits for push in run))
+        Stage(release=release, changes=_in_order(told), busy=any(push.commits for push in run))
         for release, run, told in zip(releases, runs, sorted_, strict=True)
     ]
 
@@ -169,7 +177,16 @@ def _without(push: Push, told: set[str]) -> Push:
 
 
 def _in_order(changes: Iterable[Change]) -> list[Change]:
-    return sorted(changes, key=lambda change: (_ORDER.index(change.section), change.dependency))
+    return sorted(changes, key=lambda change: _ORDER[change.section])
+
+
+def _commits_page(brief: Brief, base: str | None) -> str | None:
+    if base is None:
+        return None
+    release = brief.release
+    compared = compare_url(brief.previous_tag, release.tag_name, base) if release else None
+    # What no tag bounds is in the history of the branch.
+    return compared or f"{base}/commits"
 
 
 def _base(release: Release | None, pushes: Iterable[Push], releases: Iterable[Release]) -> str | None:

@@ -8,7 +8,7 @@ from typing import Final, final
 
 from attrs import field, frozen
 
-from contentsvc_core.content.changelog.conventional import Message, parse, without_numbers
+from contentsvc_core.content.changelog.read import Message, parse, without_numbers
 
 _QUOTED: Final = re.compile(r"(Revert|Reapply) [\"“](.+)[\"”]", re.IGNORECASE)
 # git's own sentence, and the footer of the specification's example.
@@ -37,6 +37,10 @@ class Undoing:
 
     #: Full or abbreviated, in lower case.
     shas: tuple[str, ...]
+    #: What it undoes, as a message of its own.
+    message: Message
+    #: Whether the words name what is undone; else they may say what is done instead.
+    quoted: bool
     #: The subject that it undoes, without type, scope and numbers.
     description: str
     scope: str | None
@@ -49,12 +53,14 @@ class Undoing:
 def undoing(message: Message) -> Undoing | None:
     """Read a message as a revert (git's ``Revert "…"`` and ``Reapply "…"``, or the type ``revert``); else ``None``."""
     if quoted := _QUOTED.fullmatch(message.subject):
-        return _undoing(message, quoted[2], again=quoted[1].casefold() == "reapply")
+        return _undoing(message, quoted[2], again=quoted[1].casefold() == "reapply", quoted=True)
     if message.kind == "revert":
         inner = message.description
         if quoted := _QUOTED.fullmatch(inner):
             inner = quoted[2]
-        return _undoing(message, inner.strip('"“”'), again=False)
+        typed = parse(inner).type is not None
+        marked = quoted is not None or typed or inner[:1] in '"“' or _REVERTED_SHA.search(message.body) is not None
+        return _undoing(message, inner.strip('"“”'), again=False, quoted=marked)
     return None
 
 
@@ -82,13 +88,13 @@ class _Targets:
     complete: bool
 
 
-def _undoing(message: Message, inner: str, *, again: bool) -> Undoing:
+def _undoing(message: Message, inner: str, *, again: bool, quoted: bool) -> Undoing:
     subject, _ = without_numbers(inner)
     depth = 0
     core = subject
-    while quoted := _QUOTED.fullmatch(core):
-        depth += quoted[1].casefold() == "revert"
-        core, _ = without_numbers(quoted[2])
+    while found := _QUOTED.fullmatch(core):
+        depth += found[1].casefold() == "revert"
+        core, _ = without_numbers(found[2])
     undone = parse(core)
     # git says `Reapply "x"` where it used to say `Revert "Revert "x""`.
     wanted = f'Revert "{subject}"' if again else subject
@@ -102,6 +108,8 @@ def _undoing(message: Message, inner: str, *, again: bool) -> Undoing:
                 named += _SHA.findall(footer.value)
     return Undoing(
         shas=tuple(dict.fromkeys(sha.lower() for sha in named))[:_TARGETS_LIMIT],
+        message=undone,
+        quoted=quoted,
         description=undone.description,
         scope=message.scope or undone.scope,
         again=again != bool(depth % 2),

@@ -5,18 +5,27 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from contentsvc_core.content.changelog.importance import importance
-from contentsvc_core.content.changelog.selection import Change
+from contentsvc_core.content.changelog.folding import counted_upkeep
+from contentsvc_core.content.changelog.importance import importance, is_minor, is_news
+from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.wording import cut_at_word, masked_line
+from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.webhooks.events import Release
 
 TITLE_LIMIT: Final = 120
 _TAG_LIMIT: Final = 40
-_LEAD_ROOM: Final = 40
-#: So many kinds of change are counted one by one; what is beyond is counted together.
-_KINDS: Final = 3
+#: A title names so many changes of at most so many characters, out of so many of the most important.
+_LEADS: Final = 3
+_FIRST_LIMIT: Final = 80
+_LEAD_LIMIT: Final = 55
+_CANDIDATES: Final = 8
+#: What a title says in fewer words.
+_SHORTER: Final = (
+    (re.compile(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)"), ""),
+    (re.compile(r"\ASupport(?:s|ed)? (?=\S)"), "support for "),
+)
 _RELEASES_NAMED: Final = 3
 #: In characters: all tags that are named; less room than this is none for a change.
 _NAMES_ROOM: Final = 45
@@ -30,44 +39,71 @@ _SAID: Final = {
     Section.FIXED: re.compile(r"(?:hot|bug)?fix(?:es|ed|ing)?\b", re.IGNORECASE),
     Section.DOCUMENTATION: re.compile(r".*\bdoc(?:s|ument|umentation)?\b", re.IGNORECASE),
 }
-#: A kind of change: its section, and whether it is an update of a dependency.
-_Kind = tuple[Section, bool]
 _BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
 _EMPTY_WORDS: Final = frozenset({"release", "version", "v", "ver", "rel", "the"})
 
 
 def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) -> str:
-    """Say what changed: the most important change, and how many others of each kind.
+    """Return what changed, the most important first.
 
     Args:
-        changes: In the order in which they are printed, at least one if there are no releases.
+        changes: Those that are shown, and those that are counted where none is shown.
         named: The releases or the projects that have these changes, or ``""``; they stand in front.
         phrases: In which language.
     """
-    if not changes:
-        return plain_title("", phrases.released.format(names=named), "", phrases)
     start = f"{named}: " if named else ""
-    room = TITLE_LIMIT - len(start)
-    first = min(changes, key=importance)
-    lead = headline(first, phrases)
-    if len(changes) == 1:
-        return plain_title(start, lead, "", phrases)
-    counts = Counter(_kind(change) for change in changes if change is not first)
-    # Counter keeps the order in which the kinds came first, which is the order of the sections.
-    kinds = list(counts.items())
-    parts = [_counted_kind(kind, number, phrases, more=kind == _kind(first)) for kind, number in kinds]
-    tail = _tail(parts, phrases)
-    if len(parts) > _KINDS or room - len(tail) < _LEAD_ROOM:
-        shown = min(_KINDS - 1, len(parts) - 1)
-        rest = sum(number for _, number in kinds[shown:])
-        tail = _tail([*parts[:shown], phrases.count(rest, phrases.more_changes)], phrases)
-    if room - len(tail) < _LEAD_ROOM:
-        tail = _tail([phrases.count(len(changes) - 1, phrases.more_changes)], phrases)
-    return plain_title(start, lead, tail, phrases)
+    news = [change for change in changes if is_news(change)]
+    leading = sorted((change for change in news if change.section is not Section.OTHER), key=importance)
+    if news and not leading:
+        # What no rule could name is counted, and stands in front of nothing.
+        return plain_title(start, phrases.count(len(news), phrases.kinds[Section.OTHER]), "", phrases)
+    if named:
+        if leads := _leads(leading, TITLE_LIMIT - len(start), phrases):
+            return plain_title(start, ", ".join(leads), "", phrases)
+        if hidden := [change for change in changes if not change.shown]:
+            return plain_title(start, phrases.enumerated(counted_upkeep(hidden, phrases)), "", phrases)
+        return plain_title("", phrases.released.format(names=named), "", phrases)
+    return plain_title(start, headline(leading[0], phrases) if leading else "", "", phrases)
 
 
-def release_title(release: Release, repository: str, phrases: Phrasebook) -> str:
-    """Name a release: the repository and the tag, and what the author's title adds to them."""
+def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> list[str]:
+    """Return up to three changes in few words, as far as they fit; the first one is cut where it must be."""
+    leads: list[str] = []
+    for place, change in enumerate(leading[:_CANDIDATES]):
+        lead = _lead(change, phrases)
+        size = len(lead) + 2 * bool(leads)
+        # A later one is told only if it is about as weighty as the first.
+        limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
+        if size <= room and len(lead) <= limit and (not leads or _weighty(change, leading[0])):
+            leads.append(lead)
+            room -= size
+        if len(leads) == _LEADS or (place > _LEADS and leads and room < _LEAST_ROOM):
+            break
+    return leads or [cut_at_word(_lead(change, phrases), room) for change in leading[:1]]
+
+
+def _weighty(change: Change, first: Change) -> bool:
+    return not is_minor(change) or is_minor(first)
+
+
+def _lead(change: Change, phrases: Phrasebook) -> str:
+    """Return one change as a title names it among others: plain, begun like a word in a sentence."""
+    text = plain(change.text)
+    for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
+        text = pattern.sub(instead, text, count=1)
+    said = _SAID.get(change.section)
+    if change.section in {Section.BREAKING, Section.SECURITY} and said is not None and not said.match(text):
+        return phrases.title_leads[change.section].format(text=_begun_small(plain(change.continuation)))
+    return _begun_small(text)
+
+
+def _begun_small(text: str) -> str:
+    first, _, rest = text.partition(" ")
+    return f"{first.lower()} {rest}".strip() if first[1:].islower() and first.casefold() in VERBS else text
+
+
+def release_title(release: Release, repository: str, phrases: Phrasebook, changes: Sequence[Change] = ()) -> str:
+    """Name a release: the repository and the tag, and what the author's title adds to them; else what changed."""
     project = masked_line(repository.rpartition("/")[2], _TAG_LIMIT)
     tag = masked_line(release.tag_name, _TAG_LIMIT)
     name = plain(masked_line(release.name or "", TITLE_LIMIT))
@@ -82,7 +118,25 @@ def release_title(release: Release, repository: str, phrases: Phrasebook) -> str
     else:
         title = name if _mentions(name, project) else f"{project} {name}"
     mark = f" ({phrases.pre_release})" if release.prerelease and not _SAYS_PRE.search(title) else ""
+    if changes and not _adds(name, tag, project):
+        return changes_title(changes, f"{plain(title.strip())}{mark}", phrases)
     return plain_title("", title.strip(), mark, phrases)
+
+
+def notes_title(release: Release, repository: str, items: Sequence[str], phrases: Phrasebook) -> str:
+    """Name a release whose author wrote notes: the first items that fit stand behind it, unless it has a title."""
+    title = release_title(release, repository, phrases)
+    if _adds(plain(masked_line(release.name or "", TITLE_LIMIT)), release.tag_name, repository.rpartition("/")[2]):
+        return title
+    room = TITLE_LIMIT - len(title) - 2
+    leads: list[str] = []
+    for item in map(plain, items):
+        if len(item) <= min(room, _LEAD_LIMIT) and len(leads) < _LEADS:
+            leads.append(_begun_small(item))
+            room -= len(item) + 2
+    if not leads and items:
+        leads = [_begun_small(cut_at_word(plain(items[0]), room))] if room > _LEAST_ROOM else []
+    return plain_title(f"{title}: ", ", ".join(leads), "", phrases) if leads else title
 
 
 def released_name(release: Release) -> str:
@@ -104,7 +158,7 @@ def headline(change: Change, phrases: Phrasebook) -> str:
     """Say one change where no heading stands above it: plain, with the part of the code that it names."""
     text = plain(change.text)
     scope = plain(change.scope)
-    place = f" ({scope})" if scope and not change.dependency and scope.casefold() not in text.casefold() else ""
+    place = f" ({scope})" if scope and scope.casefold() not in text.casefold() else ""
     said = _SAID.get(change.section)
     if said is None or said.match(text):
         return f"{text}{place}"
@@ -114,21 +168,6 @@ def headline(change: Change, phrases: Phrasebook) -> str:
 def plain(text: str) -> str:
     """Take the signs of code off a text that is to stand outside Markdown."""
     return text.replace("`", "")
-
-
-def _kind(change: Change) -> _Kind:
-    return change.section, change.dependency
-
-
-def _counted_kind(kind: _Kind, number: int, phrases: Phrasebook, *, more: bool) -> str:
-    section, dependency = kind
-    if dependency:
-        return phrases.count(number, phrases.more_dependency if more else phrases.dependency)
-    return phrases.count(number, (phrases.more_kinds if more else phrases.kinds)[section])
-
-
-def _tail(parts: list[str], phrases: Phrasebook) -> str:
-    return phrases.plus.format(parts=phrases.enumerated(parts))
 
 
 def short_tag(release: Release) -> str:

@@ -18,7 +18,8 @@ _ADDRESS: Final = re.compile(
     re.IGNORECASE,
 )
 _PLAIN_WORD: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,:]?(?= |\Z)")
-_FINAL_PERIOD: Final = re.compile(r"(?<=[\w)`'\"”])\.\Z")
+_FINAL_PERIOD: Final = re.compile(r"(?<=[\w)`'\"”])[.;,]\Z")
+_VERSION: Final = re.compile(r"v?\d+(?:\.\d+)*\.\Z")
 
 
 def mask_addresses(text: str) -> str:
@@ -49,9 +50,10 @@ def cut_at_word(text: str, limit: int) -> str:
 
 
 def without_period(text: str) -> str:
-    """Take off the period at the end of a line; ``...`` and ``e.g.`` keep theirs."""
+    """Return a line without the period or semicolon at its end; ``...`` and ``e.g.`` keep theirs."""
     last_word = text.rpartition(" ")[2]
-    return _FINAL_PERIOD.sub("", text) if last_word.count(".") == 1 else text
+    ends = last_word.count(".") <= 1 or _VERSION.match(last_word) is not None
+    return _FINAL_PERIOD.sub("", text) if ends else text
 
 
 def with_period(text: str) -> str:

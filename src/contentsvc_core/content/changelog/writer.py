@@ -1,29 +1,40 @@
-"""The changelog writer: what changed, for readers, in Markdown."""
+"""The changelog writer: what changed, for readers, in Markdown.
+
+Read, combine, classify, select (:mod:`~contentsvc_core.content.changelog.select` gives the changes), compose.
+"""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Final
 
 from attrs import evolve
 
 from contentsvc_core.content.changelog.entries import joined, named
-from contentsvc_core.content.changelog.importance import is_news
-from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, ChangelogOptions
+from contentsvc_core.content.changelog.importance import IMPORTANCE, is_news
+from contentsvc_core.content.changelog.markdown import link
+from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, MARKDOWN_LIMIT, ChangelogOptions
 from contentsvc_core.content.changelog.page import Page
 from contentsvc_core.content.changelog.people import contributors
-from contentsvc_core.content.changelog.release_notes import clean
+from contentsvc_core.content.changelog.release_notes import clean, first_items
 from contentsvc_core.content.changelog.releases import compare_links, cut_notes, without_notes
 from contentsvc_core.content.changelog.report import Part, report_of
-from contentsvc_core.content.changelog.selection import Change
-from contentsvc_core.content.changelog.titles import changes_title, counted_releases, release_title, releases_named
-from contentsvc_core.content.changelog.voice import voice_of
+from contentsvc_core.content.changelog.select import Change
+from contentsvc_core.content.changelog.titles import (
+    changes_title,
+    counted_releases,
+    notes_title,
+    release_title,
+    releases_named,
+)
+from contentsvc_core.content.changelog.voice import Voice, voice_of
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Draft
 from contentsvc_core.webhooks.events import MAX_COMMITS, Release
 
-#: The longest Markdown that a post may have: a longer one could never be edited.
-MARKDOWN_LIMIT: Final = 100_000
-_NOTES_LIMIT: Final = 95_000
+__all__ = ["MARKDOWN_LIMIT", "write_changelog"]
+
+_NOTES_ROOM: Final = 5_000
 _RELEASES_NAMED: Final = 3
 _PROJECTS_NAMED: Final = 3
 
@@ -34,23 +45,24 @@ def write_changelog(brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS) -
     Args:
         brief: One push, one release with the pushes since the one before it, or all events of a window. Several
             repositories have a part each.
-        options: What to leave out.
+        options: What to hide, what to fold and how it looks.
 
     Returns:
-        The post, or ``None`` when there is nothing to tell: no commit that a reader would miss, and no release.
+        The post, or ``None`` when there is nothing to tell: upkeep alone, and no release.
     """
     voice = voice_of(brief.brand)
-    parts = report_of(brief, options, voice.phrases.no_message)
+    parts = report_of(brief, options, voice.phrases)
     if brief.release is not None:
         return _announcement(brief, brief.release, parts[0], options)
-    told = [part for part in parts if part.changes or part.releases]
+    told = [part for part in parts if part.releases or any(map(is_news, part.changes))]
     if not told:
         return None
-    page = Page(voice, MARKDOWN_LIMIT, _ending(told, options, voice.phrases, brief.left_out))
     several = len(parts) > 1
+    in_window = several or brief.window is not None
+    start = _first_line(told, None, voice, brief) if in_window else []
+    page = Page(voice, options, start, _ending(told, options, voice.phrases, brief.left_out))
     for part in told:
         page.write(part, several=several)
-    in_window = several or brief.window is not None
     return Draft(title=_title(told, voice.phrases, in_window=in_window), markdown=page.markdown())
 
 
@@ -61,26 +73,61 @@ def _announcement(brief: Brief, release: Release, part: Part, options: Changelog
         f"**{phrases.full_changelog}** {compared}"
         for compared in compare_links(brief.previous_tag, release.tag_name, part.base)
     ]
-    markdown = _author_notes(release, compare, part.base, phrases)
-    if markdown is None and part.changes:
-        page = Page(voice, MARKDOWN_LIMIT, [*_ending([part], options, phrases, brief.left_out), *compare])
-        page.write(evolve(part, releases=()), several=False)
-        markdown = page.markdown()
-    if markdown is None:
+    notes, cut = clean(release.body or "", options.longest - _NOTES_ROOM)
+    if notes:
+        blocks = [notes, *([cut_notes(release, phrases)] if cut else [])]
+        if part.base is None or f"{part.base}/compare/".casefold() not in notes.casefold():
+            blocks += compare
+        return Draft(title=notes_title(release, part.repository, first_items(notes), phrases), markdown=joined(blocks))
+    title = release_title(release, part.repository, phrases, part.changes)
+    if not part.changes:
         busy = any(stage.busy for stage in part.stages)
-        markdown = joined([without_notes(release, phrases, busy=busy), *compare])
-    return Draft(title=release_title(release, part.repository, phrases), markdown=markdown)
+        return Draft(title=title, markdown=joined([without_notes(release, phrases, busy=busy), *compare]))
+    start = _first_line([part], release, voice, brief)
+    if not any(change.shown for change in part.changes):
+        start.append(without_notes(release, phrases, busy=True))
+    page = Page(voice, options, start, _ending([part], options, phrases, brief.left_out))
+    page.write(evolve(part, releases=()), several=False)
+    return Draft(title=title, markdown=page.markdown())
+
+
+def _first_line(parts: Sequence[Part], release: Release | None, voice: Voice, brief: Brief) -> list[str]:
+    """Return the line that says when, how much, and where everything is."""
+    phrases = voice.phrases
+    shown = [change for part in parts for change in part.changes if change.shown]
+    counts = [
+        phrases.count(number, phrases.kinds[section])
+        for section in IMPORTANCE
+        if (number := sum(change.section is section for change in shown))
+    ]
+    commits = sum(len(part.commits) for part in parts)
+    linked = link(phrases.count(commits, phrases.commit_count), parts[0].commits_page if len(parts) == 1 else None)
+    when = phrases.period(brief.window) if brief.window else _day(parts, release, phrases)
+    said = [f"**{when}**" if when else "", phrases.enumerated(counts), linked if commits and voice.technical else ""]
+    line = " · ".join(filter(None, said))
+    return [line] if line else []
+
+
+def _day(parts: Sequence[Part], release: Release | None, phrases: Phrasebook) -> str:
+    """Return the day of a release, else of the newest commit, as events say it; ``""`` where none does."""
+    commits = [commit.timestamp for part in parts for commit in part.commits[-1:]]
+    for text in (release.published_at if release else None, *commits):
+        try:
+            return phrases.on(date.fromisoformat((text or "")[:10]))
+        except ValueError:
+            continue
+    return ""
 
 
 def _title(parts: Sequence[Part], phrases: Phrasebook, *, in_window: bool) -> str:
-    """Say the most important change, and how many others of each kind: of the releases, where there are any."""
+    """Return the most important changes: of the releases, where there are any."""
     releasing = [part for part in parts if part.releases]
     if not releasing:
         named = _projects_named(parts, phrases) if in_window else ""
         return changes_title(_in_order(parts, released=None), named, phrases)
     named = _releases_named(releasing, phrases)
     released, others = _in_order(releasing, released=True), _in_order(parts, released=False)
-    if others and not any(map(is_news, released)):
+    if any(map(is_news, others)) and not any(map(is_news, released)):
         # What is worth a title is in no release: it is said where it is instead.
         elsewhere = [part for part in parts if part not in releasing and part.changes]
         place = phrases.not_released if len(elsewhere) < 1 else _projects_named(elsewhere, phrases)
@@ -90,8 +137,8 @@ def _title(parts: Sequence[Part], phrases: Phrasebook, *, in_window: bool) -> st
 
 
 def _in_order(parts: Sequence[Part], *, released: bool | None) -> list[Change]:
-    """Give the changes of some repositories by section, as they are printed; those in a release, or the others."""
-    order = tuple(Section)
+    """Return the changes of some repositories by section, as they are printed; those in a release, or the others."""
+    order = {section: place for place, section in enumerate(Section)}
     changes = (
         change
         for part in parts
@@ -99,7 +146,7 @@ def _in_order(parts: Sequence[Part], *, released: bool | None) -> list[Change]:
         for change in stage.changes
         if released is None or released is (stage.release is not None)
     )
-    return sorted(changes, key=lambda change: (order.index(change.section), change.dependency))
+    return sorted(changes, key=lambda change: order[change.section])
 
 
 def _projects_named(parts: Sequence[Part], phrases: Phrasebook) -> str:
@@ -117,19 +164,6 @@ def _releases_named(parts: Sequence[Part], phrases: Phrasebook) -> str:
     return phrases.enumerated([releases_named(part.releases, part.project, phrases) for part in parts])
 
 
-def _author_notes(release: Release, compare: list[str], base: str | None, phrases: Phrasebook) -> str | None:
-    """Give the notes that the release's author wrote, ``None`` if there are none."""
-    notes, cut = clean(release.body or "", _NOTES_LIMIT)
-    if not notes:
-        return None
-    blocks = [notes]
-    if cut:
-        blocks.append(cut_notes(release, phrases))
-    if base is None or f"{base}/compare/".casefold() not in notes.casefold():
-        blocks += compare
-    return joined(blocks)
-
-
 def _ending(parts: Sequence[Part], options: ChangelogOptions, phrases: Phrasebook, left_out: int) -> list[str]:
     """Give what follows the sections: how complete they are, and who is to be thanked."""
     blocks: list[str] = []
@@ -137,9 +171,9 @@ def _ending(parts: Sequence[Part], options: ChangelogOptions, phrases: Phraseboo
         blocks.append(phrases.incomplete.format(n=phrases.number(MAX_COMMITS)))
     if left_out:
         blocks.append(phrases.count(left_out, phrases.not_covered))
-    if phrases is not ENGLISH and any(part.changes for part in parts):
+    if phrases is not ENGLISH and any(change.shown for part in parts for change in part.changes):
         blocks.append(phrases.as_written)
     authors = (author for part in parts for change in part.changes for author in change.authors)
-    if shown := named(contributors(authors, options.bots), phrases):
+    if options.contributors and (shown := named(contributors(authors, options.bots), phrases)):
         blocks += [f"## {phrases.contributors}", ", ".join(shown)]
     return blocks

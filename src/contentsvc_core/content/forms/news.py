@@ -13,7 +13,7 @@ from contentsvc_core.content.changelog.importance import IMPORTANCE, importance,
 from contentsvc_core.content.changelog.markdown import safe_url
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.report import Part, report_of
-from contentsvc_core.content.changelog.selection import Change
+from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.titles import counted_releases, marked_tag
 from contentsvc_core.content.changelog.voice import Voice, voice_of
 from contentsvc_core.content.forms.notes import notes_of
@@ -137,7 +137,7 @@ class News:
 def news_of(brief: Brief) -> News:
     """Find what is news in a brief, and in which order it is worth being told: notes before commits."""
     voice = voice_of(brief.brand)
-    parts = report_of(brief, no_message=voice.phrases.no_message)
+    parts = report_of(brief, phrases=voice.phrases)
     items: list[Item] = []
     upkeep: Counter[Section] = Counter()
     leads: list[str] = []
@@ -147,7 +147,7 @@ def news_of(brief: Brief) -> News:
             leads += [notes.lead] if notes else []
             noted = notes is not None and bool(notes.changes)
             changes = notes.changes if notes and noted else stage.changes
-            upkeep.update(_counted_as(change) for change in stage.changes if not _is_news(change, voice))
+            upkeep.update(change.section for change in stage.changes if not _is_news(change, voice))
             items += [
                 Item(change=_whole(change), part=part, released=stage.release is not None, noted=noted)
                 for change in changes
@@ -171,13 +171,9 @@ def news_of(brief: Brief) -> News:
 
 
 def _is_news(change: Change, voice: Voice) -> bool:
-    if change.dependency or change.section not in _NOTICED:
+    if not change.shown or change.section not in _NOTICED:
         return False
     return voice.technical or change.section in _NEVER_INSIDE or _INSIDE.search(change.text) is None
-
-
-def _counted_as(change: Change) -> Section:
-    return Section.DEPENDENCIES if change.dependency else change.section
 
 
 def _weight(item: Item) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from attrs import evolve, field, frozen
 
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.changelog.report import report_of
-from contentsvc_core.content.changelog.selection import Change
+from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.wording import masked_line, with_period
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Chapter

@@ -116,6 +116,14 @@ class Phrasebook:
     maintenance: str
     no_notes: str
     no_message: str
+    #: What a merge says that brings a fix from a private fork.
+    private_fix: str
+    #: The one line that upkeep is folded into, and what links to everything.
+    also_upkeep: str
+    all_commits: str
+    dependencies: str
+    build_actions: Count
+    smaller: Count
     untitled: str
 
     # What several kinds of content share.

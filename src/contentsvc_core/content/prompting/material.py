@@ -11,12 +11,12 @@ from typing import Any, Final, final
 import msgspec
 from attrs import field, frozen
 
-from contentsvc_core.content.changelog.conventional import parse
 from contentsvc_core.content.changelog.markdown import safe_url
 from contentsvc_core.content.changelog.people import contributors
+from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.changelog.report import Part, report_of
-from contentsvc_core.content.changelog.selection import Change
+from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief
@@ -133,8 +133,8 @@ def _entries(part: Part) -> list[_Entry]:
         _Entry(whole=json_line(head | _told(release, _NOTES_LIMIT)), short=json_line(head | _told(release, 0)))
         for release in reversed(part.releases)
     ]
-    newest_first = part.changes[::-1]
-    ordered = sorted(newest_first, key=lambda change: (_ORDER.index(change.section), change.dependency))
+    newest_first = [change for change in part.changes[::-1] if change.shown]
+    ordered = sorted(newest_first, key=lambda change: _ORDER.index(change.section))
     return [*entries, *(_entry(change, repository) for change in ordered)]
 
 

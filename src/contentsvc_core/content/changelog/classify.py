@@ -1,0 +1,276 @@
+"""What a change is: its section, and whether readers are told of it. Evidence first, words last."""
+
+import re
+from collections.abc import Callable
+from typing import Final, final
+
+from attrs import frozen
+
+from contentsvc_core.content.changelog import patterns, words
+from contentsvc_core.content.changelog.paths import NOTHING, PathClass, Touched
+from contentsvc_core.content.changelog.read import Message
+from contentsvc_core.content.changelog.reverts import undoing
+from contentsvc_core.content.sections import Section
+
+#: Sections that are counted in one closing line unless the options list them.
+UPKEEP: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})
+PRIVATE_FIX: Final = "merge commit from fork"
+
+_WORD: Final = re.compile(r"[\w'\u2019+-]+")
+_DEPENDENCY_VERB: Final = re.compile(
+    r"\A(?:bump|update|upgrade|pin|downgrade|lock|weekly|npm|yarn|pnpm|composer|bundle|cargo|go get|\[pre-commit|add"
+    r"|remove|unpin|regenerate|refresh|semver|.*pre-?commit)",
+    re.IGNORECASE,
+)
+_MAKE_SURE: Final = re.compile(r"(?:make|be) sure\b", re.IGNORECASE)
+_PRIVATE_NAME: Final = re.compile(r"(?:^|[\s`(])_\w+(?:\.py)?\b|\b\w+\._\w+")
+
+
+@final
+@frozen(kw_only=True)
+class Kind:
+    """What a change is."""
+
+    section: Section
+    #: Whether type, sign, mark or news fragment say so: words alone may err.
+    sure: bool
+    #: Whether it only makes a release or says nothing at all.
+    empty: bool = False
+
+
+@final
+@frozen(kw_only=True)
+class _Evidence:
+    message: Message
+    #: The subject without what stands before it.
+    text: str
+    #: Lower case.
+    scope: str
+    touched: Touched
+
+    @property
+    def kind(self) -> str:
+        return self.message.kind
+
+    @property
+    def typed(self) -> Section | None:
+        """The section that the author names: the type's, then the sign's."""
+        if section := words.TYPES.get(self.kind):
+            return section
+        sign = self.message.sign
+        return None if self.kind or sign in words.VAGUE_SIGNS else words.GITMOJI.get(sign)
+
+
+def classify(message: Message, touched: Touched = NOTHING, *, major: bool = False) -> Kind:
+    """Return what a change is; the first rule that knows decides.
+
+    Args:
+        message: What is told of it.
+        touched: What its files say.
+        major: Whether it is in a release whose number says that something breaks.
+    """
+    kind = _classified(message, touched)
+    changed = kind.section in {Section.CHANGED, Section.REMOVED, Section.FIXED}
+    if major and changed and patterns.BREAKING_IN_MAJOR.search(message.description):
+        return Kind(section=Section.BREAKING, sure=False)
+    return kind
+
+
+def _classified(message: Message, touched: Touched) -> Kind:
+    seen = _Evidence(message=message, text=message.description, scope=(message.scope or "").casefold(), touched=touched)
+    for rule in _RULES:
+        if (kind := rule(seen)) is not None:
+            return kind
+    return Kind(section=Section.CHANGED if touched.source else Section.OTHER, sure=False)
+
+
+def is_dependency(text: str) -> bool:
+    """Whether a subject only moves a dependency to another version."""
+    line = text.strip().rstrip(".")
+    return bool(_DEPENDENCY_VERB.match(line)) and any(pattern.fullmatch(line) for pattern in patterns.DEPENDENCY)
+
+
+def _sure(section: Section) -> Kind:
+    return Kind(section=section, sure=True)
+
+
+def _marked_breaking(seen: _Evidence) -> Kind | None:
+    marked = seen.message.breaking or seen.typed is Section.BREAKING or seen.touched.announced is Section.BREAKING
+    return _sure(Section.BREAKING) if marked else None
+
+
+def _release(seen: _Evidence) -> Kind | None:
+    """What only makes a release: never a typed feature or fix, never what touches code."""
+    code = seen.touched.classes - {PathClass.MANIFEST, PathClass.CHANGELOG, PathClass.LOCK, PathClass.DOCUMENTATION}
+    typed = seen.typed in {Section.ADDED, Section.FIXED, Section.PERFORMANCE, Section.SECURITY}
+    if (typed and (code or not seen.touched.classes)) or seen.touched.announced:
+        return None
+    line = seen.text.strip("` ").replace("`", "")
+    names = seen.kind == "release" or seen.message.sign == words.RELEASE_SIGN
+    if names or patterns.RELEASE.fullmatch(line) or (seen.scope == "release" and words.TYPES.get(seen.kind) is None):
+        return Kind(section=Section.INTERNAL, sure=True, empty=names or _makes_release(seen, line))
+    if patterns.ROBOT.fullmatch(line):
+        return _sure(Section.DOCUMENTATION if patterns.DOCUMENTATION.search(line) else Section.INTERNAL)
+    if patterns.EMPTY.fullmatch(line) and not (seen.typed and seen.touched.source and seen.message.scope):
+        return _sure(Section.INTERNAL)
+    return None
+
+
+def _makes_release(seen: _Evidence, line: str) -> bool:
+    return not is_dependency(line) or seen.scope not in words.SCOPES
+
+
+def _security(seen: _Evidence) -> Kind | None:
+    said = seen.message.subject
+    if said.casefold().startswith(PRIVATE_FIX):
+        return _sure(Section.SECURITY)
+    fix = seen.typed in {Section.FIXED, Section.SECURITY} or seen.kind in words.VAGUE_TYPES
+    if fix and (seen.scope in words.SECURITY_SCOPES or seen.typed is Section.SECURITY):
+        return None if seen.touched.upkeep is Section.INTERNAL else _sure(Section.SECURITY)
+    if seen.touched.announced is Section.SECURITY:
+        return _sure(Section.SECURITY)
+    if not patterns.SECURITY.search(said):
+        return None
+    outside = seen.typed in UPKEEP and seen.typed is not Section.DEPENDENCIES
+    return (
+        None if outside or seen.touched.upkeep in {Section.DOCUMENTATION, Section.INTERNAL} else _sure(Section.SECURITY)
+    )
+
+
+def _revert(seen: _Evidence) -> Kind | None:
+    undone = undoing(seen.message)
+    if undone is None:
+        return None
+    if not undone.quoted:
+        # It may say what is undone, or what is done instead.
+        return _sure(seen.touched.upkeep or Section.CHANGED)
+    inner = classify(undone.message, seen.touched)
+    return inner if undone.again or inner.section in UPKEEP or inner.empty else _sure(Section.REVERTED)
+
+
+def _paths(seen: _Evidence) -> Kind | None:
+    """What touches no code is upkeep, whatever its words say; news that the author wrote for readers outweigh that."""
+    upkeep = seen.touched.upkeep
+    if upkeep is None:
+        return None
+    if seen.touched.noted and upkeep is Section.INTERNAL and seen.typed is not Section.INTERNAL:
+        code = seen.touched.classes - {PathClass.CHANGELOG, PathClass.FRAGMENT, PathClass.DOCUMENTATION, PathClass.TEST}
+        if code and not is_dependency(seen.text):
+            return None
+    return _sure(upkeep)
+
+
+def _announced(seen: _Evidence) -> Kind | None:
+    return _sure(seen.touched.announced) if seen.touched.announced else None
+
+
+def _dependency(seen: _Evidence) -> Kind | None:
+    if seen.typed in {Section.ADDED, Section.FIXED, Section.PERFORMANCE} and seen.scope not in words.SCOPES:
+        return None
+    if seen.kind in {"", *words.VAGUE_TYPES} and patterns.BREAKING.search(seen.text):
+        return None
+    if seen.touched.noted and seen.touched.source:
+        # The author wrote news for readers about it.
+        return None
+    if seen.typed is Section.DEPENDENCIES or words.SCOPES.get(seen.scope) is Section.DEPENDENCIES:
+        return _sure(Section.DEPENDENCIES)
+    return _sure(Section.DEPENDENCIES) if is_dependency(seen.text) else None
+
+
+def _scoped(seen: _Evidence) -> Kind | None:
+    """`fix(docs)`, `feat(ci)`, `docs: …`: the part of the project outweighs the type, unless code is touched."""
+    if seen.touched.source and seen.typed in {Section.ADDED, Section.FIXED, Section.PERFORMANCE}:
+        return None
+    scopes = (seen.scope, *re.split(r"[/,. ]+", seen.scope))
+    for scope in scopes[: 2 if seen.kind else 3]:
+        if section := words.SCOPES.get(scope):
+            return None if seen.touched.noted and seen.touched.source else _sure(section)
+    return None
+
+
+def _broken(seen: _Evidence) -> Kind | None:
+    if seen.typed in UPKEEP and seen.kind not in words.VAGUE_TYPES:
+        return None
+    text = f"{seen.scope}: {seen.text}" if seen.scope else seen.text
+    if patterns.BREAKING.search(seen.text) or patterns.BREAKING.search(text):
+        return _sure(Section.BREAKING)
+    inside = patterns.INTERNAL.search(seen.text) or _PRIVATE_NAME.search(seen.text)
+    gone = patterns.REMOVED.match(seen.text) and not inside and (seen.touched.source or not seen.touched.classes)
+    return Kind(section=Section.BREAKING, sure=False) if gone and seen.kind not in words.VAGUE_TYPES else None
+
+
+def _typed(seen: _Evidence) -> Kind | None:
+    section = seen.typed
+    if section is None or seen.kind in words.VAGUE_TYPES:
+        return None
+    if section is Section.CHANGED or (section is Section.INTERNAL and seen.touched.noted and seen.touched.source):
+        # The author calls it a change of any kind, or wrote news for readers about it.
+        return None
+    deprecates = section is Section.ADDED and words.VERBS.get(_first(seen.text)) is Section.DEPRECATED
+    return _sure(Section.DEPRECATED if deprecates else section)
+
+
+def _vague(seen: _Evidence) -> Kind | None:
+    """A chore is internal unless it touches code."""
+    if seen.kind in words.VAGUE_TYPES and not seen.touched.source:
+        if patterns.DOCUMENTATION.search(seen.text):
+            return _sure(Section.DOCUMENTATION)
+        return _sure(Section.INTERNAL)
+    return None
+
+
+def _worded(seen: _Evidence) -> Kind | None:
+    """What the words say: texts around the code, work inside, then the verb."""
+    text = seen.text
+    first = _first(text)
+    noted = seen.touched.noted and seen.touched.source
+    if not noted:
+        if first in words.DOCUMENTATION_VERBS or (patterns.DOCUMENTATION.search(text) and not _about_code(seen)):
+            return Kind(section=Section.DOCUMENTATION, sure=False)
+        if first in words.INTERNAL_VERBS or patterns.INTERNAL.search(text) or _PRIVATE_NAME.search(text):
+            return Kind(section=Section.INTERNAL, sure=False)
+    section = words.VERBS.get(first)
+    if section in {Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED}:
+        return Kind(section=section, sure=False)
+    if patterns.PERFORMANCE.search(text) and section is not Section.ADDED:
+        return Kind(section=Section.PERFORMANCE, sure=False)
+    if section is Section.REMOVED and not patterns.PUBLIC_THING.search(text) and patterns.FAULT.search(text):
+        section = Section.FIXED
+    if section is not None and not (section is Section.CHANGED and patterns.FAULT.search(text)):
+        return Kind(section=section, sure=False)
+    if patterns.FAULT.search(text):
+        return Kind(section=Section.FIXED, sure=False)
+    if patterns.NOVELTY.search(text):
+        return Kind(section=Section.ADDED, sure=False)
+    return Kind(section=section, sure=False) if section else None
+
+
+def _about_code(seen: _Evidence) -> bool:
+    """Whether words like "link" or "changelog" name a feature of code that is touched."""
+    return (
+        seen.touched.source and PathClass.DOCUMENTATION not in seen.touched.classes and _first(seen.text) in words.VERBS
+    )
+
+
+def _first(text: str) -> str:
+    if _MAKE_SURE.match(text):
+        return "ensure"
+    found = _WORD.match(text.lstrip("`*_\"'"))
+    return found[0].casefold().replace("\u2019", "'") if found else ""
+
+
+#: In order: marks of the author, then files, then type and scope, then words.
+_RULES: Final[tuple[Callable[[_Evidence], Kind | None], ...]] = (
+    _marked_breaking,
+    _security,
+    _release,
+    _revert,
+    _paths,
+    _announced,
+    _dependency,
+    _scoped,
+    _broken,
+    _typed,
+    _vague,
+    _worded,
+)

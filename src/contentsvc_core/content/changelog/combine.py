@@ -1,0 +1,226 @@
+"""Commits into entries: pull requests as the unit, nothing twice, and what was undone gone."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, final
+
+from attrs import evolve, field, frozen
+
+from contentsvc_core.content.changelog.merges import is_merge, merge_of
+from contentsvc_core.content.changelog.paths import Touched, touched
+from contentsvc_core.content.changelog.patterns import EMPTY
+from contentsvc_core.content.changelog.read import Message, parse
+from contentsvc_core.content.changelog.reverts import Entry as Revertible
+from contentsvc_core.content.changelog.reverts import surviving
+from contentsvc_core.content.changelog.words import VERBS
+from contentsvc_core.webhooks.events import Commit, Push
+
+#: How far a merge looks back for the commits of its branch, in commits that no other merge has brought.
+_LOOK_BACK: Final = 64
+_WORDS_OF_A_TITLE: Final = 3
+
+
+@final
+@frozen(kw_only=True)
+class Read:
+    """A commit, and what its message says."""
+
+    commit: Commit
+    message: Message
+
+
+@final
+@frozen(kw_only=True)
+class Entry:
+    """One change: a commit, or the commits of one pull request."""
+
+    #: What is told: the pull request's title, or the commit's message.
+    message: Message
+    #: The one that stands for it first, then the others, oldest first.
+    commits: tuple[Read, ...] = field(converter=tuple)
+    touched: Touched
+    numbers: tuple[str, ...] = field(converter=tuple)
+
+    @property
+    def breaking_notes(self) -> tuple[str, ...]:
+        """Return what the breaking footers of all commits say, each once."""
+        return tuple(dict.fromkeys(note for each in self.commits for note in each.message.breaking_notes))
+
+
+def combine(pushes: Iterable[Push]) -> tuple[Entry, ...]:
+    """Return the entries of some pushes, in the order in which they came.
+
+    Left out are commits that came before (not distinct, or the same id again), merges that bring only what stands
+    beside them, and reverts with what they revert.
+    """
+    seen: set[str] = set()
+    groups: list[list[Read]] = []
+    merges: list[Read] = []
+    for push in pushes:
+        new: list[Read] = []
+        for commit in push.commits:
+            sha = commit.id.casefold()
+            if commit.distinct and (not sha or sha not in seen):
+                seen.add(sha)
+                new.append(Read(commit=commit, message=parse(commit.message)))
+        found, bare = _requests(new)
+        groups += found
+        merges += bare
+    groups = _same_request(groups)
+    told = [_message(group) for group in groups]
+    kept = surviving(
+        [Revertible(sha=group[0].commit.id, message=said) for group, said in zip(groups, told, strict=True)]
+    )
+    entries = [_entry(told[place], groups[place]) for place in kept]
+    if not groups:
+        entries = [_entry(merge.message, [merge]) for merge in merges]
+    return _once(entries)
+
+
+def _requests(new: Sequence[Read]) -> tuple[list[list[Read]], list[Read]]:
+    """Group the commits of one push by pull request; return the groups, and the merges that bring none.
+
+    The wire form has no parents. A merge brings the commits before it that no merge has brought, as far as their files
+    are among its own. Where no files are known, a merge that ends a push brings the whole push, and others nothing.
+    """
+    requests = [read for read in new if merge_of(read.message) is not None]
+    alone = len(requests) == 1 and requests[0] is new[-1]
+    groups: list[list[Read] | None] = []
+    waiting: list[int] = []
+    bare: list[Read] = []
+    for read in new:
+        if not is_merge(read.message) and merge_of(read.message) is None:
+            waiting.append(len(groups))
+            groups.append([read])
+            continue
+        merge = merge_of(read.message)
+        if merge is None:
+            bare.append(read)
+            continue
+        before = waiting if alone else waiting[-_LOOK_BACK:]
+        brought = _brought(read, merge.number, [(place, groups[place]) for place in before], alone=alone)
+        waiting = [place for place in waiting if place not in brought]
+        branch = [each for place in sorted(brought) for each in groups[place] or ()]
+        if not branch and (not merge.title or (waiting and not _files(read.commit))):
+            # What it brought cannot be told from the rest, and stands beside it.
+            bare.append(evolve(read, message=_titled(read.message, merge.title, merge.number)))
+            continue
+        titled = evolve(read, message=_titled(read.message, merge.title, merge.number))
+        for place in brought:
+            groups[place] = None
+        # A merge without a title is told by what it brought.
+        lead = [titled, *branch] if merge.title else [*branch[:1], titled, *branch[1:]]
+        groups.append(lead)
+    return [group for group in groups if group is not None], bare
+
+
+def _brought(merge: Read, number: str, waiting: Sequence[tuple[int, list[Read] | None]], *, alone: bool) -> set[int]:
+    files = _files(merge.commit)
+    brought: set[int] = set()
+    for place, group in waiting:
+        for read in group or ():
+            own = _files(read.commit)
+            first_line = read.commit.message.partition("\n")[0].rstrip()
+            # A commit with a pull request of its own came with that.
+            foreign = read.message.request != number and first_line.endswith(f"(#{read.message.request})")
+            if not foreign and (own <= files if own and files else alone):
+                brought.add(place)
+    return brought
+
+
+def _files(commit: Commit) -> frozenset[str]:
+    return frozenset() if commit.paths_cut else frozenset((*commit.added, *commit.modified, *commit.removed))
+
+
+def _titled(message: Message, title: str, number: str) -> Message:
+    """Return a merged pull request's title as the message."""
+    read = parse(title)
+    return evolve(
+        read,
+        numbers=dict.fromkeys((*(each for each in read.numbers if each != number), number)),
+        breaking=read.breaking or message.breaking,
+        breaking_notes=message.breaking_notes,
+        # What follows the title is the pull request's own text.
+        body=message.body.partition(title)[2] if title else message.body,
+        footers=message.footers,
+    )
+
+
+def _same_request(groups: Sequence[list[Read]]) -> list[list[Read]]:
+    """Join the groups that came with one pull request: a merge and its commits, or several commits with its number."""
+    joined: list[list[Read]] = []
+    places: dict[str, int] = {}
+    for group in groups:
+        number = group[0].message.request
+        place = places.get(number) if number and not _reverts(group[0].message) else None
+        if place is None:
+            if number:
+                places[number] = len(joined)
+            joined.append(list(group))
+        else:
+            joined[place] += group
+    return joined
+
+
+def _reverts(message: Message) -> bool:
+    return message.description.casefold().startswith(("revert", "reapply")) or message.kind == "revert"
+
+
+def _message(group: Sequence[Read]) -> Message:
+    """Return what a group is told as: the first message that says something."""
+    first = group[0].message
+    if len(group) > 1 and not _tells(first):
+        told = next((read.message for read in group[1:] if _tells(read.message)), first)
+        first = evolve(told, numbers=dict.fromkeys((*told.numbers, *first.numbers)))
+    breaking = any(read.message.breaking for read in group)
+    notes = dict.fromkeys(note for read in group for note in read.message.breaking_notes)
+    return evolve(first, breaking=breaking, breaking_notes=notes) if breaking != first.breaking or notes else first
+
+
+def _tells(message: Message) -> bool:
+    """Whether a title says what changes; the name of a branch does not."""
+    words = message.description.split()
+    named = len(words) >= _WORDS_OF_A_TITLE or (bool(words) and words[0].casefold() in VERBS)
+    return bool(message.type or named) and not EMPTY.fullmatch(message.description)
+
+
+def _entry(message: Message, group: Sequence[Read]) -> Entry:
+    # A merge's own list has what its branch changed; a commit without a list among others says nothing.
+    known = [read.commit for read in group if read.commit.added or read.commit.modified or read.commit.removed]
+    seen = touched(known or [read.commit for read in group])
+    numbers = [number for read in group for number in read.message.numbers]
+    own = message.request
+    return Entry(
+        message=message,
+        commits=group,
+        touched=seen,
+        numbers=dict.fromkeys(
+            (*(number for number in (*seen.numbers, *numbers) if number != own), *filter(None, (own,)))
+        ),
+    )
+
+
+def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Join entries that would read the same, and let each number stand in one entry alone."""
+    same: dict[tuple[str, str, str], Entry] = {}
+    for entry in entries:
+        message = entry.message
+        key = (message.kind, (message.scope or "").casefold(), message.description.casefold())
+        first = same.get(key)
+        if first is None:
+            same[key] = entry
+            continue
+        breaking = first.message if first.message.breaking else message
+        same[key] = evolve(
+            first,
+            message=evolve(first.message, breaking=breaking.breaking, breaking_notes=breaking.breaking_notes),
+            commits=(*first.commits, *entry.commits),
+            numbers=dict.fromkeys((*first.numbers, *entry.numbers)),
+        )
+    told = {entry.message.request for entry in same.values()}
+    kept: list[Entry] = []
+    for entry in same.values():
+        own = entry.message.request
+        numbers = [number for number in entry.numbers if number == own or number not in told]
+        told.update(numbers)
+        kept.append(evolve(entry, numbers=numbers))
+    return tuple(kept)

@@ -1,0 +1,342 @@
+"""Commit messages of any style, taken apart: what the author says, and what the code host put around it."""
+
+import re
+from typing import Final, final
+
+from attrs import define, evolve, field, frozen
+
+from contentsvc_core.content.changelog.wording import masked_line
+from contentsvc_core.content.changelog.words import GITMOJI, INTERNAL_VERBS, RELEASE_SIGN, SHORTCODES, TYPES, VERBS
+
+SUBJECT_LIMIT: Final = 400
+#: How much of a message's beginning and end is read: a 25 MB message costs no more than this.
+_READ: Final = 16_384
+
+# Conventional Commits 1.0.0, rules 1, 4, 5, 13. A type is a noun: one word.
+_HEADER: Final = re.compile(
+    r"(?P<type>[A-Za-z][A-Za-z0-9_-]{0,39})(?:\((?P<scope>[^()]*)\))?(?P<mark>!)?: +(?P<description>\S.*)"
+)
+# Rules 8, 9, 12, 15, 16: `Token: value` or `Token #value`; only the breaking token has a space, and needs capitals.
+_BREAKING: Final = re.compile(r"(BREAKING[ -]CHANGE)(?::(?: +|$)| (?=#))(.*)")
+_BREAKING_TOKENS: Final = frozenset({"BREAKING CHANGE", "BREAKING-CHANGE"})
+_FOOTER: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*)(?:: +| (?=#))(.*)")
+_BLANK_LINE: Final = re.compile(r"\n[ \t]*\n\s*")
+#: The same note anywhere in a body: code hosts put the messages of a branch into the body of its merge.
+_NOTE: Final = re.compile(
+    r"^[ \t]*(?:[-*][ \t]+)?(?:\*\*)?BREAKING[ -]CHANGES?(?:\*\*)?:(?:\*\*)?[ \t]*(.*)$", re.MULTILINE
+)
+_NOTE_ENDS: Final = re.compile(r"[ \t]*(?:$|[-*+#][ \t]|---|===|[A-Za-z][A-Za-z-]*: |BREAKING[ -]CHANGE|\* )")
+_NOTES_READ: Final = 10
+
+#: References at the end of a subject: ``(#12)``, ``#12``, ``(fixes #12, #13)``, ``(GH-12)``, ``(!12)``, ``[#12]``.
+_NUMBER: Final = re.compile(
+    r"[ ,.:-]*[(\[]?(?:(?:close|fix|resolve)(?:[sd]|es|ed)? |refs? |see |issue |bug |pr |for |via |part of |thanks? )?"
+    r"(?P<name>#|GH-|gh-|!|bpo-)(?P<number>[0-9]{1,10})[)\]]?[.,]?\Z",
+    re.IGNORECASE,
+)
+#: The same at the beginning: ``Fixed #12 -- x``, ``[Fix #12] x``, ``gh-12: x``, ``#12: x``, ``Fix #12: x``.
+_LEADING_NUMBER: Final = re.compile(
+    r"[(\[]?(?:(?:close|fix|resolve)(?:[sd]|es|ed)?|refs?|issue|bug|feature|minor|security|pr|ticket)?:? ?"
+    r"(?:\#|GH-|bpo-|issue-)(?P<number>[0-9]{1,10})[)\]]?(?: *(?:--|-|:|,|\u2013|\u2014|\|) *| )(?=[^\W\d_]|[`\"'])",
+    re.IGNORECASE,
+)
+_TICKET: Final = re.compile(r"[(\[]?[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:|-] *| )(?=\S)")
+_SYMFONY: Final = re.compile(r"(?P<type>bug|feature|minor|security) #(?P<number>[0-9]{1,10}) (?=\S)")
+_TAG_ALONE: Final = re.compile(r"\[[^\[\]]*\]")
+_NUMBER_SCOPE: Final = re.compile(r"#([0-9]{1,10})")
+# An order to a machine, not words for a reader.
+_SKIP_MARK: Final = re.compile(
+    r" ?[\[(](?:skip[ -](?:ci|news|changelog|actions|netlify|travis|release)|(?:ci|changelog|news|actions) skip"
+    r"|no[ -]?ci|nochangelog|skip)[\])]|\*\*\*NO_CI\*\*\*",
+    re.IGNORECASE,
+)
+_BY: Final = re.compile(
+    r" [(\[](?:by:? |thanks? (?:to )?|via |h/t |@)[^()]{1,60}[)\]]\Z|(?<=\)) \([A-Za-z][\w, -]{2,60}\)\Z", re.IGNORECASE
+)
+
+#: ``[x] text``, ``[`x`] text``, ``(x) text``, ``{x} text``.
+_TAG: Final = re.compile(
+    r"(?:\[`?(?P<b>[^\]`\[]{1,40})`?\]|\((?P<p>[\w /.-]{1,30})\)|\{(?P<c>[\w /.-]{1,30})\})[:\s-]*(?P<rest>\S.*)"
+)
+#: Tags of branches, versions and stages: they say nothing of the change.
+_EMPTY_TAG: Final = re.compile(
+    r"v?\d+(?:\.(?:\d+|x))*(?:\.?x)?|[\w/-]*\d+[.-]x|backport.*|\w+ backport|(?:release|stable|branch)[/ -].*"
+    r"|wip|draft|pr|mr|rfc|mrg.*|main|master|stable|develop|dev|next|trunk"
+    r"|auto\w*|bot|robot|automated pr|copilot|codex|claude|minor|major|trivial|hotpatch|nfc|skip.*",
+    re.IGNORECASE,
+)
+#: ``path/name: text``, ``File.ext: text``, ``name: text``, ``two words: text``, ``a, b: text``.
+_PATH: Final = re.compile(
+    r"(?P<scope>[\w@.+*/#-]{1,60}(?:, ?[\w@.+*/#-]{1,40}){0,3}|[A-Za-z][\w-]{1,20} [\w-]{1,20})"
+    r"(?P<mark>!)?: +(?P<rest>\S.*)"
+)
+
+_SIGN: Final = re.compile(
+    rf"(?:(?P<sign>[{''.join(GITMOJI)}{RELEASE_SIGN}]|[\U0001F300-\U0001FAFF\u2600-\u27BF\u2B00-\u2BFF\u23E9-\u23FA])"
+    r"[\ufe0e\ufe0f\u200d\U0001F3FB-\U0001F3FF\u2640\u2642\U0001F4BB]*|:(?P<code>[a-z0-9_+-]{2,40}):)\s*(?=\S)"
+)
+
+
+@final
+@frozen(kw_only=True)
+class Footer:
+    """One trailer of a message."""
+
+    #: As written; tokens are compared without regard to case, except the breaking one.
+    token: str
+    #: May span several lines.
+    value: str
+
+
+@final
+@frozen(kw_only=True)
+class Message:
+    """A commit message, taken apart."""
+
+    #: The first line as one clean line, without the numbers at its end.
+    subject: str
+    #: In the author's spelling, one of :data:`~contentsvc_core.content.changelog.words.TYPES`; ``None``: none.
+    type: str | None = None
+    #: The part of the code that the subject names first, ``None`` for none.
+    scope: str | None = None
+    #: The sign of gitmoji at the beginning, ``""`` for none.
+    sign: str = ""
+    #: The subject without sign, type, scope and references.
+    description: str
+    #: Whether the author marks it as breaking.
+    breaking: bool = False
+    #: What the breaking footers say, each as one line.
+    breaking_notes: tuple[str, ...] = field(default=(), converter=tuple)
+    #: Pull requests and issues that the subject names, without ``#``; the pull request of the change comes last.
+    numbers: tuple[str, ...] = field(default=(), converter=tuple)
+    #: What follows the first line; cut, and never printed as it is.
+    body: str = ""
+    footers: tuple[Footer, ...] = field(default=(), converter=tuple)
+
+    @property
+    def kind(self) -> str:
+        """The type in lower case, ``""`` without one."""
+        return (self.type or "").casefold()
+
+    @property
+    def request(self) -> str:
+        """The number of the pull request that the change came with, ``""`` for none."""
+        return self.numbers[-1] if self.numbers else ""
+
+
+def parse(message: str) -> Message:
+    """Return a commit message, taken apart. Every text is a message: what follows no habit is all description."""
+    head = message[:_READ].replace("\r\n", "\n").lstrip()
+    first_line, _, body = head.partition("\n")
+    footers = _footers(message)
+    subject, numbers = _subject(first_line, body)
+    read = _prefixes(subject)
+    rest, more = without_numbers(read.description)
+    notes = tuple(footer.value for footer in footers if footer.token in _BREAKING_TOKENS) + _notes(body)
+    numbers = (*read.numbers, *more, *numbers)
+    return evolve(
+        read,
+        description=rest,
+        breaking=read.breaking or bool(notes),
+        breaking_notes=dict.fromkeys(filter(None, (masked_line(note, 1_000) for note in notes))),
+        numbers=dict.fromkeys(numbers),
+        body=body,
+        footers=footers,
+    )
+
+
+def without_numbers(line: str) -> tuple[str, tuple[str, ...]]:
+    """Split the references at the end of a line from it: ``text (#1) (#2)`` is ``text`` and ``1``, ``2``."""
+    numbers: list[str] = []
+    while found := _NUMBER.search(line):
+        before, sign = line[: found.start()], found[0][:1]
+        # `Fix #12` is all that it says, and `acme/lid#12` names another repository's.
+        last = before.rstrip(" ,.:-([").rpartition(" ")[2].casefold()
+        bare = last == "request" or (last in _NEEDS_NUMBER and not found[0].endswith((")", "]")))
+        if not _TAG_ALONE.sub("", before).strip() or bare or (sign in "#!" and before[-1:].isalnum()):
+            break
+        numbers.append(found["number"])
+        line = line[: found.start()].rstrip()
+    return line, tuple(reversed(numbers))
+
+
+_NEEDS_NUMBER: Final = frozenset(
+    {
+        "fix",
+        "fixes",
+        "fixed",
+        "close",
+        "closes",
+        "resolve",
+        "issue",
+        "revert",
+        "see",
+        "merge",
+        "bug",
+        "to",
+        "request",
+        "of",
+    }
+)
+
+
+def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
+    line = masked_line(_SKIP_MARK.sub("", first_line[: 8 * SUBJECT_LIMIT]), SUBJECT_LIMIT)
+    line, numbers = without_numbers(line)
+    line, more = without_numbers(_BY.sub("", line))
+    numbers = more + numbers
+    # A code host that cuts a long title puts its rest at the beginning of the body.
+    if line.endswith("…") and body.lstrip().startswith("…"):
+        rest = body.lstrip()[1:].partition("\n")[0]
+        line, more = without_numbers(masked_line(line[:-1] + rest, SUBJECT_LIMIT))
+        numbers += more
+    return line, numbers
+
+
+def _prefixes(subject: str) -> Message:
+    """Read what stands before the words: signs, tags, tickets, type, scope."""
+    head = _Head(rest=subject)
+    for _ in range(_PREFIXES):
+        # What follows the type `revert` is the subject of what is undone.
+        if (head.kind or "").casefold() == "revert" or not any(read(head) for read in _READERS):
+            break
+    if head.scope and (reference := _NUMBER_SCOPE.fullmatch(head.scope)):
+        # `fix(#481): …` names an issue, not a part of the code.
+        head.scope = None
+        head.numbers.insert(0, reference[1])
+    return Message(
+        subject=subject,
+        type=head.kind,
+        scope=head.scope,
+        sign=head.sign,
+        description=head.rest,
+        breaking=head.breaking,
+        numbers=head.numbers,
+    )
+
+
+@final
+@define(kw_only=True)
+class _Head:
+    """What was read of a subject, and what is left of it."""
+
+    rest: str
+    sign: str = ""
+    kind: str | None = None
+    scope: str | None = None
+    breaking: bool = False
+    numbers: list[str] = field(factory=list[str])
+
+
+def _read_sign(head: _Head) -> bool:
+    found = None if head.sign else _SIGN.match(head.rest)
+    sign = found and (found["sign"] or SHORTCODES.get(found["code"]))
+    if not found or not sign:
+        return False
+    head.sign, head.rest = sign, head.rest[found.end() :]
+    return True
+
+
+def _read_number(head: _Head) -> bool:
+    found = _SYMFONY.match(head.rest) or _LEADING_NUMBER.match(head.rest)
+    if found is None:
+        return False
+    head.kind = head.kind or found.groupdict().get("type")
+    head.numbers.append(found["number"])
+    head.rest = head.rest[found.end() :]
+    return True
+
+
+def _read_ticket(head: _Head) -> bool:
+    found = _TICKET.match(head.rest)
+    head.rest = head.rest[found.end() :] if found else head.rest
+    return found is not None
+
+
+def _read_tag(head: _Head) -> bool:
+    found = _TAG.fullmatch(head.rest)
+    if found is None:
+        return False
+    word = (found["b"] or found["p"] or found["c"]).strip()
+    if word.casefold() in TYPES:
+        head.kind = word if word.casefold() == "security" else head.kind or word
+    elif not _EMPTY_TAG.fullmatch(word):
+        head.scope = head.scope or word
+    head.rest = found["rest"]
+    return True
+
+
+def _read_header(head: _Head) -> bool:
+    found = _HEADER.fullmatch(head.rest)
+    if found is None:
+        return False
+    if found["type"].casefold() in TYPES:
+        if head.kind is not None:
+            return False
+        head.kind, head.scope = found["type"], (found["scope"] or "").strip() or head.scope
+    elif head.scope is None:
+        head.scope = found["type"]
+    else:
+        return False
+    head.breaking = head.breaking or found["mark"] is not None
+    head.rest = found["description"]
+    return True
+
+
+def _read_path(head: _Head) -> bool:
+    found = None if head.scope else _PATH.fullmatch(head.rest)
+    if found is None or not _names_a_part(found["scope"]):
+        return False
+    head.scope, head.rest = found["scope"], found["rest"]
+    head.breaking = head.breaking or found["mark"] is not None
+    return True
+
+
+#: What may stand before the words, in the order in which it is looked for.
+_READERS: Final = (_read_sign, _read_number, _read_ticket, _read_tag, _read_header, _read_path)
+#: So many of them stand before any subject.
+_PREFIXES: Final = 6
+
+
+def _names_a_part(scope: str) -> bool:
+    first, _, second = scope.casefold().partition(" ")
+    return not second or not (first in VERBS or first in INTERNAL_VERBS)
+
+
+def _notes(body: str) -> tuple[str, ...]:
+    """Return the breaking notes that stand anywhere in a body, each until a blank line or the next item."""
+    notes: list[str] = []
+    for found in _NOTE.finditer(body):
+        lines = [found[1]]
+        for line in body[found.end() + 1 : found.end() + 2_000].split("\n"):
+            if (_NOTE_ENDS.match(line) and any(lines)) or len(lines) > _NOTES_READ:
+                break
+            lines.append(line.strip())
+        notes.append(" ".join(lines).strip())
+        if len(notes) >= _NOTES_READ:
+            break
+    return tuple(notes)
+
+
+def _footers(message: str) -> tuple[Footer, ...]:
+    """Read the trailer block: the last paragraphs, as far as each begins with a token."""
+    # The first paragraph is the subject, or what the cut left of a paragraph.
+    paragraphs = _BLANK_LINE.split(message[-_READ:].replace("\r\n", "\n").strip())[1:]
+    block: list[str] = []
+    for paragraph in reversed(paragraphs):
+        if not _footer(paragraph.partition("\n")[0]):
+            break
+        block.append(paragraph)
+    footers: list[tuple[str, list[str]]] = []
+    for paragraph in reversed(block):
+        for line in paragraph.split("\n"):
+            if found := _footer(line):
+                footers.append((found[1], [found[2]]))
+            else:
+                # Rule 10: a value goes on until the next token.
+                footers[-1][1].append(line.strip())
+    return tuple(Footer(token=token, value="\n".join(lines).strip()) for token, lines in footers)
+
+
+def _footer(line: str) -> re.Match[str] | None:
+    return _BREAKING.match(line) or _FOOTER.match(line)

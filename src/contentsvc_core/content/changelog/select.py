@@ -1,0 +1,192 @@
+"""What a reader sees of the entries, and what is folded into one line or left out."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final, final
+
+from attrs import field, frozen
+
+from contentsvc_core.content.changelog import words
+from contentsvc_core.content.changelog.bodies import explanation
+from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Kind, classify
+from contentsvc_core.content.changelog.combine import Entry, combine
+from contentsvc_core.content.changelog.dependencies import Bump, bump_of
+from contentsvc_core.content.changelog.options import ChangelogOptions
+from contentsvc_core.content.changelog.people import authors
+from contentsvc_core.content.changelog.reverts import undoing
+from contentsvc_core.content.changelog.wording import sentence, without_period
+from contentsvc_core.content.phrases import ENGLISH, Phrasebook
+from contentsvc_core.content.sections import Section
+from contentsvc_core.webhooks.events import Author, Commit, Push
+
+#: Projects whose authors write news beside their changes: so many entries with news, and so large a share of all
+#: that could be shown, make it a habit. What comes without news is then smaller than what comes with some.
+_NOTED_LEAST: Final = 3
+_NOTED_SHARE: Final = 0.2
+_VERSION: Final = re.compile(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
+_ALWAYS: Final = frozenset({Section.BREAKING, Section.SECURITY})
+
+
+@final
+@frozen(kw_only=True)
+class Change:
+    """One entry of a changelog."""
+
+    section: Section
+    #: What stands in bold before it: a scope, a type, or both; ``""`` for neither.
+    label: str
+    #: The part of the code that it names, ``""`` for none and for one that its heading names.
+    scope: str
+    #: Its one line, plain and not escaped, begun like a sentence, without its period.
+    text: str
+    #: The same as the author began it: to stand after a colon.
+    continuation: str
+    #: What the breaking footers say.
+    notes: tuple[str, ...] = field(converter=tuple)
+    #: What the author says beyond the line: plain, whole sentences; ``""`` for nothing.
+    details: str = ""
+    #: Pull requests and issues, without ``#``; the change's own pull request comes last.
+    numbers: tuple[str, ...] = field(converter=tuple)
+    #: The commits that made it; the one that stands for it comes first.
+    commits: tuple[Commit, ...] = field(converter=tuple)
+    #: Everybody who wrote one of the commits.
+    authors: tuple[Author, ...] = field(converter=tuple)
+    #: The type as its author spells it in lower case, ``""`` without one.
+    kind: str
+    #: Whether readers are told of it; else it is counted.
+    shown: bool = True
+    #: What it moves from which version to which, if it only moves a dependency.
+    bump: Bump | None = None
+
+    @property
+    def dependency(self) -> bool:
+        """Whether it only moves a dependency to another version."""
+        return self.section is Section.DEPENDENCIES
+
+
+def reported_changes(
+    pushes: Iterable[Push], options: ChangelogOptions, phrases: Phrasebook = ENGLISH, *, tag: str = ""
+) -> tuple[Change, ...]:
+    """Return the changes of some pushes, in the order in which they came; release work and the hidden are left out.
+
+    Args:
+        pushes: Oldest first.
+        options: What to hide and what to fold.
+        phrases: What stands for a message that says nothing, and for a private fix.
+        tag: The release that the changes are in, ``""`` for none.
+    """
+    told: list[tuple[Entry, Kind]] = []
+    for entry in combine(pushes):
+        kind = _kind(entry, major=is_major(tag))
+        if not (kind.empty and options.hide_release_chores) and not _hidden(entry, kind, options):
+            told.append((entry, kind))
+    habit = _noted_habit(told)
+    return tuple(_change(entry, kind, phrases, shown=_shown(entry, kind, options, habit=habit)) for entry, kind in told)
+
+
+def is_major(tag: str) -> bool:
+    """Whether a release's number says that something breaks: ``v3.0.0``, and ``0.8.0`` before the first stable one."""
+    found = _VERSION.search(tag)
+    if found is None:
+        return False
+    return int(found["patch"] or 0) == 0 and (int(found["minor"]) == 0) is (int(found["major"]) > 0)
+
+
+def _kind(entry: Entry, *, major: bool) -> Kind:
+    kind = classify(entry.message, entry.touched, major=major)
+    if kind.section in _ALWAYS or len(entry.commits) == 1:
+        return kind
+    # What any commit of a pull request says of security counts; where the title says nothing, its commits do.
+    inner = [classify(read.message, entry.touched) for read in entry.commits if read.message is not entry.message]
+    for grave in (Section.BREAKING, Section.SECURITY):
+        if any(each.section is grave and each.sure for each in inner):
+            return Kind(section=grave, sure=True)
+    if kind.section is Section.OTHER or not kind.sure:
+        sure = [
+            each for each in inner if each.sure and each.section not in UPKEEP and each.section is not Section.REVERTED
+        ]
+        if sure and kind.section in {Section.OTHER, Section.CHANGED, *UPKEEP}:
+            return sure[0]
+    return kind
+
+
+def _noted_habit(told: Sequence[tuple[Entry, Kind]]) -> bool:
+    shown = [entry for entry, kind in told if kind.section not in UPKEEP]
+    noted = sum(entry.touched.noted for entry in shown)
+    return noted >= _NOTED_LEAST and noted >= _NOTED_SHARE * len(shown)
+
+
+def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, *, habit: bool) -> bool:
+    if kind.section in UPKEEP or options.folds(kind.section):
+        return not options.fold_upkeep
+    if (kind.section in _ALWAYS and kind.sure) or not habit:
+        return True
+    typed = words.TYPES.get(entry.message.kind) or words.GITMOJI.get(entry.message.sign)
+    return entry.touched.noted or typed not in {None, *UPKEEP}
+
+
+def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
+    """Whether the options leave a change out; a breaking or a security change never is."""
+    if kind.section in _ALWAYS:
+        return False
+    message = entry.message
+    first = entry.commits[0].commit
+    return (
+        message.kind in options.hidden
+        or (message.scope or "").casefold() in options.hidden
+        or options.hides_author(first.author)
+        or options.hides_paths(first)
+    )
+
+
+def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Change:
+    message = entry.message
+    text = _words(entry, phrases)
+    undone = undoing(message)
+    scope = _scope(undone.scope if undone and undone.quoted else message.scope, kind.section, text)
+    reads = entry.commits
+    return Change(
+        section=kind.section,
+        label=scope,
+        scope=scope,
+        text=sentence(text) or phrases.no_message,
+        continuation=text or phrases.no_message,
+        notes=message.breaking_notes,
+        details=explanation(message.body, said=text) if shown and kind.section not in UPKEEP else "",
+        numbers=entry.numbers,
+        commits=[read.commit for read in reads],
+        authors=[author for read in reads for author in authors(read.commit, read.message)],
+        kind=message.kind,
+        shown=shown,
+        bump=bump_of(message) if kind.section is Section.DEPENDENCIES else None,
+    )
+
+
+def _words(entry: Entry, phrases: Phrasebook) -> str:
+    message = entry.message
+    if message.subject.casefold().startswith(PRIVATE_FIX):
+        return phrases.private_fix
+    undone = undoing(message)
+    if undone is not None and undone.quoted and not undone.description.casefold().startswith("revert"):
+        return f"{'Reapply' if undone.again else 'Revert'} “{without_period(undone.description)}”"
+    if undone is not None and not undone.quoted and not message.description.casefold().startswith("revert"):
+        return f"Revert: {without_period(message.description)}"
+    return without_period(message.description)
+
+
+#: Scopes that only repeat the heading above them, or name the whole.
+_SAID: Final = {
+    Section.SECURITY: words.SECURITY_SCOPES,
+    Section.PERFORMANCE: frozenset({"perf", "performance"}),
+    Section.DOCUMENTATION: frozenset(scope for scope, of in words.SCOPES.items() if of is Section.DOCUMENTATION),
+    Section.DEPENDENCIES: frozenset(scope for scope, of in words.SCOPES.items() if of is Section.DEPENDENCIES),
+}
+_CODE: Final = re.compile(r"[`'\"]")
+
+
+def _scope(scope: str | None, section: Section, text: str) -> str:
+    """Return the part of the code that a change names, ``""`` where heading or line say it already."""
+    name = (scope or "").strip()
+    if name.casefold() in _SAID.get(section, frozenset()):
+        return ""
+    return "" if _CODE.sub("", text).casefold().startswith(f"{name.casefold()} ") else name

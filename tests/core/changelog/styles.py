@@ -1,0 +1,171 @@
+"""Releases in ten styles, written for these tests: each entry with the section that it belongs in.
+
+``python -m tests.core.changelog.styles`` (``make writing``) prints them as a table beside what the writer finds.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+from contentsvc_core.content.changelog.options import ChangelogOptions
+from contentsvc_core.content.changelog.select import Change, reported_changes
+from contentsvc_core.content.sections import Section
+from contentsvc_core.webhooks.events import Author, Commit, Push
+
+#: Message, paths (a plus for an added one), and the section; ``None``: no entry of its own.
+Line: TypeAlias = tuple[str, str, Section | None]
+
+_S = Section
+_CODE: Final = "src/lamp.py"
+
+STYLES: Final[Mapping[str, Sequence[Line]]] = {
+    "conventional": (
+        ("feat(beam): turn the beam by remote control (#12)", _CODE, _S.ADDED),
+        ("fix(changelog): respect the output setting (#13)", _CODE, _S.FIXED),
+        ("fix(config): respect the changelog.output configuration", _CODE, _S.FIXED),
+        ("feat!: read settings from lamp.toml (#14)\n\nBREAKING CHANGE: lamp.ini is not read", _CODE, _S.BREAKING),
+        (
+            "feat: new storage (#15)\n\n* feat: one\n\nBREAKING CHANGE: stores are converted once\n\n* fix: two",
+            _CODE,
+            _S.BREAKING,
+        ),
+        ("perf(lens): cache the prism table", _CODE, _S.PERFORMANCE),
+        ("fix(deps): oil to v1.7 [security]", "go.sum go.mod", _S.SECURITY),
+        ("chore(docker): install ca-certificates", "Dockerfile", _S.CHANGED),
+        ("chore(lib): raise MSRV to 1.87.0", "Cargo.toml README.md", _S.BREAKING),
+        ("fix(fixtures): order them", "tests/fixtures/a.json", _S.INTERNAL),
+        ("fix(docs): repair a link", "docs/index.md", _S.DOCUMENTATION),
+        ("refactor(lens): split the module", _CODE, _S.INTERNAL),
+        ("chore(main): release 2.1.0", "CHANGELOG.md pyproject.toml", None),
+        ("chore(deps): bump oil from 1 to 2", "uv.lock", _S.DEPENDENCIES),
+        ("revert: feat(horn): sound twice", _CODE, _S.REVERTED),
+    ),
+    "gitmoji": (
+        ("✨ Add a fog horn (#3)", _CODE, _S.ADDED),
+        (":bug: Ring only once", _CODE, _S.FIXED),
+        ("💥 Bump Node.js minimum version to v18 (#4)", "package.json .github/workflows/ci.yml", _S.BREAKING),
+        ("⚡️ Draw the map faster", _CODE, _S.PERFORMANCE),
+        ("🔒️ Refuse unsigned charts", _CODE, _S.SECURITY),
+        ("⬆️ Bump oil from 1.0.0 to 1.1.0 (#5)", "package.json yarn.lock", _S.DEPENDENCIES),
+        ("📝 Explain the lens", "docs/lens.md", _S.DOCUMENTATION),
+        ("👷 Run the tests on Windows", ".github/workflows/ci.yml", _S.INTERNAL),
+        ("🔖 2.7.0", "package.json", None),
+    ),
+    "brackets": (
+        ("[Fix #21] Fix a false alarm of `Fog/Horn`", f"{_CODE} +changelog/fix_a_false_alarm.md", _S.FIXED),
+        ("[`horn`] Add a louder mode", _CODE, _S.ADDED),
+        ("[cmake] Respect CMAKE_PREFIX_PATH", _CODE, _S.FIXED),
+        ("[Docs] Name the parts", "docs/parts.md", _S.DOCUMENTATION),
+        ("[2.x] Prevent an infinite loop of signals (#22)", _CODE, _S.FIXED),
+        ("[pre-commit.ci] pre-commit autoupdate (#23)", ".pre-commit-config.yaml", _S.DEPENDENCIES),
+    ),
+    "paths": (
+        ("net/horn: add a Loudness type", "net/horn/horn.go", _S.ADDED),
+        ("loadbalancer/config: Parse weights of zero", "loadbalancer/config.go", _S.CHANGED),
+        ("CMakeLists.txt: respect the prefix", "CMakeLists.txt lamp.c", _S.FIXED),
+        ("doc: fix a typo", "README.md", _S.DOCUMENTATION),
+        ("deps: update everything", "Cargo.lock", _S.DEPENDENCIES),
+        ("lamp-0.4.22", "Cargo.toml Cargo.lock", None),
+    ),
+    "imperative": (
+        ("Drop support for Python 3.9 (#31)", "pyproject.toml src/lamp.py", _S.BREAKING),
+        ("Drop Python 3.9 from the matrix", ".github/workflows/ci.yml", _S.INTERNAL),
+        ("Allow two lamps on one mast (#32)", _CODE, _S.ADDED),
+        ("Remove the `dim()` method (#33)", _CODE, _S.BREAKING),
+        ("Deprecate `Lamp.old`", _CODE, _S.DEPRECATED),
+        ("Speed up the search for ships", _CODE, _S.PERFORMANCE),
+        ("Rename the test module", "tests/test_lamp.py", _S.INTERNAL),
+        ("Address review comments", _CODE, _S.INTERNAL),
+        ("Prepare release 25.1.0", "CHANGELOG.md", None),
+    ),
+    "past tense": (
+        ("Fixed #345 -- Made the lamp blink at noon.", _CODE, _S.CHANGED),
+        ("Added a dimmer for the harbour", _CODE, _S.ADDED),
+        ("made dependencies on oil only load when required (#41)", _CODE, _S.PERFORMANCE),
+        ("Removed unused imports", _CODE, _S.INTERNAL),
+        ("Updated translations from Crowdin", "locale/de.po", _S.INTERNAL),
+    ),
+    "merge commits": (
+        ("Count the waves", "src/waves.py", None),
+        ("Count them twice", "src/waves.py tests/test_waves.py", None),
+        ("Merge pull request #51 from ada/waves\n\nAdd wave statistics", "src/waves.py tests/test_waves.py", _S.ADDED),
+        ("oops", "src/fog.py", None),
+        (
+            "Merge branch 'fog' into 'main'\n\nFix the fog density\n\nSee merge request acme/lamp!52",
+            "src/fog.py",
+            _S.FIXED,
+        ),
+        ("Merge pull request 'Allow green light' (#53) from bob/green into main", "src/green.py", _S.ADDED),
+        ("Merged in feature/tide (pull request #54)\n\nImprove the tide tables", "src/tide.py", _S.CHANGED),
+        ("Merge commit from fork\n\nDo not print the key", "src/key.py", _S.SECURITY),
+        ("Merge branch 'main' into ada/waves", "src/other.py", None),
+    ),
+    "squash": (
+        ("Add zstd decoding of charts (#61)\n\n* first try\n* Fix tests and other stuff.", _CODE, _S.ADDED),
+        ("typo: reading a chart, not a map (#62)", "docs/charts.md", _S.DOCUMENTATION),
+        ("Bump the charts group with 8 updates (#63)", "requirements.txt", _S.DEPENDENCIES),
+        ("Version Packages (#64)", "package.json CHANGELOG.md", None),
+        ("Validate signatures of charts (CVE-2026-1234) (#65)", _CODE, _S.SECURITY),
+    ),
+    "monorepo": (
+        ("fix(lens): focus again", "packages/lens/src/index.ts +.changeset/blue-ships-turn.md", _S.FIXED),
+        ("rollup: add a `--watch` mode", "packages/rollup/src/cli.ts +.changeset/red-cats-run.md", _S.ADDED),
+        ("Update Rust crate rand to v0.10.2", "Cargo.toml Cargo.lock", _S.DEPENDENCIES),
+        ("Update actions/cache action to v5", ".github/workflows/ci.yml", _S.INTERNAL),
+        ("lock file maintenance", "pnpm-lock.yaml", _S.DEPENDENCIES),
+    ),
+    "news fragments": (
+        ("Tests do not fail without a package", f"{_CODE} +changelog.d/71.changed.rst", _S.CHANGED),
+        ("ci: test the night", ".github/workflows/ci.yml", _S.INTERNAL),
+        ("The horn is quiet at night", f"{_CODE} +newsfragments/72.feature.md", _S.ADDED),
+        ("Old charts are refused", f"{_CODE} +changelog.d/73.removal.md", _S.REMOVED),
+    ),
+}
+
+
+def commit_of(number: int, message: str, paths: str) -> Commit:
+    """Return a commit with its files."""
+    files = paths.split()
+    return Commit(
+        id=f"{number:040x}",
+        message=message,
+        author=Author(name="Ada", email=""),
+        timestamp="2030-01-02T03:04:05+00:00",
+        url="",
+        added=tuple(path[1:] for path in files if path.startswith("+")),
+        modified=tuple(path for path in files if not path.startswith("+")),
+    )
+
+
+def changes_of(lines: Sequence[Line]) -> tuple[Change, ...]:
+    """Return the changes that the writer finds in one release."""
+    commits = [commit_of(number, message, paths) for number, (message, paths, _) in enumerate(lines)]
+    push = Push(ref="refs/heads/main", branch="main", commits=tuple(commits), head_commit=None)
+    return reported_changes([push], ChangelogOptions())
+
+
+def found(lines: Sequence[Line]) -> list[tuple[str, Section | None, Change | None]]:
+    """Return each line's subject, what is expected, and the change that stands for it."""
+    leads = {change.commits[0].id: change for change in changes_of(lines)}
+    return [
+        (message.partition("\n")[0], section, leads.get(f"{number:040x}"))
+        for number, (message, _, section) in enumerate(lines)
+    ]
+
+
+def main() -> None:
+    """Print the table."""
+    right = total = 0
+    for style, lines in STYLES.items():
+        print(f"\n{style}")  # noqa: T201
+        for subject, expected, change in found(lines):
+            section = None if change is None else change.section
+            right, total = right + (section is expected), total + 1
+            name = "-" if section is None else section.name.lower()
+            fault = "" if section is expected else f"   EXPECTED {expected.name.lower() if expected else '-'}"
+            told = "shown " if change and change.shown else "folded" if change else "      "
+            print(f"  {name:14} {told}  {subject[:70]}{fault}")  # noqa: T201
+    print(f"\n{right} of {total} as expected")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""What stands in a changelog: pull requests as the unit, each change once, upkeep in one line."""
+
+import pytest
+from attrs import evolve
+from changelog_samples import (
+    ADA,
+    HOST,
+    announced,
+    commit,
+    draft_of,
+    entries,
+    headings,
+    push,
+    release,
+    section,
+    sha_of,
+    written,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contentsvc_core.content.changelog import ChangelogOptions
+from contentsvc_core.content.sections import Section
+from contentsvc_core.webhooks.events import Author
+
+
+def test_sections_come_in_a_fixed_order_whatever_the_order_of_the_commits() -> None:
+    messages = [
+        "fix: drip",
+        "Rename the lid",
+        "feat: ring",
+        "perf: boil",
+        "security: lock",
+        "feat!: x",
+        "Deprecate cups",
+    ]
+    wanted = ["Breaking changes", "Security", "Added", "Changed", "Deprecated", "Fixed", "Performance", "Contributors"]
+    for order in (messages, messages[::-1]):
+        assert headings(draft_of(*order).markdown) == wanted
+
+
+def test_upkeep_is_one_line_with_packages_and_a_link_to_all_commits() -> None:
+    pushed = push(
+        "feat: ring",
+        "docs: spell it",
+        "chore(deps): bump oil from 1 to 2",
+        "chore(deps): bump oil from 2 to 3",
+        "chore(deps): bump actions/cache from 4 to 5",
+        "ci: twice",
+    )
+    draft = announced(release("v1.2.0"), pushed, previous_tag="v1.1.0")
+    assert entries(draft.markdown) == ["Ring"]
+    compare = f"{HOST}/compare/v1.1.0...v1.2.0"
+    assert (
+        f"Also 1 documentation change, 3 dependency changes and 1 internal change ([all commits]({compare})). "
+        "Dependencies: oil 1 → 3; 1 build action.\n"
+    ) in draft.markdown
+
+
+def test_updates_that_cancel_out_vanish() -> None:
+    draft = draft_of("fix: drip", "chore(deps): bump oil from 1 to 2", "chore(deps): bump oil from 2 to 1")
+    assert "Also" not in draft.markdown
+
+
+def test_upkeep_is_listed_when_it_is_asked_for() -> None:
+    draft = written(push("feat: ring", "docs: spell it", "ci: twice"), options=ChangelogOptions(fold_upkeep=False))
+    assert draft is not None
+    assert headings(draft.markdown) == ["Added", "Documentation", "Internal changes", "Contributors"]
+
+
+@pytest.mark.parametrize(
+    "message", ["docs: spell it", "chore(deps): bump oil from 1 to 2", "ci: twice", "Release v1.2"]
+)
+def test_a_push_of_upkeep_alone_is_silent_and_a_release_never_is(message: str) -> None:
+    assert written(push(message)) is None
+    assert announced(release("v1.2.0"), push(message)).markdown
+
+
+def test_a_push_with_a_merge_is_one_entry_with_its_title_number_and_authors() -> None:
+    zoe = Author(name="Zoe", email="", username="zoe")
+    draft = draft_of(
+        commit("wip", author=zoe), "Count them twice", "Merge pull request #51 from zoe/waves\n\nAdd wave statistics"
+    )
+    assert entries(draft.markdown) == ["Add wave statistics"]
+    assert f"[#51]({HOST}/issues/51)" in draft.markdown
+    assert draft.markdown.endswith("@ada, @zoe\n")
+
+
+def test_several_commits_with_one_number_are_one_entry() -> None:
+    assert entries(draft_of("Ring (#7)", "Ring louder (#7)", "Sing (#8)").markdown) == ["Ring", "Sing"]
+
+
+def test_a_number_stands_in_one_entry_alone() -> None:
+    markdown = draft_of("[Fix #1] Ring (#2)", "[Fix #1] Sing (#3)").markdown
+    assert markdown.count("[#1]") == 1
+
+
+def test_a_breaking_commit_of_a_branch_makes_its_pull_request_breaking() -> None:
+    draft = draft_of(
+        "feat!: no cups\n\nBREAKING CHANGE: use litres", "Merge pull request #5 from ada/x\n\nTidy the shelf"
+    )
+    assert section(draft.markdown, "Breaking changes") == ["Tidy the shelf"]
+    assert "> Use litres" in draft.markdown
+
+
+def test_changes_that_read_the_same_are_one_with_all_numbers() -> None:
+    assert entries(draft_of("fix: drip (#1)", "fix: drip (#2)").markdown) == ["Drip"]
+
+
+def test_the_authors_prose_stands_below_and_sub_commits_never_do() -> None:
+    prose = "This change lets two lamps share one mast, which saves a lot of rope."
+    body = f"{prose}\n\n* feat: first\n* fix tests\n\nSigned-off-by: A"
+    markdown = draft_of(f"feat: share masts (#3)\n\n{body}").markdown
+    assert "lets two lamps share one mast" in markdown
+    assert "fix tests" not in markdown
+    assert "Signed-off" not in markdown
+    options = ChangelogOptions(details=False)
+    plain = written(push(f"feat: share masts (#3)\n\n{body}"), options=options)
+    assert plain is not None
+    assert "one mast" not in plain.markdown
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (ChangelogOptions(), ["**bell:** Ring", "Sing", "**lid:** Drip"]),
+        (ChangelogOptions(hidden=frozenset({"BELL", "fix"})), ["Sing", "**rope:** Cut"]),
+        (ChangelogOptions(hidden_authors=frozenset({"Zoe"})), ["**bell:** Ring", "**lid:** Drip"]),
+        (ChangelogOptions(hidden_paths=("lib/*",)), ["**bell:** Ring", "Sing"]),
+        (ChangelogOptions(folded=frozenset({Section.FIXED, Section.BREAKING})), ["**bell:** Ring", "Sing"]),
+    ],
+)
+def test_what_is_hidden_is_a_choice(options: ChangelogOptions, told: list[str]) -> None:
+    fix = evolve(commit("fix(lid): drip"), modified=("lib/lid.py",))
+    draft = written(
+        push("feat(bell): ring", commit("feat: sing", author=Author(name="zoe", email="")), fix, "ci: x"),
+        options=options,
+    )
+    assert draft is not None
+    assert entries(draft.markdown) == [line for line in told if "rope" not in line]
+
+
+def test_a_breaking_or_security_change_is_never_hidden() -> None:
+    options = ChangelogOptions(hidden=frozenset({"feat", "fix", "bell"}), hidden_authors=frozenset({"ada"}))
+    draft = written(push("feat(bell)!: ring", "fix(security): lock the lid"), options=options)
+    assert draft is not None
+    assert headings(draft.markdown) == ["Breaking changes", "Security", "Contributors"]
+
+
+def test_how_it_looks_is_a_choice() -> None:
+    options = ChangelogOptions(
+        commit_hashes=False, links=False, contributors=False, headings={Section.ADDED: "New *things*"}
+    )
+    draft = written(push("feat: ring (#1)", "feat: sing"), options=options)
+    assert draft is not None
+    sha = sha_of("1 feat: sing")[:7]
+    assert draft.markdown == f"## New \\*things\\*\n\n- Ring (#1)\n- Sing ({sha})\n"
+
+
+def test_commits_that_came_before_on_another_branch_are_ignored() -> None:
+    assert written(push(commit("feat: ring", distinct=False))) is None
+    one = commit("feat: ring")
+    draft = written(push(one), push(one))
+    assert draft is not None
+    assert entries(draft.markdown) == ["Ring"]
+
+
+def test_a_fix_from_a_private_fork_is_a_security_fix() -> None:
+    draft = draft_of("Merge commit from fork\n\nDo not print the key", "fix: drip")
+    assert section(draft.markdown, "Security") == ["A privately reported vulnerability was fixed"]
+
+
+@given(
+    st.lists(st.sampled_from(["feat: ring (#1)", "fix: drip", "Sing (#2)", "docs: x", "v1.2"]), max_size=8),
+    st.integers(0, 8),
+)
+def test_how_commits_are_spread_over_pushes_changes_nothing(subjects: list[str], cut: int) -> None:
+    made = [commit(subject, sha=sha_of(f"{place} {subject}"), author=ADA) for place, subject in enumerate(subjects)]
+    assert written(push(*made)) == written(push(*made[:cut]), push(*made[cut:]))

@@ -1,0 +1,136 @@
+"""Subjects of any style: what each says, and the section that it belongs in."""
+
+import random
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.core.changelog.styles import STYLES, changes_of, commit_of, found
+
+from contentsvc_core.content.changelog.classify import UPKEEP
+from contentsvc_core.content.changelog.merges import Merge, merge_of
+from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS
+from contentsvc_core.content.changelog.read import parse
+from contentsvc_core.content.changelog.select import Change, reported_changes
+from contentsvc_core.content.sections import Section
+from contentsvc_core.strategies import commits
+from contentsvc_core.webhooks.events import Commit, Push
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_each_entry_of_a_style_belongs_where_it_is_expected(style: str) -> None:
+    wrong = [
+        (subject, expected, change and change.section)
+        for subject, expected, change in found(STYLES[style])
+        if (change and change.section) is not expected
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_upkeep_is_folded_and_nothing_else_is(style: str) -> None:
+    for change in changes_of(STYLES[style]):
+        assert change.shown is (change.section not in UPKEEP), change.text
+
+
+@pytest.mark.parametrize(
+    ("message", "scope", "text", "numbers"),
+    [
+        ("feat(beam): turn it (#12) (#13)", "beam", "turn it", ("12", "13")),
+        ("Fixed #34 -- Made it blink.", None, "Made it blink.", ("34",)),
+        ("[Fix #14] Stop the drip", None, "Stop the drip", ("14",)),
+        ("gh-15: Stop the drip (GH-16)", None, "Stop the drip", ("15", "16")),
+        ("bug #17 [Horn] Stop the noise", "Horn", "Stop the noise", ("17",)),
+        ("ABC-18: stop the drip", None, "stop the drip", ()),
+        ("[5.x] Fix #19 (#20)", None, "Fix #19", ("20",)),
+        ("net/horn, net/fog: share a type", "net/horn, net/fog", "share a type", ()),
+        ("Vim plugin: prefix messages", "Vim plugin", "prefix messages", ()),
+        ("Fix bug: the lamp burns", None, "Fix bug: the lamp burns", ()),
+        ("Keep it compact. #21 (#22)", None, "Keep it compact", ("21", "22")),
+        ("Ring twice (thanks @ada) (#23)", None, "Ring twice", ("23",)),
+        (":sparkles: Ring", None, "Ring", ()),
+        ("✨ feat(bell): ring [skip ci]", "bell", "ring", ()),
+        ("Fix acme/lid#24", None, "Fix acme/lid#24", ()),
+        ("https://lamp.example: explain", None, "https://lamp.example: explain", ()),
+    ],
+)
+def test_a_subject_is_taken_apart(message: str, scope: str | None, text: str, numbers: tuple[str, ...]) -> None:
+    read = parse(message)
+    assert (read.scope, read.description, read.numbers) == (scope, text, numbers)
+
+
+@pytest.mark.parametrize(
+    ("message", "merge"),
+    [
+        ("Merge pull request #1 from ada/x\n\nRing", Merge(title="Ring", number="1", source="ada/x")),
+        ("Merge pull request #1 from ada/x", Merge(title="", number="1", source="ada/x")),
+        ("Merge pull request 'Ring' (#2) from ada/x into main", Merge(title="Ring", number="2", source="")),
+        ("Merge branch 'x' into 'main'\n\nRing\n\nSee merge request a/b!3", Merge(title="Ring", number="3", source="")),
+        ("Merged in ada/x (pull request #4)\n\nRing", Merge(title="Ring", number="4", source="ada/x")),
+        ("Merged PR 5: Ring", Merge(title="Ring", number="5", source="")),
+        ("Merge #6\n\n6: Ring r=ada a=bob", Merge(title="Ring", number="6", source="")),
+        ("Rollup merge of #7 - ada:x, r=bob\n\nRing", Merge(title="Ring", number="7", source="ada:x,")),
+        ("Merge branch 'main' into x", None),
+        ("Merge the tables of tides", None),
+    ],
+)
+def test_a_merge_names_its_pull_request(message: str, merge: Merge | None) -> None:
+    assert merge_of(parse(message)) == merge
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "BREAKING CHANGE: gone",
+        "Words.\n\nBREAKING-CHANGE: gone\nRefs: #1",
+        "* feat: one\n\nBREAKING CHANGE: gone\n\n* fix: two",
+        "* feat: one\n* BREAKING CHANGE: gone\n* fix: two",
+        "**BREAKING CHANGE:** gone",
+    ],
+)
+def test_a_breaking_note_is_found_anywhere_in_a_body(body: str) -> None:
+    read = parse(f"chore: tidy\n\n{body}")
+    assert (read.breaking, read.breaking_notes) == (True, ("gone",))
+
+
+@given(st.sampled_from([line for lines in STYLES.values() for line in lines]), st.integers(0, 2**32))
+def test_a_marked_breaking_change_is_never_lost(line: tuple[str, str, Section | None], seed: int) -> None:
+    others = [each for lines in STYLES.values() for each in lines if not each[0].startswith("Merge")]
+    some = random.Random(seed).sample(others, 6)  # noqa: S311
+    marked = ("chore!: take the ladder away", line[1], Section.BREAKING)
+    told = changes_of([*some[:3], marked, *some[3:]])
+    assert [change.shown for change in told if change.text == "Take the ladder away"] == [True]
+
+
+@given(st.lists(commits(), max_size=8))
+def test_any_commits_are_told_at_most_once(made: list[Commit]) -> None:
+    push = Push(ref="refs/heads/main", branch="main", commits=tuple(made), head_commit=None)
+    changes = changes_of_push(push)
+    ids = [commit.id for change in changes for commit in change.commits if commit.id]
+    assert len(ids) == len(set(ids))
+    numbers = [number for change in changes for number in change.numbers]
+    assert len(numbers) == len(set(numbers))
+    assert changes_of_push(push) == changes
+
+
+def changes_of_push(push: Push) -> tuple[Change, ...]:
+    return reported_changes([push], DEFAULT_OPTIONS)
+
+
+def test_a_habit_of_news_folds_what_comes_without() -> None:
+    noted = [(f"Ring bell {n}", "src/bell.py CHANGES.md", None) for n in range(3)]
+    lines = [*noted, ("Use a thinner rope", "src/rope.py", None), ("feat: ring at noon", "src/noon.py", None)]
+    told = {change.text: change.shown for change in changes_of(lines)}
+    assert told == {"Ring bell 0": True, "Ring bell 1": True, "Ring bell 2": True} | {
+        "Use a thinner rope": False,
+        "Ring at noon": True,
+    }
+    assert all(change.shown for change in changes_of(lines[2:]))
+
+
+def test_a_list_of_files_that_was_cut_says_nothing() -> None:
+    whole = commit_of(1, "Add a bell", "tests/test_bell.py")
+    for commit, section in ((whole, Section.INTERNAL), (evolve(whole, paths_cut=1), Section.ADDED)):
+        push = Push(ref="refs/heads/main", branch="main", commits=(commit,), head_commit=None)
+        assert [change.section for change in changes_of_push(push)] == [section]
