@@ -191,8 +191,7 @@ def _scoped(seen: _Evidence) -> Kind | None:
 def _broken(seen: _Evidence) -> Kind | None:
     if seen.typed in UPKEEP and seen.kind not in words.VAGUE_TYPES:
         return None
-    text = f"{seen.scope}: {seen.text}" if seen.scope else seen.text
-    if patterns.BREAKING.search(seen.text) or patterns.BREAKING.search(text):
+    if seen.scope == "msrv" or patterns.BREAKING.search(seen.text):
         return _sure(Section.BREAKING)
     inside = patterns.INTERNAL.search(seen.text) or _PRIVATE_NAME.search(seen.text)
     gone = patterns.REMOVED.match(seen.text) and not inside and (seen.touched.source or not seen.touched.classes)
