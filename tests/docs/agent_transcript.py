@@ -31,6 +31,8 @@ _MASKS: Final = (
     ("run", re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")),
     ("time", re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")),
     ("day", re.compile(r"\d{4}-\d\d-\d\d")),
+    # The first line of a changelog: `16–23 November 2026`, `29 December 2026 – 4 January 2027`.
+    ("days", re.compile(r"\d{1,2}(?: [A-Z][a-z]+)?(?: \d{4})?[ ]?\u2013[ ]?\d{1,2} [A-Z][a-z]+ \d{4}")),
     ("version", re.compile(r'(?<="version":")[0-9a-f]{32}|(?<="version": ")[0-9a-f]{32}')),
     ("mark", re.compile(r"(?<=untrusted )[A-Za-z0-9]{24}|(?<=end with )[A-Za-z0-9]{24}")),
 )
