@@ -1,5 +1,7 @@
 """What stands in a changelog: pull requests as the unit, each change once, upkeep in one line."""
 
+from typing import Any
+
 import pytest
 from attrs import evolve
 from changelog_samples import (
@@ -19,9 +21,12 @@ from changelog_samples import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentsvc_core.content.changelog import ChangelogOptions
+from contentsvc_core.content.changelog import ChangelogOptions, write_changelog
+from contentsvc_core.content.changelog.report import report_of
+from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.sections import Section
-from contentsvc_core.webhooks.events import Author
+from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.webhooks.events import Author, Push
 
 
 def test_sections_come_in_a_fixed_order_whatever_the_order_of_the_commits() -> None:
@@ -177,3 +182,53 @@ def test_a_fix_from_a_private_fork_is_a_security_fix() -> None:
 def test_how_commits_are_spread_over_pushes_changes_nothing(subjects: list[str], cut: int) -> None:
     made = [commit(subject, sha=sha_of(f"{place} {subject}"), author=ADA) for place, subject in enumerate(subjects)]
     assert written(push(*made)) == written(push(*made[:cut]), push(*made[cut:]))
+
+
+def described(number: int, title: str, *labels: str, **more: Any) -> Brief:
+    """A brief in which the code host has described one pull request."""
+    grace = Author(name="Grace Murray", email="grace@mail.example", username="grace")
+    request = PullRequest(number=number, title=title, labels=labels, **more)
+    return of_requests(push("Do it (#3)", commit(f"Polish (#{number})", author=grace)), request)
+
+
+def of_requests(pushed: Push, *requests: PullRequest) -> Brief:
+    described = {request.number: request for request in requests}
+    return Brief(chapters=[Chapter(repository="acme/kettle", events=[pushed], pull_requests=described)])
+
+
+def told(given: Brief) -> list[tuple[Section, str, tuple[str, ...]]]:
+    (part,) = report_of(given)
+    return [(change.section, change.text, change.numbers) for change in part.changes if "3" not in change.numbers]
+
+
+def test_a_pull_request_is_told_by_its_own_title_and_its_labels_decide_before_words_do() -> None:
+    assert told(described(7, "Add a lid")) == [(Section.ADDED, "Add a lid", ("7",))]
+    assert told(described(7, "Add a lid", "type: bug")) == [(Section.FIXED, "Add a lid", ("7",))]
+    assert told(described(7, "Add a lid", "breaking-change")) == [(Section.BREAKING, "Add a lid", ("7",))]
+    assert told(described(7, "feat: close the lid", "documentation")) == [
+        (Section.DOCUMENTATION, "Close the lid", ("7",))
+    ]
+    # A title that says nothing leaves the commit's words.
+    assert told(described(7, "wip"))[0][1] == "Polish"
+
+
+def test_a_label_that_leaves_a_pull_request_out_hides_no_breaking_change() -> None:
+    assert told(described(7, "Add a lid", "skip-changelog")) == []
+    assert [section for section, _, _ in told(described(7, "feat!: add a lid", "skip-changelog"))] == [Section.BREAKING]
+    broken = described(7, "Add a lid", body="It closes.\n\nBREAKING CHANGE: cups must be wider")
+    assert [section for section, _, _ in told(broken)] == [Section.BREAKING]
+
+
+def test_a_rebased_pull_request_is_found_by_the_commit_that_it_left() -> None:
+    pushed = push("polish the handle")
+    request = PullRequest(number=9, title="Add a handle", merged_sha=pushed.commits[0].id)
+    (part,) = report_of(of_requests(pushed, request))
+    assert [(change.text, change.numbers) for change in part.changes] == [("Add a handle", ("9",))]
+
+
+def test_a_first_contribution_is_marked() -> None:
+    given = described(7, "Add a lid", author="grace", first_contribution=True)
+    draft = write_changelog(given)
+    assert draft is not None
+    assert "@grace (first contribution)" in draft.markdown
+    assert "@ada (first" not in draft.markdown

@@ -1,6 +1,7 @@
 """Commits into entries: pull requests as the unit, nothing twice, and what was undone gone."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, final
 
 from attrs import evolve, field, frozen
@@ -12,11 +13,13 @@ from contentsvc_core.content.changelog.read import Message, parse
 from contentsvc_core.content.changelog.reverts import Entry as Revertible
 from contentsvc_core.content.changelog.reverts import surviving
 from contentsvc_core.content.changelog.words import VERBS
+from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.webhooks.events import Commit, Push
 
 #: How far a merge looks back for the commits of its branch, in commits that no other merge has brought.
 _LOOK_BACK: Final = 64
 _WORDS_OF_A_TITLE: Final = 3
+_NONE: Final[Mapping[int, PullRequest]] = MappingProxyType({})
 
 
 @final
@@ -39,6 +42,8 @@ class Entry:
     commits: tuple[Read, ...] = field(converter=tuple)
     touched: Touched
     numbers: tuple[str, ...] = field(converter=tuple)
+    #: What the code host says of the pull request; ``None``: it was not asked, or does not know.
+    request: PullRequest | None = None
 
     @property
     def breaking_notes(self) -> tuple[str, ...]:
@@ -46,11 +51,15 @@ class Entry:
         return tuple(dict.fromkeys(note for each in self.commits for note in each.message.breaking_notes))
 
 
-def combine(pushes: Iterable[Push]) -> tuple[Entry, ...]:
+def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] = _NONE) -> tuple[Entry, ...]:
     """Return the entries of some pushes, in the order in which they came.
 
     Left out are commits that came before (not distinct, or the same id again), merges that bring only what stands
     beside them, and reverts with what they revert.
+
+    Args:
+        pushes: Oldest first.
+        requests: What the code host says of pull requests, by number.
     """
     seen: set[str] = set()
     groups: list[list[Read]] = []
@@ -70,7 +79,15 @@ def combine(pushes: Iterable[Push]) -> tuple[Entry, ...]:
     kept = surviving(
         [Revertible(sha=group[0].commit.id, message=said) for group, said in zip(groups, told, strict=True)]
     )
-    entries = [_entry(told[place], groups[place]) for place in kept]
+    named = {message.request for message in told}
+    merged = {
+        request.merged_sha.casefold(): request
+        for request in requests.values()
+        if request.merged_sha and str(request.number) not in named
+    }
+    entries = [
+        _entry(told[place], groups[place], _asked(told[place], groups[place], requests, merged)) for place in kept
+    ]
     if not groups:
         entries = [_entry(merge.message, [merge]) for merge in merges]
     return _once(entries)
@@ -183,7 +200,37 @@ def _tells(message: Message) -> bool:
     return bool(message.type or named) and not EMPTY.fullmatch(message.description)
 
 
-def _entry(message: Message, group: Sequence[Read]) -> Entry:
+def _asked(
+    message: Message, group: Sequence[Read], requests: Mapping[int, PullRequest], merged: Mapping[str, PullRequest]
+) -> PullRequest | None:
+    """Return what the code host says of a group's pull request, by its number, else by the commit that it left."""
+    if not requests:
+        return None
+    by_number = requests.get(int(message.request)) if message.request else None
+    return by_number or next((merged[sha] for read in group if (sha := read.commit.id.casefold()) in merged), None)
+
+
+def _entitled(message: Message, request: PullRequest) -> Message:
+    """Return the message with the pull request's own title and text; a revert keeps its words, which name commits."""
+    number = str(request.number)
+    numbers = dict.fromkeys((*(each for each in message.numbers if each != number), number))
+    titled = parse(request.title)
+    if _reverts(message) or not _tells(titled):
+        return evolve(message, numbers=numbers)
+    notes = dict.fromkeys((*message.breaking_notes, *parse(f"{request.title}\n\n{request.body}").breaking_notes))
+    return evolve(
+        titled,
+        numbers=numbers,
+        breaking=titled.breaking or message.breaking or bool(notes),
+        breaking_notes=notes,
+        body=request.body or message.body,
+        footers=message.footers,
+    )
+
+
+def _entry(message: Message, group: Sequence[Read], request: PullRequest | None = None) -> Entry:
+    if request is not None:
+        message = _entitled(message, request)
     # A merge's own list has what its branch changed; a commit without a list among others says nothing.
     known = [read.commit for read in group if read.commit.added or read.commit.modified or read.commit.removed]
     seen = touched(known or [read.commit for read in group])
@@ -196,6 +243,7 @@ def _entry(message: Message, group: Sequence[Read]) -> Entry:
         numbers=dict.fromkeys(
             (*(number for number in (*seen.numbers, *numbers) if number != own), *filter(None, (own,)))
         ),
+        request=request,
     )
 
 

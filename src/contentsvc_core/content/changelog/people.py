@@ -1,7 +1,7 @@
 """Whom a changelog thanks: authors and co-authors, once each, without bots and without a single e-mail address."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from contentsvc_core.content.changelog.markdown import inline
@@ -39,19 +39,27 @@ _NO_REPLY: Final = re.compile(r"[0-9]+\+([A-Za-z0-9_.\[\]-]+)@users\.noreply\.[^
 
 
 def authors(commit: Commit, message: Message) -> tuple[Author, ...]:
-    """Give everybody who wrote a commit: its author, then its ``Co-authored-by:`` trailers."""
+    """Return all authors of a commit: its author, then its ``Co-authored-by:`` trailers."""
     credits_ = [footer.value for footer in message.footers if footer.token.casefold() == "co-authored-by"]
     return (commit.author, *map(_co_author, credits_[:_CO_AUTHORS_LIMIT]))
 
 
-def contributors(everybody: Iterable[Author], bots: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """Give each person's name as Markdown, in the order of first appearance.
+def contributors(
+    everybody: Iterable[Author],
+    bots: frozenset[str] = frozenset(),
+    *,
+    newcomers: Collection[str] = (),
+    newcomer: str = "{name}",
+) -> tuple[str, ...]:
+    """Return each person's name as Markdown, in the order of first appearance.
 
     One account is one person, and so is one address; a person is shown by account as soon as one is known.
 
     Args:
         everybody: The authors of the changes, in the order of the changes.
         bots: Further accounts and names that are no persons, casefolded.
+        newcomers: Accounts whose first contribution is among the changes.
+        newcomer: How such an account is marked.
     """
     shown: list[str] = []
     known: dict[tuple[str, str], int] = {}
@@ -72,7 +80,8 @@ def contributors(everybody: Iterable[Author], bots: frozenset[str] = frozenset()
             shown.append(text)
         elif username and not shown[at].startswith("@"):
             shown[at] = text
-    return tuple(dict.fromkeys(shown))
+    marked = {inline(f"@{masked_line(account, _NAME_LIMIT)}").casefold() for account in newcomers if account}
+    return tuple(newcomer.format(name=name) if name.casefold() in marked else name for name in dict.fromkeys(shown))
 
 
 def _co_author(value: str) -> Author:

@@ -98,7 +98,13 @@ def report_of(
         stages = _stages(
             runs,
             (*releases, brief.release),
-            reported_changes(pushes, options, phrases, tag=brief.release.tag_name if brief.release else ""),
+            reported_changes(
+                pushes,
+                options,
+                phrases,
+                tag=brief.release.tag_name if brief.release else "",
+                requests=chapter.pull_requests,
+            ),
         )
         base = _base(brief.release, pushes, releases)
         parts.append(
@@ -121,8 +127,16 @@ def _merged(chapters: Iterable[Chapter]) -> list[Chapter]:
     for chapter in chapters:
         key = chapter.repository.casefold()
         first = merged.get(key)
-        merged[key] = chapter if first is None else evolve(first, events=(*first.events, *chapter.events))
+        merged[key] = chapter if first is None else _joined(first, chapter)
     return list(merged.values())
+
+
+def _joined(first: Chapter, second: Chapter) -> Chapter:
+    return evolve(
+        first,
+        events=(*first.events, *second.events),
+        pull_requests={**second.pull_requests, **first.pull_requests},
+    )
 
 
 def _told_apart(chapter: Chapter, announced: Release | None) -> tuple[list[list[Push]], list[Release]]:

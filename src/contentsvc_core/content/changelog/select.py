@@ -1,7 +1,8 @@
 """What a reader sees of the entries, and what is folded into one line or left out."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, final
 
 from attrs import field, frozen
@@ -15,7 +16,9 @@ from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.reverts import undoing
 from contentsvc_core.content.changelog.wording import sentence, without_period
+from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
+from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.sections import Section
 from contentsvc_core.webhooks.events import Author, Commit, Push
 
@@ -24,6 +27,7 @@ from contentsvc_core.webhooks.events import Author, Commit, Push
 _NOTED_LEAST: Final = 3
 _NOTED_SHARE: Final = 0.2
 _VERSION: Final = re.compile(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
+_NONE: Final[Mapping[int, PullRequest]] = MappingProxyType({})
 _ALWAYS: Final = frozenset({Section.BREAKING, Section.SECURITY})
 
 
@@ -57,6 +61,8 @@ class Change:
     shown: bool = True
     #: What it moves from which version to which, if it only moves a dependency.
     bump: Bump | None = None
+    #: The account whose first pull request in this repository it is; ``""``: it is none, or that is not known.
+    newcomer: str = ""
 
     @property
     def dependency(self) -> bool:
@@ -65,7 +71,12 @@ class Change:
 
 
 def reported_changes(
-    pushes: Iterable[Push], options: ChangelogOptions, phrases: Phrasebook = ENGLISH, *, tag: str = ""
+    pushes: Iterable[Push],
+    options: ChangelogOptions,
+    phrases: Phrasebook = ENGLISH,
+    *,
+    tag: str = "",
+    requests: Mapping[int, PullRequest] = _NONE,
 ) -> tuple[Change, ...]:
     """Return the changes of some pushes, in the order in which they came; release work and the hidden are left out.
 
@@ -74,10 +85,17 @@ def reported_changes(
         options: What to hide and what to fold.
         phrases: What stands for a message that says nothing, and for a private fix.
         tag: The release that the changes are in, ``""`` for none.
+        requests: What the code host says of pull requests, by number; labels decide before words do.
     """
     told: list[tuple[Entry, Kind]] = []
-    for entry in combine(pushes):
+    for entry in combine(pushes, requests):
         kind = _kind(entry, major=is_major(tag))
+        label = section_of_labels(entry.request.labels) if entry.request else None
+        if label == SKIP:
+            if not (kind.sure and kind.section in _ALWAYS):
+                continue
+        elif label is not None and not (kind.sure and kind.section in _ALWAYS):
+            kind = Kind(section=label, sure=True)
         if not (kind.empty and options.hide_release_chores) and not _hidden(entry, kind, options):
             told.append((entry, kind))
     habit = _noted_habit(told)
@@ -159,6 +177,7 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         kind=message.kind,
         shown=shown,
         bump=bump_of(message) if kind.section is Section.DEPENDENCIES else None,
+        newcomer=(entry.request.author or "") if entry.request and entry.request.first_contribution else "",
     )
 
 

@@ -173,7 +173,13 @@ def _ending(parts: Sequence[Part], options: ChangelogOptions, phrases: Phraseboo
         blocks.append(phrases.count(left_out, phrases.not_covered))
     if phrases is not ENGLISH and any(change.shown for part in parts for change in part.changes):
         blocks.append(phrases.as_written)
-    authors = (author for part in parts for change in part.changes for author in change.authors)
-    if options.contributors and (shown := named(contributors(authors, options.bots), phrases)):
+    changes = [change for part in parts for change in part.changes]
+    people = contributors(
+        (author for change in changes for author in change.authors),
+        options.bots,
+        newcomers={change.newcomer for change in changes},
+        newcomer=phrases.newcomer,
+    )
+    if options.contributors and (shown := named(people, phrases)):
         blocks += [f"## {phrases.contributors}", ", ".join(shown)]
     return blocks

@@ -83,6 +83,7 @@ ENGLISH: Final = Phrasebook(
     plus=", plus {parts}",
     not_shown=Count(one="{n} more change is not shown here.", many="{n} more changes are not shown here."),
     incomplete="The code host sends at most {n} commits with one push, so this list may be incomplete.",
+    newcomer="{name} (first contribution)",
     more_people="and {n} more",
     more_commits="{n} more",
     notes_cut="The notes are longer than a post may be; {page}.",

@@ -108,6 +108,7 @@ FRENCH: Final = Phrasebook(
     incomplete=(
         "L'hébergeur de code envoie au plus {n} commits par push\u00a0; cette liste est donc peut-être incomplète."
     ),
+    newcomer="{name} (première contribution)",
     more_people="et {n} de plus",
     more_commits="{n} de plus",
     notes_cut="Les notes sont plus longues que ne peut l'être un article\u00a0; {page}.",

@@ -108,6 +108,7 @@ GERMAN: Final = Phrasebook(
     incomplete=(
         "Der Code-Host sendet höchstens {n} Commits mit einem Push, deshalb ist diese Liste vielleicht unvollständig."
     ),
+    newcomer="{name} (erster Beitrag)",
     more_people="und {n} weitere",
     more_commits="{n} weitere",
     notes_cut="Die Hinweise sind länger, als ein Beitrag sein darf; {page}.",

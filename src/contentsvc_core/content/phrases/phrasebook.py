@@ -108,6 +108,8 @@ class Phrasebook:
     plus: str
     not_shown: Count
     incomplete: str
+    #: A person whose first contribution is told of.
+    newcomer: str
     more_people: str
     more_commits: str
     notes_cut: str

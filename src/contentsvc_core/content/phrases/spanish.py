@@ -101,6 +101,7 @@ SPANISH: Final = Phrasebook(
     incomplete=(
         "El servidor de código envía como máximo {n} commits con cada push, así que esta lista puede estar incompleta."
     ),
+    newcomer="{name} (primera contribución)",
     more_people="y {n} más",
     more_commits="{n} más",
     notes_cut="Las notas son más largas de lo que puede ser una publicación; {page}.",
