@@ -100,15 +100,24 @@ def _marked_breaking(seen: _Evidence) -> Kind | None:
 
 
 def _release(seen: _Evidence) -> Kind | None:
-    """What only makes a release: never a typed feature or fix, never what touches code."""
+    """What only makes a release: never a typed feature or fix, nor what touches code without a version's number."""
     code = seen.touched.classes - {PathClass.MANIFEST, PathClass.CHANGELOG, PathClass.LOCK, PathClass.DOCUMENTATION}
     typed = seen.typed in {Section.ADDED, Section.FIXED, Section.PERFORMANCE, Section.SECURITY}
     if (typed and (code or not seen.touched.classes)) or seen.touched.announced:
         return None
     line = seen.text.strip("` ").replace("`", "")
+    versioned = any(map(str.isdigit, line)) or patterns.RELEASE_WORDS.fullmatch(line)
+    if patterns.BREAKING.search(seen.text) or (seen.touched.source and not versioned):
+        return _nothing(seen)
     names = seen.kind == "release" or seen.message.sign == words.RELEASE_SIGN
     if names or patterns.RELEASE.fullmatch(line) or (seen.scope == "release" and words.TYPES.get(seen.kind) is None):
         return Kind(section=Section.INTERNAL, sure=True, empty=names or _makes_release(seen, line))
+    return _nothing(seen)
+
+
+def _nothing(seen: _Evidence) -> Kind | None:
+    """What a machine wrote, and what says nothing."""
+    line = seen.text.strip("` ").replace("`", "")
     if patterns.ROBOT.fullmatch(line):
         return _sure(Section.DOCUMENTATION if patterns.DOCUMENTATION.search(line) else Section.INTERNAL)
     if patterns.EMPTY.fullmatch(line) and not (seen.typed and seen.touched.source and seen.message.scope):
@@ -218,16 +227,22 @@ def _vague(seen: _Evidence) -> Kind | None:
     return None
 
 
+def _worded_upkeep(seen: _Evidence) -> Kind | None:
+    """What the words say of texts around the code and of work inside; news for readers outweigh them."""
+    text, first = seen.text, _first(seen.text)
+    if seen.touched.noted and seen.touched.source:
+        return None
+    if first in words.DOCUMENTATION_VERBS or (patterns.DOCUMENTATION.search(text) and not _about_code(seen)):
+        return Kind(section=Section.DOCUMENTATION, sure=False)
+    if words.VERBS.get(first) is Section.ADDED and seen.touched.source and patterns.COMMAND.search(text):
+        return Kind(section=Section.ADDED, sure=False)
+    inside = first in words.INTERNAL_VERBS or patterns.INTERNAL.search(text) or _PRIVATE_NAME.search(text)
+    return Kind(section=Section.INTERNAL, sure=False) if inside else None
+
+
 def _worded(seen: _Evidence) -> Kind | None:
-    """What the words say: texts around the code, work inside, then the verb."""
-    text = seen.text
-    first = _first(text)
-    noted = seen.touched.noted and seen.touched.source
-    if not noted:
-        if first in words.DOCUMENTATION_VERBS or (patterns.DOCUMENTATION.search(text) and not _about_code(seen)):
-            return Kind(section=Section.DOCUMENTATION, sure=False)
-        if first in words.INTERNAL_VERBS or patterns.INTERNAL.search(text) or _PRIVATE_NAME.search(text):
-            return Kind(section=Section.INTERNAL, sure=False)
+    """What the verb says, else words of faults and of new things."""
+    text, first = seen.text, _first(seen.text)
     section = words.VERBS.get(first)
     if section in {Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED}:
         return Kind(section=section, sure=False)
@@ -246,9 +261,10 @@ def _worded(seen: _Evidence) -> Kind | None:
 
 def _about_code(seen: _Evidence) -> bool:
     """Whether words like "link" or "changelog" name a feature of code that is touched."""
-    return (
-        seen.touched.source and PathClass.DOCUMENTATION not in seen.touched.classes and _first(seen.text) in words.VERBS
-    )
+    section = words.VERBS.get(_first(seen.text))
+    if section is not Section.FIXED and patterns.AROUND_CODE.search(seen.text):
+        return False
+    return seen.touched.source and PathClass.DOCUMENTATION not in seen.touched.classes and section is not None
 
 
 def _first(text: str) -> str:
@@ -271,5 +287,6 @@ _RULES: Final[tuple[Callable[[_Evidence], Kind | None], ...]] = (
     _broken,
     _typed,
     _vague,
+    _worded_upkeep,
     _worded,
 )

@@ -166,6 +166,12 @@ NOVELTY: Final = _words(
     ),
     r"support for",
 )  # fmt: skip
+#: Texts that stand in the code and are none.
+AROUND_CODE: Final = _words(
+    r"copyright", r"typos?", r"doc ?strings?", r"read ?me", r"javadocs?", r"spelling", r"doc comments?"
+)
+#: What a feature of a command is called, whatever else the words say.
+COMMAND: Final = _words(r"(?:sub)?commands?", r"flags?", r"options?", r"endpoints?", r"settings?")
 #: What stands behind "remove": what users can name and may have used.
 PUBLIC_THING: Final = _words(
     r"option", r"flag", r"argument", r"parameter", r"method", r"function", r"class", r"command", r"endpoint", r"api",
@@ -221,25 +227,30 @@ DEPENDENCY: Final = tuple(
 RELEASE: Final = _any(
     r"(?:\S+[-@ ])?v?\d+\.\d+(?:\.\d+)*(?:[-+.]?(?:alpha|beta|rc|dev|pre|post|a|b|snapshot|final)[-.]?\d*)?\.?",
     r"(?:chore: ?)?version packages(?: \(.*\))?",
+    r"publish",
+    r"release[/-]v?\d\S*",
+    r"release packages?",
     (
-        r"(?:bump|bumps|bumped|set|update|updated|increment|change|start|reset)(?: the)?(?: \S+){0,3}? (?:version"
-        r"|versions|soname|version number|version constant)\b(?: (?:to|for|of|in|number).*| v?\d\S*)?"
+        r"(?:bump|bumps|bumped|set|update|updated|increment|change|start|reset)(?: (?:the|a|new|next|package|crate"
+        r"|project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib|code|and))* "
+        r"(?:versions?|soname|version number|version constant)\b(?: (?:to|for|of|in|number).*| v?\d\S*)?"
     ),
     r"(?:bump|update) to v?\d\S*(?: release)?",
     (
-        r"(?:release|releases|released|releasing|cut|tag|publish|ship|ready)(?: (?:release|new|version|of|for|the"
-        r"|\S+))?(?: \S+)?(?: version| release)? v?\d[\w.+-]*(?: .{0,20})?"
+        r"(?:release|releases|released|releasing|cut|tag|publish|ship|ready)"
+        r"(?: (?:release|new|version|of|for|the|\S+))?(?: \S+)?(?: version| release)? v?\d[\w.+-]*(?: .{0,20})?"
     ),
     (
-        r"(?:prepare|prepares|preparing|prep|prepared|start|begin|finali[sz]e|back to)(?: (?:for|the|next|new|to"
-        r"|docs?|changelog|on|a))* ?(?:\S+ )?(?:release|version|development|dev|v?\d+\.\d+\S*)\b.*"
+        r"(?:prepare|prepares|preparing|prep|prepared|start|begin|finali[sz]e|back to)"
+        r"(?: (?:for|the|next|new|to|docs?|changelog|on|a))* ?(?:\S+ )?"
+        r"(?:releases?|version|development|dev|v?\d+\.\d+\S*)"
+        r"(?: (?:for|of|to|cycle|iteration|branch|candidate|version|v?\d).*)?"
     ),
-    r"(?:build|make|create|new) (?:new |a new )?(?:version|release|build)",
     r"version v?\d[\w.+-]*",
     (
-        r"(?:update|updates|updated|generate|regenerate|reset|add|prepare|finali[sz]e|bring|new|edit|fix)(?: (?:the"
-        r"|a|new|next))*(?: \S+)? (?:change-?log|changes|history|news|release notes|whats ?new|docs"
-        r" version)(?:\.\w+)?(?:[ ,(].*)?"
+        r"(?:update|updates|updated|generate|regenerate|reset|add|prepare|finali[sz]e|bring|new|edit|fix)"
+        r"(?: (?:the|a|new|next))*(?: \S+)? (?:change-?log|changes|history|news|release notes|whats ?new|docs version)"
+        r"(?:\.\w+)?(?: (?:for|to|with|up|after|and|entry|entries|template|date|section).*|,.*|\(.*)?"
     ),
     r"\[(?:release|maven-release-plugin)\].*",
     r"(?:post|pre)[- ]?release(?: .*)?",
@@ -256,6 +267,14 @@ RELEASE: Final = _any(
     r"merge (?:release|version) .*",
     r"add unreleased section.*",
     r"add release date.*",
+)
+#: What makes a release without naming a version, whatever it touches.
+RELEASE_WORDS: Final = _any(
+    r"publish",
+    r"release(?: packages?| commit)?",
+    r"version packages(?: \(.*\))?",
+    r"bump version",
+    r"prepare (?:for )?(?:the )?next (?:development iteration|release|version)",
 )
 #: Subjects that tell a reader nothing, whatever they touch.
 EMPTY: Final = _any(
