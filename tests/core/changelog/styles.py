@@ -115,6 +115,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
     ),
     "news fragments": (
         ("Tests do not fail without a package", f"{_CODE} +changelog.d/71.changed.rst", _S.CHANGED),
+        ("Semantic line breaks", "changelog.d/70.breaking.md", _S.DOCUMENTATION),
         ("ci: test the night", ".github/workflows/ci.yml", _S.INTERNAL),
         ("The horn is quiet at night", f"{_CODE} +newsfragments/72.feature.md", _S.ADDED),
         ("Old charts are refused", f"{_CODE} +changelog.d/73.removal.md", _S.REMOVED),

@@ -95,7 +95,9 @@ def _sure(section: Section) -> Kind:
 
 
 def _marked_breaking(seen: _Evidence) -> Kind | None:
-    marked = seen.message.breaking or seen.typed is Section.BREAKING or seen.touched.announced is Section.BREAKING
+    # A commit that touches fragments alone words them anew.
+    announced = seen.touched.announced is Section.BREAKING and seen.touched.upkeep is None
+    marked = seen.message.breaking or seen.typed is Section.BREAKING or announced
     return _sure(Section.BREAKING) if marked else None
 
 
@@ -136,7 +138,7 @@ def _security(seen: _Evidence) -> Kind | None:
     fix = seen.typed in {Section.FIXED, Section.SECURITY} or seen.kind in words.VAGUE_TYPES
     if fix and (seen.scope in words.SECURITY_SCOPES or seen.typed is Section.SECURITY):
         return None if seen.touched.upkeep is Section.INTERNAL else _sure(Section.SECURITY)
-    if seen.touched.announced is Section.SECURITY:
+    if seen.touched.announced is Section.SECURITY and seen.touched.upkeep is None:
         return _sure(Section.SECURITY)
     if not patterns.SECURITY.search(said):
         return None
