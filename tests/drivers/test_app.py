@@ -293,7 +293,7 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
         assert reference.removeprefix("#/components/schemas/") in schemas
     listing = document["paths"]["/v1/posts"]["get"]
     assert {parameter["name"] for parameter in listing["parameters"]} == {
-        *("limit", "page", "sort", "status", "contentType", "brandIdentityId"),
+        *("limit", "page", "sort", "orderBy", "status", "contentType", "brandIdentityId"),
     }
 
 

@@ -617,11 +617,11 @@ def test_the_sample_is_a_history_that_the_core_processes() -> None:
     told = list(sample_history())
     assert told == list(sample_history())
     readings = [_read(delivery) for delivery in told]
-    assert [why_filtered(reading) for reading in readings] == [None] * 14
+    assert [why_filtered(reading) for reading in readings] == [None] * 18
     assert {(reading.repository, reading.repository_id) for reading in readings} == {("acme/lighthouse", 4242)}
     pushes = [reading.event for reading in readings if isinstance(reading.event, Push)]
     commits = [commit for push in pushes for commit in push.commits]
-    assert len({commit.id for commit in commits}) == len(commits) == 25
+    assert len({commit.id for commit in commits}) == len(commits) == 36
     assert [commit.timestamp for commit in commits] == sorted(commit.timestamp for commit in commits)
     reverts = [commit for commit in commits if "This reverts commit" in commit.message]
     assert any(commit.id in revert.message for revert in reverts for commit in commits)

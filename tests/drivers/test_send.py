@@ -161,7 +161,7 @@ def test_the_sample_is_accepted_in_order_over_one_connection(webhook: Webhook, t
     assert (result.exit_code, result.stderr) == (0, "")
     rows = _rows(result)
     assert [(row["event"], row["delivery"]) for row in rows] == [(sent.event, sent.delivery) for sent in deliveries]
-    kinds = [*["processed"] * 14, "pong", *["filtered"] * 6, "processed", "ignored", "ignored"]
+    kinds = [*["processed"] * 18, "pong", *["filtered"] * 6, "processed", "ignored", "ignored"]
     assert [row["answer"] for row in rows] == kinds
     assert {row["status"] for row in rows} == {200}
     assert rows[0]["message"] == "Processed push event (pushed)"
@@ -185,7 +185,7 @@ def test_the_table_counts_the_answers_and_verbose_adds_a_row_for_each(webhook: W
     assert counted.exit_code == 1
     lines = [line.split() for line in counted.stdout.splitlines()]
     assert lines[0] == ["deliveries", "status", "answer", "error"]
-    assert ["15", "200", "processed"] in lines
+    assert ["19", "200", "processed"] in lines
     assert ["6", "200", "filtered"] in lines
     assert ["1", "400", "error", "Invalid", "payload:", "the", "body", "must", "be", "an", "object"] in lines
     assert "d-1" not in counted.stdout
