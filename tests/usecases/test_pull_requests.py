@@ -14,7 +14,7 @@ from tests.usecases.test_perform import taken
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_adapters.engine.inline import InlineExecution
-from contentsvc_core import Address, Brief, Draft, LogStatus, Processed, RunStatus, Trigger
+from contentsvc_core import Address, Brief, Draft, LogStatus, Processed, RunStatus, Silence, Trigger
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.windows import Lookback
@@ -38,7 +38,7 @@ class Recorder:
         self.briefs: list[Brief] = []
         self.fails = 0
 
-    async def write(self, brief: Brief) -> Draft | None:
+    async def write(self, brief: Brief) -> Draft | Silence:
         self.briefs.append(brief)
         if len(self.briefs) <= self.fails:
             message = "no answer"
