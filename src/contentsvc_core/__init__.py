@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
     from contentsvc_core.content.public.changelogs import PublicChangelog
     from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
-    from contentsvc_core.content.writing import Brief, Chapter, Draft
+    from contentsvc_core.content.writing import Brief, Chapter, Draft, Silence
     from contentsvc_core.errors import (
         ContentServiceError,
         ReceivingFailed,
@@ -180,6 +180,7 @@ __all__ = [
     "SecretUnreadable",
     "Settled",
     "Settlement",
+    "Silence",
     "SiteReading",
     "Source",
     "StoreUnavailable",
@@ -231,7 +232,7 @@ _HOMES: Final = {
     "content.posts": "ContentType Post PostStatus post_body",
     "content.public.changelogs": "PublicChangelog",
     "content.windows": "Lookback LookbackWindow window_at",
-    "content.writing": "Brief Chapter Draft",
+    "content.writing": "Brief Chapter Draft Silence",
     "errors": (
         "ContentServiceError ReceivingFailed SchemaMismatch SecretUnreadable "
         "StoreUnavailable UnreadableRow Unstorable WriterUnavailable"
