@@ -6,6 +6,8 @@ from typing import Any, Final, Protocol, final
 
 from attrs import field, frozen
 
+from contentsvc_core.content.house_style import HouseStyle
+
 #: The plans' retention periods, in days (specification 8.2).
 RETENTION_DAYS: Final = (7, 30)
 
@@ -27,6 +29,8 @@ class Organization:
     name: str
     #: How long webhook logs are kept, in days, by plan (specification 8.2).
     retention_days: int = field(default=30, validator=_a_plan)
+    #: ``None``: the defaults hold.
+    house_style: HouseStyle | None = None
     created_at: datetime
 
 

@@ -6,11 +6,13 @@ import pytest
 from attrs import evolve
 from contract_values import IDS, SECRET, Stores, Tenant, a_trigger, an_integration, later, tenant
 
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Organization
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.delivery import Belonging, Endpoint
 from contentsvc_core.webhooks.settlement import Settled
+from contentsvc_core.workflows.triggers import TriggerFault
 
 
 async def test_an_endpoint_is_all_that_a_delivery_is_decided_on(acme: Tenant) -> None:
@@ -250,3 +252,42 @@ async def test_an_operator_finds_whose_an_id_is(acme: Tenant) -> None:
     assert await owner_of(zenith.triggers[1].id) == zenith.id
     assert await owner_of((await zenith.taken()).id) == zenith.id
     assert await owner_of("int_unknown") is None
+
+
+async def test_a_house_style_is_kept_with_its_organization_and_raises_no_version(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    zenith = await tenant(acme.stores, "zenith")
+    version, style = (await acme.endpoint()).version, HouseStyle({"hide": ["docs ✓"], "headings": {"added": "New"}})
+
+    assert await directory.set_house_style(acme.id, style)
+    found = await directory.organization_of(acme.id)
+    assert found is not None
+    assert found.house_style == style
+    assert await directory.organization(found.slug) == found
+    assert found in await directory.organizations()
+    assert (await acme.endpoint()).version == version
+    other = await directory.organization_of(zenith.id)
+    assert other is not None
+    assert other.house_style is None
+
+    assert await directory.set_house_style(acme.id, None)
+    assert await directory.organization_of(acme.id) == evolve(found, house_style=None)
+    assert not await directory.set_house_style("org_unknown", style)
+
+
+async def test_triggers_keep_their_house_style(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    plain = a_trigger(acme.id, 1)
+    style = HouseStyle({"links": False})
+    styled = evolve(plain, id=IDS.mint("trg_"), house_style=style)
+
+    # Each writes other posts.
+    assert await directory.add_trigger(plain)
+    assert await directory.add_trigger(styled)
+    assert await directory.trigger(acme.id, styled.id) == styled
+    assert styled in (await acme.endpoint()).triggers
+    double = await directory.change_trigger(acme.id, styled.id, lambda each: evolve(each, house_style=None))
+    assert double is TriggerFault.DOUBLE
+    changed = await directory.change_trigger(acme.id, plain.id, lambda each: evolve(each, house_style=HouseStyle({})))
+    assert changed == evolve(plain, house_style=HouseStyle({}))
+    assert await directory.trigger(acme.id, plain.id) == changed

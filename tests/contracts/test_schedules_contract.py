@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 from contract_values import IDS, Stores, Tenant, due, later, tenant
 
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.errors import Unstorable
@@ -71,6 +72,7 @@ async def test_a_schedule_reads_back_as_it_was(acme: Tenant) -> None:
         brand_identity_id="brand_1",
         auto_publish=True,
         lookback=Lookback.LAST_30_DAYS,
+        house_style=HouseStyle({"links": False, "headings": {"added": "New ⚓"}}),
         created_at=later(hours=2),
         last_slot=later(hours=1),
     )

@@ -10,6 +10,7 @@ from contentsvc_adapters.memory.schedules import disable_schedules
 from contentsvc_adapters.memory.state import Secret, State, of_organization, refuse_unstorable
 from contentsvc_core.access.keys import MAX_KEYS, ApiKey, KeyFault, stands
 from contentsvc_core.content.brand import UnknownBrand
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Integration, Organization, Removed, TooMany
 from contentsvc_core.ports import SecretSealer
@@ -51,6 +52,15 @@ class MemoryDirectory:
     async def organizations(self) -> Sequence[Organization]:
         """List all organizations."""
         return sorted(self._state.organizations.values(), key=lambda organization: organization.slug)
+
+    async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
+        """Set the house style of an organization."""
+        refuse_unstorable(house_style)
+        organization = self._state.organizations.get(organization_id)
+        if organization is None:
+            return False
+        self._state.organizations[organization_id] = evolve(organization, house_style=house_style)
+        return True
 
     async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
         """Add an integration."""

@@ -29,6 +29,7 @@ from contentsvc_adapters.sql.schema import (
     workflow_runs,
 )
 from contentsvc_core.content.brand import UnknownBrand
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Integration, Organization, Removed, TooMany
 from contentsvc_core.ports import SecretSealer
@@ -60,6 +61,7 @@ class SqlDirectory:
             "name": organization.name,
             "retention_days": organization.retention_days,
             "version": _FIRST_VERSION,
+            "house_style": directory_rows.style_column(organization.house_style),
             "created_at": to_ms(organization.created_at),
         }
         # On any key: the same organization twice at once may meet at its id first.
@@ -85,6 +87,12 @@ class SqlDirectory:
         """Read an organization by its id."""
         found = await self._first(select(organizations).where(organizations.c.id == organization_id))
         return None if found is None else directory_rows.organization_of(found)
+
+    async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
+        """Write the house style of an organization; the version stays."""
+        mine = update(organizations).where(organizations.c.id == organization_id)
+        setting = mine.values(house_style=directory_rows.style_column(house_style))
+        return await self._database.write(lambda connection: connection.execute(setting).rowcount > 0)
 
     async def organizations(self) -> Sequence[Organization]:
         """Read all organizations."""

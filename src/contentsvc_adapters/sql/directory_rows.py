@@ -9,6 +9,7 @@ import msgspec
 from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.sessions import Session
+from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.timestamps import from_ms, to_ms
@@ -22,8 +23,19 @@ def organization_of(row: AnyRow) -> Organization:
         slug=row.slug,
         name=row.name,
         retention_days=row.retention_days,
+        house_style=style_of(row.house_style),
         created_at=from_ms(row.created_at),
     )
+
+
+def style_column(style: HouseStyle | None) -> str | None:
+    """Return a house style as it is stored."""
+    return None if style is None else json_of(style_body(style))
+
+
+def style_of(stored: str | None) -> HouseStyle | None:
+    """Read a house style, which was checked before it was stored."""
+    return None if stored is None else HouseStyle(msgspec.json.decode(stored))
 
 
 def repository_rows(integration: Integration) -> list[dict[str, Any]]:
@@ -70,6 +82,7 @@ def trigger_row(trigger: Trigger) -> dict[str, Any]:
         "output_type": trigger.output_type.value,
         "brand_identity_id": trigger.brand_identity_id,
         "auto_publish": trigger.auto_publish,
+        "house_style": style_column(trigger.house_style),
         "created_at": to_ms(trigger.created_at),
     }
 
@@ -87,6 +100,7 @@ def trigger_of(row: AnyRow) -> Trigger:
         output_type=ContentType(row.output_type),
         brand_identity_id=row.brand_identity_id,
         auto_publish=row.auto_publish,
+        house_style=style_of(row.house_style),
         created_at=from_ms(row.created_at),
     )
 

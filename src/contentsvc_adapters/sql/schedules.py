@@ -12,6 +12,7 @@ import msgspec
 from sqlalchemy import Connection, delete, exists, insert, select, tuple_, update
 
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.directory_rows import style_column, style_of
 from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_adapters.sql.runs import start
 from contentsvc_adapters.sql.schema import organizations, schedules, workflow_runs
@@ -221,6 +222,7 @@ def _row(schedule: Schedule) -> dict[str, Any]:
         "output_type": schedule.output_type.value,
         "brand_identity_id": schedule.brand_identity_id,
         "auto_publish": schedule.auto_publish,
+        "house_style": style_column(schedule.house_style),
         "lookback": schedule.lookback.value,
         "created_at": to_ms(schedule.created_at),
         "updated_at": to_ms(schedule.updated_at),
@@ -240,6 +242,7 @@ def _schedule(row: AnyRow) -> Schedule:
         brand_identity_id=row.brand_identity_id,
         enabled=row.enabled,
         auto_publish=row.auto_publish,
+        house_style=style_of(row.house_style),
         lookback=Lookback(row.lookback),
         created_at=from_ms(row.created_at),
         updated_at=from_ms(row.updated_at),

@@ -6,6 +6,7 @@ from typing import final
 from attrs import field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.windows import LookbackWindow
@@ -44,6 +45,8 @@ class Brief:
     window: LookbackWindow | None = None
     #: Who speaks; ``None``: nobody in particular.
     brand: BrandIdentity | None = None
+    #: The house style that holds for this piece of content.
+    options: ChangelogOptions = DEFAULT_OPTIONS
 
     @property
     def repository(self) -> str:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from contentsvc_core.access.keys import MAX_KEYS, ApiKey, KeyFault
 from contentsvc_core.content.brand import UnknownBrand
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.organizations import Integration, Organization, Removed, TooMany
 from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange, TriggerFault
 
@@ -27,6 +28,13 @@ class Directory(Protocol):
 
     async def organizations(self) -> Sequence[Organization]:
         """List all organizations, by slug."""
+        ...
+
+    async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
+        """Set the house style of an organization, ``None``: the defaults; False: the organization is unknown.
+
+        The version stays: no delivery is decided on the house style.
+        """
         ...
 
     async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:

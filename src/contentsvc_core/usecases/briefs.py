@@ -68,7 +68,8 @@ class Briefs:
                 events: tuple[Event, ...] = (cause.event,)
             case Release():
                 release = cause.event
-                records, previous = await self._before(organization_id, cause, release)
+                key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
+                records, previous = await self._before(await self._library.record(organization_id, key), release)
                 events = tuple(record.event for record in records)
                 contained = tuple(record.custom_id for record in records)
             case _:
@@ -82,6 +83,17 @@ class Briefs:
         )
         source = Source(provider=cause.provider, repository_id=cause.repository_id, full_name=cause.repository)
         return Gathered(brief=brief, delivery_ids=(cause.delivery_id,), sources=(source,), pushes=contained)
+
+    async def of_release(self, record: ContextRecord, release: Release) -> Brief:
+        """Return the brief of a changelog about a release that is stored in ``record``."""
+        records, previous = await self._before(record, release)
+        events = tuple(each.event for each in records)
+        return Brief(
+            chapters=(Chapter(repository=record.repository, events=events),),
+            release=release,
+            previous_tag=previous,
+            brand=await self.brand(record.organization_id, None),
+        )
 
     async def of_window(self, organization_id: str, cause: Generation, brand: BrandIdentity | None) -> Gathered | None:
         """Gather all that arrived in a window; ``None``: nothing did."""
@@ -124,11 +136,9 @@ class Briefs:
         return [record for record in reversed(found) if wanted[type(record.event)]], left_out
 
     async def _before(
-        self, organization_id: str, cause: Delivered, release: Release
+        self, record: ContextRecord | None, release: Release
     ) -> tuple[tuple[ContextRecord, ...], str | None]:
         """Return the records of the pushes since the release before this one, oldest first, and that release's tag."""
-        key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
-        record = await self._library.record(organization_id, key)
         pushes: list[ContextRecord] = []
         previous: str | None = None
         oldest = record

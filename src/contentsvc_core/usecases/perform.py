@@ -8,7 +8,9 @@ from typing import Any, Final, Protocol, assert_never, final
 from attrs import evolve, field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity, unheard
+from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.editing import halved
+from contentsvc_core.content.house_style import HouseStyle, merged, options_of
 from contentsvc_core.content.jobs import JobEventType, job_event
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.writing import Draft, Silence
@@ -79,6 +81,8 @@ class _Order:
     brand: BrandIdentity | None
     once: str | None
     occurred_at: datetime
+    #: The override of the trigger or the schedule.
+    house_style: HouseStyle | None
     gather: Callable[[], Awaitable[Gathered | None]]
 
 
@@ -201,14 +205,17 @@ class Performer:
             brand=brand,
             once=cause.once_key,
             occurred_at=occurred_at(cause, run.created_at),
+            house_style=trigger.house_style,
             gather=lambda: self._briefs.of_delivery(run.organization_id, cause, trigger.output_type, brand),
         )
 
     async def _order_of_request(self, run: WorkflowRun, cause: Generation) -> _Order | str:
+        house_style: HouseStyle | None = None
         if cause.schedule_id is not None:
             schedule = await self._schedules.schedule(run.organization_id, cause.schedule_id)
             if schedule is None or not schedule.enabled:
                 return SCHEDULE_DISABLED
+            house_style = schedule.house_style
         brand = await self._briefs.brand(run.organization_id, cause.brand_identity_id)
 
         async def gather() -> Gathered | None:
@@ -221,6 +228,7 @@ class Performer:
             brand=brand,
             once=None,
             occurred_at=occurred_at(cause, run.created_at),
+            house_style=house_style,
             gather=gather,
         )
 
@@ -232,7 +240,8 @@ class Performer:
         await self._note(run, JobEventType.GENERATING_CONTENT, f"Writing{hint}")
         if gathered is None:
             return Silence(reason=NOTHING_TO_REPORT)
-        brief = gathered.brief
+        brief = evolve(gathered.brief, options=await self._options(run, order))
+        gathered = evolve(gathered, brief=brief)
         warnings: list[str] = []
         writer, name = self._writer, self._writer.name
         if self._fallback is not None and writer.costly and run.attempts > COSTLY_ATTEMPTS:
@@ -250,6 +259,10 @@ class Performer:
         if not writer.costly:
             warnings += unheard(order.brand)
         return _Written(draft=draft, writer=name, gathered=gathered, warnings=warnings)
+
+    async def _options(self, run: WorkflowRun, order: _Order) -> ChangelogOptions:
+        organization = await self._directory.organization_of(run.organization_id)
+        return options_of(merged(None if organization is None else organization.house_style, order.house_style))
 
     async def _kept(self, run: WorkflowRun, writer: ContentWriter, gathered: Gathered, steps: Steps) -> Draft | Silence:
         async def write() -> str:

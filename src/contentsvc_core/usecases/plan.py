@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack, final
 
 from contentsvc_core.content.brand import UnknownBrand
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.organizations import TooMany
@@ -27,6 +28,7 @@ class ScheduleChanges(TypedDict, total=False):
     enabled: bool
     auto_publish: bool
     lookback: Lookback
+    house_style: HouseStyle | None
 
 
 @final
@@ -55,6 +57,7 @@ class Planner:
         enabled: bool = True,
         auto_publish: bool = False,
         lookback: Lookback = DEFAULT_LOOKBACK,
+        house_style: HouseStyle | None = None,
     ) -> Schedule | Refusal | DuplicateSchedule | TooMany:
         """Make a schedule; it fires for the first slot from now on."""
         refused = await self._refused(
@@ -74,6 +77,7 @@ class Planner:
             enabled=enabled,
             auto_publish=auto_publish,
             lookback=lookback,
+            house_style=house_style,
             created_at=now,
             updated_at=now,
             due_at=due_from(cron, now, last_slot=None) if enabled else None,

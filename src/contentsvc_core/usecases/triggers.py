@@ -6,6 +6,7 @@ from typing import Any, Final, TypedDict, Unpack, final
 from attrs import evolve
 
 from contentsvc_core.content.brand import UnknownBrand
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import TooMany
@@ -35,6 +36,7 @@ class TriggerChanges(TypedDict, total=False):
     brand_identity_id: str | None
     auto_publish: bool
     enabled: bool
+    house_style: HouseStyle | None
 
 
 @final
@@ -60,6 +62,7 @@ class TriggerEditor:
         enabled: bool = True,
         name: str = "",
         provider: str | None = None,
+        house_style: HouseStyle | None = None,
     ) -> Trigger | Refusal | TriggerFault | TooMany:
         """Make a trigger; the provider is that of the repositories, unless it is given."""
         given = {"event_types": event_types, "brand_identity_id": brand_identity_id, "name": name}
@@ -79,6 +82,7 @@ class TriggerEditor:
             output_type=output_type,
             brand_identity_id=brand_identity_id,
             auto_publish=auto_publish,
+            house_style=house_style,
             created_at=self._clock.now(),
         )
         added = await self._directory.add_trigger(trigger, checks_brand=True)

@@ -10,12 +10,14 @@ from typing import Any, Final, final
 
 from attrs import evolve, field, frozen
 
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_core.workflows.slots import Cron, cron_body, latest_slot, next_slot
+from contentsvc_core.workflows.triggers import output_config_body
 
 #: The only ``sourceType`` of schedules.
 SOURCE_TYPE: Final = "cron"
@@ -57,6 +59,8 @@ class Schedule:
     enabled: bool = True
     #: True: its posts are published at once; False: they are drafts.
     auto_publish: bool = False
+    #: Goes before the organization's; ``None``: the organization's alone.
+    house_style: HouseStyle | None = None
     lookback: Lookback = DEFAULT_LOOKBACK
     created_at: datetime
     updated_at: datetime
@@ -85,6 +89,7 @@ def _content(schedule: Schedule) -> tuple[object, ...]:
         schedule.repository_ids,
         schedule.output_type,
         schedule.brand_identity_id,
+        schedule.house_style,
         schedule.lookback,
     )
 
@@ -186,7 +191,6 @@ def firing(schedule: Schedule, now: datetime, *, sources: Iterable[Source], run_
 
 def schedule_body(schedule: Schedule) -> dict[str, Any]:
     """Give a schedule's wire form (decisions); repository ids are strings in every answer."""
-    brand = schedule.brand_identity_id
     return {
         "id": schedule.id,
         "organizationId": schedule.organization_id,
@@ -195,7 +199,7 @@ def schedule_body(schedule: Schedule) -> dict[str, Any]:
         "sourceConfig": {"cron": cron_body(schedule.cron)},
         "targets": {"repositoryIds": [str(number) for number in schedule.repository_ids]},
         "outputType": schedule.output_type.value,
-        "outputConfig": None if brand is None else {"brandIdentityId": brand},
+        "outputConfig": output_config_body(schedule.brand_identity_id, schedule.house_style),
         "enabled": schedule.enabled,
         "autoPublish": schedule.auto_publish,
         "lookbackWindow": schedule.lookback.value,

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias, final
 
 from attrs import field, frozen
 
+from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.timestamps import iso_ms
 
@@ -51,6 +52,8 @@ class Trigger:
     brand_identity_id: str | None = None
     #: True: its posts are published at once; False: they are drafts.
     auto_publish: bool = False
+    #: Goes before the organization's; ``None``: the organization's alone.
+    house_style: HouseStyle | None = None
     created_at: datetime
 
     def does_the_same_as(self, other: "Trigger") -> bool:
@@ -64,7 +67,14 @@ class Trigger:
 
 def _work(trigger: Trigger) -> tuple[object, ...]:
     kinds = trigger.event_types or EVENT_TYPES
-    return trigger.source_type, trigger.repository_ids, kinds, trigger.output_type, trigger.brand_identity_id
+    return (
+        trigger.source_type,
+        trigger.repository_ids,
+        kinds,
+        trigger.output_type,
+        trigger.brand_identity_id,
+        trigger.house_style,
+    )
 
 
 #: The most triggers of an organization, whether on or off: one push starts at most this many runs.
@@ -111,9 +121,14 @@ def matching(
     return tuple(found)
 
 
+def output_config_body(brand_identity_id: str | None, house_style: HouseStyle | None) -> dict[str, Any] | None:
+    """Return the wire form of how posts are written: what is set of it; ``None``: nothing is."""
+    given = {"brandIdentityId": brand_identity_id, "houseStyle": style_body(house_style)}
+    return {name: value for name, value in given.items() if value is not None} or None
+
+
 def trigger_body(trigger: Trigger) -> dict[str, Any]:
     """Give a trigger's wire form (specification 2.4, decisions); repository ids are strings in every answer."""
-    brand_id = trigger.brand_identity_id
     return {
         "id": trigger.id,
         "organizationId": trigger.organization_id,
@@ -123,7 +138,7 @@ def trigger_body(trigger: Trigger) -> dict[str, Any]:
         "targets": {"repositoryIds": [str(number) for number in trigger.repository_ids]},
         "sourceConfig": {"eventTypes": list(trigger.event_types)},
         "outputType": trigger.output_type.value,
-        "outputConfig": None if brand_id is None else {"brandIdentityId": brand_id},
+        "outputConfig": output_config_body(trigger.brand_identity_id, trigger.house_style),
         "autoPublish": trigger.auto_publish,
         "createdAt": iso_ms(trigger.created_at),
     }

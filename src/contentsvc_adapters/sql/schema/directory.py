@@ -27,6 +27,8 @@ organizations: Final = Table(
     # Raised by every change of what deliveries are decided on, in that change's transaction.
     Column("version", BigInteger, nullable=False),
     Column("created_at", BigInteger, nullable=False),
+    # A JSON object of the fields that are set; here, in triggers and in schedules.
+    Column("house_style", Text),
 )
 
 integrations: Final = Table(
@@ -86,6 +88,7 @@ triggers: Final = Table(
     Column("auto_publish", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("brand_identity_id", KEY),
+    Column("house_style", Text),
 )
 
 schedules: Final = Table(
@@ -108,6 +111,7 @@ schedules: Final = Table(
     Column("due_at", BigInteger, index=True),
     # The slot that it fired for last: none before it fires again, whatever the clock says.
     Column("last_slot", BigInteger),
+    Column("house_style", Text),
 )
 
 brand_identities: Final = Table(

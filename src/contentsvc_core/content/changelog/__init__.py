@@ -1,6 +1,14 @@
 """The deterministic writer: events in, a title and Markdown out. Same events, same bytes."""
 
-from contentsvc_core.content.changelog.options import ChangelogOptions
-from contentsvc_core.content.changelog.writer import write_changelog
+from typing import TYPE_CHECKING
+
+from contentsvc_core.on_demand import names_on_demand
+
+if TYPE_CHECKING:
+    from contentsvc_core.content.changelog.options import ChangelogOptions
+    from contentsvc_core.content.changelog.writer import write_changelog
 
 __all__ = ["ChangelogOptions", "write_changelog"]
+
+# On demand: a brief carries the options, and the writer reads briefs.
+__getattr__ = names_on_demand(__name__, {"options": "ChangelogOptions", "writer": "write_changelog"})

@@ -47,7 +47,7 @@ def write_content(brief: Brief) -> Draft | None:
         The draft, or ``None`` when there is nothing to write; :func:`silence` says why.
     """
     if brief.content_type is ContentType.CHANGELOG:
-        return write_changelog(brief)
+        return write_changelog(brief, brief.options)
     news = news_of(brief)
     if _silence(news, brief.content_type, translates=False) is not None:
         return None
@@ -70,7 +70,7 @@ def silence(brief: Brief, *, translates: bool = False) -> str | None:
         translates: Whether the writer translates: the rules do not.
     """
     if brief.content_type is ContentType.CHANGELOG:
-        return NOTHING_TO_REPORT if write_changelog(brief) is None else None
+        return NOTHING_TO_REPORT if write_changelog(brief, brief.options) is None else None
     return _silence(news_of(brief), brief.content_type, translates=translates)
 
 

@@ -137,7 +137,7 @@ class News:
 def news_of(brief: Brief) -> News:
     """Find what is news in a brief, and in which order it is worth being told: notes before commits."""
     voice = voice_of(brief.brand)
-    parts = report_of(brief, phrases=voice.phrases)
+    parts = report_of(brief, brief.options, voice.phrases)
     items: list[Item] = []
     upkeep: Counter[Section] = Counter()
     leads: list[str] = []

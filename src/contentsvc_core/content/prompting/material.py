@@ -70,7 +70,7 @@ def gather(brief: Brief, limit: int) -> Material:
     What opens the material is always in it. Then come releases and changes by weight: those that break something
     first, newer before older, each repository in its turn, so that a busy one leaves the others their room.
     """
-    parts = report_of(brief)
+    parts = report_of(brief, brief.options)
     opening = _opening(brief, parts, limit)
     room = limit - sum(len(line) + 1 for line in opening)
     entries = list(_by_weight([_entries(part) for part in parts]))

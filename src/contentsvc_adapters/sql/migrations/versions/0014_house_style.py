@@ -1,0 +1,20 @@
+"""House style: what an organization, a trigger or a schedule wants differently in its changelogs.
+
+No row is filled in: without a house style the defaults hold, as before.
+"""
+
+from typing import Final
+
+import sqlalchemy as sa
+from alembic import op
+
+revision: Final = "0014"
+down_revision: Final = "0012"
+branch_labels: Final = None
+depends_on: Final = None
+
+
+def upgrade() -> None:
+    """Add the columns; they are NULL, so that no row is written."""
+    for table in ("organizations", "triggers", "schedules"):
+        op.add_column(table, sa.Column("house_style", sa.Text(), nullable=True))

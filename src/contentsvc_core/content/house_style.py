@@ -1,0 +1,217 @@
+"""House style: how the changelogs of an organization look, and the one reader of what clients send of it.
+
+A house style names fields as clients do. A field that it does not name keeps the default of the audience.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Final, cast, final
+
+from attrs import field, frozen
+
+from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, MARKDOWN_LIMIT, ChangelogOptions
+from contentsvc_core.content.style_kinds import (
+    PATTERN_LIMIT,
+    PATTERNS_LIMIT,
+    Choice,
+    Headings,
+    Length,
+    Sections,
+    StyleKind,
+    Switch,
+    Texts,
+    Unfit,
+)
+from contentsvc_core.text import one_line, storable
+
+#: The shortest limit of a post, in characters: room for a title line, a few entries and the closing line.
+LEAST_LENGTH: Final = 1_000
+
+
+class Audience(Enum):
+    """Who reads the changelogs; each audience has its own defaults."""
+
+    PUBLIC = "public"
+    TEAM = "team"
+
+
+#: Options by audience, where they differ from the writer's own defaults.
+_AUDIENCES: Final[Mapping[str, Mapping[str, Any]]] = {
+    Audience.PUBLIC.value: {
+        "commit_hashes": False,
+        "contributors": False,
+        "fold_upkeep": True,
+    },
+    Audience.TEAM.value: {
+        "commit_hashes": True,
+        "contributors": True,
+        "fold_upkeep": False,
+        "hide_release_chores": False,
+    },
+}
+
+
+@final
+@frozen
+class HouseStyle:
+    """The fields that an organization, a trigger or a schedule sets, as :func:`read_style` accepted them."""
+
+    #: JSON values by the fields' names on the wire.
+    fields: Mapping[str, Any] = field(hash=False)
+
+
+@final
+@frozen
+class BadStyle:
+    """Why a house style is refused."""
+
+    #: The field's name on the wire; empty: the value as a whole.
+    field: str
+    #: Continues a sentence that begins with the field.
+    reason: str
+
+    def told(self, place: str = "") -> str:
+        """Return the fault in one sentence; ``place`` names what holds the field, such as ``houseStyle``."""
+        name = ".".join(part for part in (place, self.field) if part)
+        return f"{name or 'the house style'} {self.reason}"
+
+
+@final
+@frozen
+class StyleField:
+    """A field of the house style."""
+
+    #: On the wire.
+    name: str
+    #: Of :class:`~contentsvc_core.content.changelog.options.ChangelogOptions`; ``None``: the field has no option.
+    attribute: str | None
+    kind: StyleKind
+    #: One sentence for the OpenAPI document and for people.
+    about: str
+
+
+#: The field that chooses the defaults of the others.
+AUDIENCE: Final = "audience"
+STYLE_FIELDS: Final = (
+    StyleField(
+        AUDIENCE,
+        None,
+        Choice(tuple(each.value for each in Audience)),
+        "Who reads the changelogs. It sets the defaults of the other fields.",
+    ),
+    StyleField("headings", "headings", Headings(), "Headings by section, instead of those of the language."),
+    StyleField(
+        "hide",
+        "hidden",
+        Texts(frozenset),
+        "Kinds and scopes of changes to leave out, such as docs or api. Breaking and security changes always stay.",
+    ),
+    StyleField(
+        "hidePaths",
+        "hidden_paths",
+        Texts(tuple, at_most=PATTERNS_LIMIT, longest=PATTERN_LIMIT),
+        "Path patterns: a commit that touches only such files is left out.",
+    ),
+    StyleField("hideAuthors", "hidden_authors", Texts(frozenset), "Accounts and names whose changes are left out."),
+    StyleField(
+        "hideReleaseChores",
+        "hide_release_chores",
+        Switch(),
+        "Leave out commits that only make a release, such as version bumps.",
+    ),
+    StyleField(
+        "foldUpkeep",
+        "fold_upkeep",
+        Switch(),
+        "Count documentation, dependencies and internal changes in one closing line, instead of listing them.",
+    ),
+    StyleField("foldSections", "folded", Sections(), "More sections to count in the closing line."),
+    StyleField(
+        "commitHashes",
+        "commit_hashes",
+        Switch(),
+        "Show the commits of each entry. An entry without a pull request shows them in any case.",
+    ),
+    StyleField("links", "links", Switch(), "Link pull requests, issues and commits."),
+    StyleField("details", "details", Switch(), "Show what authors explain, below an entry."),
+    StyleField("contributors", "contributors", Switch(), "Thank the contributors at the end."),
+    StyleField("bots", "bots", Texts(frozenset), "Accounts and names that are not thanked, beside well-known bots."),
+    StyleField(
+        "longestPost", "longest", Length(LEAST_LENGTH, MARKDOWN_LIMIT), "The longest post, in characters of Markdown."
+    ),
+)
+_BY_NAME: Final = {each.name: each for each in STYLE_FIELDS}
+
+
+def read_style(given: object) -> HouseStyle | BadStyle | None:
+    """Read a house style from JSON; ``None``: the value sets nothing, so that the defaults hold."""
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        return BadStyle("", "must be an object of fields")
+    fields = cast("Mapping[object, object]", given)
+    unknown = next((name for name in fields if name not in _BY_NAME), None)
+    if unknown is not None:
+        return BadStyle(one_line(storable(str(unknown)), 64), "is not a field of the house style")
+    read: dict[str, Any] = {}
+    for each in STYLE_FIELDS:
+        if each.name in fields:
+            try:
+                read[each.name] = each.kind.read(fields[each.name])
+            except Unfit as exc:
+                return BadStyle(each.name, str(exc))
+    return HouseStyle(read) if read else None
+
+
+def style_body(style: HouseStyle | None) -> dict[str, Any] | None:
+    """Return the wire form of a house style: the fields that it sets."""
+    return None if style is None else dict(style.fields)
+
+
+def merged(organization: HouseStyle | None, override: HouseStyle | None) -> HouseStyle | None:
+    """Return the house style of an organization with the fields of an override instead of its own."""
+    if organization is None or override is None:
+        return override or organization
+    return HouseStyle({**organization.fields, **override.fields})
+
+
+def options_of(style: HouseStyle | None) -> ChangelogOptions:
+    """Return the options that a house style stands for."""
+    if style is None:
+        return DEFAULT_OPTIONS
+    options = dict(_AUDIENCES.get(style.fields.get(AUDIENCE, ""), {}))
+    for each in STYLE_FIELDS:
+        if each.attribute is not None and each.name in style.fields:
+            options[each.attribute] = each.kind.option(style.fields[each.name])
+    return ChangelogOptions(**options)
+
+
+def options_body(options: ChangelogOptions) -> dict[str, Any]:
+    """Return the wire form of options: every field but the audience."""
+    return {
+        each.name: each.kind.written(getattr(options, each.attribute))
+        for each in STYLE_FIELDS
+        if each.attribute is not None
+    }
+
+
+def value_in_words(value: Any) -> str:  # noqa: ANN401  # JSON
+    """Return the value of a field for people."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(cast("list[str]", value))
+        case dict():
+            return ", ".join(f"{name}: {text}" for name, text in cast("dict[str, str]", value).items())
+        case _:
+            return str(value)
+
+
+def style_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a house style."""
+    return {
+        "type": "object",
+        "properties": {each.name: {**each.kind.schema, "description": each.about} for each in STYLE_FIELDS},
+        "additionalProperties": False,
+    }

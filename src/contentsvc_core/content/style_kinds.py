@@ -1,0 +1,252 @@
+"""What the fields of a house style may hold: how a value is read, described, and turned into an option and back."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NoReturn, Protocol, cast, final
+
+from attrs import frozen
+
+from contentsvc_core.content.sections import Section
+from contentsvc_core.text import has_controls, one_line, storable
+
+#: The most texts in a list; the rule of a hundred scopes is written once and read by a person.
+LIST_LIMIT: Final = 100
+#: The longest text in a list, in characters: a name that people read.
+TEXT_LIMIT: Final = 200
+#: The most path patterns, and the longest one, in characters: at worst, such patterns are compiled in 80 ms, and
+#: compared with a thousand paths of 1,000 characters in a second.
+PATTERNS_LIMIT: Final = 50
+PATTERN_LIMIT: Final = 100
+#: The longest heading, in characters: a line of an 80-column terminal.
+HEADING_LIMIT: Final = 80
+#: By their names on the wire.
+SECTIONS: Final[Mapping[str, Section]] = {section.name.lower(): section for section in Section}
+#: Sections that may be folded: breaking and security changes are always listed.
+FOLDABLE: Final = tuple(name for name in SECTIONS if name not in {"breaking", "security"})
+
+
+class Unfit(Exception):
+    """A value does not fit its field."""
+
+
+class StyleKind(Protocol):
+    """What the values of a field are."""
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON Schema of a value."""
+        ...
+
+    def read(self, value: object) -> Any:  # noqa: ANN401  # JSON
+        """Return a value as it is stored.
+
+        Raises:
+            Unfit: The value does not fit.
+        """
+        ...
+
+    def option(self, value: Any) -> Any:  # noqa: ANN401  # JSON, and whatever the option is
+        """Return the option that a stored value stands for."""
+        ...
+
+    def written(self, option: Any) -> Any:  # noqa: ANN401  # as above
+        """Return the stored value that stands for an option."""
+        ...
+
+
+@final
+@frozen
+class Switch:
+    """True or false."""
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON Schema of a value."""
+        return {"type": "boolean"}
+
+    def read(self, value: object) -> bool:
+        """Return the value."""
+        if not isinstance(value, bool):
+            _refuse("must be true or false")
+        return value
+
+    def option(self, value: bool) -> bool:  # noqa: FBT001  # the value itself
+        """Return the value."""
+        return value
+
+    def written(self, option: bool) -> bool:  # noqa: FBT001  # the value itself
+        """Return the option."""
+        return option
+
+
+@final
+@frozen
+class Length:
+    """A number of characters."""
+
+    least: int
+    most: int
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON Schema of a value."""
+        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+
+    def read(self, value: object) -> int:
+        """Return the value."""
+        if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
+            _refuse(f"must be a whole number from {self.least:,} to {self.most:,}")
+        return value
+
+    def option(self, value: int) -> int:
+        """Return the value."""
+        return value
+
+    def written(self, option: int) -> int:
+        """Return the option."""
+        return option
+
+
+@final
+@frozen
+class Choice:
+    """One of some names."""
+
+    names: tuple[str, ...]
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON Schema of a value."""
+        return {"type": "string", "enum": list(self.names)}
+
+    def read(self, value: object) -> str:
+        """Return the value."""
+        if not isinstance(value, str) or value not in self.names:
+            _refuse(f"must be one of {', '.join(self.names)}")
+        return value
+
+    def option(self, value: str) -> str:
+        """Return the value."""
+        return value
+
+    def written(self, option: str) -> str:
+        """Return the option."""
+        return option
+
+
+@final
+@frozen
+class Texts:
+    """A list of texts, each in one line."""
+
+    #: Makes the option.
+    made: Callable[[Iterable[str]], Any]
+    at_most: int = LIST_LIMIT
+    #: The longest text, in characters.
+    longest: int = TEXT_LIMIT
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON Schema of a value."""
+        text = {"type": "string", "minLength": 1, "maxLength": self.longest}
+        return {"type": "array", "items": text, "maxItems": self.at_most}
+
+    def read(self, value: object) -> list[str]:
+        """Return the texts in their order, each once."""
+        if not isinstance(value, list):
+            _refuse("must be a list of texts")
+        given = cast("list[object]", value)
+        if len(given) > self.at_most:
+            _refuse(f"has more than {self.at_most} entries")
+        return list(dict.fromkeys(_line(each, self.longest, "has an entry that") for each in given))
+
+    def option(self, value: Sequence[str]) -> Any:  # noqa: ANN401  # a tuple or a set
+        """Return the texts as the option holds them."""
+        return self.made(value)
+
+    def written(self, option: Iterable[str]) -> list[str]:
+        """Return the texts; those of a set in alphabetical order."""
+        return sorted(option) if isinstance(option, frozenset) else list(option)
+
+
+@final
+@frozen
+class Sections:
+    """A list of sections."""
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON Schema of a value."""
+        return {"type": "array", "items": {"type": "string", "enum": list(FOLDABLE)}, "maxItems": len(FOLDABLE)}
+
+    def read(self, value: object) -> list[str]:
+        """Return the sections in the order of a changelog, each once."""
+        if not isinstance(value, list):
+            _refuse("must be a list of sections")
+        given = cast("list[object]", value)
+        unknown = next((each for each in given if each not in FOLDABLE), None)
+        if unknown is not None:
+            _refuse(f"names {_shown(unknown)}, which is not one of {', '.join(FOLDABLE)}")
+        return [name for name in FOLDABLE if name in given]
+
+    def option(self, value: Sequence[str]) -> frozenset[Section]:
+        """Return the sections."""
+        return frozenset(SECTIONS[name] for name in value)
+
+    def written(self, option: frozenset[Section]) -> list[str]:
+        """Return the names."""
+        return [name for name in FOLDABLE if SECTIONS[name] in option]
+
+
+@final
+@frozen
+class Headings:
+    """A heading by section."""
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON Schema of a value."""
+        heading = {"type": "string", "minLength": 1, "maxLength": HEADING_LIMIT}
+        return {"type": "object", "properties": dict.fromkeys(SECTIONS, heading), "additionalProperties": False}
+
+    def read(self, value: object) -> dict[str, str]:
+        """Return the headings in the order of a changelog."""
+        if not isinstance(value, dict):
+            _refuse("must be an object of headings by section")
+        given = cast("dict[object, object]", value)
+        unknown = next((name for name in given if name not in SECTIONS), None)
+        if unknown is not None:
+            _refuse(f"names {_shown(unknown)}, which is not one of {', '.join(SECTIONS)}")
+        return {
+            name: _line(given[name], HEADING_LIMIT, f"has a heading of '{name}' that")
+            for name in SECTIONS
+            if name in given
+        }
+
+    def option(self, value: Mapping[str, str]) -> Mapping[Section, str]:
+        """Return the headings by section."""
+        return {SECTIONS[name]: heading for name, heading in value.items()}
+
+    def written(self, option: Mapping[Section, str]) -> dict[str, str]:
+        """Return the headings by the sections' names."""
+        return {name: option[section] for name, section in SECTIONS.items() if section in option}
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise Unfit(reason)
+
+
+def _line(value: object, limit: int, what: str) -> str:
+    if not isinstance(value, str):
+        _refuse(f"{what} is not a text")
+    text = storable(value).strip()
+    if not text:
+        _refuse(f"{what} is empty")
+    if len(text) > limit:
+        _refuse(f"{what} is longer than {limit} characters")
+    if has_controls(text):
+        _refuse(f"{what} is not a single line of text")
+    return text
+
+
+def _shown(value: object) -> str:
+    return f"'{one_line(storable(str(value)), 64)}'"

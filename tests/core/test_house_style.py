@@ -1,0 +1,201 @@
+"""The house style: one reader, the defaults of the audiences, and overrides."""
+
+import json
+from typing import Any, Final
+
+import pytest
+from attrs import fields
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contentsvc_core.content.changelog.options import MARKDOWN_LIMIT, ChangelogOptions
+from contentsvc_core.content.house_style import (
+    LEAST_LENGTH,
+    STYLE_FIELDS,
+    BadStyle,
+    HouseStyle,
+    merged,
+    options_body,
+    options_of,
+    read_style,
+    style_body,
+    style_schema,
+    value_in_words,
+)
+from contentsvc_core.content.sections import Section
+from contentsvc_core.content.style_kinds import (
+    FOLDABLE,
+    HEADING_LIMIT,
+    LIST_LIMIT,
+    PATTERN_LIMIT,
+    PATTERNS_LIMIT,
+    SECTIONS,
+    TEXT_LIMIT,
+)
+from contentsvc_core.text import has_controls
+
+#: One value of each field, none of them a default.
+WHOLE: Final[dict[str, Any]] = {
+    "audience": "team",
+    "headings": {"breaking": "Take care", "added": "🚀 New"},
+    "hide": ["docs", "api"],
+    "hidePaths": ["vendor/*", "*.lock"],
+    "hideAuthors": ["Kettle"],
+    "hideReleaseChores": False,
+    "foldUpkeep": False,
+    "foldSections": ["performance", "other"],
+    "commitHashes": False,
+    "links": False,
+    "details": False,
+    "contributors": False,
+    "bots": ["kettle-bot"],
+    "longestPost": 5_000,
+}
+_lines: Final = (
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=TEXT_LIMIT)
+    .map(str.strip)
+    .filter(lambda text: text and not has_controls(text))
+)
+_texts: Final = st.lists(_lines, max_size=5, unique=True)
+_options: Final = st.builds(
+    ChangelogOptions,
+    hidden=_texts.map(lambda texts: frozenset(text[:60] for text in texts if text[:60].strip() == text[:60])),
+    hidden_paths=_texts.map(lambda texts: tuple(dict.fromkeys(text[:PATTERN_LIMIT].strip() for text in texts))),
+    hide_release_chores=st.booleans(),
+    fold_upkeep=st.booleans(),
+    folded=st.sets(st.sampled_from(FOLDABLE)).map(lambda names: frozenset(SECTIONS[name] for name in names)),
+    headings=st.dictionaries(st.sampled_from(Section), _lines.map(lambda text: text[:HEADING_LIMIT].strip())),
+    commit_hashes=st.booleans(),
+    links=st.booleans(),
+    details=st.booleans(),
+    contributors=st.booleans(),
+    longest=st.integers(LEAST_LENGTH, MARKDOWN_LIMIT),
+)
+
+
+def read(value: object) -> HouseStyle | None:
+    style = read_style(value)
+    assert not isinstance(style, BadStyle), style
+    return style
+
+
+@given(_options)
+def test_what_is_written_is_read_as_the_same_options(options: ChangelogOptions) -> None:
+    body = json.loads(json.dumps(options_body(options)))
+    style = read(body)
+
+    assert options_of(style) == options
+    assert read(style_body(style)) == style
+
+
+def test_every_field_is_read_and_stands_for_an_option() -> None:
+    style = read(json.loads(json.dumps(WHOLE)))
+
+    assert style_body(style) == WHOLE
+    assert options_of(style) == ChangelogOptions(
+        headings={Section.BREAKING: "Take care", Section.ADDED: "🚀 New"},
+        hidden=frozenset({"docs", "api"}),
+        hidden_paths=("vendor/*", "*.lock"),
+        hidden_authors=frozenset({"kettle"}),
+        hide_release_chores=False,
+        fold_upkeep=False,
+        folded=frozenset({Section.PERFORMANCE, Section.OTHER}),
+        commit_hashes=False,
+        links=False,
+        details=False,
+        contributors=False,
+        bots=frozenset({"kettle-bot"}),
+        longest=5_000,
+    )
+    assert {each.name for each in STYLE_FIELDS} == set(WHOLE)
+    assert style_schema()["properties"].keys() == WHOLE.keys()
+    attributes = {each.attribute for each in STYLE_FIELDS} - {None}
+    assert attributes == {each.name for each in fields(ChangelogOptions)}
+
+
+@pytest.mark.parametrize("nothing", [None, {}])
+def test_nothing_set_is_no_house_style(nothing: object) -> None:
+    assert read(nothing) is None
+    assert options_of(None) == ChangelogOptions()
+
+
+def test_texts_are_trimmed_and_kept_once() -> None:
+    assert style_body(read({"hide": [" docs ", "docs"], "foldSections": ["other", "added", "other"]})) == {
+        "hide": ["docs"],
+        "foldSections": ["added", "other"],
+    }
+
+
+def test_the_audience_sets_defaults_that_a_field_goes_before() -> None:
+    public, team = options_of(read({"audience": "public"})), options_of(read({"audience": "team"}))
+
+    assert (public.contributors, public.commit_hashes, public.fold_upkeep) == (False, False, True)
+    assert (team.contributors, team.commit_hashes, team.fold_upkeep, team.hide_release_chores) == (
+        *(True, True),
+        *(False, False),
+    )
+    assert options_of(read({"audience": "public", "contributors": True})).contributors
+
+
+def test_an_override_goes_before_the_organization_field_by_field() -> None:
+    organization, override = read({"hide": ["docs"], "links": False}), read({"hide": [], "audience": "team"})
+
+    assert style_body(merged(organization, override)) == {"hide": [], "links": False, "audience": "team"}
+    assert merged(organization, None) == organization
+    assert merged(None, override) == override
+    assert merged(None, None) is None
+
+
+_A_LONG_TEXT: Final = "x" * (TEXT_LIMIT + 1)
+
+
+@pytest.mark.parametrize(
+    ("given_", "told"),
+    [
+        ([], "the house style must be an object of fields"),
+        ("public", "the house style must be an object of fields"),
+        ({"colour\n": 1}, "colour is not a field of the house style"),
+        ({"links": 1}, "links must be true or false"),
+        ({"links": None}, "links must be true or false"),
+        ({"audience": "investors"}, "audience must be one of public, team"),
+        ({"audience": ["team"]}, "audience must be one of public, team"),
+        ({"hide": "docs"}, "hide must be a list of texts"),
+        ({"hide": ["docs", 1]}, "hide has an entry that is not a text"),
+        ({"hide": ["docs", " "]}, "hide has an entry that is empty"),
+        ({"hidePaths": ["a\nb"]}, "hidePaths has an entry that is not a single line of text"),
+        ({"hidePaths": ["a\u202eb"]}, "hidePaths has an entry that is not a single line of text"),
+        ({"bots": [_A_LONG_TEXT]}, f"bots has an entry that is longer than {TEXT_LIMIT} characters"),
+        ({"bots": ["x"] * (LIST_LIMIT + 1)}, f"bots has more than {LIST_LIMIT} entries"),
+        ({"hidePaths": ["x" * 101]}, f"hidePaths has an entry that is longer than {PATTERN_LIMIT} characters"),
+        ({"hidePaths": ["x"] * 51}, f"hidePaths has more than {PATTERNS_LIMIT} entries"),
+        ({"foldSections": "other"}, "foldSections must be a list of sections"),
+        ({"foldSections": ["security"]}, f"foldSections names 'security', which is not one of {', '.join(FOLDABLE)}"),
+        ({"foldSections": [["other"]]}, f"foldSections names '['other']', which is not one of {', '.join(FOLDABLE)}"),
+        ({"headings": ["New"]}, "headings must be an object of headings by section"),
+        ({"headings": {"new": "New"}}, f"headings names 'new', which is not one of {', '.join(SECTIONS)}"),
+        ({"headings": {"added": ""}}, "headings has a heading of 'added' that is empty"),
+        ({"headings": {"added": "x" * 81}}, "headings has a heading of 'added' that is longer than 80 characters"),
+        ({"longestPost": 999}, "longestPost must be a whole number from 1,000 to 100,000"),
+        ({"longestPost": 100_001}, "longestPost must be a whole number from 1,000 to 100,000"),
+        ({"longestPost": 2_000.0}, "longestPost must be a whole number from 1,000 to 100,000"),
+        ({"longestPost": True}, "longestPost must be a whole number from 1,000 to 100,000"),
+    ],
+)
+def test_a_bad_value_is_refused_by_the_name_of_its_field(given_: Any, told: str) -> None:
+    bad = read_style(given_)
+
+    assert isinstance(bad, BadStyle)
+    assert bad.told() == told
+
+
+def test_a_fault_names_the_place_of_its_field() -> None:
+    assert BadStyle("links", "is wrong").told("outputConfig.houseStyle") == "outputConfig.houseStyle.links is wrong"
+    assert BadStyle("", "is wrong").told("houseStyle") == "houseStyle is wrong"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(True, "yes"), (False, "no"), (["a", "b"], "a, b"), ({"added": "New"}, "added: New"), (5, "5"), ("team", "team")],
+)
+def test_values_are_put_in_words(value: Any, words: str) -> None:
+    assert value_in_words(value) == words
