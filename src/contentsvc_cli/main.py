@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "generate": _Command("generation", "generate", "Ask for a post about recent changes."),
     "schedule": _Command("schedules", "schedule", "Have posts written at regular times."),
     "brand": _Command("brands", "brand", "Describe who speaks in posts, and how."),
+    "style": _Command("house_style", "style", "Set how changelogs look."),
     "endpoint": _Command("endpoints", "endpoint", "Send signed webhooks to other services."),
     "tail": _Command("tail", "tail", "Follow the webhook log as it grows."),
     "log": _Command("listings", "log", "List the webhook log, replay its entries."),

@@ -225,6 +225,8 @@ async def _event_triggers(tourist: _Tourist, targets: dict[str, Any], speaking: 
     other = {"sourceType": "github_webhook", "targets": targets, "outputType": "linkedin_post"}
     second = {"triggerId": (await ask(create, 201, other))["eventTrigger"]["id"]}
     await ask("GET /v1/event-triggers", 200)
+    await ask("GET /v1/house-style", 200)
+    await ask("PUT /v1/house-style", 200, {"houseStyle": {"audience": "public"}})
     await tourist.refused("GET /v1/event-triggers")
     await ask(get, 200, ids=first)
     await tourist.refused(get, unknown={"triggerId": "trg_unknown"})

@@ -25,6 +25,7 @@ GUIDES: Final = (
     Guide(page="docs/dashboard.md", given=_ACME),
     Guide(page="docs/operations.md", given=_CONNECTED),
     Guide(page="docs/howto/hosted-clients.md", given=_ACME),
+    Guide(page="docs/howto/house-style.md", given=_ACME),
     Guide(page="docs/howto/model.md", given=_ACME, files={"model.key": "sk-model"}),
     Guide(page="docs/howto/public-changelog.md", given=_ACME),
     Guide(page="docs/howto/webhooks-out.md", given=_ACME),

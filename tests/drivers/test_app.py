@@ -270,7 +270,7 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
         *("/v1/brand-identities", "/v1/brand-identities/{brandIdentityId}"),
         *("/v1/brand-identities/generate", "/v1/brand-identities/generate/{jobId}"),
         *("/v1/integrations", "/v1/integrations/codehost", "/v1/integrations/github"),
-        "/v1/integrations/{integrationId}",
+        *("/v1/integrations/{integrationId}", "/v1/house-style"),
         *("/v1/schedules", "/v1/schedules/{scheduleId}"),
         *("/v1/event-triggers", "/v1/event-triggers/{triggerId}"),
         *("/v1/webhook-logs", "/v1/webhook-logs/{logId}/replay"),

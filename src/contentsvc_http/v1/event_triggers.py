@@ -19,7 +19,7 @@ from contentsvc_core.workflows.triggers import Trigger, TriggerFault
 from contentsvc_http.errors import Refused, refuse_request
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, OutputConfigBody, brand_of
+from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, OutputConfigBody, output_changes
 from contentsvc_http.v1.pages import queried
 from contentsvc_http.v1.repository_ids import (
     REPOSITORY_FILTER,
@@ -207,7 +207,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
             repository_ids=repository_ids,
             event_types=() if body.source_config is None else _event_types(body.source_config),
             output_type=body.output_type,
-            brand_identity_id=brand_of(body.output_config),
+            **output_changes(body.output_config),
             auto_publish=body.auto_publish,
             enabled=body.enabled,
         )
@@ -248,7 +248,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
 
 
 async def _changes(directory: Directory, key: ApiKey, fields: TriggerFields) -> TriggerChanges:
-    changes = TriggerChanges()
+    changes = TriggerChanges(**output_changes(fields.output_config))
     if fields.name is not UNSET:
         changes["name"] = fields.name
     provider = None if fields.source_type is UNSET else _provider(fields.source_type)
@@ -260,8 +260,6 @@ async def _changes(directory: Directory, key: ApiKey, fields: TriggerFields) -> 
         changes["event_types"] = _event_types(fields.source_config)
     if fields.output_type is not UNSET:
         changes["output_type"] = fields.output_type
-    if fields.output_config is not UNSET:
-        changes["brand_identity_id"] = brand_of(fields.output_config)
     if fields.auto_publish is not UNSET:
         changes["auto_publish"] = fields.auto_publish
     if fields.enabled is not UNSET:

@@ -1,10 +1,12 @@
 """How triggers and schedules have their posts written: ``outputConfig`` (decisions, ``/v1``)."""
 
-from typing import NoReturn, TypedDict, final
+from typing import NoReturn, NotRequired, TypedDict, final
 
 from msgspec import UNSET, Struct, UnsetType
 
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_http.errors import refuse_request
+from contentsvc_http.v1.shapes_house_style import GivenStyle, HouseStyleBody, read_given_style
 
 
 class OutputConfig(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
@@ -12,6 +14,8 @@ class OutputConfig(Struct, forbid_unknown_fields=True, rename="camel", frozen=Tr
 
     brand_identity_id: str | UnsetType | None = UNSET
     brand_voice_id: str | UnsetType | None = UNSET
+    #: Goes before the organization's house style; null: the organization's alone. Absent: it stays.
+    house_style: GivenStyle | UnsetType | None = UNSET
 
 
 class HostedOutputConfig(OutputConfig, frozen=True):
@@ -23,9 +27,18 @@ class HostedOutputConfig(OutputConfig, frozen=True):
 
 @final
 class OutputConfigBody(TypedDict):
-    """How posts are written."""
+    """How posts are written; what is not set is absent."""
 
-    brandIdentityId: str
+    brandIdentityId: NotRequired[str]
+    houseStyle: NotRequired[HouseStyleBody]
+
+
+@final
+class OutputChanges(TypedDict, total=False):
+    """What may be set of a trigger or a schedule; what is absent stays."""
+
+    brand_identity_id: str | None
+    house_style: HouseStyle | None
 
 
 def brand_of(output: OutputConfig | None) -> str | None:
@@ -46,6 +59,22 @@ def brand_of(output: OutputConfig | None) -> str | None:
     if len(given) > 1:
         refuse_request("outputConfig: brandIdentityId and brandVoiceId are two names of the same, and differ")
     return given.pop() if given else None
+
+
+def output_changes(output: OutputConfig | UnsetType | None) -> OutputChanges:
+    """Return what ``outputConfig`` sets of a trigger or a schedule; a house style that is absent stays.
+
+    Raises:
+        Refused: 400: as for :func:`brand_of`, or the house style has a fault.
+    """
+    if output is UNSET:
+        return OutputChanges()
+    if output is None:
+        return OutputChanges(brand_identity_id=None, house_style=None)
+    changes = OutputChanges(brand_identity_id=brand_of(output))
+    if output.house_style is not UNSET:
+        changes["house_style"] = read_given_style(output.house_style, "outputConfig.houseStyle")
+    return changes
 
 
 def refuse_destination(field: str) -> NoReturn:

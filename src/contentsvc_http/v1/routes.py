@@ -32,6 +32,7 @@ from contentsvc_http.v1.context import context_routes
 from contentsvc_http.v1.event_triggers import event_trigger_routes
 from contentsvc_http.v1.gate import Gate
 from contentsvc_http.v1.generation import generation_routes
+from contentsvc_http.v1.house_style import house_style_routes
 from contentsvc_http.v1.integrations import integration_routes
 from contentsvc_http.v1.posts import post_routes
 from contentsvc_http.v1.schedules import schedule_routes
@@ -73,6 +74,7 @@ def api_routes(api: Api) -> list[HTTPRouteHandler]:
         *post_routes(api.gate, api.posts, api.post_editor, api.brands, api.shares),
         *generation_routes(api.gate, api.generator, api.jobs, api.directory),
         *brand_routes(api.gate, api.brands, api.brand_editor, api.brand_generator, api.jobs),
+        *house_style_routes(api.gate, api.directory),
         *integration_routes(api.gate, api.connector, api.directory),
         *schedule_routes(api.gate, api.planner, api.schedules, api.directory),
         *event_trigger_routes(api.gate, api.trigger_editor, api.directory),

@@ -21,7 +21,7 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.v1.answers import repository_map
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, brand_of
+from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, output_changes
 from contentsvc_http.v1.pages import queried
 from contentsvc_http.v1.repository_ids import (
     REPOSITORY_FILTER,
@@ -145,7 +145,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
             cron=_cron(body.source_config),
             repository_ids=await _repository_ids(directory, key, body.targets),
             output_type=body.output_type,
-            brand_identity_id=brand_of(body.output_config),
+            **output_changes(body.output_config),
             enabled=body.enabled,
             auto_publish=body.auto_publish,
             lookback=body.lookback_window,
@@ -199,7 +199,7 @@ async def _repository_ids(directory: Directory, key: ApiKey, fields: TargetField
 
 
 async def _changes(directory: Directory, key: ApiKey, fields: ScheduleFields) -> ScheduleChanges:
-    changes = ScheduleChanges()
+    changes = ScheduleChanges(**output_changes(fields.output_config))
     if fields.name is not UNSET:
         changes["name"] = fields.name
     if fields.source_config is not UNSET:
@@ -208,8 +208,6 @@ async def _changes(directory: Directory, key: ApiKey, fields: ScheduleFields) ->
         changes["repository_ids"] = await _repository_ids(directory, key, fields.targets)
     if fields.output_type is not UNSET:
         changes["output_type"] = fields.output_type
-    if fields.output_config is not UNSET:
-        changes["brand_identity_id"] = brand_of(fields.output_config)
     if fields.enabled is not UNSET:
         changes["enabled"] = fields.enabled
     if fields.auto_publish is not UNSET:

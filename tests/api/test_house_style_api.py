@@ -1,0 +1,105 @@
+"""``/v1/house-style``, and the house style in the bodies of triggers and schedules."""
+
+from typing import Any, get_args, get_type_hints
+
+import pytest
+from tests.api.world import ApiWorld, Caller
+from tests.core.test_house_style import WHOLE
+
+from contentsvc_core import Scope
+from contentsvc_core.content.style_kinds import FOLDABLE, SECTIONS
+from contentsvc_http.v1.shapes_house_style import HeadingsBody, HouseStyleBody
+
+PATH = "/v1/house-style"
+SCHEDULE = {
+    "name": "Weekly",
+    "sourceConfig": {"cron": {"frequency": "daily", "hour": 1, "minute": 2}},
+    "targets": {"repositoryIds": ["1"]},
+    "outputType": "changelog",
+}
+TRIGGER = {"targets": {"repositoryIds": ["1"]}}
+
+
+async def test_it_is_read_set_whole_and_reset(acme: Caller) -> None:
+    first = (await acme("GET", PATH)).json()
+    assert first["houseStyle"] is None
+    assert first["effective"]["contributors"] is True
+
+    answer = await acme("PUT", PATH, {"houseStyle": WHOLE})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["houseStyle"] == WHOLE
+    assert answer.json()["effective"] == {name: value for name, value in WHOLE.items() if name != "audience"} | {
+        "hide": ["api", "docs"],
+        "hideAuthors": ["kettle"],
+    }
+    assert (await acme("GET", PATH)).json() == answer.json()
+
+    changed = (await acme("PUT", PATH, {"houseStyle": {"audience": "public"}})).json()
+    assert changed["houseStyle"] == {"audience": "public"}
+    assert changed["effective"]["contributors"] is False
+    assert (await acme("PUT", PATH, {"houseStyle": None})).json() == first
+    assert (await acme("GET", PATH)).json() == first
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ({}, "Object missing required field `houseStyle`"),
+        ({"houseStyle": {}, "more": 1}, "Object contains unknown field `more`"),
+        ({"houseStyle": []}, "houseStyle: Expected `object | null`, got `array`"),
+        ({"houseStyle": {"colour": "red"}}, "houseStyle.colour is not a field of the house style"),
+        ({"houseStyle": {"links": "no"}}, "houseStyle.links must be true or false"),
+    ],
+)
+async def test_a_bad_value_is_refused_by_name(acme: Caller, body: Any, fault: str) -> None:
+    answer = await acme("PUT", PATH, body)
+
+    assert (answer.status_code, answer.json()) == (400, {"error": f"Invalid request: {fault}"})
+    assert (await acme("GET", PATH)).json()["houseStyle"] is None
+
+
+async def test_it_needs_the_scopes_and_is_the_organizations_own(world: ApiWorld, acme: Caller) -> None:
+    reader, writer = await world.caller("Reader", Scope.READ), await world.caller("Writer", Scope.WRITE)
+    await acme("PUT", PATH, {"houseStyle": WHOLE})
+
+    assert (await reader("GET", PATH)).json()["houseStyle"] is None
+    assert (await reader("PUT", PATH, {"houseStyle": None})).status_code == 403
+    assert (await writer("GET", PATH)).status_code == 403
+    assert (await writer("PUT", PATH, {"houseStyle": None})).status_code == 200
+    assert (await acme("GET", PATH)).json()["houseStyle"] == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "body"), [("/v1/event-triggers", "eventTrigger", TRIGGER), ("/v1/schedules", "schedule", SCHEDULE)]
+)
+async def test_a_trigger_and_a_schedule_may_differ(acme: Caller, path: str, name: str, body: dict[str, Any]) -> None:
+    plain = (await acme("POST", path, body)).json()[name]
+    assert plain["outputConfig"] is None
+    answer = await acme("POST", path, body | {"outputConfig": {"houseStyle": WHOLE}})
+    assert answer.status_code == 201, answer.text
+    made = answer.json()[name]
+    assert made["outputConfig"] == {"houseStyle": WHOLE}
+    one = f"{path}/{made['id']}"
+
+    # What is absent stays, null takes the override away.
+    kept = (await acme("PATCH", one, {"outputConfig": {"brandIdentityId": None}})).json()[name]
+    assert kept["outputConfig"] == {"houseStyle": WHOLE}
+    less = (await acme("PATCH", one, {"outputConfig": {"houseStyle": {"links": False}}})).json()[name]
+    assert less["outputConfig"] == {"houseStyle": {"links": False}}
+    # Without it, the trigger would do what the first one does.
+    assert (await acme("PATCH", one, {"outputConfig": {"houseStyle": None}})).status_code == 409
+    await acme("DELETE", f"{path}/{plain['id']}")
+    assert (await acme("PATCH", one, {"outputConfig": {"houseStyle": None}})).json()[name]["outputConfig"] is None
+    refused = await acme("PATCH", one, {"outputConfig": {"houseStyle": {"hide": "docs"}}})
+    assert (refused.status_code, refused.json()) == (
+        400,
+        {"error": "Invalid request: outputConfig.houseStyle.hide must be a list of texts"},
+    )
+
+
+def test_the_document_describes_every_field() -> None:
+    fields = get_type_hints(HouseStyleBody)
+    assert fields.keys() == WHOLE.keys()
+    assert get_type_hints(HeadingsBody).keys() == SECTIONS.keys()
+    (folded,) = get_args(fields["foldSections"])
+    assert get_args(folded) == FOLDABLE

@@ -1,0 +1,104 @@
+"""``contentsvc style``: the house style, from a terminal."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.core.test_house_style import WHOLE
+
+from contentsvc_cli.main import main
+
+MINE = ("--organization", "acme")
+
+
+@pytest.fixture(autouse=True)
+def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("DATABASE_URL", "BASE_URL", "SECRET_KEY"):
+        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
+    command("organization", "create", "Acme")
+
+
+def invoke(*arguments: str, given: str | None = None) -> Result:
+    return CliRunner().invoke(main, arguments, input=given)
+
+
+def command(*arguments: str, given: str | None = None) -> Any:
+    done = invoke(*arguments, "--json", given=given)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def style(*arguments: str, given: str | None = None) -> Any:
+    return command("style", *arguments, *MINE, given=given)["houseStyle"]
+
+
+def test_it_is_set_by_options_shown_and_reset() -> None:
+    assert style("show") is None
+    options = (
+        *("--audience", "team", "--heading", "breaking=Take care", "--heading", "added=🚀 New"),
+        *("--hide", "docs", "--hide", "api", "--hide-path", "vendor/*", "--hide-path", "*.lock"),
+        *("--hide-author", "Kettle", "--no-hide-release-chores", "--no-fold-upkeep"),
+        *("--fold-section", "performance", "--fold-section", "other", "--no-commit-hashes", "--no-links"),
+        *("--no-details", "--no-contributors", "--bot", "kettle-bot", "--longest-post", "5000"),
+    )
+    assert style("set", *options) == WHOLE
+    assert style("set", "--links", "--unset", "hide") == {
+        name: value for name, value in (WHOLE | {"links": True}).items() if name != "hide"
+    }
+    assert style("set", "--file", "-", given='{"links": false}') == {"links": False}
+    shown = invoke("style", "show", *MINE).output.splitlines()
+    assert [line.split() for line in shown if line.startswith(("links", "details"))] == [
+        ["links", "no", "set"],
+        ["details", "yes", "default"],
+    ]
+    assert style("reset") is None
+    assert style("show") is None
+
+
+def test_a_trigger_and_a_schedule_have_overrides() -> None:
+    command("integration", "connect", "acme/lighthouse", *MINE, "--repository-id", "1")
+    trigger = command("trigger", "create", *MINE, "--repository-id", "1")["id"]
+    schedule = command(
+        *("schedule", "create", *MINE, "--repository-id", "1", "--name", "Daily"),
+        *("--frequency", "daily", "--at", "09:00", "--output", "changelog"),
+    )["id"]
+    style("set", "--hide", "docs")
+    for override in (("--trigger", trigger), ("--schedule", schedule)):
+        assert style("set", *override, "--no-links") == {"links": False}
+        shown = command("style", "show", *MINE, *override)
+        assert shown["houseStyle"] == {"links": False}
+        assert (shown["effective"]["hide"], shown["effective"]["links"]) == (["docs"], False)
+        assert "organization" in invoke("style", "show", *MINE, *override).output
+        assert style("reset", *override) is None
+    assert style("show") == {"hide": ["docs"]}
+    for unknown in (("--trigger", "trg_x"), ("--schedule", "sch_x")):
+        assert invoke("style", "show", *MINE, *unknown).exit_code == 1
+        assert invoke("style", "reset", *MINE, *unknown).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "code", "said"),
+    [
+        (("--longest-post", "12"), None, 1, "longestPost must be a whole number from 1,000 to 100,000"),
+        (("--fold-section", "security"), None, 1, "foldSections names 'security'"),
+        (("--heading", "new=New"), None, 1, "headings names 'new'"),
+        (("--heading", "added"), None, 2, "a heading is given as SECTION=TEXT"),
+        (("--file", "-"), '{"colour": 1}', 1, "colour is not a field of the house style"),
+        (("--file", "-"), "[]", 1, "the house style must be an object of fields"),
+        (("--file", "-"), "{", 1, "the file is not valid JSON"),
+        (("--file", "-", "--no-links"), "{}", 2, "name a file, or at least one other option"),
+        ((), None, 2, "name a file, or at least one other option"),
+        (("--no-links", "--trigger", "a", "--schedule", "b"), None, 2, "name a trigger or a schedule, not both"),
+    ],
+)
+def test_faults_are_named_and_nothing_changes(
+    arguments: tuple[str, ...], given: str | None, code: int, said: str
+) -> None:
+    done = invoke("style", "set", *MINE, *arguments, given=given)
+
+    assert done.exit_code == code, done.output
+    assert said in done.output
+    assert style("show") is None
