@@ -102,6 +102,27 @@ def test_an_endpoint_is_made_rotated_switched_off_and_deleted(looking: Looking) 
     expect(page.get_by_role("status").first).to_have_text("Deleted.")
 
 
+def test_a_house_style_is_previewed_while_it_is_typed_and_saved(looking: Looking) -> None:
+    page = looking.page
+    looking.go("/house-style")
+    preview = page.get_by_role("region", name="Preview")
+    expect(preview).to_contain_text("Tune the horn")
+
+    page.get_by_label(re.compile("^Kinds and scopes to leave out")).fill("fog")
+    expect(preview).not_to_contain_text("Tune the horn")
+    page.get_by_label("Longest post").fill("12")
+    expect(preview).to_contain_text("Longest post must be a whole number from 1,000 to 100,000.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_label("Longest post")).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Longest post").fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status").first).to_have_text("Saved.")
+    expect(preview).not_to_contain_text("Tune the horn")
+    page.get_by_label(re.compile("^Kinds and scopes to leave out")).fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(preview).to_contain_text("Tune the horn")
+
+
 def test_a_trigger_is_previewed_made_switched_off_and_deleted(looking: Looking) -> None:
     page = looking.page
     looking.go("/triggers/new")

@@ -37,6 +37,7 @@ _PAGES: Final[dict[str, tuple[str, str | None]]] = {
     "brands": ("/brands", None),
     "keys": ("/keys", None),
     "changelog-settings": ("/changelog", None),
+    "house-style": ("/house-style", None),
 }
 #: Those that the documentation shows, as they stand in a window: `make pictures` puts them there.
 _SHOWN: Final = {
@@ -90,6 +91,9 @@ def test_a_page_is_whole_and_for_everybody(windows: Windows, name: str, scheme: 
     if name == "edit-post":
         looking.page.get_by_role("link", name="Edit").click()
         # The preview comes by a script.
+        looking.page.locator(".reading li").first.wait_for()
+    if name == "house-style":
+        # As there.
         looking.page.locator(".reading li").first.wait_for()
     looking.page.get_by_role("heading", level=1).wait_for()
     looking.shot(f"{name}-{scheme}-{size}")

@@ -17,6 +17,7 @@ from contentsvc_core.ports import (
     RunMemory,
 )
 from contentsvc_core.usecases.operate import Operator
+from contentsvc_core.usecases.preview_style import StylePreviews
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.usecases.sign_in import SignIn
@@ -43,6 +44,7 @@ class Dashboard:
     run_memory: RunMemory
     contexts: ContextLibrary
     changelogs: ChangelogEditor
+    style_previews: StylePreviews
     #: Called after a run was stored.
     nudge: Callable[[], None]
     renderer: MarkupRenderer

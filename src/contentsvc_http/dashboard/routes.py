@@ -13,6 +13,7 @@ from contentsvc_http.dashboard.brands import brand_routes
 from contentsvc_http.dashboard.changelog import changelog_routes
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.endpoints import endpoint_routes
+from contentsvc_http.dashboard.house_style import house_style_routes
 from contentsvc_http.dashboard.integrations import integration_routes
 from contentsvc_http.dashboard.keys import key_routes
 from contentsvc_http.dashboard.logs import log_routes
@@ -55,6 +56,7 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
             *post_routes(dashboard, pages),
             *brand_routes(dashboard, pages),
             *changelog_routes(dashboard, pages),
+            *house_style_routes(dashboard, pages),
             *key_routes(dashboard, pages),
             *trigger_routes(dashboard, pages),
             *schedule_routes(dashboard, pages),

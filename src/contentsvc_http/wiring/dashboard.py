@@ -1,12 +1,15 @@
 """What the dashboard drives."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.ports import Clock, CodeHost, IdSource
 from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.operate import Operator
+from contentsvc_core.usecases.preview_style import StylePreviews
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.usecases.sign_in import SignIn
@@ -49,6 +52,7 @@ def open_dashboard(  # noqa: PLR0913  # its parts are the process's own
         run_memory=stores.run_memory,
         contexts=stores.contexts,
         changelogs=ChangelogEditor(stores.changelogs, clock),
+        style_previews=StylePreviews(Briefs(stores.contexts, stores.brands), stores.search, asyncio.to_thread),
         nudge=nudge,
         renderer=SafeMarkdown(),
         receiver=receiver,

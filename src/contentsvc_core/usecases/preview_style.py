@@ -1,0 +1,84 @@
+"""Previews of a house style: the changelog of the newest release, or of the newest pushes, written with it."""
+
+from functools import partial
+from typing import Final, final
+
+from attrs import evolve, frozen
+
+from contentsvc_core.content.changelog.options import ChangelogOptions
+from contentsvc_core.content.forms import write_content
+from contentsvc_core.content.writing import Brief, Chapter, Draft
+from contentsvc_core.ports import Aside, Search
+from contentsvc_core.search.questions import ContextSearch
+from contentsvc_core.usecases.briefs import Briefs
+from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.workflows.context import ContextRecord
+
+#: Pushes of a preview without a release: about as many as one release has.
+_PUSHES: Final = 50
+#: How much the events of those pushes have together, in bytes as they are stored: half a second of reading.
+_BYTES: Final = 4 * 1024 * 1024
+
+
+@final
+@frozen(kw_only=True)
+class StylePreview:
+    """A changelog that was written for a preview, and stored nowhere."""
+
+    repository: str
+    #: The release that the changelog is about; ``None``: the changelog is about pushes.
+    release_tag: str | None
+    pushes: int
+    #: ``None``: with these options there is nothing to report.
+    draft: Draft | None
+
+
+@final
+class StylePreviews:
+    """Writes previews of house styles."""
+
+    def __init__(self, briefs: Briefs, search: Search, aside: Aside) -> None:
+        """Create it.
+
+        Args:
+            briefs: Gathers what the changelog of a release is written from.
+            search: Finds the newest release and the newest pushes.
+            aside: Runs the writing away from the event loop.
+        """
+        self._briefs = briefs
+        self._search = search
+        self._aside = aside
+
+    async def write(self, organization_id: str, options: ChangelogOptions) -> StylePreview | None:
+        """Write a preview; ``None``: the organization has received neither a release nor a push."""
+        brief = await self._release(organization_id) or await self._pushes(organization_id)
+        if brief is None:
+            return None
+        return StylePreview(
+            repository=brief.repository,
+            release_tag=None if brief.release is None else brief.release.tag_name,
+            pushes=len(brief.events),
+            draft=await self._aside(partial(write_content, evolve(brief, options=options))),
+        )
+
+    async def _release(self, organization_id: str) -> Brief | None:
+        for record in await self._newest(organization_id, Release.type, limit=1):
+            if isinstance(record.event, Release):
+                return await self._briefs.of_release(record, record.event)
+        return None
+
+    async def _pushes(self, organization_id: str) -> Brief | None:
+        found = await self._newest(organization_id, Push.type, limit=_PUSHES)
+        if not found:
+            return None
+        newest = found[0]
+        place = newest.provider, newest.repository_id
+        events = [each.event for each in found if (each.provider, each.repository_id) == place]
+        return Brief(
+            chapters=(Chapter(repository=newest.repository, events=reversed(events)),),
+            brand=await self._briefs.brand(organization_id, None),
+        )
+
+    async def _newest(self, organization_id: str, event_type: str, *, limit: int) -> list[ContextRecord]:
+        asked = ContextSearch(event_types=(event_type,))
+        return list((await self._search.records(organization_id, asked, limit=limit, max_bytes=_BYTES)).found)

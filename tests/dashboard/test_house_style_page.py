@@ -1,0 +1,187 @@
+"""The page of the house style, and its preview."""
+
+from typing import Any
+
+from tests.api.world import Caller
+from tests.core.test_house_style import WHOLE
+from tests.dashboard.browsing import Browsing, Seen
+from tests.dashboard.contents import beside, stranger
+
+from contentsvc_core import Scope
+from contentsvc_core.content.house_style import HouseStyle, read_style, style_body
+
+PAGE = "/dashboard/house-style"
+PREVIEW = f"{PAGE}/preview"
+PART = {"HX-Request": "true"}
+
+
+async def standing(acme: Caller) -> dict[str, Any] | None:
+    found = await acme.world.stores.directory.organization_of(acme.organization.id)
+    assert found is not None
+    return style_body(found.house_style)
+
+
+async def set_style(acme: Caller, **fields: Any) -> None:
+    style = read_style(fields)
+    assert isinstance(style, HouseStyle)
+    await acme.world.stores.directory.set_house_style(acme.organization.id, style)
+
+
+async def previewed(browsing: Browsing, page: Seen, **changes: str | list[str]) -> Seen:
+    """Return the part of the page that a script asks for."""
+    fields = page.form(PAGE).fields | {
+        name: [text] if isinstance(text, str) else text for name, text in changes.items()
+    }
+    return await browsing.post(PREVIEW, fields, headers=PART)
+
+
+async def test_it_is_set_with_a_form_that_shows_what_is_set(acme: Caller, browsing: Browsing) -> None:
+    page = await browsing.open(PAGE)
+    assert page.heading == "House style"
+    page = await browsing.send(
+        page.form(PAGE),
+        **{
+            "audience": "team",
+            "headings.breaking": "Take care",
+            "headings.added": "🚀 New",
+            "hide": "docs\r\n\r\n api \r\n",
+            "hidePaths": "vendor/*\r\n*.lock",
+            "hideAuthors": "Kettle",
+            "hideReleaseChores": "no",
+            "foldUpkeep": "no",
+            "foldSections": ["performance", "other"],
+            "commitHashes": "no",
+            "links": "no",
+            "details": "no",
+            "contributors": "no",
+            "bots": "kettle-bot",
+            "longestPost": "5000",
+        },
+    )
+
+    assert "Saved." in page.text
+    assert await standing(acme) == WHOLE
+    # The form as it stands sends the same.
+    await browsing.send(page.form(PAGE))
+    assert await standing(acme) == WHOLE
+    # Every field left at its default: nothing is set.
+    empty: dict[str, str | list[str]] = {name: "" for name in page.form(PAGE).fields if name != "csrf"}
+    await browsing.send(page.form(PAGE), **empty)
+    assert await standing(acme) is None
+
+
+async def test_a_fault_stands_at_its_field_and_nothing_is_saved(acme: Caller, browsing: Browsing) -> None:
+    form = (await browsing.open(PAGE)).form(PAGE)
+
+    page = await browsing.send(form, longestPost="12", hide="docs")
+
+    assert page.status == 422
+    assert "Longest post must be a whole number from 1,000 to 100,000." in page.text
+    (field,) = [told for _, told in page.elements if told.get("aria-invalid") == "true"]
+    assert (field["name"], field["value"]) == ("longestPost", "12")
+    assert "longestPost-fault" in field["aria-describedby"]
+    assert page.form(PAGE).fields["hide"] == ["docs"]
+    page = await browsing.send(form, longestPost="many", contributors="perhaps")
+    assert "Contributors must be true or false." in page.text
+    page = await browsing.send(form, **{"headings.added": "x" * 81})
+    assert "Headings has a heading of 'added' that is longer than 80 characters." in page.text
+    assert await standing(acme) is None
+
+
+async def test_the_preview_is_the_newest_release_in_the_style_of_the_form(acme: Caller, browsing: Browsing) -> None:
+    page = await browsing.open(PAGE)
+    assert "Nothing to preview yet" in (await previewed(browsing, page)).text
+    await acme.push("d-1", "feat: a lamp", "fix(api): the lens")
+    shown = await previewed(browsing, page)
+    assert "Written from the newest push to acme/lighthouse: there is no release yet." in shown.text
+    assert ("lamp" in shown.text, "lens" in shown.text) == (True, True)
+    await acme.push("d-2", "fix(api): the hinge")
+    assert "Written from the newest 2 pushes" in (await previewed(browsing, page)).text
+    await acme.release("d-3", "v1")
+
+    shown = await previewed(browsing, page, hide="api")
+
+    assert shown.heading == ""
+    assert "Written from the newest release, v1 of acme/lighthouse." in shown.text
+    assert ("lamp" in shown.text, "lens" in shown.text) == (True, False)
+    assert await standing(acme) is None
+    assert "Longest post must be a whole number" in (await previewed(browsing, page, longestPost="1")).text
+
+
+async def test_a_style_that_leaves_nothing_says_so(acme: Caller, browsing: Browsing) -> None:
+    await acme.push("d-1", "fix(api): the lens")
+
+    shown = await previewed(browsing, await browsing.open(PAGE), hide="api")
+
+    assert "With these settings there is nothing to report." in shown.text
+
+
+async def test_without_scripts_a_button_shows_the_preview_and_keeps_what_was_typed(
+    acme: Caller, browsing: Browsing
+) -> None:
+    await acme.push("d-1", "feat: a lamp", "fix(api): the lens")
+    form = (await browsing.open(PAGE)).form(PAGE)
+    assert form.buttons == ["Save", "Preview"]
+    fields = form.fields | {"hide": ["api"]}
+
+    page = await browsing.post(PREVIEW, fields)
+
+    assert page.heading == "House style"
+    assert ("lamp" in page.text, "lens" in page.text) == (True, False)
+    assert page.form(PAGE).fields["hide"] == ["api"]
+    assert await standing(acme) is None
+    wrong = await browsing.post(PREVIEW, fields | {"longestPost": ["1"]})
+    assert (wrong.status, "Longest post must be a whole number" in wrong.text) == (422, True)
+    # The address of the preview, opened anew.
+    assert (await browsing.open(PREVIEW)).path == PAGE
+
+
+async def test_foreign_text_in_headings_and_paths_is_inert(acme: Caller, browsing: Browsing) -> None:
+    evil = "<script>alert(1)</script>"
+    await set_style(acme, headings={"added": evil}, hidePaths=[evil])
+    await acme.push("d-1", f"feat: a lamp {evil}")
+
+    page = await browsing.open(PAGE)
+    shown = await previewed(browsing, page)
+
+    assert page.form(PAGE).fields["hidePaths"] == [evil]
+    assert evil not in page.response.text
+    assert evil not in shown.response.text
+
+
+async def test_a_key_that_may_only_read_sees_what_is_set(acme: Caller, browsing: Browsing) -> None:
+    reader, _ = await beside(acme, Scope.READ)
+    assert "Nothing is set: the defaults hold." in (await reader.open(PAGE)).text
+    await set_style(acme, hide=["docs"], links=False, headings={"added": "New"})
+
+    page = await reader.open(PAGE)
+
+    assert ("docs" in page.text, "added: New" in page.text, [form.action for form in page.forms]) == (
+        *(True, True),
+        ["/dashboard/sign-out"],
+    )
+    fields = (await browsing.open(PAGE)).form(PAGE).fields
+    assert (await reader.post(PAGE, fields)).status == 403
+    assert (await reader.post(PREVIEW, fields)).status == 403
+
+
+async def test_it_is_the_organizations_own(acme: Caller) -> None:
+    await set_style(acme, hide=["docs"])
+    await acme.push("d-1", "feat: a lamp")
+    other = await stranger(acme)
+
+    page = await other.open(PAGE)
+
+    assert page.form(PAGE).fields["hide"] == [""]
+    assert "Nothing to preview yet" in (await previewed(other, page)).text
+
+
+async def test_a_trigger_that_differs_says_in_which_fields_and_keeps_them(acme: Caller, browsing: Browsing) -> None:
+    body = {"targets": {"repositoryIds": [acme.repository_id]}, "outputConfig": {"houseStyle": {"links": False}}}
+    path = f"/dashboard/triggers/{(await acme('POST', '/v1/event-triggers', body)).json()['eventTrigger']['id']}"
+
+    page = await browsing.open(path)
+    assert "Differs from the house style in: links." in page.text
+    page = await browsing.send(page.form(path), name="Posts")
+
+    assert "Differs from the house style in: links." in page.text

@@ -1,0 +1,77 @@
+"""Previews of a house style."""
+
+import asyncio
+from typing import Final
+
+from tests.usecases.conftest import World
+from tests.usecases.test_perform import perform_all, pushed, released
+
+from contentsvc_core.content.changelog.options import ChangelogOptions
+from contentsvc_core.content.house_style import HouseStyle, read_style
+from contentsvc_core.usecases.briefs import Briefs
+from contentsvc_core.usecases.preview_style import StylePreviews
+
+_HIDES: Final = ChangelogOptions(hidden=frozenset({"api"}))
+
+
+def previews(world: World) -> StylePreviews:
+    stores = world.stores
+    return StylePreviews(Briefs(stores.contexts, stores.brands), stores.search, asyncio.to_thread)
+
+
+async def test_there_is_none_before_anything_arrived(world: World) -> None:
+    assert await previews(world).write(world.organization.id, ChangelogOptions()) is None
+
+
+async def test_pushes_are_previewed_until_there_is_a_release(world: World) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    await pushed(world, "d-2", "fix(api): the lens")
+
+    shown = await previews(world).write(world.organization.id, ChangelogOptions())
+    hidden = await previews(world).write(world.organization.id, _HIDES)
+
+    assert shown is not None
+    assert hidden is not None
+    assert (shown.repository, shown.release_tag, shown.pushes) == ("acme/lighthouse", None, 2)
+    assert shown.draft is not None
+    assert hidden.draft is not None
+    assert "lens" in shown.draft.markdown
+    assert "lens" not in hidden.draft.markdown
+
+    await released(world, "d-3", "v1", published_at="2026-11-22T08:00:00Z")
+    release = await previews(world).write(world.organization.id, ChangelogOptions())
+
+    assert release is not None
+    assert release.draft is not None
+    assert (release.release_tag, release.pushes) == ("v1", 2)
+    assert "lamp" in release.draft.markdown
+
+
+async def test_nothing_left_to_report_is_told(world: World) -> None:
+    await pushed(world, "d-1", "fix(api): the lens")
+
+    shown = await previews(world).write(world.organization.id, _HIDES)
+
+    assert shown is not None
+    assert shown.draft is None
+
+
+def style(**fields: object) -> HouseStyle:
+    read = read_style(fields)
+    assert isinstance(read, HouseStyle)
+    return read
+
+
+async def test_a_run_writes_in_the_style_of_the_organization_and_its_trigger(world: World) -> None:
+    directory, mine = world.stores.directory, world.organization.id
+    await directory.set_house_style(mine, style(hide=["api"]))
+    await pushed(world, "d-1", "feat: a lamp", "fix(api): the lens")
+    await perform_all(world)
+    await world.triggers.change(mine, world.trigger.id, house_style=style(hide=["ui"]))
+    await pushed(world, "d-2", "feat(ui): a door", "fix(api): the hinge")
+    await perform_all(world)
+
+    second, first = await world.stores.posts.posts(mine)
+
+    assert ("lamp" in first.markdown, "lens" in first.markdown) == (True, False)
+    assert ("door" in second.markdown, "hinge" in second.markdown) == (False, True)
