@@ -81,7 +81,8 @@ class Model:
     def receive(self, arrival: Arrival) -> Answer:
         """Receive a delivery (specification 4.1; decisions, receiver, steps 2 to 12)."""
         if arrival.fault is Fault.BROKEN:
-            return self._server_error(arrival)
+            # An integration that cannot be read is not known: no log entry (decisions, where we depart).
+            return "ReceivingFailed"
         before = self.copy()
         if arrival.fault is Fault.SWITCHED_OFF:
             # The settlement is stale, and the delivery is decided anew.
@@ -253,14 +254,6 @@ class Model:
         failed = evolve(entry, status=LogStatus.FAILED, status_code=status, error_message=error)
         self.log[failed.id] = Logged(entry=failed, payload=None)
         return status, {"error": error}
-
-    def _server_error(self, arrival: Arrival) -> str:
-        """Leave a log entry, where one can be written at all (decisions, log entries, 500)."""
-        if arrival.sending.hook.organization_id in self.organizations:
-            self._refused(arrival, 500, "Webhook processing failed", "Internal server error processing webhook")
-            entry_id = minted("log_", arrival.step, arrival.lane, 1)
-            self.log[entry_id] = Logged(entry=evolve(self.log[entry_id].entry, reason=None), payload=None)
-        return "ReceivingFailed"
 
     def _write(
         self,
