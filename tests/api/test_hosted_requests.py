@@ -1,6 +1,6 @@
 """Requests of clients of the hosted product, as they are on the wire, with and without the setting for them."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
@@ -425,3 +425,23 @@ async def test_what_is_not_done_here_is_refused_by_name(hosted: ApiWorld) -> Non
     pushes = {"eventTypes": ["push"], "includePreReleases": False}
     taken = await acme("PATCH", standing["/v1/event-triggers"], {"sourceConfig": pushes})
     assert taken.json()["eventTrigger"]["sourceConfig"]["eventTypes"] == ["push"]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "new"), [("/v1/schedules", "schedule", schedule), ("/v1/event-triggers", "eventTrigger", trigger)]
+)
+async def test_a_change_of_what_was_read_keeps_the_house_style(
+    hosted: ApiWorld, path: str, kind: str, new: Callable[..., dict[str, Any]]
+) -> None:
+    acme = await hosted.caller(f"Kept {kind}")
+    body = new(targets={"repositoryIds": [str(acme.repository_id)]})
+    made = (await acme("POST", path, body | {"outputConfig": {"houseStyle": {"links": False}}})).json()[kind]
+    # The same again without a house style: the two are duplicates once the first one has none.
+    assert (await acme("POST", path, body)).status_code == 201
+    assert made["outputConfig"] is None
+    one = f"{path}/{made['id']}"
+
+    changed = await acme("PATCH", one, body | {"outputConfig": made["outputConfig"]})
+    assert changed.status_code == 200, changed.text
+    # Taken away by name alone.
+    assert (await acme("PATCH", one, {"outputConfig": {"houseStyle": None}})).status_code == 409

@@ -248,7 +248,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
 
 
 async def _changes(directory: Directory, key: ApiKey, fields: TriggerFields) -> TriggerChanges:
-    changes = TriggerChanges(**output_changes(fields.output_config))
+    changes = TriggerChanges(**output_changes(fields.output_config, hosted=isinstance(fields, HostedTriggerFields)))
     if fields.name is not UNSET:
         changes["name"] = fields.name
     provider = None if fields.source_type is UNSET else _provider(fields.source_type)

@@ -61,8 +61,13 @@ def brand_of(output: OutputConfig | None) -> str | None:
     return given.pop() if given else None
 
 
-def output_changes(output: OutputConfig | UnsetType | None) -> OutputChanges:
+def output_changes(output: OutputConfig | UnsetType | None, *, hosted: bool = False) -> OutputChanges:
     """Return what ``outputConfig`` sets of a trigger or a schedule; a house style that is absent stays.
+
+    Args:
+        output: The field as it was sent.
+        hosted: Whether null leaves the house style. Clients of the hosted product read null where only a house style is
+            set, and send back what they read.
 
     Raises:
         Refused: 400: as for :func:`brand_of`, or the house style has a fault.
@@ -70,7 +75,8 @@ def output_changes(output: OutputConfig | UnsetType | None) -> OutputChanges:
     if output is UNSET:
         return OutputChanges()
     if output is None:
-        return OutputChanges(brand_identity_id=None, house_style=None)
+        kept = OutputChanges(brand_identity_id=None)
+        return kept if hosted else OutputChanges(brand_identity_id=None, house_style=None)
     changes = OutputChanges(brand_identity_id=brand_of(output))
     if output.house_style is not UNSET:
         changes["house_style"] = read_given_style(output.house_style, "outputConfig.houseStyle")

@@ -199,7 +199,7 @@ async def _repository_ids(directory: Directory, key: ApiKey, fields: TargetField
 
 
 async def _changes(directory: Directory, key: ApiKey, fields: ScheduleFields) -> ScheduleChanges:
-    changes = ScheduleChanges(**output_changes(fields.output_config))
+    changes = ScheduleChanges(**output_changes(fields.output_config, hosted=isinstance(fields, HostedScheduleFields)))
     if fields.name is not UNSET:
         changes["name"] = fields.name
     if fields.source_config is not UNSET:
