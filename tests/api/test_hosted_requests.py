@@ -421,6 +421,9 @@ async def test_what_is_not_done_here_is_refused_by_name(hosted: ApiWorld) -> Non
 
     assert [(await acme("GET", path)).json() for path in standing] == before
     assert await hosted.stores.ledger.runs(acme.organization.id) == []
+    # Instructions without text ask for nothing.
+    blank = await acme("PATCH", standing["/v1/schedules"], {"outputConfig": {"instructions": ""}})
+    assert blank.status_code == 200, blank.text
     # A trigger that no release starts may say what it likes of pre-releases.
     pushes = {"eventTypes": ["push"], "includePreReleases": False}
     taken = await acme("PATCH", standing["/v1/event-triggers"], {"sourceConfig": pushes})

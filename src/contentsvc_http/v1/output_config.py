@@ -19,7 +19,7 @@ class OutputConfig(Struct, forbid_unknown_fields=True, rename="camel", frozen=Tr
 
 
 class HostedOutputConfig(OutputConfig, frozen=True):
-    """How posts are written, as clients of the hosted product send it; the other fields are null or absent."""
+    """How posts are written, as clients of the hosted product send it; the other fields hold nothing."""
 
     publish_destination: str | None = None
     instructions: str | None = None
@@ -52,7 +52,7 @@ def brand_of(output: OutputConfig | None) -> str | None:
     if isinstance(output, HostedOutputConfig):
         if output.publish_destination is not None:
             refuse_destination("outputConfig.publishDestination")
-        if output.instructions is not None:
+        if output.instructions is not None and output.instructions.strip():
             fault = "schedules and triggers have none here: set customInstructions of the brand identity"
             refuse_request(f"outputConfig.instructions: {fault}")
     given = {each for each in (output.brand_identity_id, output.brand_voice_id) if each is not UNSET}
