@@ -93,7 +93,9 @@ class Model:
         if arrival.fault is Fault.CUT_BEFORE:
             for name in fields_dict(Model):
                 setattr(self, name, getattr(before, name))
-        return "StoreUnavailable" if arrival.fault in {Fault.CUT_BEFORE, Fault.CUT_AFTER} else answer
+        if arrival.fault in {Fault.CUT_BEFORE, Fault.CUT_AFTER}:
+            return self._unavailable(arrival)
+        return answer
 
     def _received(self, arrival: Arrival) -> tuple[Answer, bool]:
         """Give the answer, and whether anything was to be stored at all."""
@@ -254,6 +256,19 @@ class Model:
         failed = evolve(entry, status=LogStatus.FAILED, status_code=status, error_message=error)
         self.log[failed.id] = Logged(entry=failed, payload=None)
         return status, {"error": error}
+
+    def _unavailable(self, arrival: Arrival) -> str:
+        """Leave the log entry of a 503, whose id comes after that of the entry that was cut off."""
+        text = "Service temporarily unavailable"
+        entry = evolve(
+            self._entry(arrival, text, None, reason=text),
+            id=minted("log_", arrival.step, arrival.lane, 2),
+            status=LogStatus.FAILED,
+            status_code=503,
+            error_message=text,
+        )
+        self.log[entry.id] = Logged(entry=entry, payload=None)
+        return "StoreUnavailable"
 
     def _write(
         self,
