@@ -105,6 +105,7 @@ def test_a_hook_that_is_made_through_the_api_delivers_through_a_rotation_and_an_
         assert secret.encode() not in b"".join(file.read_bytes() for file in installation.folder.iterdir())
 
 
+@pytest.mark.slow("launches an engine with a database of its own")
 def test_a_run_reads_pull_requests_with_the_token_and_logs_why_it_cannot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: CodeHostServer
 ) -> None:
