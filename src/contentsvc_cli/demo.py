@@ -41,7 +41,7 @@ _RUNS_S: Final = 30.0
 #: The width of the output in a pipe, in columns: a title and a line of a changelog fit.
 _PIPE_WIDTH: Final = 110
 #: The longest post that is shown whole, in lines: with the frame and what stands around it, a terminal of 25 holds it.
-_LINES: Final = 17
+_LINES: Final = 19
 
 
 @click.command()
