@@ -65,7 +65,7 @@ def classify(message: Message, touched: Touched = NOTHING, *, major: bool = Fals
     """Return what a change is; the first rule that knows decides.
 
     Args:
-        message: What is told of it.
+        message: The message that the entry is written from.
         touched: What its files say.
         major: Whether it is in a release whose number says that something breaks.
     """

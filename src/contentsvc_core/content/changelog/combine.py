@@ -19,7 +19,8 @@ from contentsvc_core.webhooks.events import Commit, Push
 #: How far a merge looks back for the commits of its branch, in commits that no other merge has brought.
 _LOOK_BACK: Final = 64
 _WORDS_OF_A_TITLE: Final = 3
-_NONE: Final[Mapping[int, PullRequest]] = MappingProxyType({})
+#: The code host was not asked.
+NO_REQUESTS: Final[Mapping[int, PullRequest]] = MappingProxyType({})
 
 
 @final
@@ -36,7 +37,7 @@ class Read:
 class Entry:
     """One change: a commit, or the commits of one pull request."""
 
-    #: What is told: the pull request's title, or the commit's message.
+    #: The pull request's title, or the commit's message.
     message: Message
     #: The one that stands for it first, then the others, oldest first.
     commits: tuple[Read, ...] = field(converter=tuple)
@@ -51,7 +52,7 @@ class Entry:
         return tuple(dict.fromkeys(note for each in self.commits for note in each.message.breaking_notes))
 
 
-def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] = _NONE) -> tuple[Entry, ...]:
+def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] = NO_REQUESTS) -> tuple[Entry, ...]:
     """Return the entries of some pushes, in the order in which they came.
 
     Left out are commits that came before (not distinct, or the same id again), merges that bring only what stands

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Final, final
 
 from attrs import field, frozen
@@ -10,7 +9,7 @@ from attrs import field, frozen
 from contentsvc_core.content.changelog import words
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Kind, classify
-from contentsvc_core.content.changelog.combine import Entry, combine
+from contentsvc_core.content.changelog.combine import NO_REQUESTS, Entry, combine
 from contentsvc_core.content.changelog.dependencies import Bump, bump_of
 from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.changelog.people import authors
@@ -27,7 +26,6 @@ from contentsvc_core.webhooks.events import Author, Commit, Push
 _NOTED_LEAST: Final = 3
 _NOTED_SHARE: Final = 0.2
 _VERSION: Final = re.compile(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
-_NONE: Final[Mapping[int, PullRequest]] = MappingProxyType({})
 _ALWAYS: Final = frozenset({Section.BREAKING, Section.SECURITY})
 
 
@@ -76,7 +74,7 @@ def reported_changes(
     phrases: Phrasebook = ENGLISH,
     *,
     tag: str = "",
-    requests: Mapping[int, PullRequest] = _NONE,
+    requests: Mapping[int, PullRequest] = NO_REQUESTS,
 ) -> tuple[Change, ...]:
     """Return the changes of some pushes, in the order in which they came; release work and the hidden are left out.
 

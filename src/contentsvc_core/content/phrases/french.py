@@ -51,30 +51,6 @@ FRENCH: Final = Phrasebook(
         Section.REVERTED: Count(one="{n} retour en arrière", many="{n} retours en arrière"),
         Section.DEPENDENCIES: Count(one="{n} changement de dépendances", many="{n} changements de dépendances"),
     },
-    more_kinds={
-        Section.BREAKING: Count(one="{n} autre changement incompatible", many="{n} autres changements incompatibles"),
-        Section.SECURITY: Count(one="{n} autre changement de sécurité", many="{n} autres changements de sécurité"),
-        Section.ADDED: Count(one="{n} autre nouveauté", many="{n} autres nouveautés"),
-        Section.FIXED: Count(one="{n} autre correction", many="{n} autres corrections"),
-        Section.PERFORMANCE: Count(
-            one="{n} autre amélioration des performances", many="{n} autres améliorations des performances"
-        ),
-        Section.DOCUMENTATION: Count(
-            one="{n} autre changement dans la documentation", many="{n} autres changements dans la documentation"
-        ),
-        Section.OTHER: Count(one="{n} autre changement", many="{n} autres changements"),
-        Section.INTERNAL: Count(one="{n} autre changement interne", many="{n} autres changements internes"),
-        Section.CHANGED: Count(one="{n} autre modification", many="{n} autres modifications"),
-        Section.DEPRECATED: Count(one="{n} autre élément déprécié", many="{n} autres éléments dépréciés"),
-        Section.REMOVED: Count(one="{n} autre suppression", many="{n} autres suppressions"),
-        Section.REVERTED: Count(one="{n} autre retour en arrière", many="{n} autres retours en arrière"),
-        Section.DEPENDENCIES: Count(
-            one="{n} autre changement de dépendances", many="{n} autres changements de dépendances"
-        ),
-    },
-    dependency=Count(one="{n} mise à jour de dépendance", many="{n} mises à jour de dépendances"),
-    more_dependency=Count(one="{n} autre mise à jour de dépendance", many="{n} autres mises à jour de dépendances"),
-    more_changes=Count(one="{n} autre changement", many="{n} autres changements"),
     title_leads={
         Section.BREAKING: "Incompatible\u00a0: {text}",
         Section.SECURITY: "Sécurité\u00a0: {text}",
@@ -101,7 +77,6 @@ FRENCH: Final = Phrasebook(
         one="{n} événement antérieur de cette période n'est pas pris en compte ici.",
         many="{n} événements antérieurs de cette période ne sont pas pris en compte ici.",
     ),
-    plus=", plus {parts}",
     not_shown=Count(
         one="{n} autre changement n'est pas affiché ici.", many="{n} autres changements ne sont pas affichés ici."
     ),

@@ -51,30 +51,6 @@ GERMAN: Final = Phrasebook(
         Section.REVERTED: Count(one="{n} Rücknahme", many="{n} Rücknahmen"),
         Section.DEPENDENCIES: Count(one="{n} Änderung an Abhängigkeiten", many="{n} Änderungen an Abhängigkeiten"),
     },
-    more_kinds={
-        Section.BREAKING: Count(one="{n} weitere inkompatible Änderung", many="{n} weitere inkompatible Änderungen"),
-        Section.SECURITY: Count(one="{n} weitere Sicherheitsänderung", many="{n} weitere Sicherheitsänderungen"),
-        Section.ADDED: Count(one="{n} weitere neue Funktion", many="{n} weitere neue Funktionen"),
-        Section.FIXED: Count(one="{n} weitere Fehlerbehebung", many="{n} weitere Fehlerbehebungen"),
-        Section.PERFORMANCE: Count(one="{n} weitere Leistungsverbesserung", many="{n} weitere Leistungsverbesserungen"),
-        Section.DOCUMENTATION: Count(
-            one="{n} weitere Änderung an der Dokumentation", many="{n} weitere Änderungen an der Dokumentation"
-        ),
-        Section.OTHER: Count(one="{n} weitere Änderung", many="{n} weitere Änderungen"),
-        Section.INTERNAL: Count(one="{n} weitere interne Änderung", many="{n} weitere interne Änderungen"),
-        Section.CHANGED: Count(one="{n} weitere Änderung", many="{n} weitere Änderungen"),
-        Section.DEPRECATED: Count(one="{n} weitere Abkündigung", many="{n} weitere Abkündigungen"),
-        Section.REMOVED: Count(one="{n} weitere Entfernung", many="{n} weitere Entfernungen"),
-        Section.REVERTED: Count(one="{n} weitere Rücknahme", many="{n} weitere Rücknahmen"),
-        Section.DEPENDENCIES: Count(
-            one="{n} weitere Änderung an Abhängigkeiten", many="{n} weitere Änderungen an Abhängigkeiten"
-        ),
-    },
-    dependency=Count(one="{n} aktualisierte Abhängigkeit", many="{n} aktualisierte Abhängigkeiten"),
-    more_dependency=Count(
-        one="{n} weitere aktualisierte Abhängigkeit", many="{n} weitere aktualisierte Abhängigkeiten"
-    ),
-    more_changes=Count(one="{n} weitere Änderung", many="{n} weitere Änderungen"),
     title_leads={
         Section.BREAKING: "Inkompatibel: {text}",
         Section.SECURITY: "Sicherheit: {text}",
@@ -101,7 +77,6 @@ GERMAN: Final = Phrasebook(
         one="{n} früheres Ereignis dieser Zeit ist hier nicht berücksichtigt.",
         many="{n} frühere Ereignisse dieser Zeit sind hier nicht berücksichtigt.",
     ),
-    plus=", dazu {parts}",
     not_shown=Count(
         one="{n} weitere Änderung wird hier nicht gezeigt.", many="{n} weitere Änderungen werden hier nicht gezeigt."
     ),

@@ -80,10 +80,6 @@ class Phrasebook:
     # Kinds of change.
     headings: Mapping[Section, str]
     kinds: Mapping[Section, Count]
-    more_kinds: Mapping[Section, Count]
-    dependency: Count
-    more_dependency: Count
-    more_changes: Count
     #: What a title says where no heading stands above it.
     title_leads: Mapping[Section, str]
 
@@ -105,7 +101,6 @@ class Phrasebook:
     earlier_releases: str
     #: What was too much to be read.
     not_covered: Count
-    plus: str
     not_shown: Count
     incomplete: str
     #: A person whose first contribution is told of.

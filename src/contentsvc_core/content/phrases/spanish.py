@@ -50,26 +50,6 @@ SPANISH: Final = Phrasebook(
         Section.REVERTED: Count(one="{n} reversión", many="{n} reversiones"),
         Section.DEPENDENCIES: Count(one="{n} cambio de dependencias", many="{n} cambios de dependencias"),
     },
-    more_kinds={
-        Section.BREAKING: Count(one="{n} cambio incompatible más", many="{n} cambios incompatibles más"),
-        Section.SECURITY: Count(one="{n} cambio de seguridad más", many="{n} cambios de seguridad más"),
-        Section.ADDED: Count(one="{n} novedad más", many="{n} novedades más"),
-        Section.FIXED: Count(one="{n} corrección más", many="{n} correcciones más"),
-        Section.PERFORMANCE: Count(one="{n} mejora de rendimiento más", many="{n} mejoras de rendimiento más"),
-        Section.DOCUMENTATION: Count(
-            one="{n} cambio más en la documentación", many="{n} cambios más en la documentación"
-        ),
-        Section.OTHER: Count(one="{n} cambio más", many="{n} cambios más"),
-        Section.INTERNAL: Count(one="{n} cambio interno más", many="{n} cambios internos más"),
-        Section.CHANGED: Count(one="{n} cambio más", many="{n} cambios más"),
-        Section.DEPRECATED: Count(one="{n} elemento obsoleto más", many="{n} elementos obsoletos más"),
-        Section.REMOVED: Count(one="{n} eliminación más", many="{n} eliminaciones más"),
-        Section.REVERTED: Count(one="{n} reversión más", many="{n} reversiones más"),
-        Section.DEPENDENCIES: Count(one="{n} cambio de dependencias más", many="{n} cambios de dependencias más"),
-    },
-    dependency=Count(one="{n} dependencia actualizada", many="{n} dependencias actualizadas"),
-    more_dependency=Count(one="{n} dependencia actualizada más", many="{n} dependencias actualizadas más"),
-    more_changes=Count(one="{n} cambio más", many="{n} cambios más"),
     title_leads={
         Section.BREAKING: "Incompatible: {text}",
         Section.SECURITY: "Seguridad: {text}",
@@ -96,7 +76,6 @@ SPANISH: Final = Phrasebook(
         one="{n} evento anterior de este período no se incluye aquí.",
         many="{n} eventos anteriores de este período no se incluyen aquí.",
     ),
-    plus=", además de {parts}",
     not_shown=Count(one="{n} cambio más no se muestra aquí.", many="{n} cambios más no se muestran aquí."),
     incomplete=(
         "El servidor de código envía como máximo {n} commits con cada push, así que esta lista puede estar incompleta."
