@@ -12,7 +12,7 @@ class Heads:
     """An ASGI application around another one that knows no ``HEAD``: it answers as to ``GET``, without the body."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Take the application."""
+        """Create the wrapper of an application."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -77,5 +77,5 @@ class Draft:
 class Silence:
     """A writer has nothing to write."""
 
-    #: For whoever asked: the run ends with it.
+    #: The run ends with this sentence; readers are the people who asked for the post.
     reason: str

@@ -68,7 +68,7 @@ class Changelogs(Protocol):
         ...
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
-        """Find a post that a changelog shows, listed or contained in the post of a release."""
+        """Return a post that a changelog shows, listed or contained in the post of a release."""
         ...
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:

@@ -85,7 +85,7 @@ def _published(news: News) -> list[str]:
 
 
 def _activity(news: News) -> list[str]:
-    """Say in a sentence how many commits and people stand behind it; everybody counts once."""
+    """Return one sentence with the number of commits and people; each person counts once."""
     phrases = news.voice.phrases
     commits = [commit for part in news.active for commit in part.commits]
     people = len(contributors(author for commit in commits for author in authors(commit, parse(commit.message))))
@@ -96,7 +96,7 @@ def _activity(news: News) -> list[str]:
 
 
 def _shipped(news: News) -> list[str]:
-    """Tell what is new by theme, without anything that only people who build software read."""
+    """Return what is new by theme, without hashes, scopes and upkeep."""
     blocks: list[str] = []
     for kind in THEMES:
         if items := news.of(kind):
@@ -113,7 +113,7 @@ def _list(lines: list[str], of: int, news: News) -> list[str]:
 
 
 def _completed(item: Item, news: News) -> str:
-    """Tell what was completed, with its author's explanation."""
+    """Return one completed change with its author's explanation."""
     more = plain(excerpt(item.change))
     told = _told(item, news)
     return f"{with_period(told)} {inline(more)}" if more else told

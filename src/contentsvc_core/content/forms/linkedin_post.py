@@ -65,7 +65,7 @@ def _hook(news: News, lead: Item | None) -> str:
 
 
 def _explained(news: News, lead: Item | None) -> list[str]:
-    """Say in the author's words what is behind the hook."""
+    """Return the author's explanation of the change in the hook."""
     more = explained(lead, news) if lead else plain(first_sentence(news.lead)[1])
     return [inert(more)] if more else []
 
@@ -82,7 +82,7 @@ def _points(news: News, lead: Item | None) -> list[Item]:
 
 
 def _listed(points: list[Item], news: News) -> list[str]:
-    """Tell the points in a list; too few for a list are sentences."""
+    """Return the points as a list; too few for a list are sentences."""
     lines = [cut_at_word(line_of(item, news), _POINT_LIMIT) for item in points]
     if len(lines) < _FEWEST_POINTS:
         return [inert(" ".join(map(with_period, lines)))] if lines else []
@@ -114,7 +114,7 @@ def _link(news: News) -> list[str]:
 
 
 def _hashtags(news: News) -> list[str]:
-    """Make hashtags of the names of projects and company."""
+    """Return hashtags of the names of projects and company."""
     names = [*(part.project for part in news.active[:2]), news.voice.company]
     tags = {tag.casefold(): tag for name in names if (tag := hashtag(name)) and len(tag) <= _TAG_LIMIT}
     return [" ".join(list(tags.values())[:_HASHTAGS])] if tags else []

@@ -135,7 +135,7 @@ class News:
 
 
 def news_of(brief: Brief) -> News:
-    """Find what is news in a brief, and in which order it is worth being told: notes before commits."""
+    """Return the news of a brief, most important first; release notes come before commits."""
     voice = voice_of(brief.brand)
     parts = report_of(brief, brief.options, voice.phrases)
     items: list[Item] = []

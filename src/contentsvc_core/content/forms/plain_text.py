@@ -1,4 +1,4 @@
-"""Text for places that know no Markdown: foreign words in it mention nobody and link to nothing.
+"""Text for places that know no Markdown: foreign words in it mention no account and link to nothing.
 
 Such places make links of addresses, mentions of ``@name`` and searches of ``#word``, wherever they stand. Foreign text
 is changed so that they find none, and so that a reader sees what was changed: no sign is invisible.

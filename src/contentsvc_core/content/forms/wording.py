@@ -93,7 +93,7 @@ def said_of(item: Item, news: News, *, code: bool = False) -> str:
 
 
 def line_of(item: Item, news: News, *, placed: bool = True, marked: bool = True) -> str:
-    """Say one change in a line of its own, plain; its kind where its words do not say so.
+    """Return one change as a plain line; the kind is named where the words do not name it.
 
     Args:
         item: The change.
