@@ -10,8 +10,8 @@ from tests.compiled import share_compiled_statements
 
 settings.register_profile(
     "contentsvc",
-    # Other ones with each run; the campaigns (`make fuzz`, `make model`) try many more.
-    max_examples=60,
+    # Examples of one property. New ones with each run; the campaigns (`make fuzz`, `make model`) try many more.
+    max_examples=30,
     # The time of an example depends on the machine, not on the code.
     deadline=None,
     print_blob=True,

@@ -136,7 +136,7 @@ def ask_server(program: str, url: str, *arguments: str) -> None:
 
 @functools.cache
 def _installed() -> Path:
-    """Copy the binaries to where the servers' user may read them; give the folder."""
+    """Return the folder that has the binaries where the servers' user may read them."""
     folder = run_folder()
     with once(folder, "installed") as first:
         if first:
@@ -146,14 +146,24 @@ def _installed() -> Path:
                 raise NoPostgres(message)
             source = Path(package.origin).parent
             # The binaries look for their libraries at this distance.
-            shutil.copytree(source / _SERVER, folder / "package" / _SERVER, symlinks=True)
+            _link_tree(source / _SERVER, folder / "package" / _SERVER)
             libraries = f"{source.name}.libs"
-            shutil.copytree(source.with_name(libraries), folder / libraries, symlinks=True)
+            _link_tree(source.with_name(libraries), folder / libraries)
             # Should this run be killed, somebody has to stop what it has started.
             subprocess.run(
                 [sys.executable, __file__, folder], check=True, stdout=subprocess.DEVNULL, timeout=_PATIENCE_S
             )
     return folder
+
+
+def _link_tree(source: Path, target: Path) -> None:
+    def link(one: str, other: str) -> None:
+        try:
+            os.link(one, other)
+        except OSError:  # another file system
+            shutil.copy2(one, other)
+
+    shutil.copytree(source, target, symlinks=True, copy_function=link)
 
 
 def run_folder() -> Path:

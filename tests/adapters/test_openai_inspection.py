@@ -1,7 +1,7 @@
 """A model's Markdown comes out as text and links to web pages, for every renderer."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -69,7 +69,6 @@ def test_a_text_that_is_too_long_once_it_is_escaped_is_unusable() -> None:
     assert isinstance(inert("<" * 60_000), UnusableDraft)
 
 
-@settings(max_examples=50)
 @given(text=st.text(alphabet="<>`!\\[]()~ \n/ahs:tp*_#-&;\"'", max_size=120))
 def test_whatever_a_model_writes_is_inert(text: str) -> None:
     safe = inert(text)

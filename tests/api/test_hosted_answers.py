@@ -20,6 +20,7 @@ from contentsvc_http.settings import Settings
 
 #: Statuses that the tour hears of some operation.
 STATUSES: Final = {200, 201, 202, 400, 401, 403, 404, 409, 412, 413, 415, 429}
+_EVERY_OPERATION: Final = pytest.mark.slow("asks for every operation once more")
 
 
 @contextmanager
@@ -41,8 +42,15 @@ async def _stores(database: str, folder: Path) -> AsyncGenerator[SqlStores]:
             await stores.close()
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
-@pytest.mark.parametrize("hosted", ["on", "off"])
+@pytest.mark.parametrize(
+    ("hosted", "database"),
+    [
+        ("on", "postgresql"),
+        pytest.param("on", "sqlite", marks=_EVERY_OPERATION),
+        pytest.param("off", "postgresql", marks=_EVERY_OPERATION),
+        pytest.param("off", "sqlite", marks=_EVERY_OPERATION),
+    ],
+)
 async def test_every_answer_is_as_documented(hosted: str, database: str, tmp_path: Path) -> None:
     async with _stores(database, tmp_path) as stores:
         heard = await tour(ApiWorld(Settings(hosted_client=hosted), stores=stores))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.api.world import ApiWorld, Caller
 from tests.performing import performer_over
@@ -240,7 +240,6 @@ async def test_posts_are_sorted_by_when_they_happened_where_that_is_asked_for(wo
     )
 
 
-@settings(max_examples=50)
 @given(st.text(max_size=20), st.text(max_size=20), st.integers(0, 3))
 def test_two_versions_share_no_tag(title: str, markdown: str, ms: int) -> None:
     first = Post(

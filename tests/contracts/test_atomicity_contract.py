@@ -57,6 +57,7 @@ async def test_one_bad_settlement_does_not_harm_its_neighbours(acme: Tenant) -> 
     assert (await acme.left()).counts == (21, 42, 21)
 
 
+@pytest.mark.slow("cancels at every point in turn")
 @pytest.mark.parametrize("turns", range(0, 48, 5))
 async def test_who_goes_away_leaves_all_or_nothing(acme: Tenant, turns: int) -> None:
     settling = await acme.processed("d-1")

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 
+import pytest
 from attrs import evolve
 from contract_values import CHECKING, REFUSED, Tenant, later
 
@@ -12,6 +13,7 @@ from contentsvc_core.webhooks.settlement import Claim, Settled
 _ROUNDS = 4
 
 
+@pytest.mark.slow("runs crowds of concurrent deliveries")
 async def test_of_64_copies_one_is_processed_again_and_again(acme: Tenant) -> None:
     for number in range(_ROUNDS):
         copies = [await acme.processed(f"d-{number}", at=later(seconds=copy)) for copy in range(64)]
@@ -50,6 +52,7 @@ async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant
     assert left.log.count("Processed push event") == _ROUNDS
 
 
+@pytest.mark.slow("runs crowds of concurrent deliveries")
 async def test_of_64_some_of_which_are_poison_only_those_fail(acme: Tenant) -> None:
     for number in range(_ROUNDS):
         crowd = [await acme.processed(f"d-{number}-{each // 2}") for each in range(64)]

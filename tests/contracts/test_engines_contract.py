@@ -559,6 +559,7 @@ async def test_a_run_that_takes_too_long_has_failed_this_time(
     assert script.done == ["one", "two", "three"]
 
 
+@pytest.mark.slow("performs hundreds of runs")
 async def test_of_more_runs_than_it_performs_at_once_each_is_done_once(
     acme: Tenant, script: Script, launch: Launch
 ) -> None:

@@ -87,6 +87,7 @@ _SEARCHES = st.builds(
 )
 
 
+@pytest.mark.slow("a short campaign over generated examples")
 @_reading
 @given(search=_SEARCHES, limit=st.integers(1, 20), start=st.integers(0, 47), end=st.integers(0, 47))
 async def test_a_part_of_the_log_is_what_a_plain_filter_leaves(

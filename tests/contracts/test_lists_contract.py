@@ -50,6 +50,7 @@ async def shelf(acme: Tenant) -> tuple[Tenant, list[Post]]:
     return acme, sorted(posts, key=lambda post: (post.created_at, post.id))
 
 
+@pytest.mark.slow("a short campaign over generated examples")
 @_reading
 @given(
     limit=st.integers(1, 100),

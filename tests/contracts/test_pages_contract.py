@@ -135,6 +135,7 @@ def _within(request: PageRequest, wanted: Sequence[Any]) -> PageRequest:
     return evolve(request, page=1 + (request.page - 1) % (2 + len(wanted) // request.limit))
 
 
+@pytest.mark.slow("a short campaign over generated examples")
 @_reading
 @given(
     request=_PAGES,
@@ -159,6 +160,7 @@ async def test_a_page_of_the_log_is_cut_out_of_the_whole(
     assert await acme.stores.journal.page(acme.id, query, asked, max_bytes=ALL_BYTES) == _cut(wanted, asked)
 
 
+@pytest.mark.slow("a short campaign over generated examples")
 @_reading
 @given(
     request=_PAGES,

@@ -175,6 +175,7 @@ async def test_when_every_connection_is_busy_nobody_waits_for_long(postgres_url:
     await database.dispose()
 
 
+@pytest.mark.slow("starts a PostgreSQL of its own")
 async def test_a_server_that_stops_answering_is_unavailable_within_seconds() -> None:
     with postgres.PrivateServer(durable=False) as server:
         warm, cold = Database(server.url), Database(server.url)
@@ -259,6 +260,7 @@ async def test_a_database_that_cannot_be_reached_is_named_without_a_secret(url: 
     assert "cannot be used" in told
 
 
+@pytest.mark.slow("starts a PostgreSQL of its own")
 async def test_a_refused_login_and_a_missing_database_are_said_to_be_so() -> None:
     with postgres.PrivateServer(durable=False) as server:
         for url, said in (

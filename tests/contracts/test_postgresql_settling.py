@@ -98,6 +98,7 @@ async def test_who_follows_another_leaves_the_duplicates_entry_alone(acme: Tenan
     await database.dispose()
 
 
+@pytest.mark.slow("starts several processes")
 @pytest.mark.parametrize("fresh", [True, False], ids=["new", "expired"])
 async def test_of_mixed_copies_in_two_processes_one_is_processed(
     acme: Tenant, beside: Tenant, postgres_url: str, fresh: bool
@@ -175,6 +176,7 @@ async def test_when_the_first_of_several_copies_cannot_be_stored_the_next_one_le
     assert (await acme.left()).counts == (1, 2, 7)
 
 
+@pytest.mark.slow("runs crowds of concurrent deliveries")
 async def test_lanes_that_meet_at_many_keys_are_in_no_deadlock(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
@@ -272,6 +274,7 @@ async def test_what_was_answered_while_it_is_written_again_is_answered_the_same(
     assert _stored(postgres_url) == _left_by(0, 2, log=1)
 
 
+@pytest.mark.slow("cuts connections of a real server")
 async def test_connections_that_are_ended_while_batches_are_written_cost_nothing_but_time(
     acme: Tenant, beside: Tenant, postgres_url: str
 ) -> None:

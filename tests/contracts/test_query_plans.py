@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 import psycopg
+import pytest
 from attrs import evolve, frozen
 from contract_values import ALL_BYTES, IDS, RotatingSealer, Tenant, a_post, later, push, release, take, tenant
 from sqlalchemy import insert, text
@@ -325,6 +326,7 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
 }
 
 
+@pytest.mark.slow("fills tables and reads the planner's choices")
 async def test_sqlite_walks_through_no_table_that_grows(database: Database) -> None:
     shelf = await _filled(database)
     with closing(sqlite3.connect(file_of(database))) as file:
@@ -338,6 +340,7 @@ async def test_sqlite_walks_through_no_table_that_grows(database: Database) -> N
     await shelf.stores.close()
 
 
+@pytest.mark.slow("fills tables and reads the planner's choices")
 async def test_postgresql_walks_through_no_table_that_grows(postgresql: Database, postgres_url: str) -> None:
     shelf = await _filled(postgresql)
     # So few rows are walked through although there is an index; with many, there has to be one.

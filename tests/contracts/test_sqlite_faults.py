@@ -106,6 +106,7 @@ async def acme(database: Database) -> Tenant:
     return await tenant(sql_stores(database, RotatingSealer()))
 
 
+@pytest.mark.slow("fails each statement in turn")
 @pytest.mark.parametrize(
     ("outcome", "copies", "writes"),
     [

@@ -51,6 +51,7 @@ async def test_the_largest_repository_id_is_stored(acme: Tenant) -> None:
     assert (await largest.endpoint()).triggers == largest.triggers
 
 
+@pytest.mark.slow("a short campaign over generated examples")
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(event=events(), delivery_id=delivery_ids(), at=instants())
 async def test_any_event_reads_back_as_it_was(acme: Tenant, event: Event, delivery_id: str, at: object) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
@@ -219,7 +219,7 @@ def test_each_content_type_has_its_task() -> None:
     assert len(systems) == len(ContentType)
 
 
-@settings(max_examples=50)
+@pytest.mark.slow("a short campaign over generated examples")
 @given(
     messages=st.lists(st.text(max_size=300), max_size=40),
     body=st.text(max_size=3_000),
@@ -337,7 +337,6 @@ def test_a_place_takes_so_much_and_no_more(content_type: ContentType, limit: int
     assert isinstance(read_draft(more, ContentType.BLOG_POST), Draft)
 
 
-@settings(max_examples=50)
 @given(text=st.text(alphabet='{}[]"`#<>/\\ \nthinkTitle:,é', max_size=200), content_type=st.sampled_from(ContentType))
 def test_reading_is_total(text: str, content_type: ContentType) -> None:
     draft = read_draft(text, content_type)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contentsvc_core.content.posts import ContentType
@@ -67,7 +67,6 @@ def walked(cron: Cron, start: datetime, step: timedelta) -> datetime:
         hour += step
 
 
-@settings(max_examples=50)
 @given(cron=crons(), now=st.datetimes(datetime(1999, 12, 1), datetime(2101, 3, 2), timezones=st.just(UTC)))  # noqa: DTZ001
 @example(cron=_LAST_OF_MONTH, now=at("2024-02-29T23:59"))
 @example(cron=_LAST_OF_MONTH, now=at("2100-02-28T23:58:59.999"))
@@ -143,7 +142,6 @@ def test_times_that_can_never_be_are_refused_by_name(frequency: str, times: dict
         Cron(frequency=Frequency(frequency), **given)
 
 
-@settings(max_examples=50)
 @given(crons())
 def test_times_read_back_as_they_were(cron: Cron) -> None:
     assert cron_of(cron_body(cron)) == cron

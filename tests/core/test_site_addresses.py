@@ -3,7 +3,7 @@
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from contentsvc_core.content.site_addresses import (
@@ -31,7 +31,6 @@ def _within(network: str) -> st.SearchStrategy[IPv4Address | IPv6Address]:
     return st.ip_addresses(network=network)
 
 
-@settings(max_examples=50)
 @given(st.sampled_from(CLOSED).flatmap(_within))
 @example(IPv4Address("169.254.169.254"))
 @example(IPv4Address("100.100.100.200"))
@@ -47,7 +46,6 @@ def test_the_ends_of_a_special_range_are_not_public(network: str) -> None:
     assert not is_public(whole[-1])
 
 
-@settings(max_examples=50)
 @given(st.ip_addresses())
 def test_what_is_public_is_so_for_python_too(address: IPv4Address | IPv6Address) -> None:
     assume(is_public(address))
@@ -57,7 +55,6 @@ def test_what_is_public_is_so_for_python_too(address: IPv4Address | IPv6Address)
     assert not address.is_reserved or address in IPv6Network("64:ff9b::/96")
 
 
-@settings(max_examples=50)
 @given(st.ip_addresses(v=4))
 def test_an_address_that_carries_another_one_is_as_good_as_that(address: IPv4Address) -> None:
     translated = IPv6Address(int(IPv6Address("64:ff9b::")) + int(address))
@@ -146,7 +143,6 @@ def test_what_is_no_sites_address_is_refused(text: str, reason: str) -> None:
     assert any(part in site.reason for part in reason.split("|"))
 
 
-@settings(max_examples=50)
 @given(st.text() | st.text().map("https://".__add__) | st.text("[]:@/\\%.0x1a?#", max_size=12).map("http://".__add__))
 def test_reading_an_address_never_raises_and_never_lets_a_private_number_pass(text: str) -> None:
     site = read_site_address(text)

@@ -98,7 +98,6 @@ def test_a_window_that_begins_with_each_minute_is_caught(monkeypatch: pytest.Mon
         inner(1, [T0 + 59_999, T0 + 60_000])
 
 
-@settings(max_examples=50)
 @given(st.integers(1, 6), times(FORWARD | FORWARD | BACK))
 def test_whoever_waits_as_long_as_told_is_admitted_and_a_moment_before_the_reset_nobody_is(
     limit: int, at_ms: list[int]
@@ -164,7 +163,6 @@ def test_a_lower_limit_than_the_window_was_filled_under_waits_until_few_enough_a
     assert asked(2, [refused.reset_at_ms], window)[1][0].admitted
 
 
-@settings(max_examples=50)
 @given(st.integers(0, 59_999), st.integers(-70_000, 70_000))
 def test_a_remembered_refusal_says_what_the_window_would_say_or_nothing(oldest: int, later: int) -> None:
     window, _ = asked(2, [T0, T0 + oldest])
@@ -178,7 +176,6 @@ def test_a_remembered_refusal_says_what_the_window_would_say_or_nothing(oldest: 
     assert (remembered is None) == (not T0 <= to_ms(now) < T0 + WINDOW_MS)
 
 
-@settings(max_examples=50)
 @given(st.integers(1, 6), times(FORWARD | FORWARD | BACK), FORWARD | BACK)
 def test_who_looks_is_told_how_many_requests_count(limit: int, at_ms: list[int], later: int) -> None:
     window, _ = asked(limit, at_ms)

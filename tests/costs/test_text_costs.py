@@ -219,6 +219,7 @@ def check_all(family: Family) -> None:
         check(name, work, family, short=_SHORT_DEARER, cheap=_CHEAP_DEARER)
 
 
+@pytest.mark.slow("measures processor time over long texts")
 @pytest.mark.parametrize("name", _WORST)
 def test_the_worst_texts_cost_in_proportion_to_their_length(name: str) -> None:
     check_all(FAMILIES[name])
@@ -230,6 +231,7 @@ def test_a_text_costs_in_proportion_to_its_length(name: str) -> None:
     check_all(FAMILIES[name])
 
 
+@pytest.mark.slow("measures processor time over long texts")
 @settings(max_examples=6)
 @given(
     before=st.sampled_from(["", *UNITS]),
@@ -243,6 +245,7 @@ def test_mixtures_cost_in_proportion_to_their_length(before: str, unit: str, aft
     check_all(family)
 
 
+@pytest.mark.slow("measures processor time over long texts")
 def test_a_quadratic_function_is_found() -> None:
     def quadratic(text: str) -> int:
         return sum(text.count(char) for char in text)

@@ -55,7 +55,7 @@ async def test_a_text_survives_being_opened_and_saved_whatever_it_begins_with(ac
         ("a\u202eb", "x", "title"),
         ("t", "", "markdown"),
         # It becomes too much HTML.
-        ("t", f"{'>' * 20}\n\n" * 4_000, "markdown"),
+        pytest.param("t", f"{'>' * 20}\n\n" * 4_000, "markdown", marks=pytest.mark.slow("renders a very large text")),
     ],
 )
 async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(

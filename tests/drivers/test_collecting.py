@@ -53,6 +53,7 @@ def test_everything_is_collected_when_the_process_has_grown_and_not_before() -> 
     assert [each() for each in left] == [None] * len(left)
 
 
+@pytest.mark.slow("starts a process and fills its memory")
 @pytest.mark.usefixtures("unfrozen")
 def test_a_process_that_has_become_smaller_is_measured_from_there() -> None:
     collector = Collector(growth=16 * MIB)
@@ -71,6 +72,7 @@ def test_a_process_that_has_become_smaller_is_measured_from_there() -> None:
     assert [each() for each in left] == [None] * len(left)
 
 
+@pytest.mark.slow("starts a process and fills its memory")
 @pytest.mark.usefixtures("unfrozen")
 def test_a_process_without_a_collector_of_ours_keeps_the_garbage() -> None:
     """Without it, the test above could not fail."""

@@ -158,6 +158,7 @@ def test_an_octopus_merge_and_an_unrelated_root_are_brought_whole(work: Work) ->
     assert _pushed(_told(work.path)) == [[root], [between], [unrelated], [a, b, other, octopus]]
 
 
+@pytest.mark.slow("a short campaign over generated examples")
 @settings(max_examples=25, deadline=None)
 @given(shape=st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=3, unique=True), min_size=1, max_size=14))
 def test_pushes_are_what_git_itself_says_for_any_shape(
@@ -454,6 +455,7 @@ def _watched(monkeypatch: pytest.MonkeyPatch) -> list["subprocess.Popen[bytes]"]
     return started
 
 
+@pytest.mark.slow("writes or reads very large texts")
 def test_ten_thousand_commits_are_streamed_by_few_processes(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     _fast_import(work, 10_000)
     started = _watched(monkeypatch)

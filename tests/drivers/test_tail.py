@@ -187,6 +187,7 @@ def receive(installation: Installation, integration_id: str, *deliveries: str) -
     installation.command("receive", str(path), "--integration", integration_id)
 
 
+@pytest.mark.slow("starts a process for each case")
 @pytest.mark.parametrize("as_json", [False, True])
 def test_the_log_is_followed_until_ctrl_c_ends_it_well(tmp_path: Path, as_json: bool) -> None:
     installation = Installation(tmp_path)

@@ -13,6 +13,7 @@ from contentsvc_core.webhooks.outcomes import Outcome
 _COUNT = 5_000
 
 
+@pytest.mark.slow("a short campaign over generated examples")
 def test_whatever_is_sent_is_decided() -> None:
     found = fuzz_receiving(1, _COUNT)
 

@@ -190,6 +190,7 @@ def test_the_markdown_ends_with_one_newline_and_has_no_trailing_spaces_or_empty_
     assert headings(draft.markdown) == ["Releases", "Breaking changes", "Other changes", "Contributors"]
 
 
+@pytest.mark.slow("measures processor time over long texts")
 @pytest.mark.parametrize(
     "piece", ["a", "`", "`a", "@", "a@b.", "(", "[", '"', "_", " ", "(#1) ", 'Revert "', "<!--", "…", "é"]
 )

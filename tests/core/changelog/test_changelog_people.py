@@ -131,6 +131,7 @@ def test_an_address_is_masked_and_a_version_is_not(text: str, masked: str) -> No
 _EMAILS = st.emails().filter(lambda email: email.rpartition("@")[0][-1] not in "`/")
 
 
+@pytest.mark.slow("a short campaign over generated examples")
 @given(email=_EMAILS, before=st.text(max_size=20), after=st.text(max_size=20))
 def test_no_address_of_any_field_is_ever_printed(email: str, before: str, after: str) -> None:
     text = f"{before} {email} {after}"

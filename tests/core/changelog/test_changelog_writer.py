@@ -52,6 +52,7 @@ def test_a_push_as_large_as_the_code_host_sends_may_be_incomplete_and_says_so() 
     assert "incomplete" not in draft_of(*commits[:-1]).markdown
 
 
+@pytest.mark.slow("writes or reads very large texts")
 def test_ten_thousand_commits_are_written_fast_and_fit_into_a_post() -> None:
     commits = [commit(f"feat(lid): turn {n} (#{n})\n\nprose\n\nRefs: #{n}", sha=sha_of(str(n))) for n in range(10_000)]
     begun = time.process_time()

@@ -91,6 +91,7 @@ def test_numbers_and_nouns_agree(content_type: ContentType, number: int) -> None
         assert count != "1", noun
 
 
+@pytest.mark.slow("writes or reads very large texts")
 @pytest.mark.parametrize("content_type", ContentType)
 def test_very_much_fits_into_a_post(content_type: ContentType) -> None:
     host = "https://codehost.example/" + "a" * 600

@@ -49,6 +49,7 @@ _ATTRIBUTES: Final = frozenset({("a", "href"), ("a", "rel")})
 _OURS: Final = re.compile(r"https://(?:codehost\.example/acme/(?:kettle|lid)(?:/.*)?|acme\.example/?)")
 
 
+@pytest.mark.slow("a short campaign over generated examples")
 @pytest.mark.parametrize("content_type", ContentType)
 @given(subject=_TEXTS, body=_TEXTS, name=_TEXTS, told=_TEXTS, tone=st.sampled_from(ToneProfile))
 @settings(max_examples=40)

@@ -49,6 +49,7 @@ def test_signs_weigh_what_x_says(text: str, counted: int) -> None:
     assert weight(text) == counted
 
 
+@pytest.mark.slow("a short campaign over generated examples")
 @given(subject=_TEXTS, other=_TEXTS, project=_TEXTS, company=_TEXTS, tag=_TEXTS, tone=st.sampled_from(ToneProfile))
 @settings(max_examples=60)
 def test_posts_fit_whatever_is_in_them(
