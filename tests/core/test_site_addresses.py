@@ -3,7 +3,7 @@
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contentsvc_core.content.site_addresses import (
@@ -48,11 +48,11 @@ def test_the_ends_of_a_special_range_are_not_public(network: str) -> None:
 
 @given(st.ip_addresses())
 def test_what_is_public_is_so_for_python_too(address: IPv4Address | IPv6Address) -> None:
-    assume(is_public(address))
-
-    assert address.is_global
-    assert not address.is_multicast
-    assert not address.is_reserved or address in IPv6Network("64:ff9b::/96")
+    # Most special ranges are drawn on purpose: an assumption would leave too few examples now and then.
+    if is_public(address):
+        assert address.is_global
+        assert not address.is_multicast
+        assert not address.is_reserved or address in IPv6Network("64:ff9b::/96")
 
 
 @given(st.ip_addresses(v=4))
