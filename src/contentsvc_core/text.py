@@ -77,6 +77,9 @@ def one_line(text: str, limit: int) -> str:
     ):
         # Nearly all of them: neither a character that any of the patterns matches, nor a space too many.
         return text
+    if len(text) <= limit and (printable := text.replace("\n", " ")).isprintable():
+        # Nearly all of the others: several lines, or spaces too many.
+        return " ".join(printable.split())
     # Cut before the patterns run: a line of 25 MB costs nothing that way, and runs of spaces have room.
     line = _SPACES.sub(" ", _CONTROLS.sub(" ", storable(text[: 8 * limit].replace(_SOFT_HYPHEN, "")))).strip()
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"

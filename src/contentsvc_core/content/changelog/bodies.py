@@ -48,9 +48,8 @@ _DOES: Final = re.compile(
 _BEFORE: Final = re.compile(r"\b(?:currently|at the moment|previously|today)\b", re.IGNORECASE)
 #: Where the messages of a squashed branch or trailers begin: nothing from there on is an explanation.
 _SQUASHED: Final = re.compile(
-    r"^(?:\* .*|-{3,}[ \t]*|[A-Z][A-Za-z]*-[A-Za-z-]+: .*|- (?:[a-z]+(?:\([^)\n]*\))?!?: .*"
-    r"|(?i:add|bump|change|fix|make|merge|move|refactor|remove|rename|revert|update|use|wip)\b.*))$",
-    re.MULTILINE,
+    r"\* .*|-{3,}[ \t]*|[A-Z][A-Za-z]*-[A-Za-z-]+: .*|- (?:[a-z]+(?:\([^)\n]*\))?!?: .*"
+    r"|(?i:add|bump|change|fix|make|merge|move|refactor|remove|rename|revert|update|use|wip)\b.*)"
 )
 _CODE: Final = re.compile(r"`[^`]*`")
 _WORD: Final = re.compile(r"[^\W_]{2,}")
@@ -59,8 +58,12 @@ _WORD: Final = re.compile(r"[^\W_]{2,}")
 def explanation(text: str, said: str = "") -> str:
     """Return the first sentences of a text in Markdown that explain something, and more than ``said`` does."""
     aside = False
-    body = _SQUASHED.split(_FENCED.sub("", text[:_READ].replace("\r\n", "\n")), maxsplit=1)[0]
-    for block in _BLANK_LINE.split(body):
+    body = text[:_READ].replace("\r\n", "\n")
+    if "```" in body or "~~~" in body:
+        body = _FENCED.sub("", body)
+    lines = body.split("\n")
+    end = next((place for place, line in enumerate(lines) if _SQUASHED.fullmatch(line)), len(lines))
+    for block in _BLANK_LINE.split("\n".join(lines[:end])):
         paragraph = block.strip()
         if heading := _HEADING.match(paragraph):
             aside = _ASIDE.search(heading[1]) is not None
@@ -79,7 +82,7 @@ def _sentences(paragraph: str) -> str:
     line = masked_line(paragraph, _READ)
     found = ""
     for part in _parts(line):
-        if not _is_printable(part) or not (found or _DOES.match(part)):
+        if not (found or _DOES.match(part)) or not _is_printable(part):
             break
         found = f"{found} {part}" if found else part
         if len(found) >= _SHORT:

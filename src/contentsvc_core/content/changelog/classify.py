@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Final, final
 
-from attrs import frozen
+from attrs import Factory, field, frozen
 
 from contentsvc_core.content.changelog import patterns, words
 from contentsvc_core.content.changelog.paths import NOTHING, PathClass, Touched
@@ -47,18 +48,21 @@ class _Evidence:
     #: Lower case.
     scope: str
     touched: Touched
+    #: The section that the author names.
+    typed: Section | None = field(
+        init=False, default=Factory(lambda self: _typed_section(self.message), takes_self=True)
+    )
 
     @property
     def kind(self) -> str:
         return self.message.kind
 
-    @property
-    def typed(self) -> Section | None:
-        """The section that the author names: the type's, then the sign's."""
-        if section := words.TYPES.get(self.kind):
-            return section
-        sign = self.message.sign
-        return None if self.kind or sign in words.VAGUE_SIGNS else words.GITMOJI.get(sign)
+
+def _typed_section(message: Message) -> Section | None:
+    """Return the type's section, then the sign's."""
+    if section := words.TYPES.get(message.kind):
+        return section
+    return None if message.kind or message.sign in words.VAGUE_SIGNS else words.GITMOJI.get(message.sign)
 
 
 def classify(message: Message, touched: Touched = NOTHING, *, major: bool = False) -> Kind:
@@ -90,6 +94,7 @@ def is_dependency(text: str) -> bool:
     return bool(_DEPENDENCY_VERB.match(line)) and any(pattern.fullmatch(line) for pattern in patterns.DEPENDENCY)
 
 
+@cache
 def _sure(section: Section) -> Kind:
     return Kind(section=section, sure=True)
 
@@ -108,8 +113,9 @@ def _release(seen: _Evidence) -> Kind | None:
     if (typed and (code or not seen.touched.classes)) or seen.touched.announced:
         return None
     line = seen.text.strip("` ").replace("`", "")
-    versioned = any(map(str.isdigit, line)) or patterns.RELEASE_WORDS.fullmatch(line)
-    if patterns.BREAKING.search(seen.text) or (seen.touched.source and not versioned):
+    if patterns.BREAKING.search(seen.text) or (
+        seen.touched.source and not (any(map(str.isdigit, line)) or patterns.RELEASE_WORDS.fullmatch(line))
+    ):
         return _nothing(seen)
     names = seen.kind == "release" or seen.message.sign == words.RELEASE_SIGN
     if names or patterns.RELEASE.fullmatch(line) or (seen.scope == "release" and words.TYPES.get(seen.kind) is None):
@@ -204,7 +210,7 @@ def _broken(seen: _Evidence) -> Kind | None:
         return None
     if seen.scope == "msrv" or patterns.BREAKING.search(seen.text):
         return _sure(Section.BREAKING)
-    inside = patterns.INTERNAL.search(seen.text) or _PRIVATE_NAME.search(seen.text)
+    inside = patterns.INTERNAL.search(seen.text) or _names_private(seen.text)
     gone = patterns.REMOVED.match(seen.text) and not inside and (seen.touched.source or not seen.touched.classes)
     return Kind(section=Section.BREAKING, sure=False) if gone and seen.kind not in words.VAGUE_TYPES else None
 
@@ -238,7 +244,7 @@ def _worded_upkeep(seen: _Evidence) -> Kind | None:
         return Kind(section=Section.DOCUMENTATION, sure=False)
     if words.VERBS.get(first) is Section.ADDED and seen.touched.source and patterns.COMMAND.search(text):
         return Kind(section=Section.ADDED, sure=False)
-    inside = first in words.INTERNAL_VERBS or patterns.INTERNAL.search(text) or _PRIVATE_NAME.search(text)
+    inside = first in words.INTERNAL_VERBS or patterns.INTERNAL.search(text) or _names_private(text)
     return Kind(section=Section.INTERNAL, sure=False) if inside else None
 
 
@@ -267,6 +273,10 @@ def _about_code(seen: _Evidence) -> bool:
     if section is not Section.FIXED and patterns.AROUND_CODE.search(seen.text):
         return False
     return seen.touched.source and PathClass.DOCUMENTATION not in seen.touched.classes and section is not None
+
+
+def _names_private(text: str) -> bool:
+    return "_" in text and _PRIVATE_NAME.search(text) is not None
 
 
 def _first(text: str) -> str:

@@ -10,7 +10,6 @@ from contentsvc_core.content.changelog.merges import is_merge, merge_of
 from contentsvc_core.content.changelog.paths import Touched, touched
 from contentsvc_core.content.changelog.patterns import EMPTY
 from contentsvc_core.content.changelog.read import Message, parse
-from contentsvc_core.content.changelog.reverts import Entry as Revertible
 from contentsvc_core.content.changelog.reverts import surviving
 from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.pull_requests import PullRequest
@@ -77,10 +76,8 @@ def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] = NO_REQ
         merges += bare
     groups = _same_request(groups)
     told = [_message(group) for group in groups]
-    kept = surviving(
-        [Revertible(sha=group[0].commit.id, message=said) for group, said in zip(groups, told, strict=True)]
-    )
-    named = {message.request for message in told}
+    kept = surviving([(group[0].commit.id, said) for group, said in zip(groups, told, strict=True)])
+    named = {message.request for message in told} if requests else set[str]()
     merged = {
         request.merged_sha.casefold(): request
         for request in requests.values()
@@ -100,19 +97,18 @@ def _requests(new: Sequence[Read]) -> tuple[list[list[Read]], list[Read]]:
     The wire form has no parents. A merge brings the commits before it that no merge has brought, as far as their files
     are among its own. Where no files are known, a merge that ends a push brings the whole push, and others nothing.
     """
-    requests = [read for read in new if merge_of(read.message) is not None]
-    alone = len(requests) == 1 and requests[0] is new[-1]
+    merges = [merge_of(read.message) for read in new]
+    alone = len(merges) - merges.count(None) == 1 and merges[-1] is not None
     groups: list[list[Read] | None] = []
     waiting: list[int] = []
     bare: list[Read] = []
-    for read in new:
-        if not is_merge(read.message) and merge_of(read.message) is None:
+    for read, merge in zip(new, merges, strict=True):
+        if merge is None and is_merge(read.message):
+            bare.append(read)
+            continue
+        if merge is None:
             waiting.append(len(groups))
             groups.append([read])
-            continue
-        merge = merge_of(read.message)
-        if merge is None:
-            bare.append(read)
             continue
         before = waiting if alone else waiting[-_LOOK_BACK:]
         brought = _brought(read, merge.number, [(place, groups[place]) for place in before], alone=alone)
@@ -186,7 +182,9 @@ def _reverts(message: Message) -> bool:
 def _message(group: Sequence[Read]) -> Message:
     """Return what a group is told as: the first message that says something."""
     first = group[0].message
-    if len(group) > 1 and not _tells(first):
+    if len(group) == 1:
+        return first
+    if not _tells(first):
         told = next((read.message for read in group[1:] if _tells(read.message)), first)
         first = evolve(told, numbers=dict.fromkeys((*told.numbers, *first.numbers)))
     breaking = any(read.message.breaking for read in group)
@@ -235,17 +233,10 @@ def _entry(message: Message, group: Sequence[Read], request: PullRequest | None 
     # A merge's own list has what its branch changed; a commit without a list among others says nothing.
     known = [read.commit for read in group if read.commit.added or read.commit.modified or read.commit.removed]
     seen = touched(known or [read.commit for read in group])
-    numbers = [number for read in group for number in read.message.numbers]
-    own = message.request
-    return Entry(
-        message=message,
-        commits=group,
-        touched=seen,
-        numbers=dict.fromkeys(
-            (*(number for number in (*seen.numbers, *numbers) if number != own), *filter(None, (own,)))
-        ),
-        request=request,
-    )
+    numbers = [*seen.numbers, *(number for read in group for number in read.message.numbers)]
+    if own := message.request:
+        numbers = [*(number for number in numbers if number != own), own]
+    return Entry(message=message, commits=group, touched=seen, numbers=dict.fromkeys(numbers), request=request)
 
 
 def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
@@ -269,7 +260,7 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     kept: list[Entry] = []
     for entry in same.values():
         own = entry.message.request
-        numbers = [number for number in entry.numbers if number == own or number not in told]
+        numbers = tuple(number for number in entry.numbers if number == own or number not in told)
         told.update(numbers)
-        kept.append(evolve(entry, numbers=numbers))
+        kept.append(entry if numbers == entry.numbers else evolve(entry, numbers=numbers))
     return tuple(kept)

@@ -18,6 +18,8 @@ _CODE_SPAN: Final = re.compile(r"(?<!`)`(?!`)([^`]+)`(?!`)")
 
 _URL: Final = re.compile(r"(https?)://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+#: An address that stays as it is, like nearly all.
+_INERT_URL: Final = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9._~/-]*")
 _URL_LIMIT: Final = 1_000
 _BARE_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
@@ -26,7 +28,7 @@ def inline(text: str) -> str:
     """Escape one line of foreign text so that it renders as itself; ``code spans`` with single backticks stay code."""
     pieces: list[str] = []
     end = 0
-    for span in _CODE_SPAN.finditer(text):
+    for span in _CODE_SPAN.finditer(text) if "`" in text else ():
         if span[1].isspace():
             continue
         pieces += (_SPECIAL.sub(r"\\\g<0>", text[end : span.start()]), span[0])
@@ -49,6 +51,8 @@ def safe_url(url: str) -> str | None:
 
     An address with a user name is refused: it may be an e-mail address, and is never what a code host sends.
     """
+    if len(url) <= _URL_LIMIT and _INERT_URL.fullmatch(url):
+        return url
     found = _URL.fullmatch(url) if len(url) <= _URL_LIMIT else None
     if found is None or not _HOST.fullmatch(found[2]):
         return None

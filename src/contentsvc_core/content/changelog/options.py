@@ -57,6 +57,8 @@ class ChangelogOptions:
 
     def hides_author(self, author: Author) -> bool:
         """Whether an author's changes stay out."""
+        if not self.hidden_authors:
+            return False
         names = {author.name.strip().casefold(), (author.username or "").casefold()}
         return not names.isdisjoint(self.hidden_authors)
 

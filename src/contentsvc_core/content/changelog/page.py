@@ -104,7 +104,8 @@ class Page:
             lines: list[str] = []
             self._room -= len(heading) + 5
             for change in of_section:
-                line = entry(change, base, self._voice, self._options)
+                # A page that is full stays full: what would stand below it is counted.
+                line = entry(change, base, self._voice, self._options) if self._room >= 0 else ""
                 self._room -= len(line) + 1
                 if self._room < 0:
                     self._left_out += 1

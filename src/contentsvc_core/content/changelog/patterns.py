@@ -3,13 +3,15 @@
 import re
 from typing import Final
 
+from contentsvc_core.content.changelog.tables import Table
+
 
 def _any(*alternatives: str) -> "re.Pattern[str]":
     return re.compile("|".join(alternatives), re.IGNORECASE)
 
 
-def _words(*alternatives: str) -> "re.Pattern[str]":
-    return re.compile(rf"\b(?:{'|'.join(alternatives)})\b", re.IGNORECASE)
+def _words(*alternatives: str) -> Table:
+    return Table(*(rf"\b(?:{each})\b" for each in alternatives))
 
 
 _PLATFORM: Final = (
@@ -19,7 +21,7 @@ _PLATFORM: Final = (
     r"|perl|ghc)"
 )
 #: What no reader may miss: something that worked will not work any more.
-BREAKING: Final = _any(
+BREAKING: Final = Table(
     rf"^deprecates? (?:support for )?{_PLATFORM} v?\d",
     r"\bbreaking\b(?! (?:change )?(?:check|detect|test))",
     r"\bbackwards?[- ]?incompatib",
@@ -56,7 +58,7 @@ BREAKING: Final = _any(
     ),
 )
 #: What every reader wants to know, whatever else the subject says.
-SECURITY: Final = _any(
+SECURITY: Final = Table(
     r"\bCVE-\d{4}-\d+",
     r"\bGHSA(?:-[0-9a-z]{4}){3}",
     r"\[security\]",
@@ -90,7 +92,7 @@ REMOVED: Final = re.compile(
     r"|format|type)s?\b)"
 )
 #: What breaks something where a release says by its number that something breaks.
-BREAKING_IN_MAJOR: Final = _any(
+BREAKING_IN_MAJOR: Final = Table(
     r"(?:rename|require|disallow|forbid|stop|replace|convert)(?:s|d|ed)?\b.*`",
     r"\Amove[sd]? .*\bto\b",
     r"\bmake\b.*\b(?:private|generic|required|mandatory|strict(?:er)?|async|sync|immutable|final)\b",

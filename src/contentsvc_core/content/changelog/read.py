@@ -3,7 +3,7 @@
 import re
 from typing import Final, final
 
-from attrs import define, evolve, field, frozen
+from attrs import Factory, define, field, frozen
 
 from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.content.changelog.words import GITMOJI, INTERNAL_VERBS, RELEASE_SIGN, SHORTCODES, TYPES, VERBS
@@ -34,6 +34,11 @@ _NUMBER: Final = re.compile(
     r"(?P<name>#|GH-|gh-|!|bpo-)(?P<number>[0-9]{1,10})[)\]]?[.,]?\Z",
     re.IGNORECASE,
 )
+#: The last digit of such a reference stands among so many characters at the end of the line.
+_DIGIT_AT_END: Final = re.compile(r"[0-9][)\]]?[.,]?\Z")
+_DIGIT_FROM_END: Final = 3
+#: Between the first bracket of a reference and its sign are no more characters: ``(resolved bpo-``.
+_BEFORE_SIGN: Final = 14
 #: The same at the beginning: ``Fixed #12 -- x``, ``[Fix #12] x``, ``gh-12: x``, ``#12: x``, ``Fix #12: x``.
 _LEADING_NUMBER: Final = re.compile(
     r"[(\[]?(?:(?:close|fix|resolve)(?:[sd]|es|ed)?|refs?|issue|bug|feature|minor|security|pr|ticket)?:? ?"
@@ -42,6 +47,8 @@ _LEADING_NUMBER: Final = re.compile(
 )
 _TICKET: Final = re.compile(r"[(\[]?[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:|-] *| )(?=\S)")
 _SYMFONY: Final = re.compile(r"(?P<type>bug|feature|minor|security) #(?P<number>[0-9]{1,10}) (?=\S)")
+#: Words alone: each of the prefixes has one of these signs, or begins with another.
+_NO_PREFIX: Final = re.compile(r"[A-Za-z][^:#-]*")
 _TAG_ALONE: Final = re.compile(r"\[[^\[\]]*\]")
 _NUMBER_SCOPE: Final = re.compile(r"#([0-9]{1,10})")
 # An order to a machine, not words for a reader.
@@ -112,11 +119,8 @@ class Message:
     #: What follows the first line; cut, and never printed as it is.
     body: str = ""
     footers: tuple[Footer, ...] = field(default=(), converter=tuple)
-
-    @property
-    def kind(self) -> str:
-        """The type in lower case, ``""`` without one."""
-        return (self.type or "").casefold()
+    #: The type in lower case, ``""`` without one.
+    kind: str = field(init=False, default=Factory(lambda self: (self.type or "").casefold(), takes_self=True))
 
     @property
     def request(self) -> str:
@@ -131,15 +135,19 @@ def parse(message: str) -> Message:
     footers = _footers(message)
     subject, numbers = _subject(first_line, body)
     read = _prefixes(subject)
-    rest, more = without_numbers(read.description)
-    notes = tuple(footer.value for footer in footers if footer.token in _BREAKING_TOKENS) + _notes(body)
-    numbers = (*read.numbers, *more, *numbers)
-    return evolve(
-        read,
+    rest, more = without_numbers(read.rest)
+    notes = [footer.value for footer in footers if footer.token in _BREAKING_TOKENS]
+    if "BREAKING" in body:
+        notes += _notes(body)
+    return Message(
+        subject=subject,
+        type=read.kind,
+        scope=read.scope,
+        sign=read.sign,
         description=rest,
         breaking=read.breaking or bool(notes),
         breaking_notes=dict.fromkeys(filter(None, (masked_line(note, 1_000) for note in notes))),
-        numbers=dict.fromkeys(numbers),
+        numbers=dict.fromkeys((*read.numbers, *more, *numbers)),
         body=body,
         footers=footers,
     )
@@ -148,7 +156,12 @@ def parse(message: str) -> Message:
 def without_numbers(line: str) -> tuple[str, tuple[str, ...]]:
     """Split the references at the end of a line from it: ``text (#1) (#2)`` is ``text`` and ``1``, ``2``."""
     numbers: list[str] = []
-    while found := _NUMBER.search(line):
+    # Most lines do not end with a reference. In one that does, nothing before the reference can be part of the match.
+    while _DIGIT_AT_END.search(line, max(0, len(line) - _DIGIT_FROM_END)):
+        sign_at = max(map(line.rfind, "#!-"))
+        start = len(line[: max(0, sign_at - _BEFORE_SIGN)].rstrip(" ,.:-"))
+        if (found := _NUMBER.search(line, start)) is None:
+            break
         before, sign = line[: found.start()], found[0][:1]
         # `Fix #12` is all that it says, and `acme/lid#12` names another repository's.
         last = before.rstrip(" ,.:-([").rpartition(" ")[2].casefold()
@@ -181,10 +194,13 @@ _NEEDS_NUMBER: Final = frozenset(
 
 
 def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
-    line = masked_line(_SKIP_MARK.sub("", first_line[: 8 * SUBJECT_LIMIT]), SUBJECT_LIMIT)
-    line, numbers = without_numbers(line)
-    line, more = without_numbers(_BY.sub("", line))
-    numbers = more + numbers
+    line = first_line[: 8 * SUBJECT_LIMIT]
+    if "[" in line or "(" in line or "*" in line:
+        line = _SKIP_MARK.sub("", line)
+    line, numbers = without_numbers(masked_line(line, SUBJECT_LIMIT))
+    if line.endswith((")", "]")):
+        line, more = without_numbers(_BY.sub("", line))
+        numbers = more + numbers
     # A code host that cuts a long title puts its rest at the beginning of the body.
     if line.endswith("…") and body.lstrip().startswith("…"):
         rest = body.lstrip()[1:].partition("\n")[0]
@@ -193,26 +209,20 @@ def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
     return line, numbers
 
 
-def _prefixes(subject: str) -> Message:
+def _prefixes(subject: str) -> "_Head":
     """Read what stands before the words: signs, tags, tickets, type, scope."""
     head = _Head(rest=subject)
     for _ in range(_PREFIXES):
         # What follows the type `revert` is the subject of what is undone.
-        if (head.kind or "").casefold() == "revert" or not any(read(head) for read in _READERS):
+        if _NO_PREFIX.fullmatch(head.rest) or (head.kind or "").casefold() == "revert":
+            break
+        if not any(read(head) for read in _READERS):
             break
     if head.scope and (reference := _NUMBER_SCOPE.fullmatch(head.scope)):
         # `fix(#481): …` names an issue, not a part of the code.
         head.scope = None
         head.numbers.insert(0, reference[1])
-    return Message(
-        subject=subject,
-        type=head.kind,
-        scope=head.scope,
-        sign=head.sign,
-        description=head.rest,
-        breaking=head.breaking,
-        numbers=head.numbers,
-    )
+    return head
 
 
 @final
@@ -229,7 +239,8 @@ class _Head:
 
 
 def _read_sign(head: _Head) -> bool:
-    found = None if head.sign else _SIGN.match(head.rest)
+    ascii_word = head.rest[:1].isascii() and not head.rest.startswith(":")
+    found = None if head.sign or ascii_word else _SIGN.match(head.rest)
     sign = found and (found["sign"] or SHORTCODES.get(found["code"]))
     if not found or not sign:
         return False
@@ -254,7 +265,7 @@ def _read_ticket(head: _Head) -> bool:
 
 
 def _read_tag(head: _Head) -> bool:
-    found = _TAG.fullmatch(head.rest)
+    found = _TAG.fullmatch(head.rest) if head.rest.startswith(("[", "(", "{")) else None
     if found is None:
         return False
     word = (found["b"] or found["p"] or found["c"]).strip()
@@ -320,6 +331,8 @@ def _notes(body: str) -> tuple[str, ...]:
 
 def _footers(message: str) -> tuple[Footer, ...]:
     """Read the trailer block: the last paragraphs, as far as each begins with a token."""
+    if "\n" not in message:
+        return ()
     # The first paragraph is the subject, or what the cut left of a paragraph.
     paragraphs = _BLANK_LINE.split(message[-_READ:].replace("\r\n", "\n").strip())[1:]
     block: list[str] = []

@@ -23,15 +23,6 @@ _Key = tuple[str, str, str]
 
 @final
 @frozen(kw_only=True)
-class Entry:
-    """A commit's id and message, as far as reverts are concerned."""
-
-    sha: str
-    message: Message
-
-
-@final
-@frozen(kw_only=True)
 class Undoing:
     """What a revert says that it undoes."""
 
@@ -64,11 +55,14 @@ def undoing(message: Message) -> Undoing | None:
     return None
 
 
-def surviving(entries: Sequence[Entry]) -> tuple[int, ...]:
-    """Give the places of the entries that are still true at the end of the window, oldest first.
+def surviving(entries: Sequence[tuple[str, Message]]) -> tuple[int, ...]:
+    """Return the places of the entries that are still true at the end of the window, oldest first.
 
     A revert and its target both vanish. A revert of a revert brings the target back. A revert stays if anything that
     it names is outside the window.
+
+    Args:
+        entries: The hash and the message of each, oldest first.
     """
     targets = _targets(entries)
     gone: set[int] = set()
@@ -117,14 +111,17 @@ def _undoing(message: Message, inner: str, *, again: bool, quoted: bool) -> Undo
     )
 
 
-def _targets(entries: Sequence[Entry]) -> dict[int, _Targets]:
-    """Find, for each revert, the places of what it undoes; a revert without any is left out."""
-    by_sha = sorted((entry.sha.lower(), place) for place, entry in enumerate(entries))
+def _targets(entries: Sequence[tuple[str, Message]]) -> dict[int, _Targets]:
+    """Return, for each revert, the places of what it undoes; a revert without any is left out."""
+    reverts = {place: revert for place, (_, message) in enumerate(entries) if (revert := undoing(message)) is not None}
+    if not reverts:
+        return {}
+    by_sha = sorted((sha.lower(), place) for place, (sha, _) in enumerate(entries))
     filed: defaultdict[_Key, list[int]] = defaultdict(list)
     undone: set[int] = set()
     found: dict[int, _Targets] = {}
-    for place, entry in enumerate(entries):
-        if (revert := undoing(entry.message)) is not None:
+    for place, (_, message) in enumerate(entries):
+        if (revert := reverts.get(place)) is not None:
             places = {sha: _place_of(sha, by_sha, place) for sha in revert.shas}
             known = [at for at in places.values() if at is not None]
             complete = bool(known) and len(known) == len(places)
@@ -135,7 +132,7 @@ def _targets(entries: Sequence[Entry]) -> dict[int, _Targets]:
                 found[place] = _Targets(places=known, complete=complete)
                 undone.update(known)
                 _file_again(known, found, entries, filed, undone)
-        _file(entry.message, place, filed)
+        _file(message, place, filed)
     return found
 
 
@@ -158,7 +155,7 @@ def _by_subject(revert: Undoing, filed: dict[_Key, list[int]], undone: set[int])
 def _file_again(
     reverted: list[int],
     found: dict[int, _Targets],
-    entries: Sequence[Entry],
+    entries: Sequence[tuple[str, Message]],
     filed: dict[_Key, list[int]],
     undone: set[int],
 ) -> None:
@@ -171,7 +168,7 @@ def _file_again(
             for back in revert.places:
                 if back in undone:
                     undone.remove(back)
-                    _file(entries[back].message, back, filed)
+                    _file(entries[back][1], back, filed)
 
 
 def _file(message: Message, place: int, filed: dict[_Key, list[int]]) -> None:

@@ -51,6 +51,8 @@ def cut_at_word(text: str, limit: int) -> str:
 
 def without_period(text: str) -> str:
     """Return a line without the period or semicolon at its end; ``...`` and ``e.g.`` keep theirs."""
+    if not text.endswith((".", ";", ",")):
+        return text
     last_word = text.rpartition(" ")[2]
     ends = last_word.count(".") <= 1 or _VERSION.match(last_word) is not None
     return _FINAL_PERIOD.sub("", text) if ends else text

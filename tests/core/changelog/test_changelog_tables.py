@@ -1,0 +1,60 @@
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from contentsvc_core.content.changelog import patterns
+from contentsvc_core.content.changelog.tables import Table, beginnings_of
+
+TABLES = [value for value in vars(patterns).values() if isinstance(value, Table)]
+ROWS = [(table, row) for table in TABLES for row in table.rows]
+
+
+def found(table: Table, text: str) -> bool:
+    return any(re.search(row, text, re.IGNORECASE) for row in table.rows)
+
+
+@given(st.data(), st.text(max_size=12), st.text(max_size=12))
+def test_no_row_is_missed_where_it_matches(data: st.DataObject, before: str, after: str) -> None:
+    table, row = data.draw(st.sampled_from(ROWS))
+    text = before + data.draw(st.from_regex(re.compile(row, re.IGNORECASE))) + after
+    assert table.search(text) == found(table, text)
+
+
+@given(st.sampled_from(TABLES), st.text(max_size=80))
+@example(patterns.INTERNAL, "te\u017ft")
+@example(patterns.INTERNAL, "L\u0130NT")
+@example(patterns.INTERNAL, "L\u0131nt")
+@example(patterns.INTERNAL, "moc\u212a")
+@example(patterns.INTERNAL, "see the x.gitignore")
+@example(patterns.SECURITY, "x[security]")
+@example(patterns.BREAKING, "an ESM-only package")
+@example(patterns.BREAKING_IN_MAJOR, "unchanged type")
+def test_a_search_finds_what_the_rows_find(table: Table, text: str) -> None:
+    assert table.search(text) == found(table, text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "beginnings"),
+    [
+        (r"\bread ?me\b", "read"),
+        (r"\b(?:docs?|ci)\b", "doc docs ci"),
+        (r"\bgo(?:lang)?\b", "go gola"),
+        (r"\b(?:very )?lazy", "very lazy"),
+        (r"\[security\]", "secu"),
+        (r"^msrv: |\bnode", "msrv node"),
+        (r"\bone[- ]off", "one"),
+        # A word may go on after what is spelled out, or begin before it.
+        (r"\bci", ""),
+        (r"\bpy\w*", ""),
+        (r"changed? type", ""),
+        (r"\b\d+ bugs", ""),
+        (r"\bé", ""),
+        # Groups that are not read.
+        (r"\b(?>docs)\b", ""),
+        (r"\b(?P<name>docs)(?P=name)\b", ""),
+    ],
+)
+def test_a_row_runs_only_where_a_word_begins_as_it_does(pattern: str, beginnings: str) -> None:
+    assert beginnings_of(pattern) == set(beginnings.split())
