@@ -2,17 +2,19 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
+from pathlib import Path
 from string import Formatter
 from typing import Final, cast
 
 import attrs
+import msgspec
 import pytest
 from attrs import evolve
 from writing_samples import MONTH, brand, written
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.changelog.voice import voice_of
-from contentsvc_core.content.phrases import ENGLISH, PHRASEBOOKS, Count, Phrasebook, Toned, phrases_in
+from contentsvc_core.content.phrases import ENGLISH, PHRASEBOOKS, Count, Phrasebook, Toned, phrasebook, phrases_in
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import LookbackWindow
 
@@ -53,6 +55,12 @@ def test_every_language_has_every_phrase_with_the_same_places(language: str) -> 
         assert text.strip(), name
         assert _places(text) == _places(english[name]), name
     assert len(PHRASEBOOKS[language].months) == 12
+
+
+@pytest.mark.parametrize("language", PHRASEBOOKS)
+def test_a_file_of_phrases_has_nothing_that_is_not_read(language: str) -> None:
+    file = Path(phrasebook.__file__).with_name(f"{language.lower()}.json")
+    assert msgspec.json.decode(file.read_bytes()) == msgspec.json.decode(msgspec.json.encode(PHRASEBOOKS[language]))
 
 
 @pytest.mark.parametrize("language", [name for name in PHRASEBOOKS if name != "English"])

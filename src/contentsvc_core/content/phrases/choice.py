@@ -1,26 +1,31 @@
-"""Which language a brand identity asks for."""
+"""The languages that the writers speak, each read from its file, and which one a brand identity asks for."""
 
 import re
+from pathlib import Path
 from typing import Final
 
-from contentsvc_core.content.phrases.english import ENGLISH
-from contentsvc_core.content.phrases.french import FRENCH
-from contentsvc_core.content.phrases.german import GERMAN
+from msgspec import json
+
 from contentsvc_core.content.phrases.phrasebook import Phrasebook
-from contentsvc_core.content.phrases.spanish import SPANISH
+
+
+def _book(language: str) -> Phrasebook:
+    file = Path(__file__).with_name(f"{language.lower()}.json")
+    return json.decode(file.read_bytes(), type=Phrasebook)
+
 
 #: Each language by its English name.
-PHRASEBOOKS: Final = {"English": ENGLISH, "French": FRENCH, "German": GERMAN, "Spanish": SPANISH}
+PHRASEBOOKS: Final = {name: _book(name) for name in ("English", "French", "German", "Spanish")}
+ENGLISH: Final = PHRASEBOOKS["English"]
 _NAMES: Final = {
-    "de": GERMAN, "deutsch": GERMAN, "german": GERMAN,
-    "en": ENGLISH, "english": ENGLISH,
-    "fr": FRENCH, "francais": FRENCH, "français": FRENCH, "french": FRENCH,
-    "es": SPANISH, "castellano": SPANISH, "espanol": SPANISH, "español": SPANISH, "spanish": SPANISH,
-}  # fmt: skip
+    "German": ("de", "deutsch", "german"),
+    "French": ("fr", "francais", "français", "french"),
+    "Spanish": ("es", "castellano", "espanol", "español", "spanish"),
+}
 _FIRST_WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def phrases_in(language: str | None) -> Phrasebook:
-    """Find the phrases for a language by its name or code (``German``, ``Deutsch``, ``de-AT``); else English."""
+    """Return the phrases for a language by its name or code (``German``, ``Deutsch``, ``de-AT``); else English."""
     found = _FIRST_WORD.search((language or "")[:64].casefold())
-    return _NAMES.get(found[0], ENGLISH) if found else ENGLISH
+    return next((PHRASEBOOKS[name] for name, asked in _NAMES.items() if found and found[0] in asked), ENGLISH)

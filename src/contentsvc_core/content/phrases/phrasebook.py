@@ -1,7 +1,7 @@
-"""What the writers say in their own words: one table with a row for each phrase, one value of it for each language.
+"""What the writers say in their own words; the phrases of a language are in a file, ``english.json`` and so on.
 
-``{…}`` is where something is put; whatever is put into Markdown is escaped by who puts it there. A language that
-lacks a phrase does not type-check, and a test compares the places of all languages.
+``{…}`` is where something is put; whatever is put into Markdown is escaped by who puts it there. A file that lacks a
+phrase is refused when it is read, and a test compares the places of all languages.
 """
 
 import re
