@@ -1,7 +1,7 @@
 import pytest
 from writing_samples import GRACE, MONTH, brand, commit, push, release, written
 
-from contentsvc_core.content.forms.excerpts import explanation
+from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.posts import ContentType
 
 _BLOG = ContentType.BLOG_POST

@@ -6,9 +6,10 @@ import pytest
 from attrs import evolve
 from writing_samples import HOST, brand, commit, of_several, push, release, written
 
+from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.changelog.select import Change, reported_changes
-from contentsvc_core.content.forms.excerpts import excerpt, explanation
+from contentsvc_core.content.forms.wording import excerpt
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.webhooks.events import MAX_COMMITS, Author
 

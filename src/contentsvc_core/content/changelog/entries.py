@@ -24,13 +24,14 @@ def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOpti
     hashes = options.commit_hashes or not change.numbers
     linked = references(change, base if options.links else None, voice.phrases, commits=hashes, links=options.links)
     line = " ".join([f"- {label}{inline(change.text)}", *(linked if voice.technical else [])])
-    # A footer that says what the line says already is no news.
-    notes = [
-        inline(sentence(note)) for note in change.notes[:_NOTES_SHOWN] if note.casefold() != change.text.casefold()
-    ]
-    if notes:
+    if notes := [inline(note) for note in notes_of(change, _NOTES_SHOWN)]:
         return f"{line}\n  > " + "\n  >\n  > ".join(notes)
     return f"{line}\n  {inline(change.details)}" if change.details and options.details and voice.technical else line
+
+
+def notes_of(change: Change, first: int | None = None) -> list[str]:
+    """Return what the breaking footers of a change say, without what its line says already, as plain sentences."""
+    return [sentence(note) for note in change.notes[:first] if note.casefold() != change.text.casefold()]
 
 
 def references(

@@ -37,11 +37,6 @@ _LARGEST: Final = 4_000
 _FEW_WORDS: Final = 2
 
 
-def is_deprecation(change: Change) -> bool:
-    """Whether a change announces that something will go."""
-    return change.section is Section.DEPRECATED
-
-
 def is_minor(change: Change) -> bool:
     """Whether a change is small for most readers, or says too little to be told among the first."""
     return len(change.text.split()) <= _FEW_WORDS or _MINOR.search(change.text) is not None

@@ -114,7 +114,7 @@ def report_of(
                 commits_page=_commits_page(brief, base),
                 pushes=pushes,
                 stages=stages,
-                changes=_in_order(change for stage in stages for change in stage.changes),
+                changes=in_order(change for stage in stages for change in stage.changes),
                 releases=releases,
             )
         )
@@ -177,7 +177,7 @@ def _stages(
     for change in changes:
         sorted_[firsts[_key(change.commits[0])]].append(change)
     return [
-        Stage(release=release, changes=_in_order(told), busy=any(push.commits for push in run))
+        Stage(release=release, changes=in_order(told), busy=any(push.commits for push in run))
         for release, run, told in zip(releases, runs, sorted_, strict=True)
     ]
 
@@ -190,7 +190,8 @@ def _without(push: Push, told: set[str]) -> Push:
     return evolve(push, commits=tuple(commit for commit in push.commits if commit.id.casefold() not in told))
 
 
-def _in_order(changes: Iterable[Change]) -> list[Change]:
+def in_order(changes: Iterable[Change]) -> list[Change]:
+    """Return changes by section, in the order of headings."""
     return sorted(changes, key=lambda change: _ORDER[change.section])
 
 

@@ -17,7 +17,7 @@ from contentsvc_core.content.changelog.page import Page
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import clean, first_items
 from contentsvc_core.content.changelog.releases import compare_links, cut_notes, without_notes
-from contentsvc_core.content.changelog.report import Part, report_of
+from contentsvc_core.content.changelog.report import Part, in_order, report_of
 from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.titles import (
     changes_title,
@@ -28,7 +28,6 @@ from contentsvc_core.content.changelog.titles import (
 )
 from contentsvc_core.content.changelog.voice import Voice, voice_of
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
-from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Draft
 from contentsvc_core.webhooks.events import MAX_COMMITS, Release
 
@@ -138,15 +137,13 @@ def _title(parts: Sequence[Part], phrases: Phrasebook, *, in_window: bool) -> st
 
 def _in_order(parts: Sequence[Part], *, released: bool | None) -> list[Change]:
     """Return the changes of some repositories by section, as they are printed; those in a release, or the others."""
-    order = {section: place for place, section in enumerate(Section)}
-    changes = (
+    return in_order(
         change
         for part in parts
         for stage in part.stages
         for change in stage.changes
         if released is None or released is (stage.release is not None)
     )
-    return sorted(changes, key=lambda change: order[change.section])
 
 
 def _projects_named(parts: Sequence[Part], phrases: Phrasebook) -> str:

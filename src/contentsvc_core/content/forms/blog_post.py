@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.changelog.entries import bounded, joined, named, references
+from contentsvc_core.content.changelog.entries import bounded, joined, named, notes_of, references
 from contentsvc_core.content.changelog.markdown import inline, link, safe_url
 from contentsvc_core.content.changelog.release_notes import clean
-from contentsvc_core.content.changelog.releases import compare_links, release_lines
-from contentsvc_core.content.changelog.wording import masked_line, sentence, with_period
-from contentsvc_core.content.forms.excerpts import excerpt
+from contentsvc_core.content.changelog.releases import compare_links, cut_notes, release_lines
+from contentsvc_core.content.changelog.wording import masked_line, with_period
 from contentsvc_core.content.forms.news import THEMES, Item, News, besides, counted_kinds, page
 from contentsvc_core.content.forms.wording import (
     as_written,
+    excerpt,
     line_of,
+    listed,
     opening,
     said_of,
     theme,
@@ -29,8 +30,7 @@ _TOLD: Final = 20
 _EXPLAINED: Final = 8
 _NOTES_SHOWN: Final = 10
 _NOTES_LIMIT: Final = 8_000
-#: In characters: one list; all releases. Together with the rest this stays below what a post may have.
-_LIST_LIMIT: Final = 8_000
+#: In characters: all releases. Together with the rest this stays below what a post may have.
 _RELEASES_LIMIT: Final = 16_000
 _DESCRIPTION_LIMIT: Final = 600
 #: So many changes are worth being counted.
@@ -75,7 +75,7 @@ def _upgrade(news: News, lead: Item | None) -> list[str]:
     if not items:
         return []
     lines = _lines(items, news, lead, explained=len(items))
-    return [f"## {phrases.upgrade.of(tone)}", phrases.upgrade_advice.of(tone), *_list(lines, len(items), news)]
+    return [f"## {phrases.upgrade.of(tone)}", phrases.upgrade_advice.of(tone), *listed(lines, len(items), news)]
 
 
 def _section(news: News, kind: Section, lead: Item | None) -> list[str]:
@@ -83,14 +83,7 @@ def _section(news: News, kind: Section, lead: Item | None) -> list[str]:
     if not items:
         return []
     lines = _lines(items[:_TOLD], news, lead, explained=_EXPLAINED)
-    return [f"## {theme(kind, news)}", *_list(lines, len(items), news)]
-
-
-def _list(lines: list[str], of: int, news: News) -> list[str]:
-    shown = bounded(lines, _LIST_LIMIT)
-    blocks = ["\n".join(shown)] if shown else []
-    hidden = of - len(shown)
-    return [*blocks, news.voice.phrases.count(hidden, news.voice.phrases.not_shown)] if hidden else blocks
+    return [f"## {theme(kind, news)}", *listed(lines, len(items), news)]
 
 
 def _lines(items: Sequence[Item], news: News, lead: Item | None, *, explained: int) -> list[str]:
@@ -108,9 +101,7 @@ def _explanation(item: Item, news: News) -> str:
 
 
 def _notes_of(item: Item) -> list[str]:
-    change = item.change
-    notes = change.notes[:_NOTES_SHOWN]
-    return [inline(sentence(note)) for note in notes if note.casefold() != change.text.casefold()]
+    return [inline(note) for note in notes_of(item.change, _NOTES_SHOWN)]
 
 
 def _told(item: Item, news: News, told: str, *, bold: bool) -> str:
@@ -135,8 +126,7 @@ def _notes(news: News, release: Release | None) -> list[str]:
     if release is None or any(item.noted for item in news.items) or not news.lead:
         return []
     notes, cut = clean(release.body or "", _NOTES_LIMIT)
-    phrases = news.voice.phrases
-    more = [phrases.notes_cut.format(page=link(phrases.read_on, safe_url(release.url)))] if cut else []
+    more = [cut_notes(release, news.voice.phrases)] if cut else []
     # What is no more than the lead is told already.
     return [notes, *more] if "\n\n" in notes else []
 

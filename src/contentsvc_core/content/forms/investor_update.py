@@ -2,14 +2,13 @@
 
 from typing import Final
 
-from contentsvc_core.content.changelog.entries import bounded, joined
+from contentsvc_core.content.changelog.entries import bounded, joined, notes_of
 from contentsvc_core.content.changelog.markdown import inline, link, safe_url
 from contentsvc_core.content.changelog.people import authors, contributors
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.releases import earlier_releases
 from contentsvc_core.content.changelog.titles import counted_releases, plain, plain_title, released_name
-from contentsvc_core.content.changelog.wording import masked_line, sentence, with_period
-from contentsvc_core.content.forms.excerpts import excerpt
+from contentsvc_core.content.changelog.wording import masked_line, with_period
 from contentsvc_core.content.forms.news import (
     THEMES,
     Item,
@@ -20,7 +19,7 @@ from contentsvc_core.content.forms.news import (
     release_names,
     subject,
 )
-from contentsvc_core.content.forms.wording import as_written, said_of, theme
+from contentsvc_core.content.forms.wording import as_written, excerpt, listed, said_of, theme
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.webhooks.events import MAX_COMMITS
@@ -28,8 +27,7 @@ from contentsvc_core.webhooks.events import MAX_COMMITS
 _TOLD: Final = 6
 _RISKS_TOLD: Final = 20
 _NOTES_SHOWN: Final = 5
-#: In characters: one list; the releases.
-_LIST_LIMIT: Final = 8_000
+#: In characters.
 _RELEASES_LIMIT: Final = 16_000
 _RELEASES_LISTED: Final = 20
 _TAG_LIMIT: Final = 80
@@ -101,15 +99,8 @@ def _shipped(news: News) -> list[str]:
     for kind in THEMES:
         if items := news.of(kind):
             lines = [_completed(item, news) for item in items[:_TOLD]]
-            blocks += [f"### {theme(kind, news)}", *_list(lines, len(items), news)]
+            blocks += [f"### {theme(kind, news)}", *listed(lines, len(items), news)]
     return [f"## {news.voice.phrases.shipped.of(news.voice.tone)}", *blocks] if blocks else []
-
-
-def _list(lines: list[str], of: int, news: News) -> list[str]:
-    told = bounded(lines, _LIST_LIMIT)
-    hidden = of - len(told)
-    blocks = ["\n".join(told)] if told else []
-    return [*blocks, news.voice.phrases.count(hidden, news.voice.phrases.not_shown)] if hidden else blocks
 
 
 def _completed(item: Item, news: News) -> str:
@@ -147,23 +138,18 @@ def _risks(news: News) -> list[str]:
     blocks: list[str] = []
     if breaking := news.of(Section.BREAKING):
         lines = [f"{_told(item, news)}{_notes(item)}" for item in breaking[:_RISKS_TOLD]]
-        blocks += [phrases.count(len(breaking), phrases.breaking_marked), *_list(lines, len(breaking), news)]
+        blocks += [phrases.count(len(breaking), phrases.breaking_marked), *listed(lines, len(breaking), news)]
     else:
         blocks.append(phrases.nothing_breaking)
     if gone := news.deprecations:
         lines = [_told(item, news) for item in gone[:_RISKS_TOLD]]
-        blocks += [phrases.count(len(gone), phrases.deprecated), *_list(lines, len(gone), news)]
+        blocks += [phrases.count(len(gone), phrases.deprecated), *listed(lines, len(gone), news)]
     return blocks
 
 
 def _notes(item: Item) -> str:
-    """Say what the authors say of a breaking change, in lines below it."""
-    notes = [
-        inline(plain(sentence(note)))
-        for note in item.change.notes[:_NOTES_SHOWN]
-        if note.casefold() != item.change.text.casefold()
-    ]
-    return "".join(f"\n  - {note}" for note in notes)
+    """Return what the authors say of a breaking change, in lines below it."""
+    return "".join(f"\n  - {inline(plain(note))}" for note in notes_of(item.change, _NOTES_SHOWN))
 
 
 def _completeness(news: News) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Final, final
 
 from attrs import evolve, field, frozen
 
-from contentsvc_core.content.changelog.importance import IMPORTANCE, importance, is_deprecation, is_minor
+from contentsvc_core.content.changelog.importance import IMPORTANCE, importance, is_minor
 from contentsvc_core.content.changelog.markdown import safe_url
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.report import Part, report_of
@@ -64,7 +64,7 @@ class Item:
     @property
     def deprecates(self) -> bool:
         """Whether it announces that something will go."""
-        return self.change.section is Section.DEPRECATED or is_deprecation(self.change)
+        return self.change.section is Section.DEPRECATED
 
     @property
     def minor(self) -> bool:

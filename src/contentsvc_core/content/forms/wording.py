@@ -4,9 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from contentsvc_core.content.changelog.bodies import explanation
+from contentsvc_core.content.changelog.entries import bounded, notes_of
+from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.titles import TITLE_LIMIT, plain, plain_title
 from contentsvc_core.content.changelog.wording import sentence, with_period
-from contentsvc_core.content.forms.excerpts import excerpt
 from contentsvc_core.content.forms.news import Item, News, counted_kinds, page, parts_of, release_names, subject
 from contentsvc_core.content.forms.notes import first_sentence
 from contentsvc_core.content.forms.tense import in_past, says_what_was_done
@@ -15,6 +17,11 @@ from contentsvc_core.content.sections import Section
 
 #: So many of the most important changes may stand in front, when the first one is too long for it.
 _CANDIDATES: Final = 3
+#: How much of a change is read for its explanation: characters of a message, and commits.
+_MESSAGE_READ: Final = 8_000
+_COMMITS_READ: Final = 5
+#: The longest list, in characters.
+_LIST_LIMIT: Final = 8_000
 #: Words that say a change's kind: no other word has to say so.
 _SAYS: Final = {
     Section.BREAKING: re.compile(r"break|incompatib", re.IGNORECASE),
@@ -118,10 +125,26 @@ def line_of(item: Item, news: News, *, placed: bool = True, marked: bool = True)
 
 def explained(item: Item, news: News) -> str:
     """Return what a change's author says beyond its line, plain: what breaks, or how it works."""
-    for note in item.change.notes:
-        if note.casefold() != item.change.text.casefold():
-            return plain(with_period(sentence(note)))
+    if notes := notes_of(item.change):
+        return plain(with_period(notes[0]))
     return plain(excerpt(item.change)) if news.voice.technical else ""
+
+
+def excerpt(change: Change) -> str:
+    """Return what a commit's body says beyond its subject: plain, in whole sentences; ``""``: nothing fit to print."""
+    for commit in change.commits[:_COMMITS_READ]:
+        _, _, body = commit.message[:_MESSAGE_READ].partition("\n")
+        if found := explanation(body, said=change.text):
+            return found
+    return ""
+
+
+def listed(lines: Sequence[str], of: int, news: News) -> list[str]:
+    """Return a list of as many lines as fit, and how many of all that are listed it leaves out."""
+    shown = bounded(lines, _LIST_LIMIT)
+    blocks = ["\n".join(shown)] if shown else []
+    hidden = of - len(shown)
+    return [*blocks, news.voice.phrases.count(hidden, news.voice.phrases.not_shown)] if hidden else blocks
 
 
 def also(news: News, told: Sequence[Item]) -> list[str]:
