@@ -196,7 +196,7 @@ def _dependency(seen: _Evidence) -> Kind | None:
 
 def _scoped(seen: _Evidence) -> Kind | None:
     """`fix(docs)`, `feat(ci)`, `docs: …`: the part of the project outweighs the type, unless code is touched."""
-    if seen.touched.source and seen.typed in {Section.ADDED, Section.FIXED, Section.PERFORMANCE}:
+    if not seen.scope or (seen.touched.source and seen.typed in {Section.ADDED, Section.FIXED, Section.PERFORMANCE}):
         return None
     scopes = (seen.scope, *re.split(r"[/,. ]+", seen.scope))
     for scope in scopes[: 2 if seen.kind else 3]:

@@ -216,7 +216,10 @@ def _prefixes(subject: str) -> "_Head":
         # What follows the type `revert` is the subject of what is undone.
         if _NO_PREFIX.fullmatch(head.rest) or (head.kind or "").casefold() == "revert":
             break
-        if not any(read(head) for read in _READERS):
+        for read in _READERS:
+            if read(head):
+                break
+        else:
             break
     if head.scope and (reference := _NUMBER_SCOPE.fullmatch(head.scope)):
         # `fix(#481): …` names an issue, not a part of the code.

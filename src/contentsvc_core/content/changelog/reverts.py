@@ -43,7 +43,7 @@ class Undoing:
 
 def undoing(message: Message) -> Undoing | None:
     """Read a message as a revert (git's ``Revert "…"`` and ``Reapply "…"``, or the type ``revert``); else ``None``."""
-    if quoted := _QUOTED.fullmatch(message.subject):
+    if message.subject[:1] in {"R", "r"} and (quoted := _QUOTED.fullmatch(message.subject)):
         return _undoing(message, quoted[2], again=quoted[1].casefold() == "reapply", quoted=True)
     if message.kind == "revert":
         inner = message.description
