@@ -100,7 +100,9 @@ async def test_without_a_key_none_is_sent() -> None:
 async def test_where_there_is_nothing_to_report_nobody_is_asked() -> None:
     async with model_server(streamed(ANSWER)) as server:
         draft = await written(server.url, brief("Merge branch 'main' into side", "ci: cache more"))
-        assert draft == Silence(reason="nothing to report")
+        assert draft == Silence(
+            reason="1 change to build and tools and 1 commit without an entry: nothing a reader notices"
+        )
         assert server.asked == []
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from tests.api.world import Caller
 from tests.core.test_house_style import WHOLE
 from tests.dashboard.browsing import Browsing, Seen
@@ -49,6 +50,8 @@ async def test_it_is_set_with_a_form_that_shows_what_is_set(acme: Caller, browsi
             "hideAuthors": "Kettle",
             "hideReleaseChores": "no",
             "foldUpkeep": "no",
+            "upkeepPosts": "write",
+            "emoji": "yes",
             "foldSections": ["performance", "other"],
             "commitHashes": "no",
             "links": "no",
@@ -113,7 +116,8 @@ async def test_a_style_that_leaves_nothing_says_so(acme: Caller, browsing: Brows
 
     shown = await previewed(browsing, await browsing.open(PAGE), hide="api")
 
-    assert "With these settings there is nothing to report." in shown.text
+    reason = "1 change that the house style hides: nothing a reader notices"
+    assert f"With these settings there is no post: {reason}." in shown.text
 
 
 async def test_without_scripts_a_button_shows_the_preview_and_keeps_what_was_typed(
@@ -176,12 +180,70 @@ async def test_it_is_the_organizations_own(acme: Caller) -> None:
     assert "Nothing to preview yet" in (await previewed(other, page)).text
 
 
-async def test_a_trigger_that_differs_says_in_which_fields_and_keeps_them(acme: Caller, browsing: Browsing) -> None:
+@pytest.mark.parametrize("kind", ["trigger", "schedule"])
+async def test_an_override_is_edited_in_the_form_of_a_trigger_and_of_a_schedule(
+    acme: Caller, browsing: Browsing, kind: str
+) -> None:
+    await set_style(acme, hide=["docs"], audience="public")
+    path = f"/dashboard/{kind}s/new"
+    form = (await browsing.open(path)).form(path)
+    given = {"repositories": "codehost:1" if kind == "trigger" else "1", "name": "Team"}
+
+    page = await browsing.send(form, **given, **{"style.audience": "team", "style.headings.added": "New"})
+
+    one = page.path
+    assert "Created." in page.text
+    assert "2 fields differ" in page.text
+    assert "The house style has: docs." in page.text
+    assert await override(acme, kind) == {"audience": "team", "headings": {"added": "New"}}
+    # The form as it stands sends the same; none at all is not the same as nothing set.
+    page = await browsing.send(page.form(one), **{"style.headings.added": "", "style.hide.none": "yes"})
+    assert await override(acme, kind) == {"audience": "team", "hide": []}
+    page = await browsing.send(page.form(one), name="Everybody")
+    assert await override(acme, kind) == {"audience": "team", "hide": []}
+
+    refused = await browsing.send(page.form(one), **{"style.longestPost": "12", "style.hide.none": ""})
+    assert refused.status == 422
+    assert "Longest post must be a whole number from 1,000 to 100,000." in refused.text
+    (field,) = [told for _, told in refused.elements if told.get("aria-invalid") == "true"]
+    assert (field["name"], field["value"]) == ("style.longestPost", "12")
+    assert [told for tag, told in refused.elements if tag == "details" and "open" in told]
+    assert await override(acme, kind) == {"audience": "team", "hide": []}
+
+    await browsing.send(page.form(one), **{"style.audience": "", "style.hide.none": list[str]()})
+    assert await override(acme, kind) is None
+
+
+async def override(acme: Caller, kind: str) -> dict[str, Any] | None:
+    stores, mine = acme.world.stores, acme.organization.id
+    found = await (stores.directory.triggers(mine) if kind == "trigger" else stores.schedules.schedules(mine))
+    return style_body(next(each.house_style for each in found if each.name))
+
+
+@pytest.mark.parametrize("kind", ["trigger", "schedule"])
+async def test_an_override_is_previewed_with_the_house_style(acme: Caller, browsing: Browsing, kind: str) -> None:
+    await set_style(acme, hide=["api"])
+    await acme.push("d-1", "feat: a lamp", "fix(api): the lens", "feat(ui): a door")
+    path = f"/dashboard/{kind}s/new"
+    repository = {"repositories": ["codehost:1" if kind == "trigger" else "1"]}
+    fields = (await browsing.open(path)).form(path).fields | repository | {"style.hide": ["ui"]}
+
+    shown = await browsing.post(f"{PAGE}/override", fields, headers=PART)
+    without_scripts = await browsing.post(f"/dashboard/{kind}s/preview", fields)
+
+    for page in (shown, without_scripts):
+        # As entries: a trigger's page names the newest commit, too.
+        assert ("A lamp" in page.text, "The lens" in page.text, "A door" in page.text) == (True, True, False)
+    inherited = await browsing.post(f"{PAGE}/override", fields | {"style.hide": [""]}, headers=PART)
+    assert ("The lens" in inherited.text, "A door" in inherited.text) == (False, True)
+    wrong = await browsing.post(f"{PAGE}/override", fields | {"style.longestPost": ["1"]}, headers=PART)
+    assert "Longest post must be a whole number" in wrong.text
+    assert (await browsing.open(f"{PAGE}/override")).path == PAGE
+
+
+async def test_a_key_that_may_only_read_sees_where_a_trigger_differs(acme: Caller) -> None:
     body = {"targets": {"repositoryIds": [acme.repository_id]}, "outputConfig": {"houseStyle": {"links": False}}}
     path = f"/dashboard/triggers/{(await acme('POST', '/v1/event-triggers', body)).json()['eventTrigger']['id']}"
+    reader, _ = await beside(acme, Scope.READ)
 
-    page = await browsing.open(path)
-    assert "Differs from the house style in: links." in page.text
-    page = await browsing.send(page.form(path), name="Posts")
-
-    assert "Differs from the house style in: links." in page.text
+    assert "House style: links no" in (await reader.open(path)).text

@@ -198,7 +198,11 @@ async def test_a_run_with_nothing_to_report_is_skipped(world: World) -> None:
 
     (run,) = await perform_all(world)
 
-    assert (run.status, run.error, run.post_id) == (RunStatus.SKIPPED, "nothing to report", None)
+    assert (run.status, run.error, run.post_id) == (
+        RunStatus.SKIPPED,
+        "1 commit that only makes a release: nothing a reader notices",
+        None,
+    )
     assert await world.stores.posts.posts(world.organization.id) == []
 
 

@@ -8,6 +8,7 @@ from tests.usecases.test_perform import perform_all, pushed, released
 
 from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.house_style import HouseStyle, read_style
+from contentsvc_core.content.writing import Draft, Silence
 from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.preview_style import StylePreviews
 
@@ -33,18 +34,18 @@ async def test_pushes_are_previewed_until_there_is_a_release(world: World) -> No
     assert shown is not None
     assert hidden is not None
     assert (shown.repository, shown.release_tag, shown.pushes) == ("acme/lighthouse", None, 2)
-    assert shown.draft is not None
-    assert hidden.draft is not None
-    assert "lens" in shown.draft.markdown
-    assert "lens" not in hidden.draft.markdown
+    assert isinstance(shown.written, Draft)
+    assert isinstance(hidden.written, Draft)
+    assert "lens" in shown.written.markdown
+    assert "lens" not in hidden.written.markdown
 
     await released(world, "d-3", "v1", published_at="2026-11-22T08:00:00Z")
     release = await previews(world).write(world.organization.id, ChangelogOptions())
 
     assert release is not None
-    assert release.draft is not None
+    assert isinstance(release.written, Draft)
     assert (release.release_tag, release.pushes) == ("v1", 2)
-    assert "lamp" in release.draft.markdown
+    assert "lamp" in release.written.markdown
 
 
 async def test_nothing_left_to_report_is_told(world: World) -> None:
@@ -53,7 +54,7 @@ async def test_nothing_left_to_report_is_told(world: World) -> None:
     shown = await previews(world).write(world.organization.id, _HIDES)
 
     assert shown is not None
-    assert shown.draft is None
+    assert shown.written == Silence(reason="1 change that the house style hides: nothing a reader notices")
 
 
 def style(**fields: object) -> HouseStyle:

@@ -4,10 +4,9 @@ from functools import partial
 from typing import Final, final
 
 from contentsvc_adapters.aside import OneAtATime
-from contentsvc_core.content.forms import silence, write_content
+from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.writing import Brief, Draft, Silence
 from contentsvc_core.webhooks.events import Push
-from contentsvc_core.workflows.runs import NOTHING_TO_REPORT
 
 #: From here on, writing takes long enough (some 10 ms) to leave the event loop for.
 _MANY_COMMITS: Final = 200
@@ -30,10 +29,5 @@ class DeterministicWriter:
         """Write from a brief. Large briefs are written one at a time."""
         commits = sum(len(event.commits) for event in brief.events if isinstance(event, Push))
         if commits < _MANY_COMMITS:
-            return _write(brief)
-        return await self._large(partial(_write, brief))
-
-
-def _write(brief: Brief) -> Draft | Silence:
-    draft = write_content(brief)
-    return draft or Silence(reason=silence(brief) or NOTHING_TO_REPORT)
+            return write_content(brief)
+        return await self._large(partial(write_content, brief))

@@ -92,7 +92,6 @@ class Briefs:
             chapters=(Chapter(repository=record.repository, events=events),),
             release=release,
             previous_tag=previous,
-            brand=await self.brand(record.organization_id, None),
         )
 
     async def of_window(self, organization_id: str, cause: Generation, brand: BrandIdentity | None) -> Gathered | None:

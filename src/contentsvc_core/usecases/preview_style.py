@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 
 from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.forms import write_content
-from contentsvc_core.content.writing import Brief, Chapter, Draft
+from contentsvc_core.content.writing import Brief, Chapter, Draft, Silence
 from contentsvc_core.ports import Aside, Search
 from contentsvc_core.search.questions import ContextSearch
 from contentsvc_core.usecases.briefs import Briefs
@@ -29,8 +29,7 @@ class StylePreview:
     #: The release that the changelog is about; ``None``: the changelog is about pushes.
     release_tag: str | None
     pushes: int
-    #: ``None``: with these options there is nothing to report.
-    draft: Draft | None
+    written: Draft | Silence
 
 
 @final
@@ -49,36 +48,50 @@ class StylePreviews:
         self._search = search
         self._aside = aside
 
-    async def write(self, organization_id: str, options: ChangelogOptions) -> StylePreview | None:
-        """Write a preview; ``None``: the organization has received neither a release nor a push."""
-        brief = await self._release(organization_id) or await self._pushes(organization_id)
+    async def write(
+        self,
+        organization_id: str,
+        options: ChangelogOptions,
+        *,
+        repository: str = "",
+        brand_identity_id: str | None = None,
+    ) -> StylePreview | None:
+        """Write a preview; ``None``: neither a release nor a push has arrived.
+
+        Args:
+            organization_id: Whose events are looked at.
+            options: How the changelog looks.
+            repository: The repository ``owner/name`` that is looked at; ``""``: all of them.
+            brand_identity_id: Who speaks; ``None``: the default.
+        """
+        brief = await self._release(organization_id, repository) or await self._pushes(organization_id, repository)
         if brief is None:
             return None
+        brief = evolve(brief, options=options, brand=await self._briefs.brand(organization_id, brand_identity_id))
         return StylePreview(
             repository=brief.repository,
             release_tag=None if brief.release is None else brief.release.tag_name,
             pushes=len(brief.events),
-            draft=await self._aside(partial(write_content, evolve(brief, options=options))),
+            written=await self._aside(partial(write_content, brief)),
         )
 
-    async def _release(self, organization_id: str) -> Brief | None:
-        for record in await self._newest(organization_id, Release.type, limit=1):
+    async def _release(self, organization_id: str, repository: str) -> Brief | None:
+        for record in await self._newest(organization_id, Release.type, repository, limit=1):
             if isinstance(record.event, Release):
                 return await self._briefs.of_release(record, record.event)
         return None
 
-    async def _pushes(self, organization_id: str) -> Brief | None:
-        found = await self._newest(organization_id, Push.type, limit=_PUSHES)
+    async def _pushes(self, organization_id: str, repository: str) -> Brief | None:
+        found = await self._newest(organization_id, Push.type, repository, limit=_PUSHES)
         if not found:
             return None
         newest = found[0]
         place = newest.provider, newest.repository_id
         events = [each.event for each in found if (each.provider, each.repository_id) == place]
-        return Brief(
-            chapters=(Chapter(repository=newest.repository, events=reversed(events)),),
-            brand=await self._briefs.brand(organization_id, None),
-        )
+        return Brief(chapters=(Chapter(repository=newest.repository, events=reversed(events)),))
 
-    async def _newest(self, organization_id: str, event_type: str, *, limit: int) -> list[ContextRecord]:
-        asked = ContextSearch(event_types=(event_type,))
+    async def _newest(
+        self, organization_id: str, event_type: str, repository: str, *, limit: int
+    ) -> list[ContextRecord]:
+        asked = ContextSearch(event_types=(event_type,), repository=repository)
         return list((await self._search.records(organization_id, asked, limit=limit, max_bytes=_BYTES)).found)

@@ -53,6 +53,11 @@ class Connected:
         ]
         return ", ".join(dict.fromkeys(names)) or f"repository {number} (not connected)"
 
+    def full_name(self, number: str) -> str:
+        """Return ``owner/name`` of a connected repository by its number; ``""``: it is not connected."""
+        names = [source.full_name for source in sources_of(self.integrations) if str(source.repository_id) == number]
+        return names[0] if names else ""
+
     def brand(self, brand_id: str | None) -> str:
         """Name a brand identity."""
         if brand_id is None:

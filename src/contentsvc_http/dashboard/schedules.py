@@ -1,5 +1,6 @@
 """Schedules: what is written at which times, and when the next time is."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from attrs import field, frozen
@@ -8,6 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import PREVIEWING
+from contentsvc_core.content.house_style import BadStyle, HouseStyle, read_style, style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
@@ -30,6 +32,8 @@ from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.forms import Form
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.schedule_times import TypedTimes, firings_of, read_times
+from contentsvc_http.dashboard.style_form import OVERRIDE, fault_of
+from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, shown_override
 from contentsvc_http.dashboard.visits import ROOT, Forbidden, Visit, change, visit
 from contentsvc_http.dashboard.words import CONTENT, LOOKBACKS, WEEKDAYS, sentence, times_of
 from contentsvc_http.errors import Refused
@@ -58,9 +62,11 @@ class _Typed:
     brand: str = ""
     publish: bool = False
     enabled: bool = True
+    #: The override of the house style, as JSON for the core's reader.
+    style: Mapping[str, Any] = field(factory=dict[str, Any])
 
-    def wanted(self, cron: Cron) -> dict[str, Any]:
-        """Read it all, but the times, which are read already."""
+    def wanted(self, cron: Cron, style: HouseStyle | None) -> dict[str, Any]:
+        """Read it all, but the times and the house style, which are read already."""
         return {
             "name": self.name,
             "cron": cron,
@@ -70,6 +76,7 @@ class _Typed:
             "enabled": self.enabled,
             "auto_publish": self.publish,
             "lookback": named(Lookback, self.lookback),
+            "house_style": style,
         }
 
 
@@ -175,10 +182,13 @@ class _SchedulePages:
         schedule: Schedule | None,
         typed: _Typed,
         *,
-        refused: str | None = None,
+        refused: str | BadStyle | None = None,
         at: str | None = None,
+        style_preview: ShownStyle | None = None,
     ) -> Response[Any]:
         """Show the form; ``at`` is the field that was refused, unless the words say which."""
+        bad_style = refused if isinstance(refused, BadStyle) else None
+        told = fault_of(refused) if isinstance(refused, BadStyle) else refused
         has = await connected(self._dashboard, found.organization_id)
         shown: dict[str, Any] = {
             "schedule": schedule,
@@ -191,8 +201,9 @@ class _SchedulePages:
             "lookbacks": [Choice(value=each.value, label=words.capitalize()) for each, words in LOOKBACKS.items()],
             "weekdays": [Choice(value=str(number), label=name) for number, name in enumerate(WEEKDAYS)],
             "name_limit": NAME_LIMIT,
-            "error": refused,
-            "faults": {} if refused is None else faults_in(refused) if at is None else {at: refused},
+            "error": told,
+            "faults": ({at: refused} if at else faults_in(refused)) if isinstance(refused, str) else {},
+            "style": shown_override(found, typed.style, refused=bad_style, preview=style_preview),
         }
         title = "New schedule" if schedule is None else schedule.name
         status = 200 if refused is None else _INVALID
@@ -203,7 +214,10 @@ class _SchedulePages:
         cron = read_times(typed.times)
         if isinstance(cron, str):
             return await self.edited(found, None, typed, refused=sentence(cron), at="times")
-        made = await self._planner.create(found.organization_id, **typed.wanted(cron))
+        style = read_style(typed.style)
+        if isinstance(style, BadStyle):
+            return await self.edited(found, None, typed, refused=style)
+        made = await self._planner.create(found.organization_id, **typed.wanted(cron, style))
         if isinstance(made, Schedule):
             return go(f"/schedules/{made.id}", told="created")
         return await self.edited(found, None, typed, refused=_why(made))
@@ -214,7 +228,10 @@ class _SchedulePages:
         cron = read_times(typed.times)
         if isinstance(cron, str):
             return await self.edited(found, schedule, typed, refused=sentence(cron), at="times")
-        changes = cast("ScheduleChanges", differing(typed.wanted(cron), schedule))
+        style = read_style(typed.style)
+        if isinstance(style, BadStyle):
+            return await self.edited(found, schedule, typed, refused=style)
+        changes = cast("ScheduleChanges", differing(typed.wanted(cron, style), schedule))
         made = await self._planner.change(found.organization_id, schedule.id, **changes)
         if isinstance(made, Schedule):
             return go(f"/schedules/{made.id}", told="saved")
@@ -240,7 +257,8 @@ class _SchedulePages:
         if found.is_partial:
             shown = {**self._previewed(schedule, typed), "partial": True}
             return self._pages.part(found, "schedule_preview.html", shown)
-        return await self.edited(found, schedule, typed)
+        style = await preview_of_override(self._dashboard, found, form) if typed.style else None
+        return await self.edited(found, schedule, typed, style_preview=style)
 
     def _previewed(self, schedule: Schedule | None, typed: _Typed) -> dict[str, Any]:
         """Give the next firings as the form has them."""
@@ -267,6 +285,7 @@ def _typed(form: Form) -> _Typed:
         brand=form.text("brand"),
         publish=form.is_on("publish"),
         enabled=form.is_on("enabled"),
+        style=OVERRIDE.typed(form),
     )
 
 
@@ -280,6 +299,7 @@ def _typed_of(schedule: Schedule) -> _Typed:
         brand=schedule.brand_identity_id or "",
         publish=schedule.auto_publish,
         enabled=schedule.enabled,
+        style=style_body(schedule.house_style) or {},
     )
 
 

@@ -1,5 +1,6 @@
 """Event triggers: which events start what, and what a trigger would have started."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from attrs import field, frozen
@@ -8,6 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import PREVIEWING
+from contentsvc_core.content.house_style import BadStyle, read_style, style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import TooMany
@@ -29,6 +31,8 @@ from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.forms import Form
 from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.style_form import OVERRIDE, fault_of
+from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, shown_override
 from contentsvc_http.dashboard.trigger_preview import Preview, preview_of
 from contentsvc_http.dashboard.visits import ROOT, Forbidden, Visit, change, visit
 from contentsvc_http.dashboard.words import CONTENT, EVENTS, events_of, sentence, some_of
@@ -59,6 +63,8 @@ class _Typed:
     brand: str = ""
     publish: bool = False
     enabled: bool = True
+    #: The override of the house style, as JSON for the core's reader.
+    style: Mapping[str, Any] = field(factory=dict[str, Any])
 
     @property
     def providers(self) -> list[str]:
@@ -177,8 +183,16 @@ class _TriggerPages:
         return trigger
 
     async def edited(
-        self, found: Visit, trigger: Trigger | None, typed: _Typed, *, refused: str | None = None
+        self,
+        found: Visit,
+        trigger: Trigger | None,
+        typed: _Typed,
+        *,
+        refused: str | BadStyle | None = None,
+        style_preview: ShownStyle | None = None,
     ) -> Response[Any]:
+        bad_style = refused if isinstance(refused, BadStyle) else None
+        told = fault_of(refused) if isinstance(refused, BadStyle) else refused
         has = await connected(self._dashboard, found.organization_id)
         shown: dict[str, Any] = {
             "trigger": trigger,
@@ -191,8 +205,9 @@ class _TriggerPages:
             "outputs": content_choices(),
             "events": [Choice(value=kind, label=EVENTS[kind]) for kind in EVENT_TYPES],
             "name_limit": NAME_LIMIT,
-            "error": refused,
-            "faults": {} if refused is None else faults_in(refused),
+            "error": told,
+            "faults": faults_in(refused) if isinstance(refused, str) else {},
+            "style": shown_override(found, typed.style, refused=bad_style, preview=style_preview),
         }
         title = "New trigger" if trigger is None else _title(trigger, has)
         status = 200 if refused is None else _INVALID
@@ -202,7 +217,10 @@ class _TriggerPages:
         typed = _typed(form)
         if len(typed.providers) > 1:
             return await self.edited(found, None, typed, refused=sentence(SEVERAL_PROVIDERS))
-        made = await self._editor.create(found.organization_id, **typed.wanted())
+        style = read_style(typed.style)
+        if isinstance(style, BadStyle):
+            return await self.edited(found, None, typed, refused=style)
+        made = await self._editor.create(found.organization_id, **typed.wanted(), house_style=style)
         if isinstance(made, Trigger):
             return go(f"/triggers/{made.id}", told="created")
         return await self.edited(found, None, typed, refused=_why(made))
@@ -212,7 +230,13 @@ class _TriggerPages:
         typed = _typed(form)
         if len(typed.providers) > 1:
             return await self.edited(found, trigger, typed, refused=sentence(SEVERAL_PROVIDERS))
-        made = await self._editor.change(found.organization_id, trigger.id, **_changes(typed, trigger))
+        style = read_style(typed.style)
+        if isinstance(style, BadStyle):
+            return await self.edited(found, trigger, typed, refused=style)
+        changes = _changes(typed, trigger)
+        if style != trigger.house_style:
+            changes["house_style"] = style
+        made = await self._editor.change(found.organization_id, trigger.id, **changes)
         if isinstance(made, Trigger):
             return go(f"/triggers/{made.id}", told="saved")
         return await self.edited(found, trigger, typed, refused=_why(made))
@@ -236,7 +260,9 @@ class _TriggerPages:
             preview = await self._previewed(found, typed)
             shown = {"preview": preview, "is_off": not typed.enabled, "partial": True}
             return self._pages.part(found, "trigger_preview.html", shown)
-        return await self.edited(found, await self.standing(found, edits) if edits else None, typed)
+        trigger = await self.standing(found, edits) if edits else None
+        style = await preview_of_override(self._dashboard, found, form) if typed.style else None
+        return await self.edited(found, trigger, typed, style_preview=style)
 
     async def _previewed(self, found: Visit, typed: _Typed) -> Preview:
         wanted = typed.wanted()
@@ -267,6 +293,7 @@ def _typed(form: Form) -> _Typed:
         brand=form.text("brand"),
         publish=form.is_on("publish"),
         enabled=form.is_on("enabled"),
+        style=OVERRIDE.typed(form),
     )
 
 
@@ -280,6 +307,7 @@ def _typed_of(trigger: Trigger) -> _Typed:
         brand=trigger.brand_identity_id or "",
         publish=trigger.auto_publish,
         enabled=trigger.enabled,
+        style=style_body(trigger.house_style) or {},
     )
 
 

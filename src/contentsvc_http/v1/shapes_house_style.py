@@ -54,7 +54,9 @@ class HouseStyleBody(TypedDict, total=False):
     hideAuthors: list[str]
     hideReleaseChores: bool
     foldUpkeep: bool
+    upkeepPosts: Literal["skip", "write"]
     foldSections: list[_Foldable]
+    emoji: bool
     commitHashes: bool
     links: bool
     details: bool

@@ -81,6 +81,27 @@ def test_a_push_of_upkeep_alone_is_silent_and_a_release_never_is(message: str) -
     assert announced(release("v1.2.0"), push(message)).markdown
 
 
+@pytest.mark.parametrize(
+    ("messages", "title", "markdown"),
+    [
+        (["docs: spell it"], "Docs: spell it", "## Documentation\n\n- Spell it\n"),
+        (
+            ["chore(deps): bump oil from 1 to 2", "chore(deps): bump tea from 1 to 2", "ci: twice"],
+            "2 dependency changes and 1 internal change",
+            "## Dependencies\n\n- Bump oil from 1 to 2\n- Bump tea from 1 to 2\n\n## Internal changes\n\n- Twice\n",
+        ),
+        (["Release v1.2"], None, None),
+        (["feat: ring", "docs: spell it"], "Ring", "## Added\n\n- Ring\n\nAlso 1 documentation change.\n"),
+    ],
+)
+def test_upkeep_alone_is_listed_when_such_posts_are_asked_for(
+    messages: list[str], title: str | None, markdown: str | None
+) -> None:
+    options = ChangelogOptions(upkeep_posts="write", commit_hashes=False, contributors=False, links=False)
+    draft = written(push(*(commit(each, url="") for each in messages)), options=options)
+    assert (draft and draft.title, draft and draft.markdown) == (title, markdown)
+
+
 def test_a_push_with_a_merge_is_one_entry_with_its_title_number_and_authors() -> None:
     zoe = Author(name="Zoe", email="", username="zoe")
     draft = draft_of(
@@ -131,6 +152,7 @@ def test_the_authors_prose_stands_below_and_sub_commits_never_do() -> None:
         (ChangelogOptions(), ["**bell:** Ring", "Sing", "**lid:** Drip"]),
         (ChangelogOptions(hidden=frozenset({"BELL", "fix"})), ["Sing", "**rope:** Cut"]),
         (ChangelogOptions(hidden_authors=frozenset({"Zoe"})), ["**bell:** Ring", "**lid:** Drip"]),
+        (ChangelogOptions(hidden=frozenset({"Fixed"})), ["**bell:** Ring", "Sing"]),
         (ChangelogOptions(hidden_paths=("lib/*",)), ["**bell:** Ring", "Sing"]),
         (ChangelogOptions(folded=frozenset({Section.FIXED, Section.BREAKING})), ["**bell:** Ring", "Sing"]),
     ],
@@ -158,8 +180,17 @@ def test_how_it_looks_is_a_choice() -> None:
     )
     draft = written(push("feat: ring (#1)", "feat: sing"), options=options)
     assert draft is not None
-    sha = sha_of("1 feat: sing")[:7]
-    assert draft.markdown == f"## New \\*things\\*\n\n- Ring (#1)\n- Sing ({sha})\n"
+    assert draft.markdown == "## New \\*things\\*\n\n- Ring (#1)\n- Sing\n"
+
+
+def test_headings_begin_with_an_emoji_when_it_is_asked_for() -> None:
+    messages = ("feat!: ring", "feat: sing", "fix: drip", "perf: boil sooner", "docs: spell it", "Sing again")
+    options = ChangelogOptions(emoji=True, fold_upkeep=False, headings={Section.FIXED: "Mended"})
+    draft = written(push(*messages), options=options)
+    assert draft is not None
+    told = headings(draft.markdown)
+    assert told[:3] == ["💥 Breaking changes", "✨ Added", "Mended"]
+    assert [heading for heading in told if heading.isascii()] == ["Mended", "Contributors"]
 
 
 def test_commits_that_came_before_on_another_branch_are_ignored() -> None:

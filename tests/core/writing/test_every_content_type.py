@@ -11,6 +11,7 @@ from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
 from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
+from contentsvc_core.content.writing import Draft, Silence
 from contentsvc_core.webhooks.events import Author
 
 _POSTS = [each for each in ContentType if each is not ContentType.CHANGELOG]
@@ -20,7 +21,7 @@ _SHORT = [ContentType.BLOG_POST, ContentType.LINKEDIN_POST, ContentType.TWITTER_
 @pytest.mark.parametrize("content_type", ContentType)
 @pytest.mark.parametrize("messages", [(), ("Release v1.2",), ("feat: a", 'Revert "feat: a"'), ("chore: bump to v1.2",)])
 def test_there_is_no_post_when_nothing_is_left_to_tell(content_type: ContentType, messages: tuple[str, ...]) -> None:
-    assert write_content(brief(content_type, push(*messages))) is None
+    assert isinstance(write_content(brief(content_type, push(*messages))), Silence)
 
 
 @pytest.mark.parametrize("content_type", _SHORT)
@@ -31,8 +32,8 @@ def test_upkeep_alone_is_no_news(content_type: ContentType) -> None:
         "refactor: one thermostat",
         "fix(docs): mend a typo",
     )
-    assert write_content(brief(content_type, push(*upkeep))) is None
-    assert write_content(brief(content_type, push(*upkeep, "fix: stop the drip"))) is not None
+    assert isinstance(write_content(brief(content_type, push(*upkeep))), Silence)
+    assert isinstance(write_content(brief(content_type, push(*upkeep, "fix: stop the drip"))), Draft)
 
 
 def test_an_investor_update_tells_of_upkeep_alone() -> None:

@@ -9,6 +9,7 @@ from contentsvc_core.content.forms import silence, write_content
 from contentsvc_core.content.forms.notes import notes_of, plain_line
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.sections import Section
+from contentsvc_core.content.writing import Draft, Silence
 
 _POSTS: Final = [each for each in ContentType if each is not ContentType.CHANGELOG]
 _NOTES: Final = """\
@@ -80,7 +81,7 @@ def test_a_line_of_markdown_is_read_as_text(markdown: str, shown: str) -> None:
 @pytest.mark.parametrize("content_type", _POSTS)
 def test_every_post_takes_lead_and_entries_from_the_notes(content_type: ContentType) -> None:
     draft = write_content(brief(content_type, push("feat: add a sponsor"), release=release(body=_NOTES)))
-    assert draft is not None
+    assert isinstance(draft, Draft)
     assert "The lid closes by itself now." in draft.markdown
     assert "sponsor" not in draft.title + draft.markdown
     assert ("dded a" in draft.markdown) is (content_type is not ContentType.TWITTER_POST)
@@ -108,8 +109,7 @@ def test_a_blog_post_shows_notes_without_a_list_as_they_are() -> None:
 def test_there_is_no_post_about_nothing_that_users_notice(content_type: ContentType) -> None:
     for events in ((release(),), (push("docs: spell it right", "chore(deps): bump cup from 1 to 2"), release())):
         given = brief(content_type, *events)
-        assert write_content(given) is None
-        assert "no change that readers of a" in str(silence(given))
+        assert write_content(given) == Silence(reason=str(silence(given)))
     assert silence(brief(content_type, push("feat: ring"))) is None
 
 
@@ -117,7 +117,9 @@ def test_there_is_no_post_about_nothing_that_users_notice(content_type: ContentT
 def test_social_posts_in_another_language_need_a_model(content_type: ContentType) -> None:
     voice = brand(language="German")
     english = brief(content_type, push("feat: ring at noon for the guests"), brand=voice)
-    assert write_content(english) is None
-    assert str(silence(english)).endswith("in German needs a language model: the changes are described in English")
+    written = write_content(english)
+    assert isinstance(written, Silence)
+    assert written.reason.endswith("in German needs a language model: the changes are described in English")
     assert silence(english, translates=True) is None
-    assert write_content(brief(content_type, push("feat: Glocke läutet für die Gäste"), brand=voice)) is not None
+    german = push("feat: Glocke läutet für die Gäste")
+    assert isinstance(write_content(brief(content_type, german, brand=voice)), Draft)

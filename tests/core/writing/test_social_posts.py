@@ -13,7 +13,7 @@ from contentsvc_core.content.forms.linkedin_post import HOOK_LIMIT, LINKEDIN_LIM
 from contentsvc_core.content.forms.plain_text import URL_WEIGHT, hashtag, weight
 from contentsvc_core.content.forms.twitter_post import TWEET_LIMIT
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.content.writing import Brief, Chapter, Draft
 from contentsvc_core.webhooks.events import Author, Event
 
 _LINKEDIN, _TWITTER = ContentType.LINKEDIN_POST, ContentType.TWITTER_POST
@@ -64,9 +64,10 @@ def test_posts_fit_whatever_is_in_them(
         )
         for kind in (_TWITTER, _LINKEDIN)
     ]
-    if None in told:
+    markdown = [draft.markdown for draft in told if isinstance(draft, Draft)]
+    if len(markdown) < len(told):
         return
-    tweet, linkedin = (draft.markdown for draft in told if draft)
+    tweet, linkedin = markdown
     assert _counted(tweet) <= TWEET_LIMIT
     assert len(linkedin) <= LINKEDIN_LIMIT
     assert linkedin.count("•") <= 5 or "•" in subject + other + project + company + tag

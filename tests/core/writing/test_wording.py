@@ -1,17 +1,18 @@
 """Tense, tone, audience, plain text: what makes a list of commits a text."""
 
 from itertools import permutations
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from attrs import evolve
-from writing_samples import MONTH, brand, push, written
+from writing_samples import MONTH, brand, push, release, written
 
 from contentsvc_core.content.brand import ToneProfile, unheard
 from contentsvc_core.content.forms.tense import in_past
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.webhooks.events import Event
 
 _POSTS: Final = [each for each in ContentType if each is not ContentType.CHANGELOG]
 #: Words of the sample month: a line that has one is its author's.
@@ -58,17 +59,27 @@ def test_a_line_says_its_kind_only_where_its_words_do_not(message: str, told: st
     assert written(ContentType.TWITTER_POST, message).markdown.startswith(f"Here is what is new in kettle. {told}.")
 
 
-@pytest.mark.parametrize("content_type", _POSTS)
-def test_each_tone_changes_a_third_of_the_lines_that_are_ours(content_type: ContentType) -> None:
+@pytest.mark.parametrize("content_type", ContentType)
+@pytest.mark.parametrize(
+    ("events", "more"),
+    [
+        (MONTH, {}),
+        ([push("fix: stop the drip")], {"window": None}),
+        ([push("feat: close the lid", "fix: stop the drip")], {"window": None, "release": release()}),
+        ([], {"window": None, "release": release(body="- feat: close the lid\n")}),
+    ],
+    ids=["month", "push", "release", "notes"],
+)
+def test_each_tone_changes_a_third_of_the_lines_that_are_ours(
+    content_type: ContentType, events: list[Event], more: dict[str, Any]
+) -> None:
     def ours(tone: ToneProfile, language: str) -> list[str]:
         voice = brand(tone=tone, language=language, company="Acme")
-        lines = written(content_type, *MONTH, brand=voice).markdown.splitlines()
-        # Of a line that has words of both, the part before theirs counts.
-        return [
-            line if index else line[:30]
-            for index, line in enumerate(lines)
-            if line and (index == 0 or not any(word in line for word in _THEIRS))
-        ]
+        draft = written(content_type, *events, brand=voice, **more)
+        first, *rest = draft.markdown.splitlines()
+        # The first line may go on with their words: its beginning counts.
+        lines = [draft.title, first[:30], *rest]
+        return [line for line in lines if line and not any(word in line for word in _THEIRS)]
 
     languages = ["English"] if content_type in {ContentType.LINKEDIN_POST, ContentType.TWITTER_POST} else PHRASEBOOKS
     for language in languages:

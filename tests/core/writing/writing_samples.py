@@ -12,10 +12,10 @@ from attrs import evolve
 
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
-from contentsvc_core.content.forms import silence, write_content
+from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import LookbackWindow
-from contentsvc_core.content.writing import Brief, Chapter, Draft
+from contentsvc_core.content.writing import Brief, Chapter, Draft, Silence
 from contentsvc_core.webhooks.events import Author, Commit, Event, Push, Release
 
 HOST: Final = "https://codehost.example/acme/kettle"
@@ -115,14 +115,14 @@ def written(content_type: ContentType, *events: Event | str, **more: Any) -> Dra
     others = [each for each in events if not isinstance(each, str)]
     pushed = [push(*messages)] if messages else []
     draft = write_content(brief(content_type, *pushed, *others, **more))
-    assert draft is not None
+    assert isinstance(draft, Draft)
     return draft
 
 
 def check_golden(path: Path, told: Brief) -> None:
     """Compare what is written from a brief with a file, or why nothing is; ``make golden`` writes the file instead."""
     draft = write_content(told)
-    text = f"(no post: {silence(told)})\n" if draft is None else f"{draft.title}\n\n{draft.markdown}"
+    text = f"(no post: {draft.reason})\n" if isinstance(draft, Silence) else f"{draft.title}\n\n{draft.markdown}"
     if os.environ.get("GOLDEN") == "write":
         path.write_text(text, "utf-8")
     assert text == path.read_text("utf-8")
@@ -132,7 +132,7 @@ def of_several(content_type: ContentType, events: Mapping[str, tuple[Event, ...]
     """The draft about several repositories."""
     chapters = [Chapter(repository=name, events=each) for name, each in events.items()]
     draft = write_content(evolve(brief(content_type, **more), chapters=chapters))
-    assert draft is not None
+    assert isinstance(draft, Draft)
     return draft
 
 

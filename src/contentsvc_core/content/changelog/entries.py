@@ -21,8 +21,13 @@ _SHORT_SHA: Final = 7
 def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOptions = DEFAULT_OPTIONS) -> str:
     """Return the lines of one change: ``- **scope:** description ([#12](…)) ([abc1234](…))``, notes, details."""
     label = f"**{inline(change.label)}:** " if change.label and voice.technical else ""
-    hashes = options.commit_hashes or not change.numbers
-    linked = references(change, base if options.links else None, voice.phrases, commits=hashes, links=options.links)
+    linked = references(
+        change,
+        base if options.links else None,
+        voice.phrases,
+        commits=options.commit_hashes,
+        links=options.links,
+    )
     line = " ".join([f"- {label}{inline(change.text)}", *(linked if voice.technical else [])])
     if notes := [inline(note) for note in notes_of(change, _NOTES_SHOWN)]:
         return f"{line}\n  > " + "\n  >\n  > ".join(notes)

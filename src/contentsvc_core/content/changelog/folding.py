@@ -28,7 +28,7 @@ def folded(changes: Iterable[Change], page: str | None, voice: Voice) -> list[st
     if not hidden:
         return []
     counts = phrases.enumerated(counted_upkeep(hidden, phrases))
-    line = phrases.also_upkeep.format(counts=counts)
+    line = phrases.also_upkeep.of(voice.tone).format(counts=counts)
     if page is not None and voice.technical:
         line = f"{line} ({link(phrases.all_commits, page)})"
     packages = _packages(hidden, phrases) if voice.technical else ""

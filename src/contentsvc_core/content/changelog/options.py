@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from fnmatch import translate
 from functools import cached_property
-from typing import Final, final
+from typing import Final, Literal, final
 
 from attrs import field, frozen
 
@@ -24,7 +24,7 @@ def _casefolded(words: frozenset[str]) -> frozenset[str]:
 class ChangelogOptions:
     """The switches of the changelog writer; the defaults are what most readers want."""
 
-    #: Types and scopes of changes that stay out. A breaking or a security change is never hidden.
+    #: Sections, types and scopes of changes that stay out. A breaking or a security change is never hidden.
     hidden: frozenset[str] = field(default=frozenset(), converter=_casefolded)
     #: Patterns of paths (``vendor/*``): what touches such files alone stays out.
     hidden_paths: tuple[str, ...] = field(default=(), converter=tuple)
@@ -34,11 +34,15 @@ class ChangelogOptions:
     folded: frozenset[Section] = frozenset()
     #: Whether documentation, dependencies and internal work are one closing line; else each has its list.
     fold_upkeep: bool = True
+    #: ``write`` or ``skip``: whether upkeep alone makes a changelog. A release always makes one.
+    upkeep_posts: Literal["skip", "write"] = "skip"
     #: Whether commits that only make a release (version bumps, updates of a changelog file) stay out.
     hide_release_chores: bool = True
     #: Headings instead of those of the language.
     headings: Mapping[Section, str] = field(factory=dict[Section, str])
-    #: Whether entries name their commits. An entry without a pull request names them in any case.
+    #: Whether headings of sections begin with an emoji; one of ``headings`` stands as it is.
+    emoji: bool = False
+    #: Whether entries name their commits.
     commit_hashes: bool = True
     #: Whether numbers and commits are links.
     links: bool = True

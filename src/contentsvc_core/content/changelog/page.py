@@ -21,11 +21,28 @@ from contentsvc_core.content.changelog.report import Part, Stage
 from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.voice import Voice
 from contentsvc_core.content.changelog.wording import masked_line
+from contentsvc_core.content.sections import Section
 from contentsvc_core.webhooks.events import Release
 
 #: In characters: the notes of one release among several.
 _NOTES_LIMIT: Final = 4_000
 _HEADING_LIMIT: Final = 80
+#: What headings begin with where the options ask for emoji; none needs a variation selector.
+_EMOJI: Final = {
+    Section.BREAKING: "💥",
+    Section.SECURITY: "🔒",
+    Section.ADDED: "✨",
+    Section.CHANGED: "🔄",
+    Section.DEPRECATED: "⏳",
+    Section.REMOVED: "🔥",
+    Section.FIXED: "🐛",
+    Section.PERFORMANCE: "⚡",
+    Section.REVERTED: "⏪",
+    Section.DOCUMENTATION: "📝",
+    Section.OTHER: "🔹",
+    Section.DEPENDENCIES: "📦",
+    Section.INTERNAL: "🔨",
+}
 
 
 class Page:
@@ -98,9 +115,7 @@ class Page:
     def _sections(self, changes: Sequence[Change], base: str | None, mark: str) -> None:
         shown = [change for change in changes if change.shown]
         for section, of_section in groupby(shown, key=lambda change: change.section):
-            named = self._options.headings.get(section)
-            words = inline(masked_line(named, _HEADING_LIMIT)) if named else self._voice.phrases.headings[section]
-            heading = f"{mark} {words}"
+            heading = f"{mark} {self._heading(section)}"
             lines: list[str] = []
             self._room -= len(heading) + 5
             for change in of_section:
@@ -113,6 +128,12 @@ class Page:
                     lines.append(line)
             if lines:
                 self._blocks += [heading, "\n".join(lines)]
+
+    def _heading(self, section: Section) -> str:
+        if named := self._options.headings.get(section):
+            return inline(masked_line(named, _HEADING_LIMIT))
+        words = self._voice.heading(section)
+        return f"{_EMOJI[section]} {words}" if self._options.emoji else words
 
     def _add(self, blocks: list[str]) -> bool:
         size = sum(len(block) + 2 for block in blocks)

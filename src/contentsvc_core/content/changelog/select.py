@@ -148,7 +148,8 @@ def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
     message = entry.message
     first = entry.commits[0].commit
     return (
-        message.kind in options.hidden
+        kind.section.name.casefold() in options.hidden
+        or message.kind in options.hidden
         or (message.scope or "").casefold() in options.hidden
         or options.hides_author(first.author)
         or options.hides_paths(first)

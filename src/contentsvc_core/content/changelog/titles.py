@@ -57,13 +57,13 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
     if news and not leading:
         # What no rule could name is counted, and stands in front of nothing.
         return plain_title(start, phrases.count(len(news), phrases.kinds[Section.OTHER]), "", phrases)
-    if named:
-        if leads := _leads(leading, TITLE_LIMIT - len(start), phrases):
-            return plain_title(start, ", ".join(leads), "", phrases)
-        if hidden := [change for change in changes if not change.shown]:
-            return plain_title(start, phrases.enumerated(counted_upkeep(hidden, phrases)), "", phrases)
+    if named and (leads := _leads(leading, TITLE_LIMIT - len(start), phrases)):
+        return plain_title(start, ", ".join(leads), "", phrases)
+    if named and not changes:
         return plain_title("", phrases.released.format(names=named), "", phrases)
-    return plain_title(start, headline(leading[0], phrases) if leading else "", "", phrases)
+    if leading or (len(changes) == 1 and not named):
+        return plain_title(start, headline((leading or changes)[0], phrases), "", phrases)
+    return plain_title(start, phrases.enumerated(counted_upkeep(changes, phrases)), "", phrases)
 
 
 def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> list[str]:

@@ -8,6 +8,7 @@ from attrs import frozen
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.content.phrases import Phrasebook, phrases_in
+from contentsvc_core.content.sections import Section
 
 _COMPANY_LIMIT: Final = 60
 _UNTECHNICAL: Final = re.compile(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
@@ -35,6 +36,37 @@ class Voice:
     technical: bool
     #: Plain, one line, not escaped; ``""``: nobody in particular.
     company: str
+
+    def heading(self, section: Section) -> str:
+        """Return the heading of a changelog's section: that of Keep a Changelog, or that of blog posts in the tone."""
+        phrases = self.phrases
+        if self.plain or section not in {Section.ADDED, Section.FIXED, *phrases.themes}:
+            return phrases.headings[section]
+        return self.theme(section)
+
+    def theme(self, section: Section) -> str:
+        """Return the heading above changes of one kind in a post that is no changelog."""
+        toned = {Section.ADDED: self.phrases.new, Section.FIXED: self.phrases.fixes}.get(section)
+        return toned.of(self.tone) if toned else self.phrases.themes[section]
+
+    @property
+    def plain(self) -> bool:
+        """Whether changelogs have no words but those of a changelog: the professional tone, and the usual one."""
+        return self.tone is ToneProfile.PROFESSIONAL
+
+    def announcement(self, names: str, *, many: bool) -> str:
+        """Return the sentence that announces releases: plain."""
+        phrases = self.phrases
+        if self.company:
+            return phrases.say(phrases.announced_by.of(self.tone), company=self.company, names=names)
+        return phrases.say((phrases.announced_many if many else phrases.announced_one).of(self.tone), names=names)
+
+    def news(self, subject: str) -> str:
+        """Return the sentence that opens a post about changes without a release: plain."""
+        phrases = self.phrases
+        if self.company and self.company.casefold() != subject.casefold():
+            return phrases.say(phrases.news_by.of(self.tone), company=self.company, subject=subject)
+        return phrases.say(phrases.news.of(self.tone), subject=subject)
 
 
 def voice_of(brand: BrandIdentity | None) -> Voice:

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from contentsvc_core.content.changelog.entries import joined, named
 from contentsvc_core.content.changelog.importance import IMPORTANCE, is_news
-from contentsvc_core.content.changelog.markdown import link
+from contentsvc_core.content.changelog.markdown import inline, link
 from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, MARKDOWN_LIMIT, ChangelogOptions
 from contentsvc_core.content.changelog.page import Page
 from contentsvc_core.content.changelog.people import contributors
@@ -23,6 +23,7 @@ from contentsvc_core.content.changelog.titles import (
     changes_title,
     counted_releases,
     notes_title,
+    plain,
     release_title,
     releases_named,
 )
@@ -47,19 +48,25 @@ def write_changelog(brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS) -
         options: What to hide, what to fold and how it looks.
 
     Returns:
-        The post, or ``None`` when there is nothing to tell: upkeep alone, and no release.
+        The post, or ``None`` when there is nothing to tell: no release, and no change beside upkeep, unless the options
+        ask for posts about upkeep.
     """
     voice = voice_of(brief.brand)
     parts = report_of(brief, options, voice.phrases)
     if brief.release is not None:
         return _announcement(brief, brief.release, parts[0], options)
     told = [part for part in parts if part.releases or any(map(is_news, part.changes))]
+    if not told and options.upkeep_posts == "write":
+        # Nothing else is there to be read: the upkeep is listed.
+        options = evolve(options, fold_upkeep=False, folded=frozenset())
+        parts = report_of(brief, options, voice.phrases)
+        told = [part for part in parts if part.changes]
     if not told:
         return None
     several = len(parts) > 1
     in_window = several or brief.window is not None
-    start = _first_line(told, None, voice, brief) if in_window else []
-    page = Page(voice, options, start, _ending(told, options, voice.phrases, brief.left_out))
+    start = [*_opening(told, None, voice), *(_first_line(told, None, voice, brief) if in_window else [])]
+    page = Page(voice, options, start, _ending(told, options, voice, brief.left_out))
     for part in told:
         page.write(part, several=several)
     return Draft(title=_title(told, voice.phrases, in_window=in_window), markdown=page.markdown())
@@ -72,22 +79,38 @@ def _announcement(brief: Brief, release: Release, part: Part, options: Changelog
         f"**{phrases.full_changelog}** {compared}"
         for compared in compare_links(brief.previous_tag, release.tag_name, part.base)
     ]
+    opening = _opening([part], release, voice)
     notes, cut = clean(release.body or "", options.longest - _NOTES_ROOM)
     if notes:
-        blocks = [notes, *([cut_notes(release, phrases)] if cut else [])]
+        blocks = [*opening, notes, *([cut_notes(release, phrases)] if cut else [])]
         if part.base is None or f"{part.base}/compare/".casefold() not in notes.casefold():
             blocks += compare
         return Draft(title=notes_title(release, part.repository, first_items(notes), phrases), markdown=joined(blocks))
     title = release_title(release, part.repository, phrases, part.changes)
     if not part.changes:
         busy = any(stage.busy for stage in part.stages)
-        return Draft(title=title, markdown=joined([without_notes(release, phrases, busy=busy), *compare]))
-    start = _first_line([part], release, voice, brief)
+        return Draft(title=title, markdown=joined([*opening, without_notes(release, phrases, busy=busy), *compare]))
+    start = [*opening, *_first_line([part], release, voice, brief)]
     if not any(change.shown for change in part.changes):
         start.append(without_notes(release, phrases, busy=True))
-    page = Page(voice, options, start, _ending([part], options, phrases, brief.left_out))
+    page = Page(voice, options, start, _ending([part], options, voice, brief.left_out))
     page.write(evolve(part, releases=()), several=False)
     return Draft(title=title, markdown=page.markdown())
+
+
+def _opening(parts: Sequence[Part], release: Release | None, voice: Voice) -> list[str]:
+    """Return the sentence that opens a changelog; the plain tone has none."""
+    if voice.plain:
+        return []
+    phrases = voice.phrases
+    releases = [release] if release else [each for part in parts for each in part.releases]
+    if release is not None:
+        names = releases_named(releases, parts[0].project, phrases)
+    else:
+        names = _releases_named([part for part in parts if part.releases], phrases)
+    if names:
+        return [inline(plain(voice.announcement(names, many=len(releases) > 1)))]
+    return [inline(voice.news(_projects_named(parts, phrases) or phrases.count(len(parts), phrases.repository_count)))]
 
 
 def _first_line(parts: Sequence[Part], release: Release | None, voice: Voice, brief: Brief) -> list[str]:
@@ -161,8 +184,9 @@ def _releases_named(parts: Sequence[Part], phrases: Phrasebook) -> str:
     return phrases.enumerated([releases_named(part.releases, part.project, phrases) for part in parts])
 
 
-def _ending(parts: Sequence[Part], options: ChangelogOptions, phrases: Phrasebook, left_out: int) -> list[str]:
-    """Give what follows the sections: how complete they are, and who is to be thanked."""
+def _ending(parts: Sequence[Part], options: ChangelogOptions, voice: Voice, left_out: int) -> list[str]:
+    """Return what follows the sections: how complete they are, and who is to be thanked."""
+    phrases = voice.phrases
     blocks: list[str] = []
     if any(part.changes and part.incomplete for part in parts):
         blocks.append(phrases.incomplete.format(n=phrases.number(MAX_COMMITS)))
@@ -178,5 +202,6 @@ def _ending(parts: Sequence[Part], options: ChangelogOptions, phrases: Phraseboo
         newcomer=phrases.newcomer,
     )
     if options.contributors and (shown := named(people, phrases)):
-        blocks += [f"## {phrases.contributors}", ", ".join(shown)]
+        heading = phrases.contributors if voice.plain else phrases.thanks_heading.of(voice.tone)
+        blocks += [f"## {heading}", ", ".join(shown)]
     return blocks

@@ -17,7 +17,6 @@ from contentsvc_core.content.forms.wording import (
     listed,
     opening,
     said_of,
-    theme,
     title_of,
     where_to_read,
 )
@@ -83,7 +82,7 @@ def _section(news: News, kind: Section, lead: Item | None) -> list[str]:
     if not items:
         return []
     lines = _lines(items[:_TOLD], news, lead, explained=_EXPLAINED)
-    return [f"## {theme(kind, news)}", *listed(lines, len(items), news)]
+    return [f"## {news.voice.theme(kind)}", *listed(lines, len(items), news)]
 
 
 def _lines(items: Sequence[Item], news: News, lead: Item | None, *, explained: int) -> list[str]:

@@ -9,18 +9,17 @@ from contentsvc_core.content.forms.blog_post import write_blog_post
 from contentsvc_core.content.forms.investor_update import write_investor_update
 from contentsvc_core.content.forms.linkedin_post import write_linkedin_post
 from contentsvc_core.content.forms.news import News, news_of
+from contentsvc_core.content.forms.silences import why_silent
 from contentsvc_core.content.forms.twitter_post import write_twitter_post
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
-from contentsvc_core.content.writing import Brief, Draft
-from contentsvc_core.workflows.runs import NOTHING_TO_REPORT
+from contentsvc_core.content.writing import Brief, Draft, Silence
 
 _NAMES: Final = {
-    ContentType.CHANGELOG: "changelog",
-    ContentType.BLOG_POST: "blog post",
-    ContentType.LINKEDIN_POST: "LinkedIn post",
-    ContentType.TWITTER_POST: "post for X",
-    ContentType.INVESTOR_UPDATE: "investor update",
+    ContentType.BLOG_POST: "a blog post",
+    ContentType.LINKEDIN_POST: "a LinkedIn post",
+    ContentType.TWITTER_POST: "a post for X",
+    ContentType.INVESTOR_UPDATE: "an investor update",
 }
 #: Words that stand in most texts of a language, and in few texts of another one.
 _FREQUENT: Final = {
@@ -40,17 +39,13 @@ _FEW: Final = 2
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-def write_content(brief: Brief) -> Draft | None:
-    """Write what a brief asks for, by rule: no clock, no chance, the same bytes each time.
-
-    Returns:
-        The draft, or ``None`` when there is nothing to write; :func:`silence` says why.
-    """
+def write_content(brief: Brief) -> Draft | Silence:
+    """Write what a brief asks for, by rule: no clock, no chance, the same bytes each time."""
     if brief.content_type is ContentType.CHANGELOG:
-        return write_changelog(brief, brief.options)
+        return write_changelog(brief, brief.options) or Silence(reason=why_silent(brief))
     news = news_of(brief)
-    if _silence(news, brief.content_type, translates=False) is not None:
-        return None
+    if (reason := _silence(news, brief, translates=False)) is not None:
+        return Silence(reason=reason)
     match brief.content_type:
         case ContentType.BLOG_POST:
             return write_blog_post(news, brief)
@@ -70,20 +65,21 @@ def silence(brief: Brief, *, translates: bool = False) -> str | None:
         translates: Whether the writer translates: the rules do not.
     """
     if brief.content_type is ContentType.CHANGELOG:
-        return NOTHING_TO_REPORT if write_changelog(brief, brief.options) is None else None
-    return _silence(news_of(brief), brief.content_type, translates=translates)
+        return why_silent(brief) if write_changelog(brief, brief.options) is None else None
+    return _silence(news_of(brief), brief, translates=translates)
 
 
-def _silence(news: News, content_type: ContentType, *, translates: bool) -> str | None:
+def _silence(news: News, brief: Brief, *, translates: bool) -> str | None:
+    content_type = brief.content_type
     name = _NAMES[content_type]
     if content_type is ContentType.INVESTOR_UPDATE:
-        return None if news.active else NOTHING_TO_REPORT
+        return None if news.active else why_silent(brief, name)
     if not (news.items or news.lead):
-        return f"{NOTHING_TO_REPORT}: no change that readers of a {name} notice"
+        return why_silent(brief, name)
     if content_type in PLAIN_TYPES and not translates:
         asked = next(name for name, book in PHRASEBOOKS.items() if book is news.voice.phrases)
         if (spoken := _language(news, asked)) != asked:
-            return f"a {name} in {asked} needs a language model: the changes are described in {spoken}"
+            return f"{name} in {asked} needs a language model: the changes are described in {spoken}"
     return None
 
 

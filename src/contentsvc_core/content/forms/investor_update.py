@@ -19,7 +19,7 @@ from contentsvc_core.content.forms.news import (
     release_names,
     subject,
 )
-from contentsvc_core.content.forms.wording import as_written, excerpt, listed, said_of, theme
+from contentsvc_core.content.forms.wording import as_written, excerpt, listed, said_of
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.webhooks.events import MAX_COMMITS
@@ -99,7 +99,7 @@ def _shipped(news: News) -> list[str]:
     for kind in THEMES:
         if items := news.of(kind):
             lines = [_completed(item, news) for item in items[:_TOLD]]
-            blocks += [f"### {theme(kind, news)}", *listed(lines, len(items), news)]
+            blocks += [f"### {news.voice.theme(kind)}", *listed(lines, len(items), news)]
     return [f"## {news.voice.phrases.shipped.of(news.voice.tone)}", *blocks] if blocks else []
 
 

@@ -71,25 +71,9 @@ def alike(items: Sequence[Item]) -> tuple[Item, ...]:
 
 def opening(news: News) -> str:
     """Announce the releases, or that there is news: plain, one sentence, in the brand's tone."""
-    voice = news.voice
-    phrases = voice.phrases
-    names = release_names(news)
-    if names and voice.company:
-        return phrases.say(phrases.announced_by.of(voice.tone), company=voice.company, names=names)
-    if names:
-        announced = phrases.announced_many if len(news.releases) > 1 else phrases.announced_one
-        return phrases.say(announced.of(voice.tone), names=names)
-    of = subject(news.active, phrases)
-    if voice.company and voice.company.casefold() != of.casefold():
-        return phrases.say(phrases.news_by.of(voice.tone), company=voice.company, subject=of)
-    return phrases.say(phrases.news.of(voice.tone), subject=of)
-
-
-def theme(kind: Section, news: News) -> str:
-    """Return the heading above changes of one kind, in the brand's tone."""
-    phrases, tone = news.voice.phrases, news.voice.tone
-    toned = {Section.ADDED: phrases.new, Section.FIXED: phrases.fixes}.get(kind)
-    return toned.of(tone) if toned else phrases.themes[kind]
+    if names := release_names(news):
+        return news.voice.announcement(names, many=len(news.releases) > 1)
+    return news.voice.news(subject(news.active, news.voice.phrases))
 
 
 def said_of(item: Item, news: News, *, code: bool = False) -> str:

@@ -116,7 +116,7 @@ class Phrasebook:
     #: What a merge says that brings a fix from a private fork.
     private_fix: str
     #: The one line that upkeep is folded into, and what links to everything.
-    also_upkeep: str
+    also_upkeep: Toned
     all_commits: str
     dependencies: str
     build_actions: Count

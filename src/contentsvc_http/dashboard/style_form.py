@@ -1,0 +1,183 @@
+"""The fields of a house style in forms: those of the organization, and those of an override."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, final
+
+from attrs import frozen
+
+from contentsvc_core.content.house_style import STYLE_FIELDS, BadStyle, HouseStyle, StyleField, value_in_words
+from contentsvc_core.content.style_kinds import FOLDABLE, SECTIONS, Choice, Headings, Length, Sections, Switch, Texts
+from contentsvc_http.dashboard.forms import Form
+
+#: By a field's name on the wire: what the pages call it.
+_LABELS: Final = {
+    "audience": "Who reads it",
+    "headings": "Headings",
+    "hide": "Sections, kinds and scopes to leave out",
+    "hidePaths": "Paths to leave out",
+    "hideAuthors": "Authors to leave out",
+    "hideReleaseChores": "Leave out release chores",
+    "foldUpkeep": "Fold upkeep into one line",
+    "upkeepPosts": "Posts about upkeep alone",
+    "foldSections": "More sections to fold",
+    "emoji": "Emoji in headings",
+    "commitHashes": "Commit hashes",
+    "links": "Links",
+    "details": "Details",
+    "contributors": "Contributors",
+    "bots": "More bots",
+    "longestPost": "Longest post",
+}
+#: The groups of a form and their fields.
+_GROUPS: Final = (
+    ("What is shown", ("audience", "commitHashes", "links", "details", "contributors", "emoji")),
+    ("What is folded", ("foldUpkeep", "hideReleaseChores", "upkeepPosts", "foldSections")),
+    ("What is left out", ("hide", "hidePaths", "hideAuthors", "bots")),
+    ("Headings and length", ("longestPost", "headings")),
+)
+_CHOICES: Final = {"public": "everybody", "team": "the team", "skip": "are not written", "write": "are written"}
+#: Digits of a number in the form: more are no length of a post.
+_DIGITS: Final = 9
+_SWITCH: Final = {True: "yes", False: "no"}
+
+
+@final
+@frozen(kw_only=True)
+class StyleControl:
+    """A field of a form."""
+
+    #: In the form.
+    name: str
+    label: str
+    hint: str
+    #: ``select``, ``lines``, ``checks``, ``number`` or ``headings``.
+    kind: str
+    #: What can be chosen, or the sections that have a heading: values and words.
+    choices: tuple[tuple[str, str], ...] = ()
+    #: The text, or the chosen values.
+    value: Any = ""
+    #: Why the value was refused; ``""``: it was not.
+    fault: str = ""
+    #: Of an override: what the organization sets, in words; ``""``: nothing.
+    inherited: str = ""
+    #: Whether nothing at all is what the override sets; ``None``: that cannot be chosen.
+    none: bool | None = None
+
+
+@final
+@frozen(kw_only=True)
+class StyleForm:
+    """Reads and shows the fields of a house style in a form."""
+
+    #: In front of the names of the fields; ``""``: the form has no others.
+    prefix: str = ""
+    #: What a field says that is not set.
+    unset: str = "default"
+
+    def typed(self, form: Form) -> dict[str, Any]:
+        """Return what was typed, as JSON for the core's reader; a field that was left empty is not set."""
+        typed: dict[str, Any] = {}
+        for each in STYLE_FIELDS:
+            value = self._typed(each, form)
+            if value not in ("", [], {}) or (value != "" and self._none(each) in form.values):
+                typed[each.name] = value
+        return typed
+
+    def groups(
+        self, typed: Mapping[str, Any], refused: BadStyle | None = None, inherited: HouseStyle | None = None
+    ) -> list[tuple[str, list[StyleControl]]]:
+        """Return the controls of the form by group.
+
+        Args:
+            typed: The values by the fields' names on the wire.
+            refused: Which value was refused.
+            inherited: What the organization sets, for an override.
+        """
+        by_name = {each.name: each for each in STYLE_FIELDS}
+        standing: Mapping[str, Any] = {} if inherited is None else inherited.fields
+        return [
+            (group, [self._control(by_name[name], typed, refused, standing) for name in names])
+            for group, names in _GROUPS
+        ]
+
+    def _name(self, each: StyleField) -> str:
+        return f"{self.prefix}{each.name}"
+
+    def _none(self, each: StyleField) -> str:
+        return f"{self._name(each)}.none"
+
+    def _typed(self, each: StyleField, form: Form) -> Any:  # noqa: ANN401  # JSON
+        name = self._name(each)
+        text = form.text(name)
+        match each.kind:
+            case Switch():
+                return {"yes": True, "no": False}.get(text, text)
+            case Texts():
+                return [line.strip() for line in text.splitlines() if line.strip()]
+            case Sections():
+                return list(form.texts(name))
+            case Headings():
+                return {section: given for section in SECTIONS if (given := form.text(f"{name}.{section}"))}
+            case Length():
+                return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else text
+            case _:
+                return text
+
+    def _control(
+        self, each: StyleField, typed: Mapping[str, Any], refused: BadStyle | None, inherited: Mapping[str, Any]
+    ) -> StyleControl:
+        value: Any = typed.get(each.name)
+        kind: str
+        choices: tuple[tuple[str, str], ...] = ()
+        none: bool | None = None
+        shown: Any
+        match each.kind:
+            case Switch():
+                kind, choices = "select", (("", self.unset), ("yes", "yes"), ("no", "no"))
+                shown = _SWITCH.get(value, "") if isinstance(value, bool) else ""
+            case Choice():
+                words = [(name, _CHOICES.get(name, name)) for name in each.kind.names]
+                kind, choices, shown = "select", (("", self.unset), *words), value or ""
+            case Texts():
+                kind, shown = "lines", "\n".join(value or ())
+            case Sections():
+                kind, choices, shown = "checks", _words(FOLDABLE), value or ()
+            case Headings():
+                kind, choices, shown = "headings", _words(SECTIONS), value or {}
+            case Length():
+                kind, shown = "number", "" if value is None else str(value)
+            case _:
+                raise AssertionError(each.kind)
+        if self.prefix and kind in {"lines", "checks", "headings"} and (inherited.get(each.name) or value in ([], {})):
+            none = value in ([], {})
+        return StyleControl(
+            name=self._name(each),
+            label=_LABELS[each.name],
+            hint=each.about,
+            kind=kind,
+            choices=choices,
+            value=shown,
+            fault=fault_of(refused) if refused is not None and refused.field == each.name else "",
+            inherited=value_in_words(inherited[each.name]) if inherited.get(each.name) not in (None, [], {}) else "",
+            none=none,
+        )
+
+
+#: The form of an organization's house style.
+HOUSE_STYLE: Final = StyleForm()
+#: The fields in the forms of triggers and schedules.
+OVERRIDE: Final = StyleForm(prefix="style.", unset="as in the house style")
+
+
+def fault_of(refused: BadStyle) -> str:
+    """Return why a house style was refused, in a sentence."""
+    return f"{_LABELS.get(refused.field, 'The form')} {refused.reason}."
+
+
+def in_words(fields: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    """Return the fields that are set, for people who may not change them."""
+    return [(_LABELS[name], value_in_words(value) or "nothing") for name, value in fields.items()]
+
+
+def _words(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, SECTIONS[name].value) for name in names)

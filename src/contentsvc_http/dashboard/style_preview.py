@@ -1,0 +1,114 @@
+"""What a house style makes of the newest release, for the page of the house style and for overrides."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
+
+from attrs import frozen
+
+from contentsvc_core.content.house_style import BadStyle, HouseStyle, merged, options_of, read_style
+from contentsvc_core.content.writing import Silence
+from contentsvc_core.usecases.preview_style import StylePreview
+from contentsvc_http.dashboard.choices import connected
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.forms import Form
+from contentsvc_http.dashboard.style_form import OVERRIDE, StyleControl, fault_of, in_words
+from contentsvc_http.dashboard.visits import Visit
+
+_NOTHING_YET: Final = "Nothing to preview yet: the preview appears with your first release or push."
+
+
+@final
+@frozen(kw_only=True)
+class ShownStyle:
+    """What a preview shows; what is empty is not shown."""
+
+    #: What the changelog is written from.
+    about: str = ""
+    #: Why there is no changelog.
+    says: str = ""
+    title: str = ""
+    #: Rendered and sanitized as posts are.
+    html: str = ""
+
+
+async def preview_of_style(
+    dashboard: Dashboard,
+    found: Visit,
+    style: HouseStyle | BadStyle | None,
+    *,
+    repository: str = "",
+    brand_identity_id: str | None = None,
+) -> ShownStyle:
+    """Write the changelog of the newest release in a house style, or of the newest pushes.
+
+    Args:
+        dashboard: Its parts.
+        found: Who asks.
+        style: The whole house style; one that is refused is not written, and its fault is shown.
+        repository: The repository ``owner/name`` that is looked at; ``""``: all.
+        brand_identity_id: Who speaks; ``None``: the default.
+    """
+    if isinstance(style, BadStyle):
+        return ShownStyle(says=fault_of(style))
+
+    async def write() -> ShownStyle:
+        made = await dashboard.style_previews.write(
+            found.organization_id, options_of(style), repository=repository, brand_identity_id=brand_identity_id
+        )
+        if made is None:
+            return ShownStyle(says=_NOTHING_YET)
+        if isinstance(made.written, Silence):
+            return ShownStyle(about=_about(made), says=f"With these settings there is no post: {made.written.reason}.")
+        html = await dashboard.renderer.render(made.written.markdown)
+        return ShownStyle(about=_about(made), title=made.written.title, html=html or "")
+
+    return await dashboard.api.shares.heavy(found.organization_id, write)
+
+
+@final
+@frozen(kw_only=True)
+class ShownOverride:
+    """The house style in the form of a trigger or a schedule."""
+
+    groups: Sequence[tuple[str, Sequence[StyleControl]]]
+    #: The fields that differ from the organization's, in words.
+    set: Sequence[tuple[str, str]]
+    #: Why the override as a whole is refused; a field's own fault stands at the field.
+    fault: str
+    #: Whether the fields can be seen at once.
+    open: bool
+    preview: ShownStyle | None
+
+
+def shown_override(
+    found: Visit, typed: Mapping[str, Any], *, refused: BadStyle | None = None, preview: ShownStyle | None = None
+) -> ShownOverride:
+    """Return an override as the form shows it."""
+    return ShownOverride(
+        groups=OVERRIDE.groups(typed, refused, found.organization.house_style),
+        set=in_words(typed),
+        fault=fault_of(refused) if refused is not None and not refused.field else "",
+        open=refused is not None or preview is not None,
+        preview=preview,
+    )
+
+
+async def preview_of_override(dashboard: Dashboard, found: Visit, form: Form) -> ShownStyle:
+    """Preview the form of a trigger or a schedule: its override, its brand identity, and its only repository."""
+    style = read_style(OVERRIDE.typed(form))
+    whole = style if isinstance(style, BadStyle) else merged(found.organization.house_style, style)
+    chosen = form.texts("repositories")
+    repository = ""
+    if len(chosen) == 1:
+        has = await connected(dashboard, found.organization_id)
+        repository = has.full_name(chosen[0].rpartition(":")[2])
+    return await preview_of_style(
+        dashboard, found, whole, repository=repository, brand_identity_id=form.text("brand") or None
+    )
+
+
+def _about(made: StylePreview) -> str:
+    if made.release_tag is not None:
+        return f"Written from the newest release, {made.release_tag} of {made.repository}."
+    pushes = "newest push" if made.pushes == 1 else f"newest {made.pushes} pushes"
+    return f"Written from the {pushes} to {made.repository}: there is no release yet."
