@@ -108,7 +108,7 @@ def test_a_house_style_is_previewed_while_it_is_typed_and_saved(looking: Looking
     preview = page.get_by_role("region", name="Preview")
     expect(preview).to_contain_text("Tune the horn")
 
-    page.get_by_label(re.compile("^Kinds and scopes to leave out")).fill("fog")
+    page.get_by_label(re.compile("^Sections, kinds and scopes to leave out")).fill("fog")
     expect(preview).not_to_contain_text("Tune the horn")
     page.get_by_label("Longest post").fill("12")
     expect(preview).to_contain_text("Longest post must be a whole number from 1,000 to 100,000.")
@@ -118,9 +118,39 @@ def test_a_house_style_is_previewed_while_it_is_typed_and_saved(looking: Looking
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status").first).to_have_text("Saved.")
     expect(preview).not_to_contain_text("Tune the horn")
-    page.get_by_label(re.compile("^Kinds and scopes to leave out")).fill("")
+    page.get_by_label(re.compile("^Sections, kinds and scopes to leave out")).fill("")
     page.get_by_role("button", name="Save").click()
     expect(preview).to_contain_text("Tune the horn")
+
+
+def test_an_override_is_previewed_in_the_form_of_a_schedule_and_saved(looking: Looking) -> None:
+    page = looking.page
+    looking.go("/schedules")
+    page.locator("main a[href*='/schedules/sch_']").first.click()
+    preview = page.get_by_role("region", name="House style: preview")
+    expect(preview).to_contain_text("Open “House style”")
+    page.locator("summary", has_text="House style").click()
+    expect(preview).to_contain_text("Tune the horn")
+
+    hide = page.get_by_label(re.compile("^Sections, kinds and scopes to leave out"))
+    hide.fill("fog")
+    expect(preview).not_to_contain_text("Tune the horn")
+    page.get_by_label("Emoji in headings").select_option("yes")
+    expect(preview).to_contain_text("✨")
+    page.get_by_label("Longest post").fill("12")
+    expect(preview).to_contain_text("Longest post must be a whole number from 1,000 to 100,000.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_label("Longest post")).to_have_attribute("aria-invalid", "true")
+    assert looking.barriers() == []
+    page.get_by_label("Longest post").fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status").first).to_have_text("Saved.")
+    expect(page.locator("summary", has_text="2 fields differ")).to_be_visible()
+    page.locator("summary", has_text="House style").click()
+    page.get_by_label("Emoji in headings").select_option("")
+    hide.fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("summary", has_text="differ")).to_have_count(0)
 
 
 def test_a_trigger_is_previewed_made_switched_off_and_deleted(looking: Looking) -> None:

@@ -92,7 +92,9 @@ def test_a_page_is_whole_and_for_everybody(windows: Windows, name: str, scheme: 
         looking.page.get_by_role("link", name="Edit").click()
         # The preview comes by a script.
         looking.page.locator(".reading li").first.wait_for()
-    if name == "house-style":
+    if name in {"new-trigger", "new-schedule"}:
+        looking.page.locator("summary", has_text="House style").click()
+    if name in {"house-style", "new-trigger", "new-schedule"}:
         # As there.
         looking.page.locator(".reading li").first.wait_for()
     looking.page.get_by_role("heading", level=1).wait_for()

@@ -10,7 +10,7 @@ from tests.crash.traffic import Attempt, Kind, Sending
 from tests.server_process import REPOSITORY_ID
 
 _REPORTED: Final = "another run has reported this release"
-_HIDDEN: Final = "nothing to report"
+_HIDDEN: Final = "1 commit that only makes a release: nothing a reader notices"
 
 
 @final
