@@ -108,6 +108,7 @@ def releases() -> st.SearchStrategy[Release]:
         draft=st.booleans(),
         published_at=st.none() | foreign_text(max_size=30),
         url=foreign_text(max_size=80),
+        commit=st.sampled_from(["", "0" * 40, "f" * 64]),
     )
 
 

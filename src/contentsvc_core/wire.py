@@ -1,6 +1,6 @@
 """Values and their camelCase bodies: what goes over the wire, and the JSON that a store keeps of an event."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +19,12 @@ def camel(name: str) -> str:
     return head + "".join(part.capitalize() for part in rest)
 
 
+_KEPT: Final[Mapping[type, Sequence[str]]] = {
+    Commit: ("distinct", "added", "modified", "removed", "paths_cut"),
+    Release: ("commit",),
+}
+
+
 @cache
 def _converter(*, stored: bool) -> "Converter":
     # Imported on first use: cattrs alone costs as much as half of the core, and a service that only decides needs none.
@@ -32,10 +38,9 @@ def _converter(*, stored: bool) -> "Converter":
         named: dict[str, Any] = {field.name: override(rename=camel(field.name)) for field in fields(cls)}
         if cls is Author:
             named["username"] = override(omit_if_default=True)
-        if cls is Commit:
-            # Specification 6.1 has no such fields; a store keeps them for the writers, where they say something.
-            for name in ("distinct", "added", "modified", "removed", "paths_cut"):
-                named[name] = override(omit_if_default=True, rename=camel(name)) if stored else override(omit=True)
+        # Specification 6.1 and 6.2 have no such fields; a store keeps them for the writers, where they say something.
+        for name in _KEPT.get(cls, ()):
+            named[name] = override(omit_if_default=True, rename=camel(name)) if stored else override(omit=True)
         converter.register_unstructure_hook(cls, make_dict_unstructure_fn(cls, converter, **named))
         converter.register_structure_hook(cls, make_dict_structure_fn(cls, converter, **named))
     return converter

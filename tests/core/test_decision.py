@@ -24,6 +24,7 @@ from contentsvc_core import (
     Provider,
     Push,
     Rejected,
+    Release,
     VerifiedDelivery,
     admit,
     answer,
@@ -36,6 +37,7 @@ from contentsvc_core import strategies as ours
 from contentsvc_core.testing import address, push_body, release_body, signed
 from contentsvc_core.webhooks import decision
 from contentsvc_core.webhooks.providers import CODEHOST
+from contentsvc_core.wire import event_data, event_from_json, event_to_json
 
 AT = address()
 ENDPOINT = Endpoint(address=AT, enabled=True, secrets=("secret",), repository=Belonging.OURS, version=1)
@@ -394,6 +396,27 @@ def test_what_is_not_specified_cannot_be_wrong(distinct: str) -> None:
     assert isinstance(outcome, Processed)
     assert isinstance(outcome.event, Push)
     assert outcome.event.commits[0].distinct == (distinct != "false")
+
+
+@pytest.mark.parametrize(
+    ("target", "commit"),
+    [
+        (f'"{"a1" * 20}"', "a1" * 20),
+        (f'"{"0f" * 32}"', "0f" * 32),
+        *(('"main"', ""), ("null", ""), ("[7]", ""), (f'"{"A1" * 20}"', ""), (f'"{"a" * 41}"', "")),
+    ],
+)
+def test_a_release_keeps_the_hash_of_its_commit_and_nothing_else_that_it_may_be_made_for(
+    target: str, commit: str
+) -> None:
+    body = json.dumps(release_body()).replace('"tag_name":', f'"target_commitish": {target}, "tag_name":')
+    outcome = decided(signed(body.encode(), at=AT, secret="secret", event="release"))
+
+    assert isinstance(outcome, Processed)
+    assert isinstance(outcome.event, Release)
+    assert outcome.event.commit == commit
+    assert "commit" not in event_data(outcome.event)
+    assert event_from_json("release", event_to_json(outcome.event)) == outcome.event
 
 
 def test_foreign_names_of_any_size_are_shown_as_one_short_line() -> None:

@@ -102,6 +102,9 @@ class Release:
     published_at: str | None
     #: Its page at the code host.
     url: str
+    # What follows is kept for the writers and is not part of the wire form (6.2).
+    #: The hash of the commit that the tag was made for; ``""``: the code host names a branch, or nothing.
+    commit: str = ""
 
 
 Event = Push | Release

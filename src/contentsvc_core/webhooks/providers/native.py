@@ -117,6 +117,8 @@ class _ReleaseFields(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     draft: bool
     published_at: str | None
     html_url: str
+    # Not specified either.
+    target_commitish: msgspec.Raw = _EMPTY
 
 
 class _Release(msgspec.Struct, kw_only=True, frozen=True, gc=False):
@@ -129,6 +131,8 @@ _ANY: Final = msgspec.json.Decoder(_Object)
 _PUSH: Final = msgspec.json.Decoder(_Push)
 _RELEASE: Final = msgspec.json.Decoder(_Release)
 
+#: The whole hash of a commit in JSON, SHA-1 or SHA-256.
+_HASH: Final = re.compile(rb'"([0-9a-f]{40}(?:[0-9a-f]{24})?)"')
 #: A string in JSON, whole; possessive, so that each byte is looked at once.
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
@@ -186,10 +190,16 @@ def read_release(body: bytes) -> Reading:
             draft=release.draft,
             published_at=_optional(release.published_at),
             url=_storable(release.html_url),
+            commit=_hash(release.target_commitish),
         ),
         repository_id=native.repository.id,
         repository=one_line(native.repository.full_name, _NAME_LENGTH),
     )
+
+
+def _hash(target: msgspec.Raw) -> str:
+    found = _HASH.fullmatch(bytes(target))
+    return found[1].decode() if found else ""
 
 
 class _Paths:
