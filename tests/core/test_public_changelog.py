@@ -214,11 +214,11 @@ def test_posts_about_one_release_stand_together() -> None:
 
     found = by_release([two, blog, POST, one, other, *unknown])
 
-    assert [(each.tag, each.repository, [post.id for post in each.posts]) for each in found] == [
-        ("v2", "acme/lighthouse", ["c"]),
-        ("v1", "acme/lighthouse", ["b", "a"]),
-        ("v1", "acme/tea", ["d"]),
-        ("v1", "", ["e"] * 5),
+    assert [(each.tags, each.repository, [post.id for post in each.posts]) for each in found] == [
+        (("v2",), "acme/lighthouse", ["c"]),
+        (("v1",), "acme/lighthouse", ["b", "a"]),
+        (("v1",), "acme/tea", ["d"]),
+        (("v1",), "", ["e"] * 5),
     ]
 
 

@@ -7,6 +7,7 @@ from attrs import field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, ChangelogOptions
+from contentsvc_core.content.packages import PackageTag
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.windows import LookbackWindow
@@ -25,6 +26,19 @@ class Chapter:
     #: What the code host says about pull requests that the events name, by number; empty: it was not asked, or did not
     #: answer. One without a number in any subject is found by its ``merged_sha``.
     pull_requests: Mapping[int, PullRequest] = field(factory=dict[int, PullRequest])
+    #: The packages that its tags name, in order; empty: its tags name none.
+    packages: tuple[str, ...] = field(converter=tuple, default=())
+
+
+@final
+@frozen(kw_only=True)
+class PackageRelease:
+    """The release of one package, announced together with those of others."""
+
+    release: Release
+    tag: PackageTag
+    #: The tag of the package's release before, when one is known.
+    previous_tag: str | None = None
 
 
 @final
@@ -39,6 +53,9 @@ class Brief:
     release: Release | None = None
     #: The tag of the release before ``release``, when one is known.
     previous_tag: str | None = None
+    #: Several packages of one repository that were released on one commit, the greatest step first; ``release`` is
+    #: ``None`` then.
+    packages: tuple[PackageRelease, ...] = field(converter=tuple, default=())
     #: How many earlier events of the window were too much to be read; what is written says so.
     left_out: int = 0
     #: The stretch of time that is reported, when it was asked for so.
@@ -52,6 +69,13 @@ class Brief:
     def repository(self) -> str:
         """Give the names of the repositories, e.g. for a title."""
         return ", ".join(chapter.repository for chapter in self.chapters)
+
+    @property
+    def announced(self) -> tuple[Release, ...]:
+        """Return the releases that the content announces, the leading one first; none in a window or for a push."""
+        if self.release is not None:
+            return (self.release,)
+        return tuple(package.release for package in self.packages)
 
     @property
     def events(self) -> tuple[Event, ...]:

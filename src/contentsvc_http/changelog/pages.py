@@ -11,6 +11,7 @@ from markupsafe import Markup
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.html import EXCERPT, excerpt, nested
 from contentsvc_core.content.public.months import Month
+from contentsvc_core.content.public.releases import tags_of
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.changelog.assets import asset_url
 from contentsvc_http.changelog.reading import Part, Shown
@@ -79,7 +80,7 @@ _ENVIRONMENT: Final = page_environment("contentsvc_http.changelog")
 _globals: dict[str, Any] = _ENVIRONMENT.globals
 _globals["excerpt_length"] = EXCERPT
 _filters: dict[str, Any] = _ENVIRONMENT.filters
-_filters.update(day=_day, within=_within, label=_label, excerpt=excerpt, asset=asset_url)
+_filters.update(day=_day, within=_within, label=_label, tags=tags_of, excerpt=excerpt, asset=asset_url)
 
 
 def _templates() -> str:

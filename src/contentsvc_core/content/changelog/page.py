@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
-from contentsvc_core.content.changelog.entries import entry, joined
+from contentsvc_core.content.changelog.entries import bounded, entry, joined
 from contentsvc_core.content.changelog.folding import folded
 from contentsvc_core.content.changelog.markdown import inline
 from contentsvc_core.content.changelog.options import ChangelogOptions
-from contentsvc_core.content.changelog.release_notes import clean
+from contentsvc_core.content.changelog.release_notes import clean, lowered
 from contentsvc_core.content.changelog.releases import (
     RELEASES_LISTED,
+    compare_links,
     cut_notes,
     earlier_releases,
+    package_line,
     release_line,
     release_lines,
     without_notes,
@@ -22,6 +24,7 @@ from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.voice import Voice
 from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.content.sections import Section
+from contentsvc_core.content.writing import PackageRelease
 from contentsvc_core.webhooks.events import Release
 
 #: In characters: the notes of one release among several.
@@ -43,6 +46,7 @@ _EMOJI: Final = {
     Section.DEPENDENCIES: "📦",
     Section.INTERNAL: "🔨",
 }
+_GRAVE: Final = frozenset({Section.BREAKING, Section.SECURITY})
 
 
 class Page:
@@ -61,6 +65,10 @@ class Page:
         """Add one repository; one of several under a heading of its own."""
         phrases = self._voice.phrases
         mark = "###" if several else "##"
+        if part.packages:
+            self._packages(part, mark)
+            self._add(folded(part.changes, part.commits_page, self._voice))
+            return
         start = [f"## {inline(part.name)}"] if several else []
         grouped = _is_grouped(part)
         if part.releases and not grouped:
@@ -103,6 +111,32 @@ class Page:
             # Part of the 100 characters that a page keeps free.
             self._blocks.append(earlier_releases(unlisted, phrases))
 
+    def _packages(self, part: Part, mark: str) -> None:
+        """Add what each package has to tell, what they have in common, and the packages that have nothing to tell."""
+        phrases = self._voice.phrases
+        telling = [stage for stage in part.stages if stage.package and stage.tells]
+        common = [stage for stage in part.stages if stage.common and stage.tells]
+        # What breaks for users of several packages stands first.
+        grave = any(change.section in _GRAVE for stage in common for change in stage.changes)
+        for stage in [*common, *telling] if grave else [*telling, *common]:
+            name = phrases.across_packages if stage.package is None else package_line(stage.package, phrases)
+            if not self._add([f"{mark} {name}"] if telling else []):
+                self._left_out += _shown(stage.changes)
+                continue
+            if stage.notes:
+                self._add([lowered(stage.notes, len(mark))])
+            else:
+                self._sections(stage.changes, part.base, f"{mark}#" if telling else mark)
+            if stage.package is not None:
+                self._add([f"**{phrases.full_changelog}** {each}" for each in _compared(stage.package, part.base)])
+        silent = [stage.package for stage in part.stages if stage.package and not stage.tells]
+        if telling and silent:
+            named = phrases.enumerated([package_line(package, phrases) for package in silent])
+            self._add([phrases.also_released.format(packages=named)])
+        elif silent:
+            lines = [f"- {' · '.join((package_line(each, phrases), *_compared(each, part.base)))}" for each in silent]
+            self._add([f"{mark} {phrases.releases}", "\n".join(bounded(lines, self._room - 100))])
+
     def _told(self, release: Release, stage: Stage) -> list[str]:
         """Give what there is to read of a release without changes: its author's notes, set apart from the rest."""
         notes, cut = clean(release.body or "", _NOTES_LIMIT)
@@ -142,6 +176,10 @@ class Page:
         self._room -= size
         self._blocks += blocks
         return True
+
+
+def _compared(package: PackageRelease, base: str | None) -> list[str]:
+    return compare_links(package.previous_tag, package.release.tag_name, base)
 
 
 def _shown(changes: Sequence[Change]) -> int:

@@ -26,6 +26,16 @@ _REFERENCE: Final = re.compile(
     r"[ ,]*(?:\bby @\S+.*|\(?\bhttps?://.*|[(\[]*#\d+.*|[(\[]+(?:thanks|by|via) .*|\([0-9a-f, ]{7,}\).*|@[\w-]+)\Z",
     re.IGNORECASE,
 )
+#: How release tools begin an item: `#12 abc1234 Thanks @ada! - `.
+_CREDITED: Final = re.compile(r"\A(?:#\d+ +)?(?:`?[0-9a-f]{7,40}`?:? +)?(?:Thanks @.{1,200}?! - )?")
+#: What release tools write for a package that only follows another one.
+_FOLLOWS: Final = re.compile(
+    r"\s*(?:#{1,6}[ \t].*|[-*+][ \t]+(?:Updated? dependenc(?:y|ies)\b.*|`?@?[\w./-]+@\d[\w.+-]*`?)"
+    r"|\*\*Note:\*\* Version bump only for package .*)?",
+    re.IGNORECASE,
+)
+#: In characters: the notes of one package among several.
+_PACKAGE_LIMIT: Final = 4_000
 _BLANK_LINE: Final = re.compile(r"^[ \t]+$", re.MULTILINE)
 
 
@@ -56,12 +66,35 @@ def first_items(notes: str) -> list[str]:
             skipped = _NO_NEWS.search(heading[1]) is not None
         elif not skipped and (item := _ITEM.match(line)):
             text = _IMAGE_OR_TAG.sub("", _LINK.sub(r"\1", masked_line(item[1], _ITEM_LIMIT)))
-            text = _REFERENCE.sub("", text.replace("**", "").replace("__", "")).strip(" .:-")
+            text = _REFERENCE.sub("", _CREDITED.sub("", text).replace("**", "").replace("__", "")).strip(" .:-")
             if len(text.split()) > 1:
                 found.append(text)
         if len(found) == _ITEMS:
             break
     return found
+
+
+def package_notes(body: str | None) -> str:
+    """Return the notes of one package among others; ``""``: they say no more than that it follows other packages."""
+    notes, _ = clean(body or "", _PACKAGE_LIMIT)
+    return "" if all(map(_FOLLOWS.fullmatch, notes.split("\n"))) else notes
+
+
+def lowered(notes: str, level: int) -> str:
+    """Return notes whose headings stand below a heading of a level; those in code are left."""
+    lines: list[str] = []
+    fence = ""
+    for line in notes.split("\n"):
+        found = _FENCE.fullmatch(line)
+        if fence:
+            fence = "" if found and found[1].startswith(fence) and not found[2].strip() else fence
+        elif found:
+            fence = found[1]
+        elif _HEADING.match(line):
+            marks = len(line) - len(line.lstrip("#"))
+            line = f"{'#' * min(max(marks, level + 1), 6)}{line[marks:]}"  # noqa: PLW2901  # the line as it is shown
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _without_comments(text: str) -> tuple[str, str]:

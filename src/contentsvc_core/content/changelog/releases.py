@@ -5,9 +5,10 @@ from typing import Final
 
 from contentsvc_core.content.changelog.links import compare_url
 from contentsvc_core.content.changelog.markdown import inline, link, safe_url
-from contentsvc_core.content.changelog.titles import counted_releases, released_name
+from contentsvc_core.content.changelog.titles import counted_releases, package_name, released_name
 from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.content.phrases import Phrasebook
+from contentsvc_core.content.writing import PackageRelease
 from contentsvc_core.webhooks.events import Release
 
 #: Of more releases the last ones are listed.
@@ -30,6 +31,12 @@ def release_line(release: Release, phrases: Phrasebook) -> str:
     added = f": {inline(name)}" if name else ""
     mark = f" ({phrases.pre_release})" if release.prerelease else ""
     return f"{release_page(release, tag)}{added}{mark}"
+
+
+def package_line(package: PackageRelease, phrases: Phrasebook) -> str:
+    """Name the release of a package as Markdown: its name and version with its page."""
+    mark = f" ({phrases.pre_release})" if package.release.prerelease else ""
+    return f"{release_page(package.release, inline(package_name(package)))}{mark}"
 
 
 def earlier_releases(releases: Sequence[Release], phrases: Phrasebook) -> str:

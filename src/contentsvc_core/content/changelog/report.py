@@ -8,16 +8,21 @@ from attrs import evolve, field, frozen
 from contentsvc_core.content.changelog.links import compare_url
 from contentsvc_core.content.changelog.markdown import safe_url
 from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, ChangelogOptions
+from contentsvc_core.content.changelog.packages import Packages
+from contentsvc_core.content.changelog.release_notes import package_notes
 from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.changelog.wording import masked_line
+from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.sections import Section
-from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.content.writing import Brief, Chapter, PackageRelease
 from contentsvc_core.webhooks.events import MAX_COMMITS, RELEASE_ACTIONS, Commit, Push, Release
 
 _ORDER: Final = {section: place for place, section in enumerate(Section)}
 _NAME_LIMIT: Final = 255
 _PROJECT_LIMIT: Final = 40
+#: A change of more packages does not name them.
+_NAMED: Final = 3
 
 
 @final
@@ -31,6 +36,25 @@ class Stage:
     changes: tuple[Change, ...] = field(converter=tuple)
     #: Whether any commit came, worth a word or not.
     busy: bool
+    #: The package whose release it is, where those of several packages are announced together.
+    package: PackageRelease | None = None
+    #: Whether the changes belong to no package of releases that are announced together: they are in all of them.
+    common: bool = False
+
+    @property
+    def notes(self) -> str:
+        """Return the notes of a package's release, made ready; ``""``: they say nothing, or it is no package's."""
+        return "" if self.package is None else package_notes(self.package.release.body)
+
+    @property
+    def tells(self) -> bool:
+        """Whether there is anything to read of it."""
+        return bool(self.notes) or any(change.shown for change in self.changes)
+
+    @property
+    def is_released(self) -> bool:
+        """Whether a release has the changes."""
+        return self.release is not None or self.common
 
 
 @final
@@ -61,6 +85,11 @@ class Part:
     def project(self) -> str:
         """Give the repository's own name, plain, in one line."""
         return masked_line(self.repository.rpartition("/")[2], _PROJECT_LIMIT).replace("`", "")
+
+    @property
+    def packages(self) -> tuple[PackageRelease, ...]:
+        """Return the packages that are announced together, in the order of the stages."""
+        return tuple(stage.package for stage in self.stages if stage.package is not None)
 
     @property
     def incomplete(self) -> bool:
@@ -95,17 +124,22 @@ def report_of(
         runs = [[_without(push, told) for push in run] for run in runs] if told else runs
         pushes = [push for run in runs for push in run]
         told.update(commit.id.casefold() for push in pushes for commit in push.commits if commit.id)
-        stages = _stages(
-            runs,
-            (*releases, brief.release),
-            reported_changes(
-                pushes,
-                options,
-                phrases,
-                tag=brief.release.tag_name if brief.release else "",
-                requests=chapter.pull_requests,
-            ),
+        changes = reported_changes(
+            pushes,
+            options,
+            phrases,
+            tag=brief.announced[0].tag_name if brief.announced else "",
+            requests=chapter.pull_requests,
         )
+        if brief.packages:
+            stages = _by_package(brief.packages, Packages(chapter.packages), changes, busy=any(pushes))
+            releases = [stage.release for stage in stages if stage.release is not None]
+        else:
+            own = package_tag(brief.release.tag_name) if brief.release else None
+            if own is not None:
+                packages = Packages(chapter.packages)
+                changes = [_placed(change, packages, own.package) for change in changes]
+            stages = _stages(runs, (*releases, brief.release), changes)
         base = _base(brief.release, pushes, releases)
         parts.append(
             Part(
@@ -180,6 +214,36 @@ def _stages(
         Stage(release=release, changes=in_order(told), busy=any(push.commits for push in run))
         for release, run, told in zip(releases, runs, sorted_, strict=True)
     ]
+
+
+def _by_package(
+    released: Sequence[PackageRelease], packages: Packages, changes: Iterable[Change], *, busy: bool
+) -> list[Stage]:
+    """Sort the changes by the one released package that they belong to; last those of none, and of several.
+
+    Packages that have something to tell come first.
+    """
+    names = {each.tag.package for each in released}
+    sorted_: dict[str | None, list[Change]] = {name: [] for name in (*names, None)}
+    for change in changes:
+        owners = packages.owners(change.commits) & names
+        if len(owners) == 1:
+            (owner,) = owners
+            sorted_[owner].append(_placed(change, packages, owner))
+        else:
+            few = ", ".join(sorted(owner.rpartition("/")[2] for owner in owners)) if len(owners) <= _NAMED else ""
+            sorted_[None].append(evolve(change, label=change.label or few))
+    stages = [
+        Stage(release=each.release, changes=in_order(sorted_.pop(each.tag.package, ())), busy=busy, package=each)
+        for each in released
+    ]
+    stages.sort(key=lambda stage: not stage.tells)
+    return [*stages, Stage(release=None, changes=in_order(sorted_[None]), busy=busy, common=True)]
+
+
+def _placed(change: Change, packages: Packages, package: str) -> Change:
+    """Return a change as it stands under its package's name: its scope need not say that again."""
+    return evolve(change, scope="", label="") if packages.is_named(change.scope, package) else change
 
 
 def _key(commit: Commit) -> str | Commit:

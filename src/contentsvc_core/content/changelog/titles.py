@@ -12,6 +12,7 @@ from contentsvc_core.content.changelog.wording import cut_at_word, masked_line
 from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
+from contentsvc_core.content.writing import PackageRelease
 from contentsvc_core.webhooks.events import Release
 
 TITLE_LIMIT: Final = 120
@@ -27,6 +28,7 @@ _SHORTER: Final = (
     (re.compile(r"\ASupport(?:s|ed)? (?=\S)"), "support for "),
 )
 _RELEASES_NAMED: Final = 3
+_PACKAGES_NAMED: Final = 3
 #: In characters: all tags that are named; less room than this is none for a change.
 _NAMES_ROOM: Final = 45
 _LEAST_ROOM: Final = 12
@@ -128,7 +130,12 @@ def notes_title(release: Release, repository: str, items: Sequence[str], phrases
     title = release_title(release, repository, phrases)
     if _adds(plain(masked_line(release.name or "", TITLE_LIMIT)), release.tag_name, repository.rpartition("/")[2]):
         return title
-    room = TITLE_LIMIT - len(title) - 2
+    return items_title(items, title, phrases) or title
+
+
+def items_title(items: Sequence[str], named: str, phrases: Phrasebook) -> str:
+    """Return the first items of notes that fit behind what is named; ``""``: none does."""
+    room = TITLE_LIMIT - len(named) - 2
     leads: list[str] = []
     for item in map(plain, items):
         if len(item) <= min(room, _LEAD_LIMIT) and len(leads) < _LEADS:
@@ -136,7 +143,7 @@ def notes_title(release: Release, repository: str, items: Sequence[str], phrases
             room -= len(item) + 2
     if not leads and items:
         leads = [_begun_small(cut_at_word(plain(items[0]), room))] if room > _LEAST_ROOM else []
-    return plain_title(f"{title}: ", ", ".join(leads), "", phrases) if leads else title
+    return plain_title(f"{named}: ", ", ".join(leads), "", phrases) if leads else ""
 
 
 def released_name(release: Release) -> str:
@@ -200,6 +207,24 @@ def releases_named(releases: Sequence[Release], project: str, phrases: Phraseboo
         # Some tags name their project: `kettle-v1.2.0`.
         return told if not project or _mentions(told, project) else f"{project} {told}"
     return phrases.new_release_of.format(project=project) if releases else ""
+
+
+def package_name(package: PackageRelease) -> str:
+    """Return a package's own name and its version, plain: ``cli 3.0.0``."""
+    return plain(masked_line(f"{package.tag.name} {package.tag.version}", _TAG_LIMIT))
+
+
+def packages_named(packages: Sequence[PackageRelease], phrases: Phrasebook) -> str:
+    """Name packages with their versions: the first ones, and how many more there are."""
+    named: list[str] = []
+    for package in packages[:_PACKAGES_NAMED]:
+        name = package_name(package)
+        name = f"{name} ({phrases.pre_release})" if package.release.prerelease else name
+        if named and sum(map(len, named)) + len(name) > _NAMES_ROOM:
+            break
+        named.append(name)
+    more = len(packages) - len(named)
+    return phrases.enumerated([*named, *([phrases.count(more, phrases.more_packages)] if more else [])])
 
 
 def _adds(name: str, tag: str, project: str) -> bool:

@@ -22,7 +22,9 @@ from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.titles import (
     changes_title,
     counted_releases,
+    items_title,
     notes_title,
+    packages_named,
     plain,
     release_title,
     releases_named,
@@ -55,6 +57,8 @@ def write_changelog(brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS) -
     parts = report_of(brief, options, voice.phrases)
     if brief.release is not None:
         return _announcement(brief, brief.release, parts[0], options)
+    if brief.packages:
+        return _together(brief, parts[0], options)
     told = [part for part in parts if part.releases or any(map(is_news, part.changes))]
     if not told and options.upkeep_posts == "write":
         # Nothing else is there to be read: the upkeep is listed.
@@ -98,6 +102,22 @@ def _announcement(brief: Brief, release: Release, part: Part, options: Changelog
     return Draft(title=title, markdown=page.markdown())
 
 
+def _together(brief: Brief, part: Part, options: ChangelogOptions) -> Draft:
+    """Announce the releases of several packages in one post."""
+    voice = voice_of(brief.brand)
+    # Notes come before commits, as for one release.
+    stages = [evolve(stage, changes=()) if stage.notes else stage for stage in part.stages]
+    part = evolve(part, stages=stages, changes=_in_order([evolve(part, stages=stages)], released=None))
+    named = packages_named(part.packages, voice.phrases)
+    opening = [] if voice.plain else [inline(plain(voice.announcement(named, many=True)))]
+    start = [*opening, *_first_line([part], None, voice, brief)]
+    page = Page(voice, options, start, _ending([part], options, voice, 0))
+    page.write(part, several=False)
+    items = [item for stage in stages for item in first_items(stage.notes)]
+    title = items_title(items, named, voice.phrases) or changes_title(part.changes, named, voice.phrases)
+    return Draft(title=title, markdown=page.markdown())
+
+
 def _opening(parts: Sequence[Part], release: Release | None, voice: Voice) -> list[str]:
     """Return the sentence that opens a changelog; the plain tone has none."""
     if voice.plain:
@@ -124,6 +144,7 @@ def _first_line(parts: Sequence[Part], release: Release | None, voice: Voice, br
     ]
     commits = sum(len(part.commits) for part in parts)
     linked = link(phrases.count(commits, phrases.commit_count), parts[0].commits_page if len(parts) == 1 else None)
+    release = brief.packages[0].release if brief.packages else release
     when = phrases.period(brief.window) if brief.window else _day(parts, release, phrases)
     said = [f"**{when}**" if when else "", phrases.enumerated(counts), linked if commits and voice.technical else ""]
     line = " · ".join(filter(None, said))
@@ -165,7 +186,7 @@ def _in_order(parts: Sequence[Part], *, released: bool | None) -> list[Change]:
         for part in parts
         for stage in part.stages
         for change in stage.changes
-        if released is None or released is (stage.release is not None)
+        if released is None or released is stage.is_released
     )
 
 

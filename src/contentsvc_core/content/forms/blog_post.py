@@ -149,6 +149,9 @@ def _releases(news: News, brief: Brief) -> list[str]:
             continue
         name = [f"**{inline(part.project)}**"] if news.several else []
         blocks += [*name, "\n".join(release_lines(releases, phrases))] if len(news.releases) > 1 else []
+        if part.packages:
+            # Nothing lies between the tags of one commit.
+            continue
         before = brief.previous_tag if brief.release is not None else releases[0].tag_name
         between = compare_links(before, releases[-1].tag_name, part.base) if news.voice.technical else []
         blocks += [phrases.say(phrases.compare, link=tags) for tags in between]

@@ -14,7 +14,7 @@ from contentsvc_core.content.changelog.markdown import safe_url
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.report import Part, report_of
 from contentsvc_core.content.changelog.select import Change
-from contentsvc_core.content.changelog.titles import counted_releases, marked_tag
+from contentsvc_core.content.changelog.titles import counted_releases, marked_tag, packages_named
 from contentsvc_core.content.changelog.voice import Voice, voice_of
 from contentsvc_core.content.forms.notes import notes_of
 from contentsvc_core.content.phrases import Phrasebook
@@ -149,7 +149,7 @@ def news_of(brief: Brief) -> News:
             changes = notes.changes if notes and noted else stage.changes
             upkeep.update(change.section for change in stage.changes if not _is_news(change, voice))
             items += [
-                Item(change=_whole(change), part=part, released=stage.release is not None, noted=noted)
+                Item(change=_whole(change), part=part, released=stage.is_released, noted=noted)
                 for change in changes
                 if _is_news(change, voice)
             ]
@@ -214,7 +214,9 @@ def release_names(news: News) -> str:
     named: list[str] = []
     for part in news.active:
         tags = [tag for of, release in news.releases if of is part and (tag := marked_tag(release, phrases))]
-        if len(tags) > _TAGS_NAMED:
+        if part.packages:
+            tags = [packages_named(part.packages, phrases)]
+        elif len(tags) > _TAGS_NAMED:
             tags = [phrases.say(phrases.release_range, first=tags[0], last=tags[-1])]
         if tags:
             shown = phrases.enumerated(tags)
@@ -262,7 +264,8 @@ def page(news: News) -> tuple[bool, str] | None:
     """Return the one address to send readers to, and whether it is a release's page; ``None`` when none is known."""
     lead = news.announced[0].part if news.announced else None
     near = [release for part, release in news.releases if part is lead] or [release for _, release in news.releases]
-    for release in reversed(near):
+    # The newest one; of packages that are announced together the leading one.
+    for release in near if any(part.packages for part in news.active) else reversed(near):
         url = safe_url(release.url)
         if url and len(url) <= _URL_LIMIT:
             return True, url

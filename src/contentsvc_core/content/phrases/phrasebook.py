@@ -98,6 +98,11 @@ class Phrasebook:
     new_release_of: str
     released: str
     releases_up_to: str
+    #: Packages of one repository that are announced together: what stands behind the named ones, the heading of what
+    #: they have in common, and the line of those that have nothing to tell.
+    more_packages: Count
+    across_packages: str
+    also_released: str
     earlier_releases: str
     #: What was too much to be read.
     not_covered: Count

@@ -11,6 +11,7 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.html import EXCERPT, excerpt, shown_whole
 from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
+from contentsvc_core.content.public.releases import tags_of
 
 #: How many posts a feed holds: the newest ones.
 FEED_LENGTH: Final = 20
@@ -86,7 +87,7 @@ def _entry(post: Post, links: ChangelogLinks, whole: Container[str]) -> FeedEntr
         content=post.content if post.id in whole else _beginning(post, links),
         occurred_at=post.occurred_at,
         updated_at=max(post.updated_at, post.published_at or post.updated_at),
-        tags=[kind] if post.release_tag is None else [kind, post.release_tag],
+        tags=[kind, *tags_of(post)],
     )
 
 

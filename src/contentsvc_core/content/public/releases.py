@@ -1,4 +1,4 @@
-"""Releases: posts that announce a tag of a repository."""
+"""Releases: posts that announce one tag of a repository, or several tags of one commit."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -12,9 +12,9 @@ from contentsvc_core.content.posts import Post
 @final
 @frozen(kw_only=True)
 class ReleaseOfPosts:
-    """A release, and the posts that announce it."""
+    """Releases that are announced together, and the posts that announce them; mostly one."""
 
-    tag: str
+    tags: tuple[str, ...]
     #: ``owner/name``; empty where it is not known.
     repository: str
     posts: tuple[Post, ...] = field(converter=tuple)
@@ -48,10 +48,19 @@ def repository_of(post: Post) -> str:
     return names[0] if len(names) == 1 else ""
 
 
+def tags_of(post: Post) -> tuple[str, ...]:
+    """Return the tags that a post announces, its own first; foreign metadata may have any form."""
+    if post.release_tag is None:
+        return ()
+    given: object = (post.source_metadata or {}).get("releaseTags")
+    tags = cast("list[Any]", given) if isinstance(given, list) else []
+    return tuple(dict.fromkeys((post.release_tag, *(tag for tag in tags if isinstance(tag, str)))))
+
+
 def by_release(posts: Iterable[Post]) -> list[ReleaseOfPosts]:
-    """Put posts together that announce the same tag of the same repository, in the order of the first of each."""
-    found: dict[tuple[str, str], list[Post]] = {}
+    """Put posts together that announce the same tags of the same repository, in the order of the first of each."""
+    found: dict[tuple[str, tuple[str, ...]], list[Post]] = {}
     for post in posts:
-        if post.release_tag is not None:
-            found.setdefault((repository_of(post), post.release_tag), []).append(post)
-    return [ReleaseOfPosts(tag=tag, repository=name, posts=each) for (name, tag), each in found.items()]
+        if tags := tags_of(post):
+            found.setdefault((repository_of(post), tags), []).append(post)
+    return [ReleaseOfPosts(tags=tags, repository=name, posts=each) for (name, tags), each in found.items()]

@@ -1,0 +1,42 @@
+"""Tags that name a package of their repository beside its version, as monorepos have them."""
+
+import re
+from typing import Final, final
+
+from attrs import frozen
+
+#: `@scope/pkg@1.2.3`, `pkg@1.2.3`, `pkg-v1.2.3`, `pkg/v1.2.3`. A name that begins like a version is none.
+_TAG: Final = re.compile(
+    r"(?!v?\d)(?P<package>@?\w[\w.-]*(?:/\w[\w.-]*)*)(?:@v?|[-/]v)(?P<version>\d[\w.+-]*)", re.ASCII
+)
+#: The longest tag that is looked at, in characters: lists of runs keep no more of a tag.
+_TAG_LIMIT: Final = 99
+#: What stands before a version without naming a package.
+_NO_PACKAGE: Final = frozenset(
+    {"release", "releases", "rel", "version", "versions", "ver", "tag", "tags", "stable", "production", "prod"}
+    | {"alpha", "beta", "rc", "nightly", "preview", "dev", "canary", "next", "snapshot"}
+)
+
+
+@final
+@frozen
+class PackageTag:
+    """A package and its version, as a tag names them."""
+
+    #: With its scope or its folders: ``@acme/cli``, ``cli``, ``sdk/client``.
+    package: str
+    #: Without ``v``.
+    version: str
+
+    @property
+    def name(self) -> str:
+        """Return the package's own name, without scope and folders."""
+        return self.package.rpartition("/")[2]
+
+
+def package_tag(tag: str) -> PackageTag | None:
+    """Return the package and the version that a tag names, ``None`` for a tag that names no package."""
+    found = _TAG.fullmatch(tag) if len(tag) <= _TAG_LIMIT else None
+    if found is None or found["package"].casefold() in _NO_PACKAGE:
+        return None
+    return PackageTag(found["package"], found["version"])

@@ -1,0 +1,169 @@
+"""Posts that announce the packages of one commit together."""
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+from writing_samples import HOST, MONTH, brand, commit, push, release
+
+from contentsvc_core.content.brand import ToneProfile
+from contentsvc_core.content.changelog.options import ChangelogOptions
+from contentsvc_core.content.forms import write_content
+from contentsvc_core.content.packages import package_tag
+from contentsvc_core.content.phrases import PHRASEBOOKS
+from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
+from contentsvc_core.content.writing import Brief, Chapter, Draft, PackageRelease
+from contentsvc_core.strategies import foreign_text
+from contentsvc_core.webhooks.events import Commit, Push, Release
+
+FOLLOWS = "### Patch Changes\n\n- Updated dependencies [1234abc]:\n  - @acme/cli@2.0.0\n"
+PUSHES = tuple(each for each in MONTH if isinstance(each, Push))
+
+
+def package(made: Release, before: str | None = None) -> PackageRelease:
+    tag = package_tag(made.tag_name)
+    assert tag is not None
+    return PackageRelease(release=made, tag=tag, previous_tag=before)
+
+
+def together(
+    *packages: PackageRelease,
+    pushes: tuple[Push, ...] = (),
+    content_type: ContentType = ContentType.CHANGELOG,
+    **more: Any,
+) -> Draft:
+    names = [each.tag.package for each in packages]
+    chapter = Chapter(repository="acme/kettle", events=pushes, packages=names)
+    draft = write_content(Brief(content_type=content_type, chapters=[chapter], packages=packages, **more))
+    assert draft is not None
+    return draft
+
+
+def touching(message: str, *names: str) -> Commit:
+    return evolve(commit(message), modified=tuple(f"packages/{name}/index.ts" for name in names))
+
+
+CLI, API, WEB, GIT = (package(release(f"@acme/{name}@1.1.0")) for name in ("cli", "api", "web", "git"))
+
+
+def headings(draft: Draft) -> list[str]:
+    return [line.partition("](")[0] for line in draft.markdown.splitlines() if line.startswith("## ")]
+
+
+def test_packages_with_something_to_tell_come_first_then_what_they_share_then_the_others_in_one_line() -> None:
+    draft = together(API, CLI, WEB, pushes=(push(touching("feat: add a bell", "cli"), "feat: add a lid"),))
+
+    assert headings(draft)[:2] == ["## [cli 1.1.0", "## Across packages"]
+    assert "Also released, without changes of their own: [api 1.1.0](" in draft.markdown
+    assert draft.title == "cli 1.1.0, api 1.1.0 and web 1.1.0: add a bell, add a lid"
+
+
+def test_what_breaks_for_several_packages_stands_first() -> None:
+    pushes = (push(touching("feat: a bell", "cli"), touching("feat!: speak another protocol", "cli", "api", "web")),)
+
+    assert headings(together(CLI, API, WEB, pushes=pushes))[:2] == ["## Across packages", "## [cli 1.1.0"]
+
+
+def test_a_change_of_a_few_packages_names_them_and_one_of_many_does_not() -> None:
+    few = together(CLI, API, WEB, pushes=(push(touching("feat: a bell", "cli", "api")),))
+    many = together(CLI, API, WEB, GIT, pushes=(push(touching("feat: a bell", "cli", "api", "web", "git")),))
+
+    assert "- **api, cli:** A bell" in few.markdown
+    assert "- A bell" in many.markdown
+
+
+def test_a_scope_that_names_the_package_is_not_said_below_its_heading() -> None:
+    draft = together(CLI, API, pushes=(push("feat(cli): a bell", "feat(lid): a hinge", "fix(api): a leak"),))
+
+    assert "- A bell" in draft.markdown
+    assert "- A leak" in draft.markdown
+    assert "**lid:** A hinge" in draft.markdown
+
+
+def test_each_package_is_compared_with_its_own_release_before() -> None:
+    cli = package(release("@acme/cli@2.0.0"), "@acme/cli@1.0.0")
+    draft = together(cli, API, pushes=(push(touching("feat: a bell", "cli"), touching("feat: a lid", "api")),))
+
+    assert draft.markdown.count("/compare/") == 1
+    assert f"({HOST}/compare/%40acme%2Fcli%401.0.0...%40acme%2Fcli%402.0.0)" in draft.markdown
+
+
+def test_where_no_package_has_anything_of_its_own_the_releases_are_listed() -> None:
+    cli = package(release("@acme/cli@1.1.0"), "@acme/cli@1.0.0")
+    draft = together(cli, API, pushes=(push("feat: a lid"),))
+
+    assert headings(draft)[:2] == ["## Added", "## Releases"]
+    assert "/compare/%40acme%2Fcli%401.0.0" in draft.markdown
+    assert "- [api 1.1.0](" in draft.markdown
+
+
+def test_releases_with_nothing_at_all_are_named() -> None:
+    draft = together(CLI, API)
+
+    assert draft.title == "cli 1.1.0 and api 1.1.0 released"
+    assert headings(draft) == ["## Releases"]
+
+
+def test_notes_of_a_package_stand_for_its_commits_with_headings_below_its_own() -> None:
+    cli = package(release("@acme/cli@2.0.0", body="# New\n\n- Add a bell to the lid\n\n```sh\n# a comment\n```"))
+    api = package(release("@acme/api@1.0.1", body=FOLLOWS))
+    draft = together(cli, api, pushes=(push(touching("feat: ring", "cli")),))
+
+    assert draft.title == "cli 2.0.0 and api 1.0.1: add a bell to the lid"
+    assert "### New\n\n- Add a bell to the lid" in draft.markdown
+    assert "\n# a comment\n" in draft.markdown
+    assert "Ring" not in draft.markdown
+    assert "Updated dependencies" not in draft.markdown
+
+
+def test_a_pre_release_is_called_one() -> None:
+    draft = together(package(release("cli@2.0.0-rc.1", prerelease=True)), API)
+
+    assert draft.title.startswith("cli 2.0.0-rc.1 (pre-release) and api 1.1.0")
+    assert ") (pre-release)" in draft.markdown
+
+
+def test_other_posts_send_readers_to_the_leading_package() -> None:
+    draft = together(
+        CLI, API, WEB, pushes=(push(touching("feat: a bell", "cli")),), content_type=ContentType.TWITTER_POST
+    )
+
+    assert "cli 1.1.0" in draft.markdown
+    assert "/releases/tag/@acme/cli@1.1.0" in draft.markdown.replace("%40", "@")
+
+
+@pytest.mark.parametrize("content_type", ContentType)
+def test_every_language_and_tone_names_the_packages(content_type: ContentType) -> None:
+    languages = ["English"] if content_type in PLAIN_TYPES else list(PHRASEBOOKS)
+    packages = [package(release(f"@acme/part{number}@1.1.0")) for number in range(20)]
+    for number, language in enumerate(languages):
+        tone = list(ToneProfile)[number % len(ToneProfile)]
+        voice = brand(tone=tone, language=language)
+        draft = together(*packages, pushes=PUSHES, content_type=content_type, brand=voice)
+        assert 1 <= len(draft.title) <= 120
+        assert "{" not in draft.title + draft.markdown
+        # Of an investor update, the title is the time that it covers.
+        if content_type is not ContentType.INVESTOR_UPDATE:
+            assert "part0 1.1.0" in draft.title
+        not_yet = PHRASEBOOKS[language].unreleased
+        assert not_yet not in draft.markdown
+
+
+def test_a_post_about_very_many_packages_stays_within_its_limit() -> None:
+    packages = [package(release(f"@acme/part-{number}@1.1.0", body="- Add a bell\n" * 20)) for number in range(250)]
+    for longest in (1_000, 20_000, 100_000):
+        draft = together(*packages, options=ChangelogOptions(longest=longest))
+        assert len(draft.markdown) <= longest
+
+
+@given(st.lists(foreign_text(), max_size=4), st.lists(foreign_text(), max_size=3))
+def test_whatever_authors_write_there_is_a_post(messages: list[str], bodies: list[str]) -> None:
+    packages = [package(release(f"part{place}@1.0.{place}", body=body)) for place, body in enumerate(bodies)]
+    commits = [touching(message, f"part{place % 2}") for place, message in enumerate(messages)]
+    draft = together(CLI, *packages, API, pushes=(push(*commits),))
+
+    assert 1 <= len(draft.title) <= 120
+    assert "\x00" not in draft.title + draft.markdown
+    assert draft.markdown.endswith("\n")
