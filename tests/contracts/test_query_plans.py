@@ -180,7 +180,10 @@ async def _releasing(shelf: Shelf) -> None:
     run = await shelf.acme.taken(release())
     final = a_post(shelf.acme.id, status=PostStatus.PUBLISHED, release_tag="v1")
     pushes = [f"codehost:1:d-{number}" for number in range(1, 9)]
-    assert await shelf.stores.ledger.complete(run, final, once=None, pushes=pushes) is Completion.COMPLETED
+    ledger = shelf.stores.ledger
+    assert await ledger.of_releases(run, since=later(hours=-1), until=later(hours=1), limit=9)
+    assert not await ledger.told(shelf.acme.id, ["v1", "v2"])
+    assert await ledger.complete(run, final, once="v1", also=["v2"], pushes=pushes) is Completion.COMPLETED
     shown = PublicChangelog.first(shelf.acme.organization, later())
     assert await shelf.stores.changelogs.contained(shown, final.id, limit=9)
     draft = evolve(final, status=PostStatus.DRAFT, updated_at=final.updated_at + timedelta(seconds=1))

@@ -12,6 +12,8 @@ from contentsvc_adapters.memory.outgoing import tell, tell_of_run
 from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
 from contentsvc_core.content.posts import Post
 from contentsvc_core.outgoing.events import post_written
+from contentsvc_core.webhooks.events import Release
+from contentsvc_core.workflows.causes import Cause, Delivered
 from contentsvc_core.workflows.context import push_id
 from contentsvc_core.workflows.runs import (
     ALREADY_REPORTED,
@@ -20,9 +22,11 @@ from contentsvc_core.workflows.runs import (
     SUSPECT_PATIENCE,
     Completion,
     Due,
+    ListedRun,
     RunStatus,
     Taken,
     WorkflowRun,
+    listed_run,
 )
 
 
@@ -79,13 +83,21 @@ class MemoryRunLedger:
         return self._state.held(run) is not None
 
     async def complete(
-        self, run: WorkflowRun, post: Post, *, once: str | None, pushes: Collection[str] = ()
+        self,
+        run: WorkflowRun,
+        post: Post,
+        *,
+        once: str | None,
+        also: Collection[str] = (),
+        pushes: Collection[str] = (),
     ) -> Completion:
         """Store a post and end its run."""
-        refuse_unstorable(post, once, *pushes)
+        refuse_unstorable(post, once, *also, *pushes)
         running = self._state.held(run)
         if running is None:
             return Completion.GONE
+        if any((post.organization_id, each) in self._state.once for each in also):
+            return Completion.OVERTAKEN
         key = None if once is None else (post.organization_id, once)
         if key in self._state.once:
             skipped = evolve(running, status=RunStatus.SKIPPED, error=ALREADY_REPORTED)
@@ -95,10 +107,31 @@ class MemoryRunLedger:
         self._state.posts[post.id] = post
         note_pushes(self._state, post, push_id(run.cause), pushes)
         self._state.count_public(post)
+        self._state.once.update((post.organization_id, each) for each in also)
         if key is not None:
             self._state.once.add(key)
         tell(self._state, post_written(post))
         return Completion.COMPLETED
+
+    async def told(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
+        """Return the keys that are told."""
+        return {key for key in keys if (organization_id, key) in self._state.once}
+
+    async def of_releases(
+        self, run: WorkflowRun, *, since: datetime, until: datetime, limit: int
+    ) -> Sequence[ListedRun]:
+        """List the runs of releases beside a run."""
+        found = [
+            each
+            for each in self._state.runs.values()
+            if each.organization_id == run.organization_id
+            and since <= each.created_at < until
+            and isinstance(each.cause, Delivered)
+            and isinstance(each.cause.event, Release)
+            and not each.cause.replayed
+            and _place(each.cause) == _place(run.cause)
+        ]
+        return [listed_run(each) for each in sorted(found, key=place)[:limit]]
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
         """End a run."""
@@ -148,3 +181,7 @@ class MemoryRunLedger:
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:
         """List an organization's runs."""
         return of_organization(self._state.runs.values(), organization_id, limit=limit)
+
+
+def _place(cause: Cause) -> tuple[str, str, int] | None:
+    return (cause.trigger_id, cause.provider, cause.repository_id) if isinstance(cause, Delivered) else None

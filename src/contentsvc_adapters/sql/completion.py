@@ -34,6 +34,9 @@ _TOLD: Final = select(told_once.c.organization_id, told_once.c.once_key).where(
     told_once.c.organization_id.in_(bindparam("organizations", expanding=True)),
     told_once.c.once_key.in_(bindparam("keys", expanding=True)),
 )
+_CARRIED: Final = select(posts.c.once_key).where(
+    posts.c.organization_id == bindparam("organization"), posts.c.once_key.in_(bindparam("keys", expanding=True))
+)
 _UNTOLD: Final = delete(posts).where(posts.c.id.in_(bindparam("ids", expanding=True)))
 
 
@@ -63,9 +66,9 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]
         return [Completion.GONE] * len(endings)
     connection.execute(_completed({id_: ending.post.id for id_, ending in ours.items()}))
     forget(connection, list(ours))
-    owners = {ending.run.organization_id for ending in ours.values() if ending.pushes or push_id(ending.run.cause)}
+    owners = {each.run.organization_id for each in ours.values() if each.pushes or each.once or push_id(each.run.cause)}
     if owners:
-        hold(connection, owners, releases=any(ending.pushes for ending in ours.values()))
+        hold(connection, owners, releases=any(ending.pushes or ending.once for ending in ours.values()))
     written = _write(connection, dialect, list(ours.values()))
     _contain(connection, dialect, owners, [ending for ending in ours.values() if ending.post.id in written])
     unwritten = [id_ for id_, ending in ours.items() if ending.post.id not in written]
@@ -74,6 +77,33 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]
     posts_written = [ending.post for ending in ours.values() if ending.post.id in written]
     tell(connection, dialect, [each for post in posts_written for each in post_written(post)])
     return [_completion(ending, ours, written) for ending in endings]
+
+
+def complete_together(connection: Connection, dialect: Dialect, ending: Ending, also: Collection[str]) -> Completion:
+    """End a run whose post tells several releases, unless another post tells one of ``also``."""
+    run = ending.run
+    owner = run.organization_id
+    # In the order of `complete`: the run first.
+    standing = {(row.id, row.organization_id, row.takes) for row in connection.execute(_HELD, {"ids": [run.id]})}
+    if (run.id, owner, run.takes) not in standing:
+        return Completion.GONE
+    # All posts of releases wait for this: nothing tells these releases before the end of the transaction.
+    hold(connection, [owner], releases=True)
+    keys = sorted({rows.once_digest(key) for key in also})
+    if told(connection, owner, keys):
+        return Completion.OVERTAKEN
+    (completion,) = complete(connection, dialect, [ending])
+    if completion is Completion.COMPLETED:
+        values = [{"organization_id": owner, "once_key": key} for key in keys]
+        connection.execute(dialect.insert(told_once).values(values))
+    return completion
+
+
+def told(connection: Connection, organization_id: str, keys: Collection[bytes]) -> set[bytes]:
+    """Return those of some keys that a post carries, or carried before it was deleted."""
+    deleted = connection.execute(_TOLD, {"organizations": [organization_id], "keys": list(keys)})
+    carried = connection.scalars(_CARRIED, {"organization": organization_id, "keys": list(keys)})
+    return {row.once_key for row in deleted} | set(carried)
 
 
 def _completed(post_ids: Mapping[str, str]) -> Update:

@@ -25,23 +25,26 @@ from sqlalchemy import (
 )
 
 from contentsvc_adapters.sql import rows
-from contentsvc_adapters.sql.completion import Ending, complete
+from contentsvc_adapters.sql.completion import Ending, complete, complete_together, told
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.joint import Joint
 from contentsvc_adapters.sql.outgoing.telling import fail_runs
-from contentsvc_adapters.sql.runs import changing, forget, held, stands_at, whole_runs
-from contentsvc_adapters.sql.schema import executors, workflow_runs
+from contentsvc_adapters.sql.runs import changing, forget, held, listed_runs, stands_at, whole_runs
+from contentsvc_adapters.sql.schema import events, executors, workflow_runs
 from contentsvc_adapters.sql.shared_events import SharedEvents
 from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.timestamps import to_ms
+from contentsvc_core.webhooks.events import Release
+from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.runs import (
     RESTARTABLE,
     SUSPECT_KILLS,
     SUSPECT_PATIENCE,
     Completion,
     Due,
+    ListedRun,
     RunStatus,
     Taken,
     WorkflowRun,
@@ -57,6 +60,7 @@ class SqlRunLedger:
         self._database = database
         self._events = SharedEvents(database)
         self._runs = whole_runs(database.dialect)
+        self._listed = listed_runs(database.dialect)
         self._completing: Joint[Ending, Completion] = Joint(self._complete)
 
     @cached_property
@@ -140,10 +144,51 @@ class SqlRunLedger:
         return bool(await self._database.read(lambda connection: connection.scalar(query)))
 
     async def complete(
-        self, run: WorkflowRun, post: Post, *, once: str | None, pushes: Collection[str] = ()
+        self,
+        run: WorkflowRun,
+        post: Post,
+        *,
+        once: str | None,
+        also: Collection[str] = (),
+        pushes: Collection[str] = (),
     ) -> Completion:
-        """Store a post and end its run."""
-        return await self._completing(Ending(run=run, post=post, once=once, pushes=pushes))
+        """Store a post and end its run; one that tells several releases in a transaction of its own."""
+        ending = Ending(run=run, post=post, once=once, pushes=pushes)
+        if also:
+            dialect = self._database.dialect
+            return await self._database.write(lambda connection: complete_together(connection, dialect, ending, also))
+        return await self._completing(ending)
+
+    async def told(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
+        """Read which keys are told."""
+        digests = {rows.once_digest(key): key for key in keys}
+        if not digests:
+            return ()
+        found = await self._database.read(lambda connection: told(connection, organization_id, list(digests)))
+        return {digests[each] for each in found}
+
+    async def of_releases(
+        self, run: WorkflowRun, *, since: datetime, until: datetime, limit: int
+    ) -> Sequence[ListedRun]:
+        """Read the runs of releases beside a run."""
+        cause = run.cause
+        assert isinstance(cause, Delivered)  # a run that a release has started
+        query = (
+            self._listed.where(
+                workflow_runs.c.organization_id == run.organization_id,
+                workflow_runs.c.created_at >= to_ms(since),
+                workflow_runs.c.created_at < to_ms(until),
+                workflow_runs.c.trigger_id == cause.trigger_id,
+                workflow_runs.c.replayed.is_(False),
+                events.c.provider == cause.provider,
+                events.c.repository_id == cause.repository_id,
+                events.c.type == Release.type,
+            )
+            .order_by(workflow_runs.c.created_at, workflow_runs.c.id)
+            .limit(limit)
+        )  # fmt: skip
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return [rows.listed_run(row) for row in found]
 
     async def _complete(self, endings: Sequence[Ending]) -> Sequence[Completion]:
         dialect = self._database.dialect

@@ -6,7 +6,16 @@ from typing import Protocol
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.writing import Draft
-from contentsvc_core.workflows.runs import Completion, Due, Recovered, RunState, RunStatus, Taken, WorkflowRun
+from contentsvc_core.workflows.runs import (
+    Completion,
+    Due,
+    ListedRun,
+    Recovered,
+    RunState,
+    RunStatus,
+    Taken,
+    WorkflowRun,
+)
 
 
 class RunLedger(Protocol):
@@ -48,7 +57,13 @@ class RunLedger(Protocol):
         ...
 
     async def complete(
-        self, run: WorkflowRun, post: Post, *, once: str | None, pushes: Collection[str] = ()
+        self,
+        run: WorkflowRun,
+        post: Post,
+        *,
+        once: str | None,
+        also: Collection[str] = (),
+        pushes: Collection[str] = (),
     ) -> Completion:
         """Store a run's post and end the run, in one transaction. A run has at most one post.
 
@@ -60,6 +75,23 @@ class RunLedger(Protocol):
         ``once`` is a key that at most one post of the organization carries; ``None``: it is not limited so. The key of
         a post that was deleted is not free again. The organization's webhook endpoints are told of the post in the same
         transaction.
+
+        ``also`` are further keys that the post carries. If another post carries one of them, nothing is written and the
+        run is running still (:attr:`~contentsvc_core.workflows.runs.Completion.OVERTAKEN`).
+        """
+        ...
+
+    async def told(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
+        """Return those of some keys that posts of the organization carry, or posts that were deleted."""
+        ...
+
+    async def of_releases(
+        self, run: WorkflowRun, *, since: datetime, until: datetime, limit: int
+    ) -> Sequence[ListedRun]:
+        """List the runs of the same trigger that releases of the same repository started, oldest first.
+
+        The first ``limit`` are listed that arrived from ``since`` on and before ``until``. Runs of replays are left
+        out.
         """
         ...
 

@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from typing import Final, assert_never, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.ports import BrandIdentities, ContextLibrary
+from contentsvc_core.usecases.release_history import ReleaseHistory
 from contentsvc_core.webhooks.events import Commit, Event, Push, Release
 from contentsvc_core.workflows.causes import Delivered, Generation, Source
 from contentsvc_core.workflows.context import ContextRecord, custom_id
+from contentsvc_core.workflows.packages import ReleaseRun
 
 #: How far a release looks back for pushes, and how much of a window is read, in context records; read in steps.
 _LOOK_BACK: Final = 2000
@@ -46,7 +48,8 @@ class Briefs:
 
     def __init__(self, library: ContextLibrary, brands: BrandIdentities) -> None:
         """Take the ports."""
-        self._library = library
+        #: Where the events are that briefs are gathered from.
+        self.library = library
         self._brands = brands
 
     async def brand(self, organization_id: str, brand_identity_id: str | None) -> BrandIdentity | None:
@@ -57,42 +60,48 @@ class Briefs:
         return named or await self._brands.default(organization_id)
 
     async def of_delivery(
-        self, organization_id: str, cause: Delivered, content_type: ContentType, brand: BrandIdentity | None
+        self,
+        organization_id: str,
+        cause: Delivered,
+        content_type: ContentType,
+        brand: BrandIdentity | None,
+        *,
+        companions: Sequence[ReleaseRun] = (),
     ) -> Gathered:
-        """Gather for one event: a push alone, a release with the pushes since the one before it."""
-        release: Release | None = None
-        previous: str | None = None
-        contained: tuple[str, ...] = ()
+        """Gather for one event: a push alone, a release with the pushes since the one before it.
+
+        Args:
+            organization_id: Whose event it is.
+            cause: The delivery of the event.
+            content_type: What is to be written.
+            brand: Who speaks.
+            companions: The runs of other packages' releases that are told together with this one.
+        """
+        source = Source(provider=cause.provider, repository_id=cause.repository_id, full_name=cause.repository)
         match cause.event:
             case Push():
-                events: tuple[Event, ...] = (cause.event,)
+                told, since = (cause.delivery_id,), None
+                brief = Brief(chapters=(Chapter(repository=cause.repository, events=(cause.event,)),))
             case Release():
-                release = cause.event
                 key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
-                records, previous = await self._before(await self._library.record(organization_id, key), release)
-                events = tuple(record.event for record in records)
-                contained = tuple(record.custom_id for record in records)
+                since = ReleaseHistory(cause.event, {each.delivery_id: each.tag for each in companions})
+                await self._look_back(await self.library.record(organization_id, key), since)
+                told = (*(each.delivery_id for each in companions), cause.delivery_id)
+                brief = since.brief(cause.repository)
             case _:
                 assert_never(cause.event)
-        brief = Brief(
-            content_type=content_type,
-            chapters=(Chapter(repository=cause.repository, events=events),),
-            release=release,
-            previous_tag=previous,
-            brand=brand,
+        return Gathered(
+            brief=evolve(brief, content_type=content_type, brand=brand),
+            delivery_ids=told[-_NAMED:],
+            sources=(source,),
+            pushes=() if since is None else since.contained,
         )
-        source = Source(provider=cause.provider, repository_id=cause.repository_id, full_name=cause.repository)
-        return Gathered(brief=brief, delivery_ids=(cause.delivery_id,), sources=(source,), pushes=contained)
 
     async def of_release(self, record: ContextRecord, release: Release) -> Brief:
         """Return the brief of a changelog about a release that is stored in ``record``."""
-        records, previous = await self._before(record, release)
-        events = tuple(each.event for each in records)
-        return Brief(
-            chapters=(Chapter(repository=record.repository, events=events),),
-            release=release,
-            previous_tag=previous,
-        )
+        since = ReleaseHistory(release)
+        await self._look_back(record, since)
+        return since.brief(record.repository)
 
     async def of_window(self, organization_id: str, cause: Generation, brand: BrandIdentity | None) -> Gathered | None:
         """Gather all that arrived in a window; ``None``: nothing did."""
@@ -123,7 +132,7 @@ class Briefs:
     async def _arrived(
         self, organization_id: str, cause: Generation, source: Source
     ) -> tuple[list[ContextRecord], int]:
-        found, left_out = await self._library.within(
+        found, left_out = await self.library.within(
             organization_id,
             provider=source.provider,
             repository_id=source.repository_id,
@@ -134,21 +143,19 @@ class Briefs:
         wanted = {Push: cause.include_commits, Release: cause.include_releases}
         return [record for record in reversed(found) if wanted[type(record.event)]], left_out
 
-    async def _before(
-        self, record: ContextRecord | None, release: Release
-    ) -> tuple[tuple[ContextRecord, ...], str | None]:
-        """Return the records of the pushes since the release before this one, oldest first, and that release's tag."""
-        pushes: list[ContextRecord] = []
-        previous: str | None = None
+    async def _look_back(self, record: ContextRecord | None, since: ReleaseHistory) -> None:
+        """Add what arrived before a release, newest first, until the history needs no more of it."""
         oldest = record
         seen = weight = 0
-        while oldest is not None and previous is None and seen < _LOOK_BACK and weight < _MOST:
-            step = await self._library.before(oldest, limit=_STEP, max_bytes=_STEP_BYTES)
-            previous = _gather(step, release, pushes)
+        while oldest is not None and (
+            since.is_missing or (not since.is_closed and seen < _LOOK_BACK and weight < _MOST)
+        ):
+            step = await self.library.before(oldest, limit=_STEP, max_bytes=_STEP_BYTES)
+            for each in step:
+                since.add(each)
             seen += len(step)
             weight += sum(_weight(each.event) for each in step)
             oldest = step[-1] if step else None
-        return tuple(reversed(pushes)), previous
 
 
 def _weight(event: Event) -> int:
@@ -164,15 +171,3 @@ def _weight(event: Event) -> int:
 
 def _paths(commit: Commit) -> int:
     return sum(len(path) for paths in (commit.added, commit.modified, commit.removed) for path in paths)
-
-
-def _gather(records: Sequence[ContextRecord], release: Release, pushes: list[ContextRecord]) -> str | None:
-    """Add the pushes of ``records``, newest first, until the previous release; return its tag when it is among them."""
-    for record in records:
-        event = record.event
-        if isinstance(event, Push):
-            pushes.append(record)
-        elif event.tag_name != release.tag_name and (release.prerelease or not event.prerelease):
-            # A final release reports what its own pre-releases did: their readers are not the same.
-            return event.tag_name
-    return None

@@ -30,7 +30,9 @@ from contentsvc_core.ports import (
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.briefs import Briefs, Gathered
+from contentsvc_core.usecases.companions import Companions
 from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, occurred_at
+from contentsvc_core.workflows.packages import ReleaseRun
 from contentsvc_core.workflows.runs import (
     NOTHING_TO_REPORT,
     SCHEDULE_DISABLED,
@@ -80,6 +82,8 @@ class _Order:
     publish: bool
     brand: BrandIdentity | None
     once: str | None
+    #: The runs whose releases the content announces beside the release of its own run.
+    companions: tuple[ReleaseRun, ...] = field(converter=tuple, default=())
     occurred_at: datetime
     #: The override of the trigger or the schedule.
     house_style: HouseStyle | None
@@ -142,6 +146,7 @@ class Performer:
         self._memory = memory
         self._jobs = jobs
         self._briefs = briefs
+        self._companions = Companions(ledger, briefs.library)
         self._directory = directory
         self._schedules = schedules
         self._sites = sites
@@ -198,15 +203,21 @@ class Performer:
         trigger = await self._directory.trigger(run.organization_id, cause.trigger_id)
         if trigger is None or not trigger.enabled:
             return TRIGGER_DISABLED
+        companions = await self._companions.find(run, cause)
+        if isinstance(companions, str):
+            return companions
         brand = await self._briefs.brand(run.organization_id, trigger.brand_identity_id)
         return _Order(
             content_type=trigger.output_type,
             publish=trigger.auto_publish,
             brand=brand,
             once=cause.once_key,
+            companions=companions,
             occurred_at=occurred_at(cause, run.created_at),
             house_style=trigger.house_style,
-            gather=lambda: self._briefs.of_delivery(run.organization_id, cause, trigger.output_type, brand),
+            gather=lambda: self._briefs.of_delivery(
+                run.organization_id, cause, trigger.output_type, brand, companions=companions
+            ),
         )
 
     async def _order_of_request(self, run: WorkflowRun, cause: Generation) -> _Order | str:
@@ -287,7 +298,7 @@ class Performer:
 
     async def _complete(self, run: WorkflowRun, order: _Order, written: _Written) -> None:
         now = self._clock.now()
-        draft, release = written.draft, written.gathered.brief.release
+        draft, releases = written.draft, written.gathered.brief.announced
         markdown, content = await self._rendered(draft.markdown)
         post = Post(
             id=self._ids.mint("post_"),
@@ -300,10 +311,13 @@ class Performer:
             status=PostStatus.PUBLISHED if order.publish else PostStatus.DRAFT,
             created_at=now,
             updated_at=now,
-            release_tag=None if release is None else release.tag_name,
+            release_tag=releases[0].tag_name if releases else None,
             occurred_at=order.occurred_at,
         )
-        match await self._ledger.complete(run, post, once=order.once, pushes=written.gathered.pushes):
+        also = {each.key for each in order.companions} - {order.once}
+        match await self._ledger.complete(
+            run, post, once=order.once, also=sorted(also), pushes=written.gathered.pushes
+        ):
             case Completion.COMPLETED:
                 self._ended(RunStatus.COMPLETED)
                 with suppress(ContentServiceError):
@@ -315,6 +329,10 @@ class Performer:
                 self._ended(RunStatus.SKIPPED)
             case Completion.GONE:
                 pass
+            case Completion.OVERTAKEN:
+                # The next attempt gathers without that release.
+                message = "another run has meanwhile told one of these releases"
+                raise RuntimeError(message)
 
     async def _rendered(self, markdown: str) -> tuple[str, str]:
         # An edit would be refused. A run ends with a post, so its text is cut.
@@ -340,13 +358,14 @@ def _metadata(run: WorkflowRun, order: _Order, written: _Written) -> dict[str, A
     """Give where a post came from (decisions, ``sourceMetadata``): what applies."""
     cause = run.cause
     brief = written.gathered.brief
-    events = brief.events if brief.release is None else (*brief.events, brief.release)
+    events = (*brief.events, *brief.announced)
     started = {
         "triggerId": cause.trigger_id if isinstance(cause, Delivered) else None,
         "jobId": cause.job_id if isinstance(cause, Generation) else None,
         "scheduleId": cause.schedule_id if isinstance(cause, Generation) else None,
     }
     usage = written.draft.usage
+    tags = [release.tag_name for release in brief.announced]
     kinds = [cause.event.type] if isinstance(cause, Delivered) else sorted({event.type for event in events})
     return {
         **{name: value for name, value in started.items() if value is not None},
@@ -354,6 +373,7 @@ def _metadata(run: WorkflowRun, order: _Order, written: _Written) -> dict[str, A
         "repositories": [chapter.repository for chapter in brief.chapters],
         "deliveryIds": list(written.gathered.delivery_ids),
         "eventTypes": kinds,
+        **({"releaseTags": tags} if len(tags) > 1 else {}),
         "occurredAt": iso_ms(order.occurred_at),
         "writer": written.writer,
         **({} if usage is None else {"usage": {"promptTokens": usage[0], "completionTokens": usage[1]}}),

@@ -13,6 +13,7 @@ from contentsvc_core.webhooks.delivery import Endpoint
 from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.packages import PACKAGE_DELAY
 from contentsvc_core.workflows.runs import WorkflowRun
 
 #: How long a delivery id stays claimed; exactly this much later it is free again (specification 8.2).
@@ -214,22 +215,24 @@ def _runs(
     outcome: Processed, endpoint: Endpoint, *, at: datetime, mint: Callable[[str], str], replayed: bool
 ) -> tuple[WorkflowRun, ...]:
     address = endpoint.address
-    runs = [
-        WorkflowRun(
-            id=mint(""),
-            organization_id=address.organization_id,
-            cause=Delivered(
-                trigger_id=trigger.id,
-                provider=address.provider,
-                event=outcome.event,
-                repository_id=outcome.repository_id,
-                repository=outcome.repository,
-                delivery_id=outcome.delivery_id,
-                replayed=replayed,
-            ),
-            created_at=at,
-            due_at=at,
+    runs: list[WorkflowRun] = []
+    for trigger in endpoint.started_by(outcome.event.type):
+        cause = Delivered(
+            trigger_id=trigger.id,
+            provider=address.provider,
+            event=outcome.event,
+            repository_id=outcome.repository_id,
+            repository=outcome.repository,
+            delivery_id=outcome.delivery_id,
+            replayed=replayed,
         )
-        for trigger in endpoint.started_by(outcome.event.type)
-    ]
+        runs.append(
+            WorkflowRun(
+                id=mint(""),
+                organization_id=address.organization_id,
+                cause=cause,
+                created_at=at,
+                due_at=at + PACKAGE_DELAY if cause.shares_a_post else at,
+            )
+        )
     return tuple(runs)

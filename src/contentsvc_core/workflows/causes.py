@@ -6,6 +6,7 @@ from typing import ClassVar, Final, assert_never, final
 
 from attrs import field, frozen
 
+from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.organizations import Integration
@@ -53,11 +54,24 @@ class Delivered(TriggerMatch):
 
         ``None``: any number of posts may report it, as with a replay, which somebody has asked for.
         """
+        return None if self.replayed else once_key(self.trigger_id, self.repository_id, self.event)
+
+    @property
+    def shares_a_post(self) -> bool:
+        """Whether releases of other packages of the same commit may be told in one post with the run's release.
+
+        A replay is asked for by itself, and a release without a time of publication could be told twice.
+        """
         event = self.event
-        if not isinstance(event, Release) or event.published_at is None or self.replayed:
-            return None
-        # The free text last and the rest without slashes: no two keys share a spelling.
-        return f"{self.trigger_id}/{self.repository_id}/{event.published_at.replace('/', '%2F')}/{event.tag_name}"
+        return self.once_key is not None and isinstance(event, Release) and package_tag(event.tag_name) is not None
+
+
+def once_key(trigger_id: str, repository_id: int, event: Event) -> str | None:
+    """Return the key of one release for one trigger; ``None``: the event is no release, or has no publication time."""
+    if not isinstance(event, Release) or event.published_at is None:
+        return None
+    # The free text last and the rest without slashes: no two keys share a spelling.
+    return f"{trigger_id}/{repository_id}/{event.published_at.replace('/', '%2F')}/{event.tag_name}"
 
 
 @final

@@ -138,6 +138,8 @@ class Completion(Enum):
     ALREADY_REPORTED = auto()
     #: The run was not running any more, or was another process's by now; nothing was written.
     GONE = auto()
+    #: Another run has meanwhile reported one of several releases; nothing was written, and the run is running still.
+    OVERTAKEN = auto()
 
 
 #: What an operator may have done once more. A completed run is not among them: it has its post.
@@ -146,6 +148,8 @@ RESTARTABLE: Final = frozenset({RunStatus.FAILED, RunStatus.SKIPPED, RunStatus.C
 CANCELLED: Final = "cancelled by an operator"
 #: Why a run is skipped whose release another run has reported.
 ALREADY_REPORTED: Final = "another run has reported this release"
+#: Why a run is skipped whose release the run of another release of the same commit tells.
+TOLD_TOGETHER: Final = "run {run} tells this release together with {tag}"
 #: Why a run is skipped whose changes are all hidden.
 NOTHING_TO_REPORT: Final = "nothing to report"
 #: Why a run is skipped whose trigger was switched off after it had matched.

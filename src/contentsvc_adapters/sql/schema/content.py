@@ -17,7 +17,8 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization, partial_index
 
-# What posts that were deleted had told once: it is not told again.
+# What posts that were deleted had told once, and what a post of several releases tells beside its own key: it is not
+# told again.
 told_once: Final = Table(
     "told_once",
     metadata,

@@ -1,0 +1,146 @@
+"""Finding the releases of one commit that a run tells in one post."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Final, final
+
+from contentsvc_core.content.packages import package_tag
+from contentsvc_core.content.windows import LookbackWindow
+from contentsvc_core.ports import ContextLibrary, RunLedger
+from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.workflows.causes import Delivered, ListedDelivery, once_key
+from contentsvc_core.workflows.context import ContextRecord, custom_id
+from contentsvc_core.workflows.packages import PACKAGE_GAP, PACKAGE_SPAN, Arrival, ReleaseRun, companions, teller
+from contentsvc_core.workflows.runs import ALREADY_REPORTED, TOLD_TOGETHER, ListedRun, WorkflowRun
+
+#: How far before and after a run others are looked for: the longest time that one post gathers, and one release more.
+_AROUND: Final = PACKAGE_SPAN + PACKAGE_GAP
+#: How much is read at a time, in context records, in bytes as they are stored, and in runs.
+_STEP: Final = 20
+_STEP_BYTES: Final = 4 * 1024 * 1024
+_RUNS: Final = 1_000
+#: Times have whole milliseconds.
+_MOMENT: Final = timedelta(milliseconds=1)
+
+
+@final
+class Companions:
+    """Finds the runs whose releases one post tells.
+
+    It reads outward from a run's own record, no further than the rule may look: of a history that is handed in, with
+    thousands of releases within a minute, each run reads its neighbours alone.
+    """
+
+    def __init__(self, ledger: RunLedger, library: ContextLibrary) -> None:
+        """Create it over the ports."""
+        self._ledger = ledger
+        self._library = library
+
+    async def find(self, run: WorkflowRun, cause: Delivered) -> tuple[ReleaseRun, ...] | str:
+        """Return the runs whose releases a run tells beside its own, or why it tells none."""
+        own = cause.once_key
+        if own is None or not cause.shares_a_post:
+            return ()
+        if await self._ledger.told(run.organization_id, [own]):
+            return ALREADY_REPORTED
+        key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
+        record = await self._library.record(run.organization_id, key)
+        if record is None or record.created_at != run.created_at:
+            # A redelivery after a day: its record stands where the first delivery arrived.
+            return ()
+        after, runs = await self._after(run, record)
+        before = await self._before(record)
+        runs += await self._ledger.of_releases(
+            run, since=before[-1].created_at, until=run.created_at + _MOMENT, limit=_RUNS
+        )
+        arrivals = _arrivals([*reversed(before), *after[1:]], runs, cause)
+        if not any(each.run is not None and each.run.id == run.id for each in arrivals):
+            return ()
+        other = teller(arrivals, run.id)
+        if other is not None:
+            return TOLD_TOGETHER.format(run=other.id, tag=other.tag)
+        mine = companions(arrivals, run.id)
+        told = await self._ledger.told(run.organization_id, [each.key for each in mine])
+        return tuple(each for each in mine if each.key not in told)
+
+    async def _before(self, record: ContextRecord) -> list[ContextRecord]:
+        """List what may belong to a record and arrived before it, newest first, the record itself first of all."""
+        read = [record]
+        while not _is_over(read):
+            step = await self._library.before(read[-1], limit=_STEP, max_bytes=_STEP_BYTES)
+            if not step:
+                break
+            _extend(read, step)
+        return read
+
+    async def _after(self, run: WorkflowRun, record: ContextRecord) -> tuple[list[ContextRecord], list[ListedRun]]:
+        """List what may belong to a record and arrived since, oldest first, the record first; and the runs of it."""
+        read, runs, limit = [record], list[ListedRun](), 2
+        until = run.created_at + _AROUND
+        while not _is_over(read):
+            since = runs[-1].created_at if runs else run.created_at
+            found = await self._ledger.of_releases(run, since=since, until=until, limit=limit)
+            known = {each.id for each in runs}
+            runs += [each for each in found if each.id not in known]
+            if found:
+                _extend(read, await self._between(read[-1], runs[-1]))
+            if len(found) < limit:
+                break
+            # Most have one neighbour or none; of many, ever more are read at once.
+            limit *= 2
+        return read, runs
+
+    async def _between(self, record: ContextRecord, run: ListedRun) -> Sequence[ContextRecord]:
+        """List what arrived in a repository after a record and no later than a run, oldest first."""
+        found, left_out = await self._library.within(
+            record.organization_id,
+            provider=record.provider,
+            repository_id=record.repository_id,
+            window=LookbackWindow(since=record.created_at, until=run.created_at + _MOMENT),
+            limit=_STEP,
+            max_bytes=_STEP_BYTES,
+        )
+        read = list(found)
+        while left_out > 0 and read:
+            step = await self._library.before(read[-1], limit=_STEP, max_bytes=_STEP_BYTES)
+            read += step
+            left_out -= len(step)
+        place = record.created_at, record.id
+        return [each for each in reversed(read) if (each.created_at, each.id) > place]
+
+
+def _extend(read: list[ContextRecord], more: Iterable[ContextRecord]) -> None:
+    for record in more:
+        if _is_over(read):
+            return
+        read.append(record)
+
+
+def _is_over(read: Sequence[ContextRecord]) -> bool:
+    """Whether nothing that lies further out can belong to the first of some records, in whichever direction."""
+    last = first = read[0].created_at
+    pushed = named = False
+    for record in read:
+        if isinstance(record.event, Push):
+            pushed = True
+        elif package_tag(record.event.tag_name) is not None:
+            last, pushed, named = record.created_at, False, named or bool(record.event.commit)
+    end = read[-1].created_at
+    return abs(end - last) > PACKAGE_GAP or abs(end - first) > _AROUND or (pushed and not named)
+
+
+def _arrivals(records: Iterable[ContextRecord], runs: Iterable[ListedRun], cause: Delivered) -> list[Arrival]:
+    started: Mapping[str, ListedRun] = {
+        each.cause.delivery_id: each for each in runs if isinstance(each.cause, ListedDelivery)
+    }
+    arrivals: list[Arrival] = []
+    for record in records:
+        event, run = record.event, started.get(record.delivery_id)
+        if not isinstance(event, Release):
+            arrivals.append(Arrival(at=record.created_at))
+            continue
+        key = once_key(cause.trigger_id, cause.repository_id, event)
+        if run is not None and key is not None and package_tag(event.tag_name) is not None:
+            told = ReleaseRun(id=run.id, status=run.status, tag=event.tag_name, delivery_id=record.delivery_id, key=key)
+            arrivals.append(Arrival(at=record.created_at, run=told, commit=event.commit))
+    return arrivals

@@ -1,0 +1,147 @@
+"""What releases contain: the pushes since the release before, package by package."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import final
+
+from attrs import evolve, frozen
+
+from contentsvc_core.content.changelog.packages import Packages
+from contentsvc_core.content.packages import package_tag
+from contentsvc_core.content.writing import Brief, Chapter, PackageRelease
+from contentsvc_core.webhooks.events import Commit, Push, Release
+from contentsvc_core.workflows.context import ContextRecord
+
+
+@final
+@frozen
+class _Seen:
+    """A push, and which series of tags had no earlier release since it."""
+
+    record: ContextRecord
+    #: The packages of the releases that are told; ``None`` is the series of tags without a package.
+    open: frozenset[str | None]
+    #: Whether no other release came since, whatever its series.
+    newest: bool
+
+
+@final
+class ReleaseHistory:
+    """What arrived before some releases of one commit, added newest first, then read.
+
+    A release contains what came since the release before it of the same package. What belongs to no package is told
+    with the first release after it.
+    """
+
+    def __init__(self, release: Release, companions: Mapping[str, str] | None = None) -> None:
+        """Begin with a release.
+
+        Args:
+            release: The last one that arrived.
+            companions: The tags of those that are told with it, by their delivery ids.
+        """
+        self._missing = dict(companions or {})
+        self._tags = {release.tag_name, *self._missing.values()}
+        self._releases: dict[str, Release] = {release.tag_name: release}
+        #: The series that are told, with the tag of the release before where it was found.
+        self._previous: dict[str | None, str | None] = {_series(release): None}
+        #: A final release looks past pre-releases: their readers are not the same.
+        self._pre = release.prerelease
+        self._other: str | None = None
+        self._known: set[str] = set()
+        self._seen: list[_Seen] = []
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether a release that is told was not added yet."""
+        return bool(self._missing)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the release before is known of each series that is told."""
+        return None not in self._previous.values()
+
+    @property
+    def contained(self) -> tuple[str, ...]:
+        """Return the custom ids of the pushes that are told whole, oldest first."""
+        return tuple(seen.record.custom_id for seen, push, whole in self._told if push is not None and whole)
+
+    def add(self, record: ContextRecord) -> None:
+        """Add what arrived before everything that was added."""
+        event = record.event
+        if isinstance(event, Push):
+            still = frozenset(series for series, before in self._previous.items() if before is None)
+            self._seen.append(_Seen(record, still, self._other is None))
+            return
+        tag = event.tag_name
+        if self._missing.pop(record.delivery_id, None) is not None and tag not in self._releases:
+            self._releases[tag] = event
+            self._previous.setdefault(_series(event), None)
+            self._pre &= event.prerelease
+        if tag in self._tags:
+            return
+        series = _series(event)
+        if series is not None:
+            self._known.add(series)
+        if event.prerelease and not self._pre:
+            return
+        self._other = self._other or tag
+        if series in self._previous and self._previous[series] is None:
+            self._previous[series] = tag
+
+    def brief(self, repository: str) -> Brief:
+        """Return the brief: the releases, and the pushes that they contain."""
+        events = [push for _, push, _ in self._told if push is not None]
+        chapter = Chapter(repository=repository, events=events, packages=self._packages().names)
+        told = [
+            PackageRelease(release=release, tag=tag, previous_tag=self._previous[tag.package])
+            for release in reversed(self._releases.values())
+            if (tag := package_tag(release.tag_name)) is not None
+        ]
+        if len(told) > 1:
+            return Brief(chapters=(chapter,), packages=sorted(told, key=_step))
+        (release,) = self._releases.values()
+        return Brief(chapters=(chapter,), release=release, previous_tag=self._previous[_series(release)])
+
+    def _packages(self) -> Packages:
+        return Packages(self._known | {series for series in self._previous if series is not None})
+
+    @cached_property
+    def _told(self) -> list[tuple[_Seen, Push | None, bool]]:
+        """Return the pushes, oldest first, with the commits that are told; ``None``: none of them is."""
+        packages = self._packages()
+        told: list[tuple[_Seen, Push | None, bool]] = []
+        for seen in reversed(self._seen):
+            push = seen.record.event
+            assert isinstance(push, Push)
+            # A series without an earlier tag begins at the last release of any other one.
+            common = seen.newest if self._previous.get(None) is None else None in seen.open
+            if not packages:
+                told.append((seen, push if common else None, True))
+                continue
+            kept: list[Commit] = []
+            whole = True
+            for commit in push.commits:
+                owners = packages.owners([commit])
+                if not owners:
+                    if common or (kept and not (commit.added or commit.modified or commit.removed)):
+                        kept.append(commit)
+                elif owners & seen.open:
+                    kept.append(commit)
+                elif not owners & self._previous.keys():
+                    whole = False
+            told.append((seen, evolve(push, commits=kept) if kept else None, whole))
+        return told
+
+
+def _series(release: Release) -> str | None:
+    tag = package_tag(release.tag_name)
+    return None if tag is None else tag.package
+
+
+def _step(release: PackageRelease) -> tuple[int, str]:
+    """Sort great steps before small ones: x.0.0, then x.y.0, then the others, then pre-releases."""
+    parts = release.tag.version.partition("-")[0].partition("+")[0].split(".")
+    minor, patch = (any(part.strip("0") for part in parts[place : place + 1]) for place in (1, 2))
+    step = 3 if release.release.prerelease else 2 if patch else 1 if minor else 0
+    return step, release.tag.name.casefold()

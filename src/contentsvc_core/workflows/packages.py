@@ -1,0 +1,115 @@
+"""Releases of packages that were tagged on one commit: which run tells them all in one post.
+
+Each run waits :data:`PACKAGE_DELAY`. A run that another release of the same commit has followed by then leaves its
+release to the run of that one; so the run of the last release tells all of them.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final, final
+
+from attrs import frozen
+
+from contentsvc_core.workflows.runs import RunStatus
+
+#: How long the run of a package's release waits for the next release, in seconds. Release tools publish twenty
+#: packages within half a minute; a minute is little for a reader.
+PACKAGE_DELAY: Final = timedelta(seconds=60)
+#: How far apart two releases of one commit may arrive. Less than the delay: a delivery that takes ten seconds to be
+#: stored is still seen by the run before it.
+PACKAGE_GAP: Final = timedelta(seconds=50)
+#: How long releases are added to one post, and how many: a sender that never stops must not keep a post back.
+PACKAGE_SPAN: Final = timedelta(minutes=10)
+MOST_PACKAGES: Final = 250
+
+_UNFINISHED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
+#: Such a run tells no release any more, and its release is told by none.
+_OUT: Final = frozenset({RunStatus.CANCELLED, RunStatus.FAILED})
+
+
+@final
+@frozen(kw_only=True)
+class ReleaseRun:
+    """A run of the same trigger for the release of a package, as far as the rule looks at it."""
+
+    id: str
+    status: RunStatus
+    tag: str
+    delivery_id: str
+    #: The key that at most one post carries.
+    key: str
+
+
+@final
+@frozen(kw_only=True)
+class Arrival:
+    """A push to the repository, or the release of a package."""
+
+    at: datetime
+    #: ``None``: a push.
+    run: ReleaseRun | None = None
+    #: The hash of the tagged commit; ``""``: not known.
+    commit: str = ""
+
+
+def teller(arrivals: Sequence[Arrival], run_id: str) -> ReleaseRun | None:
+    """Return the run that tells the release of a run as well; ``None``: the run tells its release itself.
+
+    Args:
+        arrivals: What arrived in the repository, oldest first.
+        run_id: The run, which is among them.
+    """
+    told = companions(arrivals, run_id)
+    place = _place(arrivals, run_id)
+    if len(told) >= MOST_PACKAGES or (told and arrivals[place].at - _first(arrivals, told) >= PACKAGE_SPAN):
+        return None
+    last: ReleaseRun | None = None
+    after = _next(arrivals, place)
+    while after is not None:
+        run = arrivals[after].run
+        if run is None or run.status is RunStatus.COMPLETED:
+            break
+        last = run if run.status in _UNFINISHED else last
+        after = _next(arrivals, after)
+    return last
+
+
+def companions(arrivals: Sequence[Arrival], run_id: str) -> tuple[ReleaseRun, ...]:
+    """Return the runs, oldest first, whose releases a run tells beside its own."""
+    members = {_place(arrivals, run_id)}
+    found: list[ReleaseRun] = []
+    for place in range(min(members) - 1, -1, -1):
+        run = arrivals[place].run
+        if run is None or run.status in _OUT or run.status is RunStatus.COMPLETED:
+            continue
+        if _next(arrivals, place) in members:
+            members.add(place)
+            found.append(run)
+    return tuple(reversed(found))
+
+
+def _next(arrivals: Sequence[Arrival], place: int) -> int | None:
+    """Return the place of the next release of the same commit, ``None``: none arrived soon enough."""
+    one = arrivals[place]
+    pushed = False
+    for later in range(place + 1, len(arrivals)):
+        other = arrivals[later]
+        if other.at - one.at > PACKAGE_GAP:
+            return None
+        if other.run is None:
+            pushed = True
+        elif other.run.status not in _OUT and _same_commit(one, other, pushed=pushed):
+            return later
+    return None
+
+
+def _same_commit(one: Arrival, other: Arrival, *, pushed: bool) -> bool:
+    return one.commit == other.commit if one.commit and other.commit else not pushed
+
+
+def _place(arrivals: Sequence[Arrival], run_id: str) -> int:
+    return next(place for place, each in enumerate(arrivals) if each.run is not None and each.run.id == run_id)
+
+
+def _first(arrivals: Sequence[Arrival], runs: Sequence[ReleaseRun]) -> datetime:
+    return arrivals[_place(arrivals, runs[0].id)].at

@@ -1,0 +1,355 @@
+"""Releases of several packages on one commit: one post, whatever happens to the runs."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.golden import REPOSITORY_ID
+from tests.usecases.conftest import World
+from tests.usecases.test_perform import deliver, perform_all, taken
+
+from contentsvc_core import ContentType, Post, RunStatus, WorkflowRun
+from contentsvc_core.content.public.releases import by_release, tags_of
+from contentsvc_core.testing import PlainSteps, push_body, release_body
+from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.packages import PACKAGE_DELAY
+from contentsvc_core.workflows.runs import ALREADY_REPORTED
+
+PUBLISHED = "2026-01-02T00:00:00Z"
+
+
+async def pushed(world: World, delivery_id: str, changes: dict[str, list[str]]) -> None:
+    """Push a commit for each message, with the files that it touches."""
+    body: dict[str, Any] = push_body(*changes, repository_id=REPOSITORY_ID)
+    for commit in body["commits"]:
+        commit["modified"] = changes[commit["message"]]
+    await deliver(world, "push", body, delivery_id)
+
+
+async def released(world: World, *tags: str, notes: str | None = None, commit: str = "main") -> None:
+    """Publish releases, a second apart; the delivery has the id of the tag."""
+    for tag in tags:
+        body = release_body(tag, repository_id=REPOSITORY_ID, published_at=PUBLISHED, body=notes)
+        body["release"]["target_commitish"] = commit
+        await deliver(world, "release", body, f"d-{tag}")
+        world.clock.advance(timedelta(seconds=1))
+
+
+async def waited(world: World) -> list[WorkflowRun]:
+    """Perform what is due once releases have waited for others."""
+    world.clock.advance(PACKAGE_DELAY)
+    return await perform_all(world)
+
+
+async def posts(world: World) -> list[Post]:
+    """Give the posts of releases, oldest first."""
+    found = await world.stores.posts.posts(world.organization.id)
+    return [post for post in reversed(found) if post.release_tag is not None]
+
+
+@pytest.fixture
+async def monorepo(world: World) -> World:
+    """Give a repository with four packages, all released once."""
+    await pushed(world, "p-0", {"feat: first cli": ["packages/cli/a.ts"], "feat: first api": ["packages/api/a.ts"]})
+    await released(world, "@acme/cli@1.0.0", "@acme/api@1.0.0", "@acme/web@1.0.0", "@acme/docs@1.0.0")
+    await waited(world)
+    return world
+
+
+async def test_releases_of_one_commit_are_one_post_with_a_section_for_each_package(monorepo: World) -> None:
+    await pushed(
+        monorepo,
+        "p-1",
+        {
+            "feat: draw a lamp": ["packages/cli/lamp.ts", "pnpm-lock.yaml"],
+            "fix(api): close the socket": ["packages/api/socket.ts"],
+            "feat: read one file": ["packages/cli/read.ts", "packages/api/read.ts"],
+            "feat: run on one more system": ["build.rs"],
+        },
+    )
+    await released(monorepo, "@acme/api@1.0.1", "@acme/web@1.0.1", "@acme/cli@2.0.0")
+
+    runs = await waited(monorepo)
+
+    first, post = await posts(monorepo)
+    assert first.release_tag == "@acme/api@1.0.0"
+    assert post.title.startswith("cli 2.0.0, api 1.0.1 and web 1.0.1: Draw a lamp, ")
+    headings = [line for line in post.markdown.splitlines() if line.startswith("#")]
+    assert headings == [
+        "## [cli 2.0.0](https://codehost.example/acme/lighthouse/releases/tag/%40acme/cli%402.0.0)",
+        "### Added",
+        "## [api 1.0.1](https://codehost.example/acme/lighthouse/releases/tag/%40acme/api%401.0.1)",
+        "### Fixed",
+        "## Across packages",
+        "### Added",
+        "## Contributors",
+    ]
+    cli, rest = post.markdown.split("## [api 1.0.1]")
+    api, common = rest.split("## Across packages")
+    assert "Draw a lamp" in cli
+    assert "Close the socket" in api
+    assert "**api:**" not in api
+    assert "Read one file" in common
+    assert "Run on one more system" in common
+    assert "Also released, without changes of their own: [web 1.0.1]" in common
+    assert "compare/%40acme%2Fcli%401.0.0...%40acme%2Fcli%402.0.0" in cli
+    assert "compare/%40acme%2Fapi%401.0.0...%40acme%2Fapi%401.0.1" in api
+    assert [(run.status, run.post_id) for run in runs[-3:]] == [
+        (RunStatus.SKIPPED, None),
+        (RunStatus.SKIPPED, None),
+        (RunStatus.COMPLETED, post.id),
+    ]
+    assert runs[-3].error == f"run {runs[-1].id} tells this release together with @acme/cli@2.0.0"
+
+
+async def test_the_post_names_all_its_tags_and_deliveries(monorepo: World) -> None:
+    await released(monorepo, "@acme/api@1.0.1", "@acme/cli@2.0.0")
+
+    await waited(monorepo)
+
+    post = (await posts(monorepo))[-1]
+    assert post.release_tag == "@acme/cli@2.0.0"
+    assert post.source_metadata is not None
+    assert post.source_metadata["releaseTags"] == ["@acme/cli@2.0.0", "@acme/api@1.0.1"]
+    assert post.source_metadata["deliveryIds"] == ["d-@acme/api@1.0.1", "d-@acme/cli@2.0.0"]
+    assert tags_of(post) == ("@acme/cli@2.0.0", "@acme/api@1.0.1")
+    assert [each.tags for each in by_release([post])] == [tags_of(post)]
+
+
+async def test_a_tag_without_a_package_is_not_waited_for(world: World) -> None:
+    await released(world, "v1.2.3")
+    (run,) = await perform_all(world)
+    assert run.status is RunStatus.COMPLETED
+    assert run.due_at == run.created_at
+
+
+async def test_one_package_is_released_as_any_release_and_told_without_the_others_changes(monorepo: World) -> None:
+    await pushed(
+        monorepo,
+        "p-1",
+        {"feat: draw a lamp": ["packages/cli/lamp.ts"], "feat: serve a lamp": ["packages/api/lamp.ts"]},
+    )
+    await released(monorepo, "@acme/api@1.1.0")
+    await waited(monorepo)
+    await pushed(monorepo, "p-2", {"fix: light it": ["packages/cli/light.ts"], "fix: build": ["build.rs"]})
+    await released(monorepo, "@acme/cli@1.1.0")
+    await waited(monorepo)
+
+    _, api, cli = await posts(monorepo)
+    assert "Serve a lamp" in api.markdown
+    assert "Draw a lamp" not in api.markdown
+    assert "compare/%40acme%2Fapi%401.0.0...%40acme%2Fapi%401.1.0" in api.markdown
+    # The window of a package begins at its own release before, past those of others.
+    assert "Draw a lamp" in cli.markdown
+    assert "Light it" in cli.markdown
+    assert "Build" in cli.markdown
+    assert "Serve a lamp" not in cli.markdown
+    assert "compare/%40acme%2Fcli%401.0.0...%40acme%2Fcli%401.1.0" in cli.markdown
+    assert "releaseTags" not in (cli.source_metadata or {})
+
+
+async def test_a_push_is_contained_in_a_release_that_tells_all_of_it(monorepo: World) -> None:
+    await pushed(monorepo, "p-1", {"feat: draw a lamp": ["packages/cli/lamp.ts"]})
+    await pushed(
+        monorepo, "p-2", {"feat: dim a lamp": ["packages/cli/dim.ts"], "feat: serve a lamp": ["packages/api/s.ts"]}
+    )
+    await released(monorepo, "@acme/cli@1.1.0")
+    await waited(monorepo)
+
+    found = await monorepo.stores.posts.posts(monorepo.organization.id)
+    by_delivery = {str((post.source_metadata or {})["deliveryIds"]): post for post in found}
+    assert by_delivery["['p-1']"].contained_in == by_delivery["['d-@acme/cli@1.1.0']"].id
+    assert by_delivery["['p-2']"].contained_in is None
+
+
+async def test_notes_of_packages_stand_before_commits_and_what_only_follows_is_one_line(world: World) -> None:
+    await released(
+        world, "@acme/cli@2.0.0", notes="### Major Changes\n\n- #12 1234abc Thanks @ada! - Drop the old lamp"
+    )
+    follows = "### Patch Changes\n\n- Updated dependencies [1234abc]\n  - @acme/cli@2.0.0"
+    await released(world, "@acme/api@1.0.1", "@acme/web@1.0.1", notes=follows)
+    await waited(world)
+
+    (post,) = await posts(world)
+    assert post.title == "cli 2.0.0, api 1.0.1 and web 1.0.1: drop the old lamp"
+    assert "### Major Changes" in post.markdown
+    assert "Updated dependencies" not in post.markdown
+    assert "own: [api 1.0.1]" in post.markdown
+
+
+async def test_late_releases_have_a_post_of_their_own(monorepo: World) -> None:
+    await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1")
+    await waited(monorepo)
+    await released(monorepo, "@acme/web@1.0.1", "@acme/docs@1.0.1")
+    await waited(monorepo)
+
+    assert [tags_of(post) for post in await posts(monorepo)][1:] == [
+        ("@acme/cli@2.0.0", "@acme/api@1.0.1"),
+        ("@acme/docs@1.0.1", "@acme/web@1.0.1"),
+    ]
+
+
+async def test_a_push_in_the_middle_parts_releases_unless_they_name_their_commit(world: World) -> None:
+    sha = "a" * 40
+    await released(world, "a@1.0.0", "b@1.0.0", commit=sha)
+    await pushed(world, "p-1", {"feat: a lamp": []})
+    await released(world, "c@1.0.0", commit=sha)
+    await waited(world)
+    assert [tags_of(post) for post in await posts(world)] == [("a@1.0.0", "b@1.0.0", "c@1.0.0")]
+
+    await released(world, "a@1.0.1", "b@1.0.1")
+    await pushed(world, "p-2", {"feat: two lamps": []})
+    await released(world, "c@1.0.1")
+    await waited(world)
+    told = {tags_of(post) for post in await posts(world)}
+    assert told >= {("a@1.0.1", "b@1.0.1"), ("c@1.0.1",)}
+
+
+async def test_a_history_that_is_handed_in_at_once_is_told_commit_by_commit(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(60):
+        await pushed(world, f"p-{number}", {f"feat: lamp {number}": ["packages/cli/lamp.ts"]})
+        for name in ("cli", "api"):
+            body = release_body(f"{name}@1.{number}.0", repository_id=REPOSITORY_ID, published_at=PUBLISHED)
+            await deliver(world, "release", body, f"{name}-{number}")
+            world.clock.advance(timedelta(milliseconds=1))
+    read = 0
+    within = world.stores.contexts.within
+
+    async def counted(*args: Any, **more: Any) -> tuple[Sequence[ContextRecord], int]:
+        nonlocal read
+        found, left_out = await within(*args, **more)
+        read += len(found) + left_out
+        return found, left_out
+
+    monkeypatch.setattr(world.stores.contexts, "within", counted)
+    await waited(world)
+
+    told = {tags_of(post) for post in await posts(world)}
+    assert told == {(f"api@1.{number}.0", f"cli@1.{number}.0") for number in range(60)}
+    # Each run looks at its neighbours, and not at all that arrived in the same minute.
+    assert read < 120 * 10
+
+
+async def test_each_trigger_writes_its_own_post(monorepo: World) -> None:
+    other = await monorepo.triggers.create(
+        monorepo.organization.id, repository_ids=[REPOSITORY_ID], output_type=ContentType.BLOG_POST, auto_publish=True
+    )
+    await pushed(monorepo, "p-1", {"feat: draw a lamp": ["packages/cli/lamp.ts"]})
+    await released(monorepo, "@acme/api@1.0.1", "@acme/cli@2.0.0")
+    await waited(monorepo)
+
+    told = [post for post in await posts(monorepo) if "@acme/cli@2.0.0" in tags_of(post)]
+    assert {post.content_type for post in told} == {monorepo.trigger.output_type, ContentType.BLOG_POST}
+    assert {tags_of(post) for post in told} == {("@acme/cli@2.0.0", "@acme/api@1.0.1")}
+    blog = next(post for post in told if post.content_type is ContentType.BLOG_POST)
+    assert "cli 2.0.0 and api 1.0.1" in blog.markdown
+    assert getattr(other, "id", None) == (blog.source_metadata or {})["triggerId"]
+
+
+async def test_a_release_that_is_announced_or_delivered_twice_is_told_once(monorepo: World) -> None:
+    await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1")
+    body = release_body("@acme/cli@2.0.0", action="prereleased", repository_id=REPOSITORY_ID, published_at=PUBLISHED)
+    await deliver(monorepo, "release", body, "d-again")
+    await waited(monorepo)
+    # Past the time for which its delivery id is claimed.
+    monorepo.clock.advance(timedelta(days=2))
+    await released(monorepo, "@acme/api@1.0.1")
+    redelivered = await waited(monorepo)
+
+    assert [tags_of(post) for post in await posts(monorepo)][1:] == [("@acme/cli@2.0.0", "@acme/api@1.0.1")]
+    assert (redelivered[-1].status, redelivered[-1].error) == (RunStatus.SKIPPED, ALREADY_REPORTED)
+
+
+async def test_what_was_told_is_not_told_again_beside_new_releases(monorepo: World) -> None:
+    body = release_body("@acme/cli@1.0.0", repository_id=REPOSITORY_ID, published_at=PUBLISHED)
+    await deliver(monorepo, "release", body, "d-by-hand")
+    await released(monorepo, "@acme/api@1.1.0")
+    runs = await waited(monorepo)
+
+    assert [run.status for run in runs[-2:]] == [RunStatus.SKIPPED, RunStatus.COMPLETED]
+    assert tags_of((await posts(monorepo))[-1]) == ("@acme/api@1.1.0",)
+
+
+async def test_a_process_that_is_killed_loses_no_release_and_tells_none_twice(monorepo: World) -> None:
+    await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1")
+    monorepo.clock.advance(PACKAGE_DELAY)
+    runs = await taken(monorepo)
+    # Two were performed, then the process was killed: the last one, which tells all, is left.
+    for run in runs[:2]:
+        await monorepo.performer.perform(run, PlainSteps())
+    assert len(await posts(monorepo)) == 1
+    await monorepo.stores.executors.recover("killed", lost={"exe_1": 0})
+    await perform_all(monorepo)
+
+    assert [tags_of(post) for post in await posts(monorepo)][1:] == [
+        ("@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1")
+    ]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
+async def test_in_whatever_order_runs_are_performed_all_releases_are_told_once(
+    monorepo: World, order: tuple[int, ...]
+) -> None:
+    await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1")
+    monorepo.clock.advance(PACKAGE_DELAY)
+    runs = await taken(monorepo)
+    for place in order:
+        await monorepo.performer.perform(runs[place], PlainSteps())
+
+    told = [tag for post in (await posts(monorepo))[1:] for tag in tags_of(post)]
+    assert sorted(told) == ["@acme/api@1.0.1", "@acme/cli@2.0.0", "@acme/web@1.0.1"]
+
+
+async def test_when_the_run_that_tells_all_fails_its_restart_tells_all(monorepo: World) -> None:
+    await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1")
+    monorepo.clock.advance(PACKAGE_DELAY)
+    first, last = await taken(monorepo)
+    await monorepo.performer.perform(first, PlainSteps())
+    await monorepo.stores.ledger.end(last, RunStatus.FAILED, "the writer is away")
+    assert await monorepo.stores.ledger.restart(monorepo.organization.id, last.id, due_at=monorepo.clock.now())
+    await perform_all(monorepo)
+
+    assert tags_of((await posts(monorepo))[-1]) == ("@acme/cli@2.0.0", "@acme/api@1.0.1")
+
+
+async def test_a_cancelled_run_is_told_by_nobody(monorepo: World) -> None:
+    await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1")
+    ledger = monorepo.stores.ledger
+    # Newest first.
+    for run in (await ledger.runs(monorepo.organization.id))[:2]:
+        assert await ledger.cancel(monorepo.organization.id, run.id, "not now")
+    await waited(monorepo)
+
+    assert [tags_of(post) for post in await posts(monorepo)][1:] == [("@acme/cli@2.0.0",)]
+
+
+async def test_a_replay_tells_its_own_release_at_once(monorepo: World) -> None:
+    from contentsvc_core.usecases.replay import Replayed, Replayer  # noqa: PLC0415
+
+    await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1")
+    await waited(monorepo)
+    stores = monorepo.stores
+    replayer = Replayer(
+        stores.deliveries,
+        stores.journal,
+        stores.contexts,
+        stores.endpoints,
+        stores.outbox,
+        monorepo.clock,
+        monorepo.ids,
+    )
+    entry = next(
+        each
+        for each in await stores.journal.entries(monorepo.organization.id)
+        if each.reference_id == "d-@acme/api@1.0.1"
+    )
+    assert isinstance(await replayer.replay(monorepo.organization.id, entry.id), Replayed)
+    await perform_all(monorepo)
+
+    assert [tags_of(post) for post in await posts(monorepo)][1:] == [
+        ("@acme/cli@2.0.0", "@acme/api@1.0.1"),
+        ("@acme/api@1.0.1",),
+    ]
