@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from attrs import evolve
 from tests.golden import REPOSITORY_ID
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import deliver, perform_all, taken
@@ -12,9 +13,10 @@ from tests.usecases.test_perform import deliver, perform_all, taken
 from contentsvc_core import ContentType, Post, RunStatus, WorkflowRun
 from contentsvc_core.content.public.releases import by_release, tags_of
 from contentsvc_core.testing import PlainSteps, push_body, release_body
+from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.packages import PACKAGE_DELAY
-from contentsvc_core.workflows.runs import ALREADY_REPORTED
+from contentsvc_core.workflows.runs import ALREADY_REPORTED, Completion
 
 PUBLISHED = "2026-01-02T00:00:00Z"
 
@@ -353,3 +355,28 @@ async def test_a_replay_tells_its_own_release_at_once(monorepo: World) -> None:
         ("@acme/cli@2.0.0", "@acme/api@1.0.1"),
         ("@acme/api@1.0.1",),
     ]
+
+
+async def test_a_release_that_another_run_tells_meanwhile_is_left_out_of_the_next_attempt(
+    monorepo: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, complete = monorepo.stores.ledger, monorepo.stores.ledger.complete
+    await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1")
+    monorepo.clock.advance(PACKAGE_DELAY)
+    first, last = await taken(monorepo)
+
+    async def overtaken(run: WorkflowRun, post: Post, **more: Any) -> Completion:
+        monkeypatch.undo()
+        assert isinstance(first.cause, Delivered)
+        alone = evolve(post, id=monorepo.ids.mint("post_"), release_tag="@acme/cli@2.0.0", source_metadata=None)
+        assert await complete(first, alone, once=first.cause.once_key) is Completion.COMPLETED
+        return await complete(run, post, **more)
+
+    monkeypatch.setattr(ledger, "complete", overtaken)
+    with pytest.raises(RuntimeError, match="meanwhile") as raised:
+        await monorepo.performer.perform(last, PlainSteps())
+    await monorepo.performer.failed(last, raised.value)
+    monorepo.clock.advance(timedelta(minutes=1))
+    await perform_all(monorepo)
+
+    assert [tags_of(post) for post in await posts(monorepo)][1:] == [("@acme/cli@2.0.0",), ("@acme/api@1.0.1",)]
