@@ -37,7 +37,7 @@ def together(
     names = [each.tag.package for each in packages]
     chapter = Chapter(repository="acme/kettle", events=pushes, packages=names)
     draft = write_content(Brief(content_type=content_type, chapters=[chapter], packages=packages, **more))
-    assert draft is not None
+    assert isinstance(draft, Draft)
     return draft
 
 
