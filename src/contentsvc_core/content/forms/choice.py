@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from typing import Final
 
+from contentsvc_core.content.changelog.report import Part, report_of
 from contentsvc_core.content.changelog.writer import write_changelog
 from contentsvc_core.content.forms.blog_post import write_blog_post
 from contentsvc_core.content.forms.investor_update import write_investor_update
@@ -42,7 +43,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 def write_content(brief: Brief) -> Draft | Silence:
     """Write what a brief asks for, by rule: no clock, no chance, the same bytes each time."""
     if brief.content_type is ContentType.CHANGELOG:
-        return write_changelog(brief, brief.options) or Silence(reason=why_silent(brief))
+        return write_changelog(brief, brief.options) or Silence(reason=why_silent(brief, _report(brief)))
     news = news_of(brief)
     if (reason := _silence(news, brief, translates=False)) is not None:
         return Silence(reason=reason)
@@ -65,17 +66,21 @@ def silence(brief: Brief, *, translates: bool = False) -> str | None:
         translates: Whether the writer translates: the rules do not.
     """
     if brief.content_type is ContentType.CHANGELOG:
-        return why_silent(brief) if write_changelog(brief, brief.options) is None else None
+        return why_silent(brief, _report(brief)) if write_changelog(brief, brief.options) is None else None
     return _silence(news_of(brief), brief, translates=translates)
+
+
+def _report(brief: Brief) -> tuple[Part, ...]:
+    return report_of(brief, brief.options)
 
 
 def _silence(news: News, brief: Brief, *, translates: bool) -> str | None:
     content_type = brief.content_type
     name = _NAMES[content_type]
     if content_type is ContentType.INVESTOR_UPDATE:
-        return None if news.active else why_silent(brief, name)
+        return None if news.active else why_silent(brief, news.parts, name)
     if not (news.items or news.lead):
-        return why_silent(brief, name)
+        return why_silent(brief, news.parts, name)
     if content_type in PLAIN_TYPES and not translates:
         asked = next(name for name, book in PHRASEBOOKS.items() if book is news.voice.phrases)
         if (spoken := _language(news, asked)) != asked:

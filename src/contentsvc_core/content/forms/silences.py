@@ -56,23 +56,17 @@ _ORDER: Final = (
 )
 
 
-def why_silent(brief: Brief, post: str = "") -> str:
+def why_silent(brief: Brief, told: Sequence[Part], post: str = "") -> str:
     """Return why nothing is written from a brief: what came, counted, in English.
 
     Args:
         brief: What was to be written from.
+        told: The report of the brief with its options.
         post: The post whose readers notice nothing, such as ``a LinkedIn post``; ``""``: a changelog.
     """
-    options = brief.options
-    told = report_of(brief, options)
-    unhidden_options = evolve(options, hidden=frozenset(), hidden_paths=(), hidden_authors=frozenset())
-    unhidden = told if unhidden_options == options else report_of(brief, unhidden_options)
-    whole = report_of(brief, evolve(unhidden_options, hide_release_chores=False))
-    entries = [change for part in whole for change in part.changes]
     counted = Counter(_noun(change) for part in told for stage in part.stages for change in _said(stage, part))
-    counted[_HIDDEN] = _number(unhidden) - _number(told)
-    counted[_RELEASING] = len(entries) - _number(unhidden)
-    counted[_NO_ENTRY] = sum(len(part.commits) for part in whole) - sum(len(change.commits) for change in entries)
+    if _without_entry(told):
+        counted.update(_left_out(brief, told))
     counts = [ENGLISH.count(counted[noun], noun) for noun in _ORDER if counted[noun] > 0]
     if not counts:
         released = brief.release is not None or any(part.releases for part in told)
@@ -80,14 +74,30 @@ def why_silent(brief: Brief, post: str = "") -> str:
     return f"{ENGLISH.enumerated(counts)}: nothing a reader{f' of {post}' if post else ''} notices"
 
 
-def _said(stage: Stage, part: Part) -> Sequence[Change]:
-    """Return the entries of a release's notes where it has some, else those that commits make."""
-    noted = notes_of(stage.release, part.repository).changes if stage.release else ()
-    return noted or stage.changes
+def _left_out(brief: Brief, told: Sequence[Part]) -> dict[Count, int]:
+    """Count what the options leave out, and what no options would show."""
+    shown = evolve(brief.options, hidden=frozenset(), hidden_paths=(), hidden_authors=frozenset())
+    unhidden = told if shown == brief.options else report_of(brief, shown)
+    whole = report_of(brief, evolve(shown, hide_release_chores=False))
+    return {
+        _HIDDEN: _number(unhidden) - _number(told),
+        _RELEASING: _number(whole) - _number(unhidden),
+        _NO_ENTRY: _without_entry(whole),
+    }
 
 
 def _number(parts: Iterable[Part]) -> int:
     return sum(len(part.changes) for part in parts)
+
+
+def _without_entry(parts: Iterable[Part]) -> int:
+    return sum(len(part.commits) - sum(len(change.commits) for change in part.changes) for part in parts)
+
+
+def _said(stage: Stage, part: Part) -> Sequence[Change]:
+    """Return the entries of a release's notes where it has some, else those that commits make."""
+    noted = notes_of(stage.release, part.repository).changes if stage.release else ()
+    return noted or stage.changes
 
 
 def _noun(change: Change) -> Count:
