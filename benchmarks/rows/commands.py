@@ -4,10 +4,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchmarks import fill, ours
+from benchmarks.changelog.history import history
+from benchmarks.changelog.repository import write_repository
 from benchmarks.cores import pinned
 from benchmarks.processes import free_port
 from benchmarks.row import Finding, Plan, Row, at_most
@@ -29,6 +32,10 @@ _COMMANDS: Final[tuple[tuple[tuple[str, ...], float], ...]] = (
 )
 #: How often each is started in a round: one start is a few ticks of the system's clock.
 _STARTS: Final = 5
+#: The history that is previewed: some 3,000 commits.
+_PUSHES: Final = 1_500
+#: How often git's own reading of the whole history a preview may cost.
+_PREVIEW_GOAL: Final = 15
 #: How many posts and log entries there are to list: a page on a screen.
 _LISTED: Final = 20
 
@@ -62,13 +69,41 @@ def measure(bench: "Bench") -> list[Finding]:
             details={"cpu_ms": round(sum(each[place] for each in rounds) / len(rounds) * 1000, 1)},
         )
         for place, (words, goal) in enumerate(_COMMANDS, start=1)
-    ]
+    ] + [_preview(bench)]
+
+
+def _preview(bench: "Bench") -> Finding:
+    """Preview the last releases of a history, against git reading the whole of it."""
+    folder = bench.new_folder("preview")
+    write_repository(history(pushes=_PUSHES, seed=bench.seed), folder)
+    reading = ["git", "log", "--name-status", "--format=%H%x00%B"]
+    previewing = [ours.program(), "preview"]
+    # The first start may make files of compiled code.
+    _cpu_of(bench, previewing, folder, os.environ)
+    samples: list[float] = []
+    costs: list[float] = []
+    for _ in range(bench.plan.rounds):
+        turns = [[_cpu_of(bench, each, folder, os.environ) for each in (previewing, reading)] for _ in range(_STARTS)]
+        ours_s, git_s = (sum(each) / _STARTS for each in zip(*turns, strict=True))
+        samples.append(ours_s / git_s)
+        costs.append(ours_s)
+    return Finding(
+        key="commands/preview",
+        what="processor time of `contentsvc preview` ÷ of `git log --name-status`, on the same history",
+        samples=samples,
+        goal=at_most(_PREVIEW_GOAL),
+        details={"cpu_ms": round(sum(costs) / len(costs) * 1000, 1), "pushes": _PUSHES},
+    )
 
 
 def _cpu_s(bench: "Bench", command: Sequence[str], prepared: Prepared) -> float:
+    return _cpu_of(bench, command, prepared.folder, prepared.environment)
+
+
+def _cpu_of(bench: "Bench", command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> float:
     with pinned(bench.cores.server):
-        process = subprocess.Popen(  # noqa: S603  # our own commands
-            command, env=dict(prepared.environment), cwd=prepared.folder, stdout=subprocess.DEVNULL
+        process = subprocess.Popen(  # noqa: S603  # our own commands, and git
+            command, env=dict(environment), cwd=folder, stdout=subprocess.DEVNULL
         )
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -80,7 +115,7 @@ def _cpu_s(bench: "Bench", command: Sequence[str], prepared: Prepared) -> float:
 
 def estimate(plan: Plan) -> float:
     """Return how long it takes, in seconds."""
-    return 5 + plan.rounds * _STARTS * 1.6
+    return 10 + plan.rounds * _STARTS * 2.6
 
 
 ROWS: Final = (Row(name="commands", title="what a command costs", measure=measure, estimate=estimate),)

@@ -28,6 +28,10 @@ class Commit:
     committed_at: str
     #: Whole, without line feeds at its end. Bytes that are no text in its encoding became U+FFFD.
     message: str
+    #: The paths of the files that the commit added, changed and removed; none for a merge.
+    added: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
 
 @final

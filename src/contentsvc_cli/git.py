@@ -4,10 +4,11 @@ A handful of git processes read a whole history, and one for every few thousand 
 fetched, and no command from the repository's configuration is run.
 """
 
+import contextlib
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -17,6 +18,7 @@ from attrs import frozen
 
 from contentsvc_cli.changes import Commit, Person, Tag
 from contentsvc_core.text import storable
+from contentsvc_core.webhooks.events import MAX_PATHS
 
 #: How many commits one ``git log`` reads: it holds them all at once, whatever it is asked.
 _COMMITS_AT_ONCE: Final = 4096
@@ -45,6 +47,11 @@ _ELSEWHERE: Final = frozenset(
         "GIT_WORK_TREE",
     }
 )
+
+#: How many paths are kept of one commit: one more than the service reads, so that it sees that some are missing.
+_PATHS_KEPT: Final = MAX_PATHS + 1
+#: Stands before a path: how the commit changed the file.
+_FILE_STATE: Final = re.compile(r"\n?([A-Z])\d*")
 
 _COMMIT_FIELDS: Final = ("%H", "%T", "%an", "%ae", "%cn", "%ce", "%cI", "%B")
 _TAG_FIELDS: Final = (
@@ -92,6 +99,9 @@ class Repository:
             raise GitFailed(message)
         self._path = path
         self._folder = Path(os.fsdecode(self._output("rev-parse", "--absolute-git-dir")))
+        common = Path(os.fsdecode(self._output("rev-parse", "--git-common-dir")))
+        # A work tree beside the first one has a folder of its own; relative answers begin at the path.
+        self._common = path / common
 
     @property
     def folder_name(self) -> str:
@@ -129,10 +139,40 @@ class Repository:
             return Line(branch=default.removeprefix("refs/remotes/origin/"), tip=tip)
         return Line(branch=storable(head.removeprefix("refs/heads/")), tip=tip)
 
-    def pushes(self, tip: str) -> list[list[str]]:
-        """Give the ids of the commits that each commit of the first-parent line brought, oldest first.
+    def resolve(self, revision: str) -> str | None:
+        """Return the id of the commit that a revision names; ``None``: it names no commit."""
+        if not revision or "\0" in revision:
+            return None
+        return self._answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+
+    def shallow_ends(self) -> frozenset[str]:
+        """Return the commits at which the history of a shallow clone ends; none for a whole history."""
+        with contextlib.suppress(FileNotFoundError):
+            return frozenset((self._common / "shallow").read_text("ascii").split())
+        return frozenset()
+
+    def committed_at(self, commit: str) -> int:
+        """Return when a commit was made, in seconds since 1970.
+
+        Raises:
+            GitFailed: Git cannot read the commit.
+        """
+        shown = ("show", "--no-patch", "--no-show-signature", "--format=%ct", "--end-of-options", commit)
+        return int(self._output(*shown))
+
+    def before(self, tip: str, at: int) -> str | None:
+        """Return the newest commit on the line of ``tip`` that was made before ``at``, in seconds since 1970."""
+        command = ("rev-list", "--first-parent", "--max-count=1", f"--before={at}", "--end-of-options", tip)
+        return self._answer(*command) or None
+
+    def pushes(self, tip: str, *, without: Iterable[str] = ()) -> list[list[str]]:
+        """Return the ids of the commits that each commit of the first-parent line brought, oldest first.
 
         The last of each list is the commit on the line itself; before it stand those that it merged.
+
+        Args:
+            tip: The id of the newest commit.
+            without: Ids of commits: they are left out, and all that they reach.
 
         Raises:
             GitFailed: The history is damaged.
@@ -142,7 +182,9 @@ class Repository:
         # A commit belongs to the oldest commit of the line from which it can be reached. Git gives children before
         # parents, so that a commit's place is settled when its turn comes, and only the frontier is kept here.
         places: dict[str, int] = {}
-        for row in self._fields(b"\n", None, "rev-list", "--parents", "--date-order", "--end-of-options", tip):
+        hidden = [f"^{each}" for each in without]
+        command = ("rev-list", "--parents", "--date-order", "--end-of-options", tip, *hidden)
+        for row in self._fields(b"\n", None, *command):
             commit, *parents = row.decode("ascii").split()
             place = places.pop(commit, 0)
             if commit == on_line:
@@ -172,22 +214,29 @@ class Repository:
                 "--no-color",
                 "--encoding=UTF-8",
                 "-z",
+                "--name-status",
+                "--no-renames",
                 f"--format=tformat:{'%x00'.join(_COMMIT_FIELDS)}",
             )
             texts = (field.decode("utf-8", "replace") for field in fields)
+            following = next(texts, None)
             for _ in batch:
                 # A message ends at its first NUL for git too, so that the number of fields is certain.
-                record = tuple(islice(texts, len(_COMMIT_FIELDS)))
+                record = () if following is None else (following, *islice(texts, len(_COMMIT_FIELDS) - 1))
                 if len(record) != len(_COMMIT_FIELDS):
                     message = f"git did not give every commit of {self._path}"
                     raise GitFailed(message)
-                yield _commit(record)
-            if next(texts, None) is not None:
+                files, following = _files(texts)
+                yield _commit(record, files)
+            if following is not None:
                 message = f"git gave more than the commits asked for of {self._path}"
                 raise GitFailed(message)
 
-    def tags(self) -> list[Tag]:
-        """Read every tag that leads to a commit, in the order of their dates.
+    def tags(self, *, merged: str | None = None) -> list[Tag]:
+        """Return every tag that leads to a commit, in the order of their dates.
+
+        Args:
+            merged: Only tags of commits that this one reaches.
 
         Raises:
             GitFailed: Git cannot be run.
@@ -198,6 +247,7 @@ class Repository:
             "for-each-ref",
             "--sort=creatordate",
             f"--format={'%00'.join(_TAG_FIELDS)}%00",
+            *(() if merged is None else (f"--merged={merged}",)),
             "--end-of-options",
             _TAGS,
         )
@@ -263,7 +313,22 @@ class Repository:
                 raise GitFailed(message)
 
 
-def _commit(record: tuple[str, ...]) -> Commit:
+def _files(texts: Iterator[str]) -> tuple[dict[str, list[str]], str | None]:
+    """Read the paths of one commit by how it changed them; return what follows as well, ``None`` at the end."""
+    files: dict[str, list[str]] = {"A": [], "M": [], "D": []}
+    kept = 0
+    for text in texts:
+        # A commit's id, which begins the next record, is no capital letter.
+        if (state := _FILE_STATE.fullmatch(text)) is None:
+            return files, text
+        path = next(texts, "")
+        if kept < _PATHS_KEPT:
+            files[state[1] if state[1] in files else "M"].append(path)
+            kept += 1
+    return files, None
+
+
+def _commit(record: tuple[str, ...], files: Mapping[str, Sequence[str]]) -> Commit:
     commit_id, tree_id, author, author_email, committer, committer_email, committed_at, message = record
     return Commit(
         id=commit_id,
@@ -272,6 +337,9 @@ def _commit(record: tuple[str, ...]) -> Commit:
         committer=Person(name=committer, email=committer_email),
         committed_at=committed_at,
         message=message.rstrip("\n"),
+        added=tuple(files["A"]),
+        modified=tuple(files["M"]),
+        removed=tuple(files["D"]),
     )
 
 

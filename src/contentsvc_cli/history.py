@@ -15,8 +15,6 @@ from uuid import NAMESPACE_URL, uuid5
 
 import click
 import msgspec
-from rich.console import Console
-from rich.progress import Progress
 
 from contentsvc_cli.changes import Commit, Tag
 from contentsvc_cli.git import GitFailed, Repository
@@ -28,7 +26,7 @@ from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS
 
 #: Where a repository without a remote has its pages; the name is reserved and leads nowhere (RFC 2606).
-_NO_HOST: Final = "https://codehost.example"
+NO_HOST: Final = "https://codehost.example"
 #: Delivery ids are derived from this one, so that the same history has the same ids on every machine.
 _DELIVERIES: Final = uuid5(NAMESPACE_URL, "https://codehost.example/deliveries")
 
@@ -58,7 +56,7 @@ def hosted_repository(
         name, html_url = found
     else:
         name = full_name or f"local/{_NOT_IN_NAMES.sub('-', folder)[:100].strip('.-') or 'repository'}"
-        html_url = f"{_NO_HOST}/{name}"
+        html_url = f"{NO_HOST}/{name}"
     return HostedRepository(
         id=repository_id or stable_id(name), full_name=name, default_branch=branch, html_url=html_url
     )
@@ -129,7 +127,7 @@ def _hosted_at(url: str) -> tuple[str, str] | None:
     host = found["host"].lower() if "." in found["host"] else None
     if not is_full_name(name):
         return None
-    return name, f"https://{host}{port}/{path}" if host else f"{_NO_HOST}/{name}"
+    return name, f"https://{host}{port}/{path}" if host else f"{NO_HOST}/{name}"
 
 
 def _full_name(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -190,6 +188,9 @@ def history(
 
 
 def _print(told: Iterator[RecordedDelivery], *, pushes: int) -> None:
+    from rich.console import Console  # noqa: PLC0415  # other commands use this module, and print no bar
+    from rich.progress import Progress  # noqa: PLC0415  # as above
+
     stdout = sys.stdout.buffer
     console = Console(stderr=True)
     # Where the lines themselves run over the terminal, a bar would only be torn.

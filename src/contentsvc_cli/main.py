@@ -21,6 +21,7 @@ class _Command(NamedTuple):
 
 #: The commands in the order of `--help`, which reads the lines from here: it imports none of the modules.
 COMMANDS: Final = {
+    "preview": _Command("preview", "preview", "Preview the changelog of a local checkout."),
     "serve": _Command("serving", "serve", "Run the service: webhooks, runs and the API."),
     "migrate": _Command("serving", "migrate", "Bring the database's schema up to date."),
     "settings": _Command("serving", "settings", "Print the settings in force."),

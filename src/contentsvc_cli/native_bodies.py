@@ -1,8 +1,6 @@
 """Native bodies: what a code host that speaks GitHub's dialect sends for commits and releases.
 
-All the fields that the service reads are there, and those around them that other readers of such bodies expect. The
-lists of changed files (``added``, ``removed``, ``modified``) stay empty: nothing reads them, and to find them out would
-take git longer than everything else.
+All the fields that the service reads are there, and those around them that other readers of such bodies expect.
 """
 
 import re
@@ -164,9 +162,9 @@ def _native_commit(repository: HostedRepository, commit: Commit) -> dict[str, An
         "url": f"{repository.html_url}/commit/{commit.id}",
         "author": _native_person(commit.author),
         "committer": _native_person(commit.committer),
-        "added": [],
-        "removed": [],
-        "modified": [],
+        "added": list(commit.added),
+        "removed": list(commit.removed),
+        "modified": list(commit.modified),
     }
 
 

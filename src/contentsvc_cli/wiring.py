@@ -244,6 +244,13 @@ def glance(look: Callable[["Directory"], Awaitable[Sequence[_T]]]) -> Sequence[_
     return ()
 
 
+def safe_html(markdown: str) -> str:
+    """Return Markdown as the HTML that posts have."""
+    from contentsvc_adapters.markup import SafeMarkdown
+
+    return SafeMarkdown().html(markdown)
+
+
 def accepted(
     value: "_T | _Refused",
 ) -> _T:

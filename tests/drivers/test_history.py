@@ -6,12 +6,13 @@ import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.checkouts import Work
 from tests.terminal import on_terminal
 
 from contentsvc_cli.changes import Person, Tag
@@ -24,50 +25,6 @@ from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.webhooks.filters import why_filtered
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS, Reading, read_push, read_release
-
-
-@final
-class Work:
-    """A repository under construction; each commit is a minute later than the one before."""
-
-    def __init__(self, path: Path, *options: str) -> None:
-        self.path = path
-        self._minute = 0
-        path.mkdir(parents=True)
-        self.git("init", "--quiet", "--initial-branch=main", *options)
-
-    def git(self, *command: str, given: bytes = b"", **environment: str) -> str:
-        date = f"2025-03-10T10:{self._minute:02}:00+01:00"
-        ran = subprocess.run(
-            ["git", "-C", str(self.path), "-c", "commit.gpgSign=false", *command],
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": str(self.path),
-                "GIT_CONFIG_NOSYSTEM": "1",
-                "GIT_AUTHOR_NAME": "Ada",
-                "GIT_AUTHOR_EMAIL": "12+ada-l@users.noreply.codehost.example",
-                "GIT_AUTHOR_DATE": date,
-                "GIT_COMMITTER_NAME": "Grace",
-                "GIT_COMMITTER_EMAIL": "grace@example.org",
-                "GIT_COMMITTER_DATE": date,
-                **environment,
-            },
-            input=given,
-            capture_output=True,
-            check=True,
-        )
-        return ran.stdout.decode().strip()
-
-    def commit(self, message: bytes | str, *options: str, **environment: str) -> str:
-        self._minute += 1
-        text = message.encode() if isinstance(message, str) else message
-        self.git(*options, "commit", "--quiet", "--allow-empty", "--file=-", given=text, **environment)
-        return self.git("rev-parse", "HEAD")
-
-    def merge(self, *branches: str) -> str:
-        self._minute += 1
-        self.git("merge", "--quiet", "--no-ff", "--strategy=ours", f"--message=Merge {' '.join(branches)}", *branches)
-        return self.git("rev-parse", "HEAD")
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,330 @@
+"""The command ``preview`` against real repositories, made by git itself."""
+
+import json
+import os
+import re
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.checkouts import Work
+from tests.server_process import COMMAND, PATIENCE_S
+from tests.terminal import on_terminal
+
+from contentsvc_cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def _own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out whatever this machine's git is configured to."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Work:
+    """Two releases, a pre-release, and a commit that is not released."""
+    work = Work(tmp_path / "lamp")
+    work.commit("feat: turn the lamp (#1)")
+    work.git("tag", "v1.0.0")
+    work.commit("feat: dim the lamp (#2)")
+    work.git("tag", "v1.1.0-rc.1")
+    work.commit("fix: keep the lamp from flickering (#3)")
+    work.git("tag", "--annotate", "--message=The lamp is dim.", "v1.1.0")
+    work.commit("feat: colour the lamp (#4)")
+    return work
+
+
+def ran(work: Work | Path, *arguments: str) -> Result:
+    path = work.path if isinstance(work, Work) else work
+    return CliRunner().invoke(main, ["preview", str(path), *arguments])
+
+
+def posts(work: Work, *arguments: str) -> list[dict[str, Any]]:
+    result = ran(work, *arguments, "--json")
+    assert result.exit_code == 0, result.output
+    shown: dict[str, Any] = json.loads(result.stdout)
+    assert shown["repository"] == "local/lamp"
+    return shown["posts"]
+
+
+def ranges(work: Work, *arguments: str) -> list[tuple[str, str | None, int]]:
+    return [(post["range"], post["tag"], post["commits"]) for post in posts(work, *arguments)]
+
+
+def test_what_is_not_released_comes_first_and_the_last_two_releases_follow(work: Work) -> None:
+    work.git("tag", "v0.1.0", "HEAD~3")
+
+    assert ranges(work) == [
+        ("v1.1.0..HEAD", None, 1),
+        ("v1.0.0..v1.1.0", "v1.1.0", 2),
+        ("v1.0.0", "v1.0.0", 1),
+    ]
+    assert [each[1] for each in ranges(work, "--releases", "1")] == [None, "v1.1.0"]
+
+
+def test_at_a_release_nothing_stands_before_the_release(work: Work) -> None:
+    work.git("tag", "v1.2.0")
+
+    assert [each[:2] for each in ranges(work)] == [("v1.1.0..v1.2.0", "v1.2.0"), ("v1.0.0..v1.1.0", "v1.1.0")]
+
+
+def test_without_releases_it_is_the_last_days_until_the_newest_commit(tmp_path: Path) -> None:
+    work = Work(tmp_path / "lamp")
+    work.git("tag", "nightly", work.commit("feat: build the tower", GIT_COMMITTER_DATE="2025-01-02T10:00:00Z"))
+    work.commit("feat: turn the lamp")
+    old = work.git("rev-parse", "--short=10", "HEAD~1")
+
+    assert ranges(work) == [(f"{old}..HEAD, the last 30 days", None, 1)]
+    assert ranges(work, "--days", "300") == [("HEAD, the last 300 days", None, 2)]
+
+
+def test_pre_releases_count_where_there_is_nothing_else_and_where_they_are_asked_for(
+    work: Work, tmp_path: Path
+) -> None:
+    early = Work(tmp_path / "early" / "lamp")
+    early.commit("feat: turn the lamp")
+    early.git("tag", "v1.0.0-rc.1")
+
+    assert ranges(early) == [("v1.0.0-rc.1", "v1.0.0-rc.1", 1)]
+    assert ranges(work, "v1.1.0-rc.1") == [("v1.0.0..v1.1.0-rc.1", "v1.1.0-rc.1", 1)]
+
+
+def test_a_range_has_a_post_for_each_release_inside_it(work: Work) -> None:
+    assert ranges(work, "v1.0.0..") == [("v1.1.0..HEAD", None, 1), ("v1.0.0..v1.1.0", "v1.1.0", 2)]
+    assert ranges(work, "v1.0.0..v1.1.0") == [("v1.0.0..v1.1.0", "v1.1.0", 2)]
+    assert ranges(work, "HEAD~3..HEAD~2") == [("HEAD~3..HEAD~2", None, 1)]
+    assert ranges(work, "v1.1.0") == [("v1.0.0..v1.1.0", "v1.1.0", 2)]
+    assert ranges(work, "HEAD~1") == [("v1.0.0..v1.1.0", "v1.1.0", 2)]
+
+
+def test_a_monorepo_shows_the_series_of_its_newest_release(tmp_path: Path) -> None:
+    work = Work(tmp_path / "lamp")
+    for place, tags in enumerate((("lamp@1.0.0",), ("horn@4.0.0",), ("lamp@1.1.0", "latest"))):
+        work.commit(f"feat: step {place}")
+        for tag in tags:
+            work.git("tag", tag)
+
+    assert ranges(work) == [("lamp@1.0.0..lamp@1.1.0", "lamp@1.1.0", 2), ("lamp@1.0.0", "lamp@1.0.0", 1)]
+
+
+def test_the_posts_are_what_the_service_writes_of_these_commits(work: Work) -> None:
+    (release,) = posts(work, "v1.1.0")
+
+    assert release["title"] == "lamp v1.1.0: Dim the lamp, keep the lamp from flickering"
+    assert "## Added\n\n- Dim the lamp (#2)\n\n## Fixed\n\n- Keep the lamp from flickering (#3)" in release["markdown"]
+    # An annotation is no release note, and a repository without a remote has no pages to link to.
+    assert "The lamp is dim" not in release["markdown"]
+    assert "](" not in release["markdown"]
+
+
+def test_the_files_of_a_commit_count(tmp_path: Path) -> None:
+    work = Work(tmp_path / "lamp")
+    work.commit("Start")
+    work.git("tag", "v1.0.0")
+    work.write("docs/guide.md", "Turn it.")
+    work.commit("Explain how the lamp turns")
+    work.write("lamp.py", "turn()")
+    work.commit("Turn the lamp faster")
+    work.git("rm", "--quiet", "lamp.py")
+    work.write("new\nline.py", "turn()")
+    work.commit("Turn the lamp slower")
+
+    (post,) = posts(work, "v1.0.0..")
+
+    assert "Turn the lamp faster" in post["markdown"]
+    assert "Turn the lamp slower" in post["markdown"]
+    # A commit that touches documentation alone is counted, not listed.
+    assert "Explain how" not in post["markdown"]
+    (team,) = posts(work, "v1.0.0..", "--team")
+    assert "## Documentation\n\n- Explain how the lamp turns" in team["markdown"]
+
+
+def test_the_audience_and_a_house_style_set_how_it_looks(work: Work, tmp_path: Path) -> None:
+    style = tmp_path / "style.json"
+    style.write_text('{"headings": {"added": "What is new"}}')
+
+    assert "## Contributors" not in ran(work, "v1.1.0").stdout
+    assert "## Contributors" in ran(work, "v1.1.0", "--team").stdout
+    assert "## What is new" in ran(work, "v1.1.0", "--style", str(style)).stdout
+    style.write_text('{"heading": 1}')
+    refused = ran(work, "--style", str(style))
+    assert (refused.exit_code, refused.stderr) == (1, "Error: heading is not a field of the house style\n")
+    style.write_text("{")
+    assert "the house style is not valid JSON" in ran(work, "--style", str(style)).stderr
+
+
+def test_a_pipe_gets_markdown(work: Work) -> None:
+    shown = ran(work, "v1.1.0").stdout
+
+    assert shown.startswith(
+        "# lamp v1.1.0: Dim the lamp, keep the lamp from flickering\n\n_v1.0.0..v1.1.0 · 2 commits_\n\n"
+    )
+    assert shown.endswith("\n")
+
+
+def test_a_range_alone_is_about_the_current_folder(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(work.path)
+
+    for arguments in (["v1.0.0..v1.1.0"], ["v1.1.0"]):
+        shown = CliRunner().invoke(main, ["preview", *arguments])
+        assert shown.exit_code == 0, shown.output
+        assert "_v1.0.0..v1.1.0 · 2 commits_" in shown.stdout
+
+
+def test_upkeep_alone_is_no_news(tmp_path: Path) -> None:
+    work = Work(tmp_path / "lamp")
+    work.commit("feat: turn the lamp")
+    work.git("tag", "v1.0.0")
+    work.commit("ci: cache the charts")
+
+    assert "Nothing that users notice" in ran(work, "v1.0.0..").stdout
+    (post,) = posts(work, "v1.0.0..")
+    assert (post["title"], post["markdown"], post["commits"]) == (None, None, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["v9..HEAD"], 1, "there is no revision 'v9' here: name a tag, a branch or a commit"),
+        (["v1.0.0..v9"], 1, "there is no revision 'v9' here"),
+        (["--all..HEAD"], 2, ""),
+        (["v1.1.0..v1.0.0"], 1, "there are no commits in v1.1.0..v1.0.0"),
+        (["v1.0.0..v1.0.0"], 1, "there are no commits in v1.0.0..v1.0.0"),
+        (["v1.0.0...HEAD"], 2, "a range has two dots"),
+        (["..v1.0.0"], 2, "needs a beginning, such as v1.0.0..v1.0.0"),
+        ([""], 1, "there is no revision ''"),
+    ],
+)
+def test_a_range_that_cannot_be_is_refused(work: Work, arguments: list[str], code: int, said: str) -> None:
+    result = ran(work, *arguments)
+
+    assert result.exit_code == code
+    assert said in result.stderr
+    assert result.stdout == ""
+
+
+def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
+    empty = Work(tmp_path / "empty")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+
+    assert "not a git repository" in ran(tmp_path / "folder").stderr
+    assert "has no commits yet" in ran(empty).stderr
+    assert "is no folder" in ran(tmp_path / "file").stderr
+    assert "there is no revision" in CliRunner().invoke(main, ["preview", "v1.0.0"]).stderr
+
+
+def test_a_shallow_clone_that_lacks_commits_says_how_to_fetch_them(work: Work, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    work.git("clone", "--quiet", "--depth=2", work.path.as_uri(), str(clone))
+
+    lacking = ran(clone)
+    unknown = ran(clone, "v1.0.0..HEAD")
+    whole = ran(clone, "HEAD~1..HEAD")
+
+    assert (lacking.exit_code, lacking.stdout) == (1, "")
+    assert "this clone is shallow: its history ends inside" in lacking.stderr
+    assert "git fetch --unshallow --tags" in lacking.stderr
+    assert "there is no revision 'v1.0.0' here, and this clone is shallow" in unknown.stderr
+    # What the clone has is shown.
+    assert "Colour the lamp" in whole.stdout
+
+
+def test_another_work_tree_of_a_repository_is_one(work: Work, tmp_path: Path) -> None:
+    work.git("worktree", "add", "--quiet", "--detach", str(tmp_path / "beside"), "v1.1.0")
+
+    assert ran(tmp_path / "beside", "v1.1.0").stdout.replace("beside", "lamp") == ran(work, "v1.1.0").stdout
+
+
+def test_a_terminal_shows_it_within_its_width_without_control_characters(work: Work) -> None:
+    work.commit("feat: show \x9b31m on the lamp that has a name which is longer than any line of it is (#5)")
+    work.git("branch", "a\u202eb")
+
+    shown = on_terminal(60, "preview", str(work.path), "v1.1.0..a\u202eb", environment=dict(os.environ))
+
+    assert r"v1.1.0..a\u202eb · 2 commits" in shown
+    assert not set(shown) & {"\x9b", "\u202e"}
+    assert max(map(len, shown.splitlines()[:-2])) <= 60
+    assert "\nAdded\n" in re.sub(r" +\n", "\n", shown)
+
+
+class _Page(HTMLParser):
+    """What a browser would ask for, and the texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.asked: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.asked += [str(value) for name, value in attrs if name in {"src", "srcset", "data", "action", "poster"}]
+
+
+def test_the_page_is_one_file_that_asks_for_nothing(work: Work, tmp_path: Path) -> None:
+    work.git("remote", "add", "origin", "https://code.example/acme/lamp")
+    work.commit("feat: show <img src=https://evil.example/x onerror=alert(1)> & co (#6)")
+    page = tmp_path / "page.html"
+
+    result = ran(work, "--html", str(page))
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"{page}\n"
+    html = page.read_text("utf-8")
+    read = _Page()
+    read.feed(html)
+    assert read.asked == []
+    assert not {"script", "img", "link", "iframe", "object"} & set(read.tags)
+    assert [html.count(f"<h2>{title}") for title in ("lamp v1.1.0", "lamp v1.0.0")] == [1, 1]
+    assert "&lt;img src=" in html
+
+
+def test_a_page_that_cannot_be_written_is_an_error(work: Work, tmp_path: Path) -> None:
+    result = ran(work, "--html", str(tmp_path / "no" / "page.html"))
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "cannot write" in result.stderr
+
+
+def test_open_hands_a_file_of_ones_own_to_the_browser(
+    work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = tmp_path / "xdg-open"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+    done = subprocess.run(
+        [COMMAND, "preview", str(work.path), "--open"], capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
+
+    assert done.returncode == 0, done.stderr
+    written = Path(done.stdout.strip())
+    assert written.parent == tmp_path
+    assert "<h1>" in written.read_text("utf-8")
+    assert written.stat().st_mode & 0o077 == 0
+    assert (tmp_path / "opened").read_text().strip() in {str(written), written.as_uri()}
+
+
+def test_neither_a_database_nor_a_server_nor_a_renderer_is_imported(work: Work, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [COMMAND, "preview", str(work.path)],
+        env={**os.environ, "PYTHONPROFILEIMPORTTIME": "1"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_S,
+    )
+
+    imported = set(re.findall(r"^import time: +\d+ \| +\d+ \| +([\w.]+)$", done.stderr, re.MULTILINE))
+    assert "contentsvc_core.content.changelog.writer" in imported
+    packages = {name.partition(".")[0] for name in imported}
+    assert not packages & {"sqlalchemy", "litestar", "httpx", "rich", "markdown_it", "nh3", "contentsvc_http"}
+    assert [path.name for path in tmp_path.iterdir()] == ["lamp"]
