@@ -8,7 +8,7 @@ import click
 from contentsvc_cli.completing import organization_slugs
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import Desk, accepted, at_desk
-from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, Scope, key_prefix
+from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, Scope, key_prefix, stands
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 
@@ -80,6 +80,27 @@ def revoke(prefix: str, *, as_json: bool) -> None:
         message = f"there is no key '{one_line(named, 14)}'"
         raise click.ClickException(message)
     show(_body(revoked), as_json=as_json)
+
+
+@key.command("sign-in")
+@click.argument("prefix")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="The server's port.")
+@JSON
+def sign_in(prefix: str, port: int, *, as_json: bool) -> None:
+    """Print a link that signs one browser on this machine in, once, with the key PREFIX (csk_…).
+
+    The link works for 10 minutes, and only while a server runs here.
+    """
+    named = key_prefix(prefix) or prefix
+
+    async def work(desk: Desk) -> str:
+        found = await desk.stores.keys.key(named)
+        if found is None or not stands(found, desk.clock.now()):
+            message = f"there is no key '{one_line(named, 14)}' that still works"
+            raise click.ClickException(message)
+        return await desk.sign_in_link(found, port)
+
+    show({"url": at_desk(work)}, as_json=as_json)
 
 
 def _body(found: ApiKey) -> dict[str, object]:

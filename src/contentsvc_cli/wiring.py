@@ -17,7 +17,7 @@ from contentsvc_http.wiring.stores import open_stores
 
 if TYPE_CHECKING:
     from contentsvc_adapters.sql import SqlStores
-    from contentsvc_core.access.keys import KeyFault
+    from contentsvc_core.access.keys import ApiKey, KeyFault
     from contentsvc_core.content.brand_changes import BadChange, BrandFault
     from contentsvc_core.hosts import HostRefusal
     from contentsvc_core.organizations import Organization, TooMany
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.reconcile import Reconciler
     from contentsvc_core.usecases.replay import Replayer
     from contentsvc_core.usecases.rotate import Rotator
+    from contentsvc_core.usecases.sign_in import SignIn
     from contentsvc_core.usecases.triggers import TriggerEditor
     from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
     from contentsvc_core.workflows.schedules import DuplicateSchedule
@@ -79,6 +80,14 @@ class Desk:
         from contentsvc_core.usecases.operate import Operator
 
         return Operator(self.stores.directory, self.stores.keys, self.clock, self.ids)
+
+    @cached_property
+    def sign_in(self) -> "SignIn":
+        from contentsvc_core.usecases.authenticate import Authenticator
+        from contentsvc_core.usecases.sign_in import SignIn
+
+        keys = self.stores.keys
+        return SignIn(Authenticator(keys, self.clock), keys, self.stores.sessions, self.clock, self.ids)
 
     @cached_property
     def connector(self) -> "Connector":
@@ -178,6 +187,10 @@ class Desk:
 
         # Nothing to notify: the servers look for new jobs by themselves.
         return JobStarter(self.stores.jobs, self.clock, self.ids)
+
+    async def sign_in_link(self, key: "ApiKey", port: int) -> str:
+        """Return a link that signs one browser on this machine in, once and soon."""
+        return f"http://127.0.0.1:{port}/dashboard/sign-in/link?token={await self.sign_in.prepare_link(key)}"
 
     async def organization(self, slug: str) -> "Organization":
         """Find an organization.

@@ -10,6 +10,10 @@ _FORWARDED_FOR: Final = b"x-forwarded-for"
 #: What a household or a server is given at least: its 2^64 addresses are one client.
 _IPV6_PREFIX: Final = 64
 _IPV6_BITS: Final = 128
+#: Headers that a proxy adds, if it adds any.
+_BY_PROXIES: Final = frozenset(
+    {b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip"}
+)
 #: A connection that has no address, such as one through a Unix socket.
 _NOWHERE: Final = "unknown"
 
@@ -55,6 +59,35 @@ class Proxies:
 
     def _trusts(self, address: IPv4Address | IPv6Address) -> bool:
         return any(address in network for network in self.networks)
+
+
+def is_local(connected: str | None, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Check whether a request comes from a client on this machine that no proxy speaks for, as far as that shows.
+
+    A proxy on this machine is local as well, and its clients are not; a proxy that adds no header is not noticed.
+
+    Args:
+        connected: The address of the connection; ``None``: it has none.
+        headers: The request's, their names in lower case.
+    """
+    address = None if connected is None else _address(connected)
+    return address is not None and address.is_loopback and not any(name in _BY_PROXIES for name, _ in headers)
+
+
+def asks_for_this_machine(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Check whether a request names this machine as a browser on it does: ``localhost`` or a loopback address.
+
+    Another host is named by a site whose name was pointed at this machine (DNS rebinding), and by a proxy that passes
+    its clients' ``Host`` on.
+    """
+    hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
+    if len(hosts) != 1:
+        return False
+    host = hosts[0].lower()
+    if host.partition(":")[0] == "localhost":
+        return True
+    address = _address(host)
+    return address is not None and address.is_loopback
 
 
 def _forwarded(headers: Iterable[tuple[bytes, bytes]]) -> list[str]:

@@ -5,6 +5,13 @@ from typing import Final, cast, final
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 _ALLOW: Final = b"allow"
+#: In the scope of a request that was a ``HEAD``.
+_WAS_HEAD: Final = "contentsvc.head"
+
+
+def was_head(scope: Scope) -> bool:
+    """Check whether a request that an application sees as ``GET`` is a ``HEAD``: it must not change anything."""
+    return _WAS_HEAD in scope
 
 
 @final
@@ -33,7 +40,7 @@ class Heads:
             await self._app(scope, receive, sending)
             return
         # The server and the request log still have to see what was asked.
-        asked = cast("HTTPScope", {**scope, "method": "GET"})
+        asked = cast("HTTPScope", {**scope, "method": "GET", _WAS_HEAD: True})
         try:
             await self._app(asked, receive, sending)
         finally:

@@ -4,7 +4,6 @@ import asyncio
 import os
 import platform
 from collections.abc import Awaitable, Callable, Generator
-from ipaddress import IPv6Address, ip_address
 from time import monotonic
 from typing import Any, Final, Protocol, final
 
@@ -17,6 +16,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_http.client_address import is_local
 from contentsvc_http.errors import Refused
 from contentsvc_http.metrics import Metrics
 
@@ -26,10 +26,6 @@ _FRESH_S: Final = 2.0
 _WITHIN_S: Final = 1.0
 #: How often a process notes how it stands, in seconds.
 _SAMPLE_EVERY_S: Final = 5.0
-#: What a proxy adds, if it adds anything.
-_FORWARDED: Final = frozenset(
-    {b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip"}
-)
 _NOT_LOCAL: Final = "Metrics are for clients on this machine; CONTENTSVC_METRICS=on opens them"
 
 
@@ -161,19 +157,11 @@ def metrics_route(scrape: Scrape, *, local: bool) -> HTTPRouteHandler:
     # Not in the OpenAPI document: it is the operator's, and no part of the interface that clients are promised.
     @get("/metrics", name="metrics", include_in_schema=False)
     async def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:
-        if local and not _is_local(request):
+        # Not every proxy says that it is one: the page holds nothing that is secret, and the documentation tells to
+        # keep it out of the proxy.
+        if local and not is_local(request.client and request.client.host, request.scope["headers"]):
             raise Refused(403, {"error": _NOT_LOCAL})
         page, content_type = await scrape.page(request.headers.get("Accept", ""))
         return Response(page, media_type=content_type)
 
     return metrics
-
-
-def _is_local(request: Request[Any, Any, Any]) -> bool:
-    # A proxy on this machine is local, too, and those that it speaks for are not. Not every proxy says so: the page
-    # holds nothing that is secret, and the documentation tells to keep it out of the proxy.
-    if request.client is None or any(name in _FORWARDED for name, _ in request.scope["headers"]):
-        return False
-    address = ip_address(request.client.host)
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return (mapped or address).is_loopback

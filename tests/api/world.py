@@ -198,10 +198,11 @@ class ApiWorld:
         return Caller(self, organization, connection, issued)
 
     async def send(self, method: str, path: str, **request: Any) -> httpx.Response:
+        client: tuple[str, int] = request.pop("client", ("127.0.0.1", 123))
         # The transport would raise what the server answers; the real one does not.
-        transport = httpx.ASGITransport(cast("Any", self.app), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-            return await client.request(method, path, **request)
+        transport = httpx.ASGITransport(cast("Any", self.app), raise_app_exceptions=False, client=client)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as browser:
+            return await browser.request(method, path, **request)
 
     async def perform(self, sites: SiteReader | None = None) -> None:
         """Perform every run that is due, a moment later."""

@@ -1,5 +1,6 @@
 """``Sessions``: found by digest, removed, swept when they have expired."""
 
+import asyncio
 from datetime import datetime
 
 import pytest
@@ -38,11 +39,19 @@ async def test_a_session_that_is_removed_is_gone(stores: Stores) -> None:
     one, other = _session(), _session()
     for session in (one, other):
         await stores.sessions.add(session)
-    for _ in range(2):
-        await stores.sessions.remove(one.digest)
+    assert [await stores.sessions.remove(one.digest) for _ in range(2)] == [True, False]
 
     assert await stores.sessions.session(one.digest) is None
     assert await stores.sessions.session(other.digest) == other
+
+
+async def test_of_many_that_remove_a_session_at_once_one_has_removed_it(stores: Stores) -> None:
+    session = _session()
+    await stores.sessions.add(session)
+
+    answers = await asyncio.gather(*(stores.sessions.remove(session.digest) for _ in range(16)))
+
+    assert sorted(answers) == [*[False] * 15, True]
 
 
 async def test_those_that_have_expired_are_swept_the_oldest_first(stores: Stores) -> None:

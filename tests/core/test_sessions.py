@@ -13,6 +13,7 @@ from contentsvc_core.access.sessions import (
     Session,
     csrf_matches,
     csrf_token,
+    link_digest,
     session_digest,
 )
 from contentsvc_core.testing import START
@@ -33,6 +34,12 @@ def test_a_token_is_known_by_its_digest() -> None:
 )
 def test_what_can_be_no_token_has_no_digest(presented: str) -> None:
     assert session_digest(presented) is None
+    assert link_digest(presented) is None
+
+
+def test_a_links_token_is_no_sessions_token() -> None:
+    assert link_digest(_TOKEN) == sha256(f"contentsvc/sign-in-link/1:{_TOKEN}".encode()).hexdigest()
+    assert link_digest(_TOKEN) != session_digest(_TOKEN)
 
 
 def test_a_form_carries_a_keyed_hash_of_the_token() -> None:

@@ -8,6 +8,9 @@ from tests.dashboard.browsing import Browsing
 
 from contentsvc_core import Scope
 from contentsvc_core.access.rates import FAILED_SIGN_INS
+from contentsvc_core.access.sessions import LINK_LIFE, TOKEN_LENGTH
+from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_core.usecases.sign_in import SignIn
 from contentsvc_http.settings import Settings
 
 ROOT = "/dashboard"
@@ -49,6 +52,100 @@ async def test_the_cookie_is_for_the_dashboard_alone_and_for_no_script(world: Ap
     cookie = answer.headers["set-cookie"]
     for part in ("HttpOnly", "SameSite=lax", "Path=/dashboard", "Max-Age=86400"):
         assert part in cookie
+
+
+_HERE = {"Host": "127.0.0.1:8000"}
+
+
+async def _link(acme: Caller) -> str:
+    stores, clock = acme.world.stores, acme.world.clock
+    door = SignIn(Authenticator(stores.keys, clock), stores.keys, stores.sessions, clock, acme.world.ids)
+    return f"{ROOT}/sign-in/link?token={await door.prepare_link(acme.record)}"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost:8000", "LocalHost", "[::1]:8000", "127.0.0.1"])
+@pytest.mark.parametrize("client", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "127.9.9.9"])
+async def test_a_link_signs_a_browser_on_this_machine_in_once(acme: Caller, host: str, client: str) -> None:
+    link = await _link(acme)
+    browsing, other = Browsing(acme.world), Browsing(acme.world)
+
+    page = await browsing.open(link, headers={"Host": host}, client=(client, 5))
+
+    assert (page.path, page.heading) == (ROOT, "Overview")
+    assert "token" not in str(page.response.url)
+    again = await other.open(link, headers={"Host": host}, client=(client, 5))
+    assert (again.status, again.heading) == (401, "Sign in")
+    assert "This sign-in link was used, or is older than 10 minutes." in again.text
+    assert not other.cookies
+    # Reloading it loses nobody their session.
+    assert (await browsing.open(ROOT)).heading == "Overview"
+
+
+@pytest.mark.parametrize(
+    ("client", "headers"),
+    [
+        ("192.0.2.7", {}),
+        ("10.0.0.1", {}),
+        ("::ffff:192.0.2.7", {}),
+        ("2001:db8::1", {}),
+        ("/run/socket", {}),
+        ("127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}),
+        ("127.0.0.1", {"X-Forwarded-Proto": "https"}),
+        ("127.0.0.1", {"X-Forwarded-Host": "127.0.0.1"}),
+        ("127.0.0.1", {"X-Real-IP": "127.0.0.1"}),
+        ("127.0.0.1", {"Forwarded": "for=127.0.0.1"}),
+        ("127.0.0.1", {"Via": "1.1 proxy"}),
+        # A proxy that passes its clients' host on, and a name that leads here for another site's sake.
+        ("127.0.0.1", {"Host": "hooks.example.org"}),
+        ("127.0.0.1", {"Host": "127.0.0.1.evil.example"}),
+        ("127.0.0.1", {"Host": "localhost.evil.example:8000"}),
+    ],
+)
+async def test_a_link_is_refused_elsewhere_and_is_not_used_up(
+    acme: Caller, client: str, headers: dict[str, str]
+) -> None:
+    link = await _link(acme)
+    browsing = Browsing(acme.world)
+
+    page = await browsing.open(link, headers=_HERE | headers, client=(client, 5))
+
+    assert page.status == 403
+    assert "only in a browser on the machine that runs contentsvc" in page.text
+    assert not browsing.cookies
+    assert (await browsing.open(link, headers=_HERE)).heading == "Overview"
+
+
+async def test_what_only_looks_at_a_link_does_not_use_it_up(acme: Caller) -> None:
+    link = await _link(acme)
+    browsing = Browsing(acme.world)
+
+    assert (await browsing.open(link, headers=_HERE | {"Sec-Purpose": "prefetch;prerender"})).status == 503
+    assert (await acme.world.send("HEAD", link, headers=_HERE)).status_code == 503
+    assert (await browsing.post(link, {}, headers=_HERE)).status == 405
+    assert not browsing.cookies
+    assert (await browsing.open(link, headers=_HERE)).heading == "Overview"
+
+
+async def test_an_expired_link_and_an_unknown_one_are_answered_alike(acme: Caller) -> None:
+    link = await _link(acme)
+    acme.world.clock.advance(LINK_LIFE)
+    unknown = f"{ROOT}/sign-in/link?token={'x' * TOKEN_LENGTH}"
+
+    pages = [await Browsing(acme.world).open(each, headers=_HERE) for each in (link, unknown, f"{ROOT}/sign-in/link")]
+
+    assert {page.status for page in pages} == {401}
+    assert len({page.text for page in pages}) == 1
+
+
+async def test_a_link_ends_the_session_of_before(acme: Caller, browsing: Browsing) -> None:
+    before = dict(browsing.cookies)
+
+    assert (await browsing.open(await _link(acme), headers=_HERE)).heading == "Overview"
+
+    assert browsing.cookies != before
+    old = Browsing(acme.world)
+    old.cookies = before
+    assert (await old.open(ROOT)).heading == "Sign in"
 
 
 async def test_signing_out_ends_the_session_and_not_only_the_cookie(world: ApiWorld, browsing: Browsing) -> None:

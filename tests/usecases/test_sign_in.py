@@ -1,5 +1,6 @@
 """``SignIn``: a key presented once, a token for a while, and nothing without the key."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -7,7 +8,7 @@ from tests.usecases.conftest import World
 
 from contentsvc_core import IssuedKey
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.access.sessions import SESSION_LIFE, csrf_token, session_digest
+from contentsvc_core.access.sessions import LINK_LIFE, SESSION_LIFE, csrf_token, link_digest, session_digest
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.sign_in import SignedIn, SignIn
@@ -143,3 +144,65 @@ async def test_a_sweep_takes_the_sessions_that_are_over(world: World, door: Sign
     assert (await sweeper.sweep()).sessions == 250
     assert await door.signed_in(last.token) is not None
     assert (await sweeper.sweep()).sessions == 0
+
+
+async def test_a_link_signs_in_once_as_its_key(world: World, door: SignIn) -> None:
+    key = await issued(world)
+    token = await door.prepare_link(key.record)
+
+    signed_in = await door.sign_in_by_link(token)
+
+    assert signed_in is not None
+    assert signed_in.key.prefix == key.record.prefix
+    assert signed_in.expires_at == world.clock.now() + SESSION_LIFE
+    assert await door.signed_in(signed_in.token) is not None
+    assert await door.sign_in_by_link(token) is None
+
+
+async def test_of_many_browsers_that_open_a_link_at_once_one_is_signed_in(world: World, door: SignIn) -> None:
+    token = await door.prepare_link((await issued(world)).record)
+
+    answers = await asyncio.gather(*(door.sign_in_by_link(token) for _ in range(8)))
+
+    assert sum(answer is not None for answer in answers) == 1
+
+
+async def test_a_link_ends_after_ten_minutes_and_with_its_key(world: World, door: SignIn) -> None:
+    key = await issued(world)
+    late, early = [await door.prepare_link(key.record) for _ in range(2)]
+
+    world.clock.advance(LINK_LIFE - timedelta(milliseconds=1))
+    assert await door.sign_in_by_link(early) is not None
+    world.clock.advance(timedelta(milliseconds=1))
+    assert await door.sign_in_by_link(late) is None
+    revoked = await door.prepare_link(key.record)
+    await world.stores.keys.revoke(key.record.prefix, world.clock.now())
+    assert await door.sign_in_by_link(revoked) is None
+
+
+async def test_a_links_token_is_stored_as_a_digest_and_is_no_cookie(world: World, door: SignIn) -> None:
+    token = await door.prepare_link((await issued(world)).record)
+
+    assert await door.signed_in(token) is None
+    assert await world.stores.sessions.session(token) is None
+    assert await world.stores.sessions.session(session_digest(token) or "") is None
+    stored = await world.stores.sessions.session(link_digest(token) or "")
+    assert stored is not None
+    assert token not in repr(stored)
+    # A session's token is no link either.
+    signed_in = await entered(world, door)
+    assert await door.sign_in_by_link(signed_in.token) is None
+    assert await door.signed_in(signed_in.token) is not None
+
+
+@pytest.mark.parametrize("presented", ["", "a" * 39, "é" * 40, "a" * 40])
+async def test_what_is_no_link_signs_nobody_in(door: SignIn, presented: str) -> None:
+    assert await door.sign_in_by_link(presented) is None
+
+
+async def test_links_that_nobody_opened_are_swept(world: World, door: SignIn) -> None:
+    token = await door.prepare_link((await issued(world)).record)
+    world.clock.advance(LINK_LIFE)
+
+    assert await world.stores.sessions.sweep(before=world.clock.now(), limit=9) == 1
+    assert await door.sign_in_by_link(token) is None

@@ -24,9 +24,9 @@ class MemorySessions:
         """Find a session."""
         return self._state.sessions.get(digest)
 
-    async def remove(self, digest: str) -> None:
+    async def remove(self, digest: str) -> bool:
         """Delete a session."""
-        self._state.sessions.pop(digest, None)
+        return self._state.sessions.pop(digest, None) is not None
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         """Delete the sessions that expired first."""

@@ -32,10 +32,10 @@ class SqlSessions:
         found = await self._database.read(lambda connection: connection.execute(query).first())
         return None if found is None else directory_rows.session_of(found)
 
-    async def remove(self, digest: str) -> None:
+    async def remove(self, digest: str) -> bool:
         """Delete a session."""
         removing = delete(sessions).where(sessions.c.digest == digest)
-        await self._database.write(lambda connection: connection.execute(removing))
+        return await self._database.write(lambda connection: connection.execute(removing).rowcount) == 1
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         """Delete the sessions that expired first."""

@@ -13,12 +13,15 @@ from attrs import field, frozen
 
 #: How long a session lives at most, whatever is done in it.
 SESSION_LIFE: Final = timedelta(hours=24)
+#: How long a sign-in link works: time enough to start a server and to open the link.
+LINK_LIFE: Final = timedelta(minutes=10)
 #: How many characters a token has: about 238 bits.
 TOKEN_LENGTH: Final = 40
 
 _FORM: Final = re.compile(rf"[A-Za-z0-9]{{{TOKEN_LENGTH}}}", re.ASCII)
 #: Versioned: a change of what is derived is a change of this.
 _CSRF: Final = b"contentsvc/csrf/1"
+_LINK: Final = b"contentsvc/sign-in-link/1:"
 
 
 @final
@@ -38,6 +41,14 @@ class Session:
 def session_digest(token: str) -> str | None:
     """Give the digest of what a browser presents as a token; ``None``: it cannot be one."""
     return sha256(token.encode()).hexdigest() if _FORM.fullmatch(token) else None
+
+
+def link_digest(token: str) -> str | None:
+    """Return the digest of the token of a sign-in link; ``None``: it cannot be one.
+
+    It is not the digest of a session's token: a link's token in a cookie opens nothing.
+    """
+    return sha256(_LINK + token.encode()).hexdigest() if _FORM.fullmatch(token) else None
 
 
 def csrf_token(token: str) -> str:

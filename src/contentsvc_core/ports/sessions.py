@@ -17,8 +17,8 @@ class Sessions(Protocol):
         """Find a session by its token's digest, whether it has expired or not."""
         ...
 
-    async def remove(self, digest: str) -> None:
-        """Delete a session, if it is there."""
+    async def remove(self, digest: str) -> bool:
+        """Delete a session; False: it is not there. Of any number of calls at once, one is answered True."""
         ...
 
     async def sweep(self, *, before: datetime, limit: int) -> int:

@@ -6,7 +6,15 @@ from typing import final
 from attrs import field, frozen
 
 from contentsvc_core.access.keys import ApiKey, stands
-from contentsvc_core.access.sessions import SESSION_LIFE, TOKEN_LENGTH, Session, csrf_token, session_digest
+from contentsvc_core.access.sessions import (
+    LINK_LIFE,
+    SESSION_LIFE,
+    TOKEN_LENGTH,
+    Session,
+    csrf_token,
+    link_digest,
+    session_digest,
+)
 from contentsvc_core.ports import ApiKeys, Clock, IdSource, Sessions
 from contentsvc_core.usecases.authenticate import Authenticator
 
@@ -47,6 +55,39 @@ class SignIn:
         key = await self._authenticator.authenticate(presented_key)
         if key is None:
             return None
+        return await self._begun(key)
+
+    async def prepare_link(self, key: ApiKey) -> str:
+        """Create the token of a link that signs one browser in once, within :data:`LINK_LIFE`; return the token.
+
+        Args:
+            key: What the session will do, it does with this key.
+        """
+        token = self._ids.token(TOKEN_LENGTH)
+        digest = link_digest(token)
+        assert digest is not None  # for the type checker: it was made in that form
+        now = self._clock.now()
+        await self._sessions.add(
+            Session(digest=digest, key_prefix=key.prefix, created_at=now, expires_at=now + LINK_LIFE)
+        )
+        return token
+
+    async def sign_in_by_link(self, token: str) -> SignedIn | None:
+        """Begin a session; ``None``: the link was used, has expired, was never made, or its key does not stand.
+
+        The link is used up before anything else is looked at: of any number of browsers, one gets a session.
+        """
+        digest = link_digest(token)
+        link = None if digest is None else await self._sessions.session(digest)
+        if digest is None or link is None or not await self._sessions.remove(digest):
+            return None
+        now = self._clock.now()
+        key = await self._keys.key(link.key_prefix)
+        if now >= link.expires_at or key is None or not stands(key, now):
+            return None
+        return await self._begun(key)
+
+    async def _begun(self, key: ApiKey) -> SignedIn:
         await self._authenticator.note_use(key)
         token = self._ids.token(TOKEN_LENGTH)
         digest = session_digest(token)

@@ -1,23 +1,32 @@
 """Signing in with an API key, and out."""
 
+from datetime import timedelta
 from typing import Any, Final
 
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.access.rates import FAILED_SIGN_INS
+from contentsvc_core.access.sessions import LINK_LIFE
 from contentsvc_core.access.window import WINDOW_MS
 from contentsvc_core.usecases.limit import RateLimiter
+from contentsvc_http.client_address import asks_for_this_machine, is_local
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.forms import read_form
-from contentsvc_http.dashboard.pages import go, outside_page
+from contentsvc_http.dashboard.pages import HEADERS, go, outside_page
 from contentsvc_http.dashboard.visits import SIGN_IN, change_of_anybody, forget, keep, token_of
+from contentsvc_http.heads import was_head
 from contentsvc_http.same_origin import is_in_clear
 
 #: The largest form here, in bytes: strangers send it, and a key has 56 characters.
 _MAX_FORM: Final = 4 * 1024
 _REFUSED = "That API key is not valid. It may have expired or been revoked: ask for a new one."
 _TOO_OFTEN = f"Too many wrong keys came from your address. Try again in {WINDOW_MS // 1000} s."
+_NOT_HERE: Final = "Sign-in links work only in a browser on the machine that runs contentsvc. Sign in with an API key."
+_USED_UP: Final = (
+    f"This sign-in link was used, or is older than {LINK_LIFE // timedelta(minutes=1)} minutes. "
+    "Sign in with an API key, or print a new link: contentsvc key sign-in PREFIX"
+)
 
 
 def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
@@ -63,7 +72,29 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         forget(response, secure=secure)
         return response
 
-    return [show, sign_in, sign_out]
+    return [show, sign_in, sign_out, _link_route(dashboard)]
+
+
+def _link_route(dashboard: Dashboard) -> HTTPRouteHandler:
+    @get(f"{SIGN_IN}/link", name="dashboard_sign_in_link")
+    async def by_link(request: Request[Any, Any, Any]) -> Response[Any]:
+        headers = request.scope["headers"]
+        if not (is_local(request.client and request.client.host, headers) and asks_for_this_machine(headers)):
+            return _page(error=_NOT_HERE, status=403)
+        if was_head(request.scope) or "Sec-Purpose" in request.headers:
+            # A program that looks ahead, before the user opens the link: the link stays unused.
+            return Response(None, status_code=503, headers=HEADERS)
+        made = await dashboard.sign_in.sign_in_by_link(request.query_params.get("token", ""))
+        if made is None:
+            return _page(error=_USED_UP, status=401)
+        if (old := token_of(request)) is not None:
+            await dashboard.sign_in.sign_out(old)
+        response = go("")
+        # Between a browser and a server on one machine there is no network, and mostly no https.
+        keep(response, made, secure=False)
+        return response
+
+    return by_link
 
 
 def _page(
