@@ -12,7 +12,14 @@ from tests.server_process import PATIENCE_S
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def on_terminal(width: int, *arguments: str, environment: Mapping[str, str], code: int = 0) -> str:
+def on_terminal(
+    width: int,
+    *arguments: str,
+    environment: Mapping[str, str],
+    code: int = 0,
+    typed: str = "",
+    folder: str | None = None,
+) -> str:
     """Run the command with its output on a pseudo terminal; return what is on it, without styles.
 
     Args:
@@ -20,13 +27,23 @@ def on_terminal(width: int, *arguments: str, environment: Mapping[str, str], cod
         arguments: The command's, without its name.
         environment: The process's, whole.
         code: The exit code that the command is to have.
+        typed: What is typed on the terminal, ahead of the questions; without it the command reads no terminal.
+        folder: The command's working directory.
     """
     master, slave = os.openpty()
     termios.tcsetwinsize(slave, (50, width))
     own = {name: value for name, value in environment.items() if name != "COLUMNS"} | {"TERM": "xterm"}
-    with os.fdopen(master, "rb", buffering=0) as screen:
-        with os.fdopen(slave, "wb", buffering=0) as terminal:
-            started = preloaded.start(arguments, environment=own, stdout=terminal, stderr=terminal)
+    with os.fdopen(master, "r+b", buffering=0) as screen:
+        os.write(master, typed.encode())
+        with os.fdopen(slave, "r+b", buffering=0) as terminal:
+            started = preloaded.start(
+                arguments,
+                environment=own,
+                stdin=terminal if typed else None,
+                stdout=terminal,
+                stderr=terminal,
+                folder=folder,
+            )
         shown = b""
         # Linux says EIO when the last writer has closed the terminal.
         with contextlib.suppress(OSError):

@@ -61,6 +61,8 @@ def start(settings: Settings, folder: Path, port: int, *, keep: bool = False) ->
         return subprocess.Popen(  # noqa: S603  # our own command
             command,
             env=environment,
+            # No settings file of the current folder is read there.
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -22,6 +22,7 @@ class _Command(NamedTuple):
 #: The commands in the order of `--help`, which reads the lines from here: it imports none of the modules.
 COMMANDS: Final = {
     "preview": _Command("preview", "preview", "Preview the changelog of a local checkout."),
+    "init": _Command("init", "init", "Set up a repository and a public changelog."),
     "serve": _Command("serving", "serve", "Run the service: webhooks, runs and the API."),
     "migrate": _Command("serving", "migrate", "Bring the database's schema up to date."),
     "settings": _Command("serving", "settings", "Print the settings in force."),
@@ -109,9 +110,24 @@ def _shown(message: str) -> str:
 def main(ctx: click.Context) -> None:
     """Receive a code host's webhooks exactly once, and turn them into content.
 
-    Settings come from environment variables CONTENTSVC_*; `contentsvc settings` shows them. With --json, standard
+    Settings come from environment variables CONTENTSVC_* and from the file contentsvc.env in the current folder;
+    `contentsvc settings` shows them. With --json, standard
     output holds the JSON alone. Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
     """
     # Databases, keys and recordings hold tenants' text and secrets: no other user of the machine may read them.
     before = os.umask(0o077)
     ctx.call_on_close(lambda: os.umask(before))
+    _take_settings_of_the_folder(ctx)
+
+
+def _take_settings_of_the_folder(ctx: click.Context) -> None:
+    """Put the settings file of the current folder into the environment; variables that are set already win."""
+    if not os.path.exists("contentsvc.env"):  # noqa: PTH110  # `pathlib` costs more than all the rest
+        return
+    from pathlib import Path  # noqa: PLC0415  # most folders have no such file
+
+    from contentsvc_cli.environment import read_settings_file  # noqa: PLC0415  # as above
+
+    new = {name: value for name, value in read_settings_file(Path("contentsvc.env")).items() if name not in os.environ}
+    os.environ.update(new)
+    ctx.call_on_close(lambda: [os.environ.pop(name, None) for name in new])

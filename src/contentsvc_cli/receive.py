@@ -46,7 +46,7 @@ def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
             message = f"the integration '{integration_id}' cannot receive"
             raise click.ClickException(message)
         for recorded in read_recording(recording):
-            rows.append(await _receive(desk, found, provider, secrets[0], recorded))
+            rows.append(await receive_recorded(desk, found, provider, secrets[0], recorded))
             shown.count(len(rows))
 
     fault: Exception | None = None
@@ -83,9 +83,10 @@ async def _integration(desk: Desk, integration_id: str) -> Integration:
     raise click.ClickException(message)
 
 
-async def _receive(
+async def receive_recorded(
     desk: Desk, found: Integration, provider: Provider, secret: str, recorded: RecordedDelivery
 ) -> dict[str, object]:
+    """Receive one delivery as an integration's code host would send it; return what was answered."""
     delivery = Delivery(
         address=Address(
             provider=provider.slug,

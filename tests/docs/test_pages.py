@@ -115,7 +115,7 @@ _NEEDS_A_POST: Final = {"post search", "post show", "post edit", "post publish",
 #: They need a code host, or another integration; ``tests/drivers/test_hooks.py`` runs these.
 _NEEDS_A_CODE_HOST: Final = {"integration reconcile", "integration delete"}
 #: What needs a server, another repository, or an engine that has done its work.
-_ALONE: Final = {"preview", "serve", "mcp", "history", "send", "tail", "post list", "demo"}
+_ALONE: Final = {"preview", "init", "serve", "mcp", "history", "send", "tail", "post list", "demo"}
 NOT_RUN: Final = _ALONE | _NEEDS_A_BRAND | _NEEDS_A_POST | _NEEDS_A_CODE_HOST
 
 

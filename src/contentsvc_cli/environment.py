@@ -1,0 +1,74 @@
+"""The settings file of a folder, ``contentsvc.env``: what `init` writes, and every command reads."""
+
+import os
+import shlex
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import click
+
+#: The file's name, in the current folder.
+NAME: Final = "contentsvc.env"
+_PREFIX: Final = "CONTENTSVC_"
+#: The longest file that is read, in bytes: some hundred settings.
+_LONGEST: Final = 64 * 1024
+
+
+def read_settings_file(path: Path) -> dict[str, str]:
+    """Return the variables of a settings file by their names; none where there is no file.
+
+    Lines are ``NAME=value`` or ``export NAME=value``, quoted as a shell does; only ``CONTENTSVC_`` names count.
+
+    Raises:
+        ClickException: Another user may have written the file, or a line cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return {}
+            if status.st_uid not in {os.geteuid(), 0} or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                message = f"{path} may have been written by another user: check what is in it, then 'chmod 600 {path}'"
+                raise click.ClickException(message)
+            text = file.read(_LONGEST).decode()
+    except (FileNotFoundError, IsADirectoryError):
+        return {}
+    except (OSError, UnicodeDecodeError) as exc:
+        message = f"{path} cannot be read: {exc}"
+        raise click.ClickException(message) from exc
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError as exc:
+            raise _bad(path, number, str(exc)) from exc
+        words = words[1:] if words[:1] == ["export"] else words
+        if not words:
+            continue
+        name, sign, value = words[0].partition("=")
+        if len(words) > 1 or not sign:
+            raise _bad(path, number, "the form is NAME=value")
+        if name.startswith(_PREFIX):
+            found[name] = value
+    return found
+
+
+def write_settings_file(path: Path, variables: Mapping[str, str]) -> None:
+    """Write a settings file that only its owner may read; an existing file is replaced as a whole.
+
+    Raises:
+        OSError: The file cannot be written; the old one is untouched.
+    """
+    lines = [f"{name}={shlex.quote(value)}\n" for name, value in variables.items()]
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    # Never readable by others, not even for a moment.
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.writelines(lines)
+    new.replace(path)
+
+
+def _bad(path: Path, number: int, fault: str) -> click.ClickException:
+    return click.ClickException(f"{path}, line {number}: {fault}")

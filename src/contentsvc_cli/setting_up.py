@@ -1,0 +1,243 @@
+"""What `init` does: an organization with a key, a repository, a trigger and a public changelog, each once."""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Final, final
+
+import click
+from attrs import evolve, field, frozen
+
+from contentsvc_cli.git import Repository
+from contentsvc_cli.history import deliveries, hosted_repository
+from contentsvc_cli.previewing import release_tags
+from contentsvc_cli.receive import receive_recorded
+from contentsvc_cli.wiring import Desk, accepted
+from contentsvc_core.access.keys import ApiKey, Scope, key_prefix, stands
+from contentsvc_core.content.public.changelogs import InvalidChangelog
+from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.hosts import HostRefusal
+from contentsvc_core.identifiers import slugify
+from contentsvc_core.organizations import Integration, Organization, webhook_url
+from contentsvc_core.webhooks.providers import provider_named
+from contentsvc_core.workflows.triggers import TriggerFault
+
+#: How many releases of a checkout get a post, the newest: a page to look at, and not the whole past.
+_RELEASES: Final = 5
+#: How many pushes of a checkout are received, the newest: some seconds of work.
+_PUSHES: Final = 500
+#: How many pushes get a post where each push does.
+_PUSHES_WITHOUT_RELEASES: Final = 10
+_OK: Final = 200
+
+
+class Start(Enum):
+    """What starts a post."""
+
+    RELEASES = "releases"
+    PUSHES = "pushes"
+    BOTH = "both"
+    NOTHING = "none"
+
+
+_EVENTS: Final = {Start.RELEASES: ("release",), Start.PUSHES: ("push",), Start.BOTH: ()}
+
+
+@final
+@frozen(kw_only=True)
+class Answers:
+    """What the user wants."""
+
+    organization: str
+    #: ``owner/name``.
+    repository: str
+    provider: str
+    #: ``None``: the code host is asked.
+    repository_id: int | None
+    token: str | None = field(repr=False)
+    start: Start
+    publishes: bool
+    is_public: bool
+    #: Whether a changelog may be made public although published posts are there already.
+    may_expose: bool
+    #: The checkout whose history is received; ``None``: none is.
+    history: Repository | None
+
+
+@final
+@frozen(kw_only=True)
+class Done:
+    """What was set up, and what was there before."""
+
+    organization: Organization
+    key: ApiKey
+    #: The key itself; ``None``: it was there before.
+    new_key: str | None = field(repr=False)
+    integration: Integration
+    webhook_url: str
+    #: ``None``: it was shown before, or the code host has it.
+    webhook_secret: str | None = field(repr=False)
+    created_at_host: bool
+    changelog_url: str
+    is_public: bool
+    #: Published posts that would have become public, where nobody was asked.
+    unexposed: int
+    #: How many deliveries of the checkout were received.
+    received: int
+    sign_in_url: str
+    #: What was there before.
+    existing: tuple[str, ...] = field(converter=tuple)
+
+
+async def set_up(desk: Desk, answers: Answers, *, known_key: str | None, port: int) -> Done:
+    """Set up what is not there yet; what is there stays as it is.
+
+    Args:
+        desk: The open database.
+        answers: What the user wants.
+        known_key: The API key of an earlier time.
+        port: Where the server is going to listen.
+
+    Raises:
+        ClickException: Something was refused. What was set up before stays, and is found the next time.
+    """
+    existing: list[str] = []
+    organization = await _organization(desk, answers.organization, existing)
+    connected = await _connected(desk, organization, answers)
+    new = None
+    if connected is None:
+        answered = await desk.connector.connect(
+            organization.id,
+            full_name=answers.repository,
+            provider=answers.provider,
+            repository_id=answers.repository_id,
+            token=answers.token,
+        )
+        if isinstance(answered, HostRefusal) and answers.token is None:
+            message = f"{answered.reason}. Add --repository-id, or --token for a repository that is not public"
+            raise click.ClickException(message)
+        new = accepted(answered)
+        connected = new.integration
+    else:
+        existing.append(f"repository {answers.repository}")
+    await _trigger(desk, organization, connected, answers, existing)
+    received = 0
+    if new is not None and answers.history is not None:
+        received = await _receive(desk, connected, new.secret, answers.history, answers.start)
+    is_public, unexposed, url = await _publish(desk, organization, answers, existing)
+    key, new_key = await _key(desk, organization, known_key, existing)
+    return Done(
+        organization=organization,
+        key=key,
+        new_key=new_key,
+        integration=connected,
+        webhook_url=webhook_url(desk.settings.base_url, connected, connected.repositories[0].id),
+        webhook_secret=None if new is None or new.created_at_host else new.secret,
+        created_at_host=new is not None and new.created_at_host,
+        changelog_url=url,
+        is_public=is_public,
+        unexposed=unexposed,
+        received=received,
+        sign_in_url=await desk.sign_in_link(key, port),
+        existing=existing,
+    )
+
+
+async def _organization(desk: Desk, name: str, existing: list[str]) -> Organization:
+    found = await desk.stores.directory.organization(slugify(name))
+    if found is not None:
+        existing.append(f"organization {found.slug}")
+        return found
+    return accepted(await desk.operator.create_organization(name))
+
+
+async def _connected(desk: Desk, organization: Organization, answers: Answers) -> Integration | None:
+    wanted = answers.repository.casefold()
+    for each in await desk.stores.directory.integrations(organization.id):
+        if each.provider == answers.provider and any(it.full_name.casefold() == wanted for it in each.repositories):
+            return each
+    return None
+
+
+async def _trigger(
+    desk: Desk, organization: Organization, connected: Integration, answers: Answers, existing: list[str]
+) -> None:
+    if answers.start is Start.NOTHING:
+        return
+    made = await desk.triggers.create(
+        organization.id,
+        repository_ids=[connected.repositories[0].id],
+        event_types=_EVENTS[answers.start],
+        auto_publish=answers.publishes,
+        name="Changelog",
+        provider=connected.provider,
+    )
+    if made is TriggerFault.DOUBLE:
+        existing.append("trigger Changelog")
+    else:
+        accepted(made)
+
+
+async def _receive(desk: Desk, connected: Integration, secret: str, checkout: Repository, start: Start) -> int:
+    """Receive the newest part of a checkout's history, as if the code host had delivered it."""
+    provider = provider_named(connected.provider)
+    assert provider is not None  # an integration's is known
+    repository = connected.repositories[0]
+    line = checkout.line()
+    hosted = hosted_repository(
+        origin=checkout.origin(),
+        folder=checkout.folder_name,
+        branch=line.branch,
+        full_name=repository.full_name,
+        repository_id=repository.id,
+    )
+    tags = release_tags(checkout.tags(merged=line.tip))
+    # The release before the first one that gets a post bounds what that one brought.
+    before, told = tags[:-_RELEASES][-1:], tags[-_RELEASES:]
+    pushes = checkout.pushes(line.tip, without=[tag.commit_id for tag in before])[-_PUSHES:]
+    if start is Start.PUSHES:
+        pushes = pushes[-_PUSHES_WITHOUT_RELEASES:]
+    # An annotation is no release note: posts say what the commits say.
+    plain = [evolve(tag, message=None) for tag in told]
+    count = 0
+    for recorded in deliveries(hosted, pushes, plain, checkout.commits):
+        answered = await receive_recorded(desk, connected, provider, secret, recorded)
+        count += answered["status"] == _OK
+    return count
+
+
+async def _publish(
+    desk: Desk, organization: Organization, answers: Answers, existing: list[str]
+) -> tuple[bool, int, str]:
+    """Switch the public changelog on; return whether it is on, what it would have exposed, and its address."""
+    standing = await desk.changelogs.standing(organization)
+    url = ChangelogLinks(base_url=desk.settings.base_url, slug=standing.slug).home
+    if standing.is_public:
+        existing.append("public changelog")
+        return True, 0, url
+    if not answers.is_public:
+        return False, 0, url
+    exposure, _ = await desk.changelogs.preview(organization)
+    if exposure.posts and not answers.may_expose:
+        return False, exposure.posts, url
+    changed = await desk.changelogs.change(organization, {"is_public": True})
+    if isinstance(changed, InvalidChangelog):
+        # The slug is another organization's: the changelog needs another one first.
+        return False, 0, url
+    return True, 0, url
+
+
+async def _key(
+    desk: Desk, organization: Organization, known: str | None, existing: list[str]
+) -> tuple[ApiKey, str | None]:
+    prefix = None if known is None else key_prefix(known)
+    found = None if prefix is None else await desk.stores.keys.key(prefix)
+    if found is not None and found.organization_id == organization.id and stands(found, desk.clock.now()):
+        existing.append(f"key {found.prefix}…")
+        return found, None
+    issued = accepted(await desk.operator.issue_key(organization, name="init", scopes=tuple(Scope)))
+    return issued.record, issued.key
+
+
+def suggested_start(tags: Sequence[object], *, is_checkout: bool) -> Start:
+    """Return what starts posts where nobody says: releases, or pushes in a checkout that has no releases."""
+    return Start.PUSHES if is_checkout and not tags else Start.RELEASES
