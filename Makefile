@@ -66,8 +66,8 @@ writing: install  ## show how the changelog writer classifies ten styles of comm
 pictures: test-browser  ## put the pictures of the dashboard and of the public changelog that the documentation shows in their place
 	cp build/screens/dashboard-*.png build/screens/public-*.png docs/pictures/
 
-demo: install  ## the main job, end to end, in a temporary folder: KEEP=1 (leave the server up) REPOSITORY=path
-	$(BIN)/contentsvc demo $(if $(filter-out 0 no,$(KEEP)),--keep) $(if $(REPOSITORY),--repository '$(REPOSITORY)')
+demo: install  ## the main job, end to end, in a temporary folder: KEEP=1 or 0 (leave the server up; 1 on a terminal) REPOSITORY=path
+	@$(BIN)/contentsvc demo $(if $(KEEP),$(if $(filter-out 0 no,$(KEEP)),--keep,--no-keep)) $(if $(REPOSITORY),--repository '$(REPOSITORY)')
 
 serve: install  ## serve on 127.0.0.1:8000 with a SQLite file in this folder
 	$(BIN)/contentsvc serve

@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
@@ -16,11 +17,9 @@ import click
 import httpx
 from attrs import define, field
 from rich.console import Console
-from rich.markdown import Markdown
-from rich.panel import Panel
 from rich.text import Text
 
-from contentsvc_cli.demo_history import RELEASE, SAMPLE, DemoHistory, history_of, release_without_notes
+from contentsvc_cli.demo_history import RELEASE, DemoHistory, history_of, release_without_notes, sample
 from contentsvc_cli.git import GitFailed
 from contentsvc_cli.local_server import free_port, start, stop, until_ready
 from contentsvc_cli.output import printable, show
@@ -28,24 +27,31 @@ from contentsvc_cli.recordings import RecordedDelivery, headers_for
 from contentsvc_cli.sample import other_kinds
 from contentsvc_cli.sending import Answer, send_recorded
 from contentsvc_cli.waiting import Waiting, waiting
-from contentsvc_cli.wiring import accepted, open_desk
+from contentsvc_cli.wiring import Desk, accepted, open_desk
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.organizations import webhook_url
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.house_style import AUDIENCE, Audience, HouseStyle
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.organizations import Organization, webhook_url
 from contentsvc_core.ports import Insights
-from contentsvc_core.usecases.operate import Connection
+from contentsvc_core.usecases.operate import Connection, IssuedKey
 from contentsvc_core.webhooks.providers import CODEHOST
 from contentsvc_core.workflows.runs import ListedRun
+from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_http.settings import Settings
 
 _RUNS_S: Final = 30.0
 #: The width of the output in a pipe, in columns: a title and a line of a changelog fit.
 _PIPE_WIDTH: Final = 110
-#: The longest post that is shown whole, in lines: with the frame and what stands around it, a terminal of 25 holds it.
-_LINES: Final = 19
+#: How many posts are named: with the links, everything stays within 20 lines.
+_TITLES: Final = 5
 
 
 @click.command()
-@click.option("--keep", is_flag=True, help="Leave the server up, and say where.")
+@click.option(
+    "--keep/--no-keep", "keeps", default=None, help="Leave the server up.  [default: on a terminal, not in a pipe]"
+)
 @click.option(
     "--repository",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -55,14 +61,15 @@ _LINES: Final = 19
 @click.option(
     "--json", "as_json", is_flag=True, help="Print what came of it as JSON; the story goes to standard error."
 )
-def demo(*, keep: bool, repository: Path | None, as_json: bool) -> None:
-    """Send a history as webhooks to a server on this machine, and show the changelog that comes out.
+def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
+    """Send a history as webhooks to a server on this machine, and link to the public changelog that comes out.
 
     Everything happens in a temporary folder, on a free port of this machine alone. Exit code 0 when every delivery was
-    answered as it should be and every workflow run has ended.
+    answered as it should be, every workflow run has ended, and the pages are there.
     """
+    keep = sys.stdout.isatty() if keeps is None else keeps
     try:
-        history = SAMPLE if repository is None else history_of(repository)
+        history = sample(datetime.now(UTC)) if repository is None else history_of(repository)
     except GitFailed as failed:
         raise click.UsageError(str(failed)) from failed
     folder = Path(tempfile.mkdtemp(prefix="contentsvc-demo-"))
@@ -79,17 +86,22 @@ def demo(*, keep: bool, repository: Path | None, as_json: bool) -> None:
     server = start(settings, folder, port, keep=keep)
     try:
         faults = asyncio.run(_tell(settings, folder, history, console, told))
+        _print_links(console, told)
+        if not keep:
+            # What is printed has to be true: each page is opened, and the link used up.
+            faults += _open_all(told.links)
     except BaseException:
         stop(server)
         raise
     if keep:
-        _print_next(console, settings, _write_environment(settings, folder, told.key), told.key, server.pid)
+        _print_next(console, _write_environment(settings, folder, told.key), server.pid)
     else:
-        console.print(Text("Look around in the dashboard, the log and the API: contentsvc demo --keep"), soft_wrap=True)
+        console.print(Text("The server has stopped. Keep it up with: contentsvc demo --keep"), soft_wrap=True)
         stop(server)
         shutil.rmtree(folder)
     if as_json:
-        show({"answers": told.answers, "runs": told.runs, "post": told.post, "faults": faults}, as_json=True)
+        found = {"answers": told.answers, "runs": told.runs, "post": told.post, "links": told.links, "faults": faults}
+        show(found, as_json=True)
     if faults:
         raise click.ClickException("; ".join(faults))
 
@@ -110,21 +122,28 @@ def _write_environment(settings: Settings, folder: Path, key: str) -> Path:
     return environment
 
 
-def _print_next(console: Console, settings: Settings, environment: Path, key: str, pid: int) -> None:
-    port = settings.base_url.rpartition(":")[2]
+def _print_links(console: Console, told: "_Told") -> None:
+    width = max(map(len, told.links), default=0)
+    for name, url in told.links.items():
+        # One line each, however narrow the terminal is: they are clicked or copied.
+        console.print(Text(f"{name:{width}}  {url}"), soft_wrap=True)
+
+
+def _open_all(links: Mapping[str, str]) -> list[str]:
+    """Open every page as a browser does; return which could not be opened."""
+    with httpx.Client(trust_env=False, follow_redirects=True) as browser:
+        answers = {name: browser.get(url).status_code for name, url in links.items()}
+    return [f"{name} was answered {status}" for name, status in answers.items() if status != httpx.codes.OK.value]
+
+
+def _print_next(console: Console, environment: Path, pid: int) -> None:
     lines = (
-        f"\nThe server is up at {settings.base_url} (process {pid}).",
-        f"Open {settings.base_url}/dashboard and sign in with this key:",
-        f"  {key}",
-        "For the commands, source its settings first:",
-        f"  . {shlex.quote(str(environment))}",
-        "  contentsvc log list --organization acme",
-        f"  contentsvc doctor --port {port}",
-        "Stop it, which removes its files as well:",
-        f"  kill {pid}",
+        "The dashboard's link signs you in once, in a browser on this machine, within 10 minutes.",
+        "Look there at the refused delivery (Logs), the drafts (Posts) and the weekly post (Schedules).",
+        f"For commands such as 'contentsvc log list --organization acme', first: . {shlex.quote(str(environment))}",
+        f"The server runs on; stop it, and remove its files, with: kill {pid}",
     )
     for line in lines:
-        # One line each, however narrow the terminal is: they are copied.
         console.print(Text(line), soft_wrap=True)
 
 
@@ -143,8 +162,10 @@ class _Told:
     runs: dict[str, int] = field(factory=dict[str, int])
     #: The key that was issued; the demo is gone, or is somebody's own.
     key: str = field(default="", repr=False)
-    #: The post that is shown.
+    #: The post of the newest release.
     post: dict[str, object] | None = None
+    #: The pages to look at, by what they are called.
+    links: dict[str, str] = field(factory=dict[str, str])
 
 
 async def _tell(settings: Settings, folder: Path, history: DemoHistory, console: Console, told: _Told) -> list[str]:
@@ -152,24 +173,9 @@ async def _tell(settings: Settings, folder: Path, history: DemoHistory, console:
     with waiting("starting a server"):
         await until_ready(settings.base_url, folder)
     async with open_desk(settings) as desk:
-        organization = accepted(await desk.operator.create_organization("Acme", slug="acme"))
-        key = accepted(await desk.operator.issue_key(organization, name="demo", scopes=tuple(Scope)))
+        organization, key, connection = await _furnish(desk, history)
         told.key = key.key
-        connection = accepted(
-            await desk.operator.connect(
-                organization,
-                full_name=history.repository,
-                repository_id=history.repository_id,
-                provider="codehost",
-                branch=history.branch,
-            )
-        )
         url = webhook_url(settings.base_url, connection.integration, history.repository_id)
-        accepted(
-            await desk.triggers.create(
-                organization.id, repository_ids=[history.repository_id], auto_publish=True, name="changelog"
-            )
-        )
         with waiting("sending") as shown:
             answers, faults = await _send_all(history, url, connection, shown)
         told.answers = dict(Counter(answer.kind for answer in answers))
@@ -177,14 +183,76 @@ async def _tell(settings: Settings, folder: Path, history: DemoHistory, console:
             runs = await _until_ended(desk.stores.insights, organization.id)
         told.runs = dict(Counter(run.status.value for run in runs))
         faults += [f"run {run.id} {run.status.value}: {run.error}" for run in runs if run.status.value not in _ENDED]
-        _print_counts(console, history, answers, told.runs)
-        told.post = await _release_post(settings.base_url, key.key)
-    if told.post is None:
-        return [*faults, "no post was written"]
-    _print_post(console, told.post)
-    return faults
+        posts = await _published(settings.base_url, key.key)
+        port = int(settings.base_url.rpartition(":")[2])
+        changelog = ChangelogLinks(base_url=settings.base_url, slug=organization.slug)
+        told.links = {
+            "Public changelog": changelog.home,
+            "Dashboard": await desk.sign_in_link(key.record, port),
+            "Feed": changelog.atom,
+        }
+    told.post = next((post for post in posts if RELEASE in post["sourceMetadata"]["deliveryIds"]), None)
+    _print_counts(console, history, answers, told.runs, posts)
+    return faults if told.post is not None else [*faults, "no post was written"]
 
 
+async def _furnish(desk: Desk, history: DemoHistory) -> tuple[Organization, IssuedKey, Connection]:
+    """Set up what a small team has: a brand, a house style, triggers, a weekly post, and a public changelog."""
+    organization = accepted(await desk.operator.create_organization("Acme Lighthouses", slug="acme"))
+    key = accepted(await desk.operator.issue_key(organization, name="demo", scopes=tuple(Scope)))
+    connection = accepted(
+        await desk.operator.connect(
+            organization,
+            full_name=history.repository,
+            repository_id=history.repository_id,
+            provider="codehost",
+            branch=history.branch,
+        )
+    )
+    now = desk.clock.now()
+    brand = BrandIdentity(
+        id=desk.ids.mint("brand_"),
+        organization_id=organization.id,
+        name="Acme Lighthouses",
+        is_default=True,
+        website_url="https://lighthouse.example",
+        company_name="Acme Lighthouses",
+        company_description="Lamps, horns and charts for harbours.",
+        created_at=now,
+        updated_at=now,
+    )
+    accepted(await desk.stores.brands.add(brand))
+    await desk.stores.directory.set_house_style(organization.id, HouseStyle({AUDIENCE: Audience.PUBLIC.value}))
+    mine = [history.repository_id]
+    create = desk.triggers.create
+    accepted(
+        await create(
+            organization.id, repository_ids=mine, event_types=_RELEASES, auto_publish=True, name="Changelog of releases"
+        )
+    )
+    accepted(
+        await create(
+            organization.id,
+            repository_ids=mine,
+            event_types=_RELEASES,
+            output_type=ContentType.LINKEDIN_POST,
+            name="LinkedIn drafts",
+        )
+    )
+    accepted(
+        await desk.planner.create(
+            organization.id,
+            name="What was new this week",
+            cron=Cron(frequency=Frequency.WEEKLY, hour=9, minute=0, day_of_week=1),
+            repository_ids=mine,
+            output_type=ContentType.BLOG_POST,
+        )
+    )
+    await desk.changelogs.change(organization, {"is_public": True})
+    return organization, key, connection
+
+
+_RELEASES: Final = ("release",)
 _ENDED: Final = frozenset({"completed", "skipped"})
 #: Runs that the demo waits for at most: its history starts some hundred.
 _MOST_RUNS: Final = 10_000
@@ -210,10 +278,12 @@ async def _send_all(
         answered += 1
         shown.count(answered)
 
-    others = other_kinds(history.repository, history.repository_id)
+    kinds = other_kinds(history.repository, history.repository_id, when=datetime.now(UTC))
+    # A pre-release without changes would be the newest post.
+    others = [each for each in kinds if b'"prereleased"' not in each.body]
     await send("history", history.deliveries, {"processed"})
     await send("release without notes", [release_without_notes(history)], {"processed"})
-    await send("other kinds", others, {"processed", "filtered", "ignored", "pong"})
+    await send("other kinds", others, {"filtered", "ignored", "pong"})
     await send("sent again", history.deliveries[-1:], {"duplicate"})
     tampered = await _send_tampered(history.deliveries[-1], url, secret)
     answers.append(tampered)
@@ -249,33 +319,33 @@ async def _until_ended(insights: Insights, organization_id: str) -> Sequence[Lis
         await asyncio.sleep(0.1)
 
 
-async def _release_post(base_url: str, key: str) -> dict[str, object] | None:
-    """Return the post of the release that the demo made, as the API has it."""
+async def _published(base_url: str, key: str) -> list[dict[str, Any]]:
+    """Return the published posts, the newest first, as the API has them."""
+    asked = {"limit": 100, "status": "published"}
     async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
-        response = await client.get("/v1/posts", params={"limit": 100}, headers={"Authorization": f"Bearer {key}"})
+        response = await client.get("/v1/posts", params=asked, headers={"Authorization": f"Bearer {key}"})
     posts: list[dict[str, Any]] = response.raise_for_status().json()["posts"]
-    return next((post for post in posts if RELEASE in post["sourceMetadata"]["deliveryIds"]), None)
+    return sorted(posts, key=lambda post: post["sourceMetadata"]["occurredAt"], reverse=True)
 
 
-def _print_counts(console: Console, history: DemoHistory, answers: Sequence[Answer], runs: dict[str, int]) -> None:
+def _print_counts(
+    console: Console,
+    history: DemoHistory,
+    answers: Sequence[Answer],
+    runs: dict[str, int],
+    posts: Sequence[Mapping[str, Any]],
+) -> None:
     """Print what was sent and what came of it."""
-    kinds = Counter("refused (401)" if answer.kind == "error" else answer.kind for answer in answers)
+    kinds = Counter("forged and refused" if answer.kind == "error" else answer.kind for answer in answers)
+    told = f"{len(posts)} published" if len(posts) <= _TITLES else f"{len(posts)} published, the newest"
     lines = (
         f"{len(answers)} deliveries of {history.repository} to a server on this machine:",
         f"  {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}",
         f"{sum(runs.values())} workflow runs: {', '.join(f'{count} {each}' for each, count in sorted(runs.items()))}",
+        f"Posts about releases, {told}:",
     )
     for line in lines:
-        console.print(Text(line), soft_wrap=True)
-
-
-def _print_post(console: Console, post: Mapping[str, object]) -> None:
-    """Print a post in a frame, as far as it fits into a terminal."""
-    text = printable(str(post["markdown"]), console.file)
-    rendered = console.render_lines(Markdown(text), console.options.update_width(console.width - 4))
-    shown = rendered if len(rendered) <= _LINES else rendered[: _LINES - 1]
-    body = Text("\n").join(Text.assemble(*((each.text, each.style or "") for each in line)) for line in shown)
-    hidden = len(rendered) - len(shown)
-    console.print(
-        Panel(body, title=Text(str(post["title"])), subtitle=Text(f"and {hidden} more lines") if hidden else None)
-    )
+        console.print(Text(printable(line, console.file)), soft_wrap=True)
+    for post in posts[:_TITLES]:
+        line = f"  {post['sourceMetadata']['occurredAt'][:10]}  {post['title']}"
+        console.print(Text(printable(line, console.file)), no_wrap=True, overflow="ellipsis")

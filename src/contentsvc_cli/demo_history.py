@@ -1,5 +1,6 @@
 """What the demo sends: the sample, or the history of a local repository."""
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, final
 
@@ -9,12 +10,15 @@ from attrs import frozen
 from contentsvc_cli.git import Repository
 from contentsvc_cli.history import deliveries, hosted_repository
 from contentsvc_cli.recordings import RecordedDelivery
-from contentsvc_cli.sample import BRANCH, sample_history
+from contentsvc_cli.sample import BRANCH, COMMITS, sample_history
 from contentsvc_cli.sample import REPOSITORY as SAMPLE_REPOSITORY
 from contentsvc_cli.sample import REPOSITORY_ID as SAMPLE_ID
+from contentsvc_core.timestamps import iso_ms
 
 #: At most so many deliveries of a history are sent, the newest: the demo stays under a minute.
 _MOST: Final = 120
+#: The time between two commits of the sample: its releases are months apart.
+_PACE: Final = timedelta(days=4)
 #: The delivery id of the release that the demo makes.
 RELEASE: Final = "00000000-0000-4000-8000-000000000099"
 
@@ -54,15 +58,20 @@ def history_of(path: Path) -> DemoHistory:
     )
 
 
-#: The sample, released as a version that its own history does not have.
-SAMPLE: Final = DemoHistory(
-    repository=SAMPLE_REPOSITORY,
-    repository_id=SAMPLE_ID,
-    branch=BRANCH,
-    deliveries=tuple(sample_history()),
-    next_tag="v2.1.0",
-    released_at="2025-09-12T09:00:00Z",
-)
+def sample(now: datetime) -> DemoHistory:
+    """Return the sample as a history of some months that ends today: its pages look as those of a project that lives.
+
+    It is released as a version that its own history does not have.
+    """
+    began = now.replace(microsecond=0) - (COMMITS + 1) * _PACE
+    return DemoHistory(
+        repository=SAMPLE_REPOSITORY,
+        repository_id=SAMPLE_ID,
+        branch=BRANCH,
+        deliveries=tuple(sample_history(began=began, pace=_PACE)),
+        next_tag="v2.1.0",
+        released_at=iso_ms(now - _PACE / 2),
+    )
 
 
 def release_without_notes(history: DemoHistory) -> RecordedDelivery:

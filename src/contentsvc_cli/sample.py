@@ -49,6 +49,8 @@ def _id(message: str) -> str:
     return sha1(f"{REPOSITORY}\n{message}".encode(), usedforsecurity=False).hexdigest()
 
 
+#: How many commits the sample has.
+COMMITS: Final = 36
 #: Pushes, each of them a tuple of commits, and between them the releases: (tag, notes).
 _STEPS: Final[tuple[tuple[tuple[Person, str], ...] | tuple[str, str | None], ...]] = (
     ((_MARA, "Initial commit"), (_MARA, "docs: say what a lighthouse is for")),
@@ -151,10 +153,23 @@ _STEPS: Final[tuple[tuple[tuple[Person, str], ...] | tuple[str, str | None], ...
 )
 
 
-def sample_history(repository: str = REPOSITORY, repository_id: int = REPOSITORY_ID) -> Iterator[RecordedDelivery]:
-    """Give the sample as deliveries, oldest first: always the same ones for the same repository."""
+def sample_history(
+    repository: str = REPOSITORY,
+    repository_id: int = REPOSITORY_ID,
+    *,
+    began: datetime = _BEGAN,
+    pace: timedelta = _BETWEEN_COMMITS,
+) -> Iterator[RecordedDelivery]:
+    """Return the sample as deliveries, oldest first: always the same ones for the same arguments.
+
+    Args:
+        repository: ``owner/name``.
+        repository_id: The repository's id.
+        began: When the history begins.
+        pace: The time between two commits.
+    """
     hosted = _hosted(repository, repository_id)
-    at = _BEGAN
+    at = began
     before: str | None = None
     for number, step in enumerate(_STEPS):
         match step:
@@ -164,22 +179,24 @@ def sample_history(repository: str = REPOSITORY, repository_id: int = REPOSITORY
             case _:
                 commits: list[Commit] = []
                 for author, message in step:
-                    at += _BETWEEN_COMMITS
+                    at += pace
                     commits.append(_commit(author, message, at))
                 yield _recorded(hosted, "push", number, push_body(hosted, commits, before=before))
                 before = commits[-1].id
 
 
-def other_kinds(repository: str = REPOSITORY, repository_id: int = REPOSITORY_ID) -> list[RecordedDelivery]:
-    """Give one delivery of each kind that is answered without being processed, and of the pre-release that is.
+def other_kinds(
+    repository: str = REPOSITORY, repository_id: int = REPOSITORY_ID, *, when: datetime = _BEGAN + timedelta(days=30)
+) -> list[RecordedDelivery]:
+    """Return one delivery of each kind that is answered without being processed, and of the pre-release that is.
 
     In this order: a ping; pushes that are filtered (another branch, a tag, the deletion of a branch); releases that are
     filtered (created as a draft, edited, a draft that calls itself published); a pre-release, which is processed; kinds
     that are not supported (an issue, a star).
     """
     hosted = _hosted(repository, repository_id)
-    at = _iso(_BEGAN + timedelta(days=30))
-    commit = _commit(_TOBI, "feat(fog): try a deeper horn", _BEGAN + timedelta(days=30))
+    at = _iso(when)
+    commit = _commit(_TOBI, "feat(fog): try a deeper horn", when)
     by = login(_TOBI)
     hook = {"type": "Repository", "id": 1, "name": "web", "active": True, "events": ["push", "release"]}
     pushed = push_body(hosted, [commit], before=None, ref="refs/heads/deeper-horn")

@@ -11,12 +11,13 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.server_process import COMMAND, PATIENCE_S, until
+from tests.terminal import on_terminal
 
 pytestmark = pytest.mark.slow("runs the demo")
 
 
-#: What a terminal shows at once.
-LINES = 25
+#: What a user reads.
+LINES = 20
 
 
 def demo(command: list[str], folder: Path, **environment: str) -> str:
@@ -35,8 +36,20 @@ def demo(command: list[str], folder: Path, **environment: str) -> str:
 
 
 def assert_complete(shown: str) -> None:
-    for answer in ("processed", "filtered", "ignored", "pong", "duplicate", "1 refused (401)", "completed"):
+    for answer in ("processed", "filtered", "ignored", "pong", "duplicate", "1 forged and refused", "completed"):
         assert answer in shown
+    assert len(shown.splitlines()) <= LINES
+    assert [line.partition("  ")[0] for line in shown.splitlines() if "http://" in line] == [
+        "Public changelog",
+        "Dashboard",
+        "Feed",
+    ]
+
+
+def link(shown: str, name: str) -> str:
+    found = re.search(rf"^{name} +(http://127\.0\.0\.1:\d+/\S+)$", shown, re.MULTILINE)
+    assert found is not None, shown
+    return found[1]
 
 
 def test_installed_the_demo_shows_every_answer_and_a_changelog_and_ends(tmp_path: Path) -> None:
@@ -50,7 +63,7 @@ def test_installed_the_demo_shows_every_answer_and_a_changelog_and_ends(tmp_path
     assert_complete(shown)
     assert "acme/lighthouse" in shown
     assert "refuse tokens that have expired" in shown.casefold()
-    assert len(shown.splitlines()) <= LINES
+    assert len(re.findall(r"^  \d{4}-\d\d-\d\d  lighthouse v\d", shown, re.MULTILINE)) == 3
     assert not list(tmp_path.glob("contentsvc-demo-*"))
 
 
@@ -58,22 +71,35 @@ def test_kept_the_server_is_up_where_the_demo_says_until_it_is_killed(tmp_path: 
     shown = demo([COMMAND, "demo", "--keep"], tmp_path)
     assert_complete(shown)
 
-    said = re.search(r"up at (?P<url>\S+) \(process (?P<pid>\d+)\)", shown)
+    said = re.search(r"with: kill (\d+)$", shown, re.MULTILINE)
     assert said is not None
-    pid = int(said["pid"])
+    pid = int(said[1])
+    url = link(shown, "Public changelog").removesuffix("/changelog/acme")
     (folder,) = tmp_path.glob("contentsvc-demo-*")
     try:
-        assert httpx.get(f"{said['url']}/v1/status", trust_env=False).json()["status"] == "ok"
-        key = re.search(r"^\s+(csk_\S+)$", shown, re.MULTILINE)
-        assert key is not None
-        with httpx.Client(base_url=said["url"], trust_env=False, follow_redirects=True) as browser:
-            overview = browser.post("/dashboard/sign-in", data={"key": key[1]})
+        assert httpx.get(f"{url}/v1/status", trust_env=False).json()["status"] == "ok"
+        with httpx.Client(trust_env=False, follow_redirects=True) as browser:
+            changelog, feed = (browser.get(link(shown, name)) for name in ("Public changelog", "Feed"))
+            overview = browser.get(link(shown, "Dashboard"))
+            brands = browser.get(f"{url}/dashboard/brands")
+            schedules = browser.get(f"{url}/dashboard/schedules")
+            failed = browser.get(f"{url}/dashboard/integrations/logs", params={"status": "failed"})
+        assert "v2.1.0" in changelog.text
+        assert "v1.0.0" in changelog.text
+        assert "<feed" in feed.text
         assert overview.is_success
         assert "Newest deliveries" in overview.text
-        # In a new shell, the printed lines are all that the commands need.
-        lines = shown[shown.index("source its settings first:") :].splitlines()[1:4]
+        assert "Acme Lighthouses" in brands.text
+        assert "What was new this week" in schedules.text
+        assert "Invalid webhook signature" in failed.text
+        # It signs in once.
+        assert httpx.get(link(shown, "Dashboard"), trust_env=False).status_code == 401
+        # In a new shell, the printed line is all that the commands need.
+        source = re.search(r"first: (\. \S+)$", shown, re.MULTILINE)
+        assert source is not None
+        commands = f"contentsvc integration list --organization acme\ncontentsvc doctor --port {url.rpartition(':')[2]}"
         done = subprocess.run(
-            ["sh", "-ec", "\n".join([lines[0], lines[1].replace("log", "integration"), lines[2]])],
+            ["sh", "-ec", f"{source[1]}\n{commands}"],
             cwd=tmp_path,
             env={name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")},
             capture_output=True,
@@ -81,7 +107,7 @@ def test_kept_the_server_is_up_where_the_demo_says_until_it_is_killed(tmp_path: 
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        assert f"{said['url']}/api/webhooks/codehost/" in done.stdout
+        assert f"{url}/api/webhooks/codehost/" in done.stdout
         assert re.search(r"ok +server ", done.stdout), done.stdout
         assert oct((folder / "env").stat().st_mode & 0o777) == "0o600"
     finally:
@@ -105,7 +131,20 @@ def test_the_history_of_a_repository_is_sent_instead(tmp_path: Path) -> None:
     shown = demo([COMMAND, "demo", "--repository", str(repository)], tmp_path)
     assert_complete(shown)
     assert "kettle" in shown
-    assert "Ring at noon" in shown
+    assert "ring at noon" in shown.casefold()
+
+
+def test_on_a_terminal_the_server_is_kept_and_links_stay_whole(tmp_path: Path) -> None:
+    shown = on_terminal(60, "demo", environment=os.environ | {"TMPDIR": str(tmp_path)})
+
+    said = re.search(r"kill (\d+)$", shown, re.MULTILINE)
+    assert said is not None
+    try:
+        assert httpx.get(link(shown, "Public changelog"), trust_env=False).is_success
+        assert "1 forged and refused" in shown
+    finally:
+        os.kill(int(said[1]), signal.SIGTERM)
+    until(lambda: not list(tmp_path.glob("contentsvc-demo-*")), "its files are removed")
 
 
 def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
