@@ -2,7 +2,13 @@
 
 import pytest
 from tests.api.world import ApiWorld, Caller
-from tests.dashboard.browsing import Browsing
+from tests.dashboard.browsing import Browsing, Seen
+
+from contentsvc_core import Scope
+from contentsvc_core.organizations import webhook_path
+from contentsvc_core.usecases.publicize import ChangelogEditor
+from contentsvc_core.usecases.triggers import TriggerEditor
+from contentsvc_core.workflows.triggers import Trigger
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -14,7 +20,67 @@ async def test_a_new_organization_is_told_what_to_do_first(world: ApiWorld) -> N
 
     page = await browsing.sign_in(issued.key)  # type: ignore[union-attr]
 
-    assert "Connect a repository" in page.text
+    assert page.links["Connect a repository"] == "/dashboard/integrations#connect"
+    assert "0 of 5 done" in page.text
+    # Empty charts and lists say nothing.
+    assert "Last 24 hours" not in page.text
+
+
+def _steps(page: Seen) -> tuple[list[str], list[str]]:
+    """Return the classes of the steps, and the paths of their buttons."""
+    steps = [told["class"] for tag, told in page.elements if tag == "li" and told.get("class") in {"done", "open"}]
+    return steps, [told["href"] for tag, told in page.elements if tag == "a" and told.get("id", "").startswith("step-")]
+
+
+async def test_the_checklist_follows_what_happens_until_all_is_done(acme: Caller, browsing: Browsing) -> None:
+    world, mine = acme.world, acme.organization
+    steps, buttons = _steps(await browsing.open("/dashboard"))
+    assert steps == ["done", "open", "open", "open", "open"]
+    integration = acme.connection.integration.id
+    paths = [f"/dashboard/integrations/{integration}", *(f"/dashboard/{at}" for at in _AFTER_THE_PING)]
+    assert buttons == paths
+    assert {(await browsing.open(path)).status for path in paths} == {200}
+
+    unsigned = {"X-Host-Event": "push", "X-Host-Delivery": "d-0"}
+    path = webhook_path(acme.connection.integration, acme.repository_id)
+    assert (await world.send("POST", path, content=b"{}", headers=unsigned)).status_code == 401
+    page = await browsing.open("/dashboard")
+    assert "A delivery arrived and was refused." in page.text
+    assert page.links["See why"] == "/dashboard/integrations/logs?status=failed"
+
+    await acme.release("d-1", "v1.0.0")
+    assert _steps(await browsing.open("/dashboard"))[0] == ["done", "done", "open", "open", "open"]
+
+    triggers = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
+    trigger = await triggers.create(mine.id, repository_ids=[acme.repository_id], auto_publish=True)
+    assert isinstance(trigger, Trigger)
+    assert _steps(await browsing.open("/dashboard"))[0] == ["done", "done", "done", "open", "open"]
+    await world.stores.directory.enable_trigger(mine.id, trigger.id, enabled=False)
+    assert _steps(await browsing.open("/dashboard"))[0] == ["done", "done", "open", "open", "open"]
+    await world.stores.directory.enable_trigger(mine.id, trigger.id, enabled=True)
+
+    await acme.push("d-2", "feat: a lamp")
+    await world.perform()
+    # A script on the page gets the steps as well.
+    part = await browsing.open("/dashboard", headers={"HX-Request": "true"})
+    assert _steps(part) == (["done", "done", "done", "done", "open"], ["/dashboard/changelog"])
+
+    await ChangelogEditor(world.stores.changelogs, world.clock).change(mine, {"is_public": True})
+    page = await browsing.open("/dashboard")
+    assert _steps(page) == ([], [])
+    assert "done" not in page.text
+
+
+_AFTER_THE_PING = ("triggers", "posts/write", "changelog")
+
+
+async def test_who_may_only_read_sees_the_steps_without_buttons(world: ApiWorld) -> None:
+    reader = await world.caller("Reader", Scope.READ)
+    browsing = Browsing(world)
+
+    steps, buttons = _steps(await browsing.sign_in(reader.key))
+
+    assert (len(steps), buttons) == (5, [])
 
 
 async def test_what_arrived_is_counted_and_listed(acme: Caller, browsing: Browsing) -> None:

@@ -10,9 +10,11 @@ from litestar.handlers import HTTPRouteHandler
 from contentsvc_core.content.pagination import InvalidPage, PageRequest
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.insights import LogCount, LogSearch, stretch_at
+from contentsvc_core.organizations import Organization
 from contentsvc_core.outgoing.endpoints import ENDPOINT_PREFIX
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.dashboard.charts import columns, milliseconds, quantile, share
+from contentsvc_http.dashboard.checklist import checklist
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.visits import ROOT, visit
@@ -32,7 +34,7 @@ def overview_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler
     async def overview(request: Request[Any, Any, Any]) -> Response[Any]:
         found = await visit(dashboard, request)
         mine = found.organization_id
-        context = await dashboard.api.shares.lists(mine, lambda: _shown(dashboard, mine))
+        context = await dashboard.api.shares.lists(mine, lambda: _shown(dashboard, found.organization))
         if found.is_partial:
             return pages.part(found, "overview_now.html", context)
         return pages.page(found, "overview.html", context, title="Overview", section="overview")
@@ -40,7 +42,8 @@ def overview_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler
     return [overview]
 
 
-async def _shown(dashboard: Dashboard, mine: str) -> dict[str, Any]:
+async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, Any]:
+    mine = organization.id
     now = dashboard.clock.now()
     hours_since = stretch_at(now, _HOUR) - (_HOURS - 1) * _HOUR
     days_since = stretch_at(now, _DAY) - (_DAYS - 1) * _DAY
@@ -64,7 +67,22 @@ async def _shown(dashboard: Dashboard, mine: str) -> dict[str, Any]:
     posts = ((), None) if isinstance(page, InvalidPage) else page
     buckets = dashboard.settled() if dashboard.settled is not None else ()
     received = sum(daily.totals.values())
+    posts_total = posts[1].total_items if posts[1] is not None else 0
+    integrations = await dashboard.api.directory.integrations(mine)
+    arrived = daily.totals["success"] > 0
+    steps = checklist(
+        integrations=integrations,
+        # What arrived before the days that are counted has led to something.
+        arrived=arrived or posts_total > 0,
+        refused=daily.totals["failed"] > 0 and not arrived,
+        has_trigger=await _has_trigger(dashboard, mine),
+        has_post=posts_total > 0,
+        is_public=(await dashboard.changelogs.standing(organization)).is_public,
+    )
     return {
+        "steps": steps,
+        "steps_done": sum(step.is_done for step in steps),
+        "is_new": not (received or posts_total or runs),
         "hourly": hourly,
         "daily": daily,
         "received": received,
@@ -73,12 +91,17 @@ async def _shown(dashboard: Dashboard, mine: str) -> dict[str, Any]:
         "runs": [(status.value, runs.get(status, 0)) for status in RunStatus],
         "runs_total": sum(runs.values()),
         "posts": posts[0],
-        "posts_total": posts[1].total_items if posts[1] is not None else 0,
+        "posts_total": posts_total,
         "settle_p50": milliseconds(quantile(buckets, 0.5)),
         "settle_p99": milliseconds(quantile(buckets, 0.99)),
         "entries": await insights.log(mine, LogSearch(), limit=_NEWEST),
-        "integrations": await dashboard.api.directory.integrations(mine),
     }
+
+
+async def _has_trigger(dashboard: Dashboard, mine: str) -> bool:
+    if any(trigger.enabled for trigger in await dashboard.api.directory.triggers(mine)):
+        return True
+    return any(schedule.enabled for schedule in await dashboard.api.schedules.schedules(mine))
 
 
 def _arrived(counts: Sequence[LogCount]) -> list[LogCount]:
