@@ -6,17 +6,27 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
+import httpx
 import pytest
 from tests.code_host_server import REPOSITORY_ID, TOKEN, CodeHostServer
 from tests.docs.agent_transcript import COMMITS
 from tests.docs.guide import PUBLIC, Guide, blocks, run
 from tests.docs.pages import PAGES, fences, name_of, read
-from tests.server_process import until
+from tests.server_process import PATIENCE_S, PLAIN, until
 
 from contentsvc_core.testing import push_body
 
 _slow: Final = pytest.mark.slow("starts the command for each step of a guide")
 _ACME: Final = "contentsvc organization create Acme > organization.txt\n"
+#: A checkout with a release, as its reader has one.
+_CHECKOUT: Final = """\
+export HOME="$PWD" GIT_CONFIG_NOSYSTEM=1
+git init --quiet lighthouse
+in_checkout() { git -C lighthouse -c user.name=Ada -c user.email=ada@example.com "$@"; }
+in_checkout remote add origin git@github.com:acme/lighthouse.git
+in_checkout commit --quiet --allow-empty --message "feat: turn the beam at a steady rate (#1)"
+in_checkout tag v1.0.0
+"""
 _CONNECTED: Final = (
     f"{_ACME}contentsvc integration connect acme/lighthouse --organization acme --repository-id 4242 > connected.txt\n"
 )
@@ -31,7 +41,13 @@ GUIDES: Final = (
     Guide(page="docs/howto/webhooks-out.md", given=_ACME),
 )
 #: These have a test each, below.
-_LONGER: Final = ("README.md", "docs/quickstart.md", "docs/repository.md", "docs/howto/agents.md")
+_LONGER: Final = (
+    "README.md",
+    "docs/quickstart.md",
+    "docs/repository.md",
+    "docs/howto/agents.md",
+    "docs/howto/by-hand.md",
+)
 #: What no test can run, by the page and the block's first line.
 NOT_RUN: Final = {
     ("README.md", "make demo"),
@@ -77,22 +93,52 @@ def test_a_command_that_fails_fails_its_guide_whatever_runs_beside_it(tmp_path: 
 
 @_slow
 def test_the_readme_leads_from_a_server_to_the_posts(tmp_path: Path) -> None:
-    ran = run(Guide(page="README.md"), tmp_path)
+    ran = run(Guide(page="README.md", given=f"{_CHECKOUT}cd lighthouse\n"), tmp_path)
 
     assert ran.code == 0, ran.stderr
+    assert "# lighthouse v1.0.0: turn the beam at a steady rate" in ran.stdout
     assert f"webhookUrl      {PUBLIC}/api/webhooks/github/" in ran.stdout
     assert '{"posts":[],"pagination"' in ran.stdout
 
 
 @_slow
-def test_the_quickstart_leads_to_a_post(tmp_path: Path) -> None:
-    ran = run(Guide(page="docs/quickstart.md"), tmp_path)
+def test_the_quickstart_leads_to_a_public_page_about_the_readers_repository_in_five_statements(
+    tmp_path: Path,
+) -> None:
+    looking, *rest = [line for fence in blocks("docs/quickstart.md") for line in fence.text.splitlines()]
+    assert looking.startswith("contentsvc preview")
+    assert len([statement for line in rest for statement in line.split("&&")]) <= 5
+
+    with CodeHostServer() as host:
+        # The server's page is asked for once its post is written; the shell does not wait.
+        guide = Guide(
+            page="docs/quickstart.md",
+            given=_CHECKOUT,
+            environment={"CONTENTSVC_GITHUB_API_URL": host.api_url},
+            before={"curl": lambda local, _: until(lambda: "v1.0.0" in _page(local), "the post is public")},
+        )
+        ran = run(guide, tmp_path)
+
+    assert ran.code == 0, ran.stderr
+    assert "# lighthouse v1.0.0: turn the beam at a steady rate" in ran.stdout
+    assert "Received 2 pushes and releases of your checkout" in ran.stdout
+    assert "/dashboard/sign-in/link?token=" in ran.stdout
+    assert ran.stdout.rstrip().endswith("</html>")
+
+
+def _page(local: str) -> str:
+    return httpx.get(f"{local}/changelog/acme", trust_env=False, verify=PLAIN, timeout=PATIENCE_S).text
+
+
+@_slow
+def test_the_steps_by_hand_lead_to_a_post(tmp_path: Path) -> None:
+    ran = run(Guide(page="docs/howto/by-hand.md"), tmp_path)
 
     assert ran.code == 0, ran.stderr + (ran.folder / "serve.log").read_text("utf-8")
     assert re.search(r"^1 +200 +processed", ran.stdout, re.MULTILINE), ran.stdout
     assert re.search(r"^1 +200 +duplicate", ran.stdout, re.MULTILINE), ran.stdout
     assert re.search(r"completed +1 +post_", ran.stdout), ran.stdout
-    (markdown,) = fences(read("docs/quickstart.md"), "markdown")
+    (markdown,) = fences(read("docs/howto/by-hand.md"), "markdown")
     assert markdown.text.replace("\n", "\\n") in ran.stdout
 
 
