@@ -338,7 +338,7 @@ async def test_the_files_that_pages_load_are_there(reader: Reader) -> None:
     page = Seen(await reader.get())
     files = [told["href"] for tag, told in page.elements if tag == "link" and told["href"].startswith("/changelog/-/")]
 
-    assert len(files) == 2
+    assert len(files) == 3
     for file in files:
         answer = await reader.world.send("GET", file)
         assert (answer.status_code, answer.headers["X-Content-Type-Options"]) == (200, "nosniff")

@@ -18,9 +18,10 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.v1.conditions import Tags, if_none_match
 
 _POLICY: Final = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors {}"
+    "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors {}"
 )
-#: For pages: they load one stylesheet and one icon, run nothing, and are in nobody's frame.
+#: For pages: they load one stylesheet, one font and one icon, run nothing, and are in nobody's frame.
 PAGE: Final = {
     "Content-Security-Policy": _POLICY.format("'none'"),
     "Referrer-Policy": "strict-origin-when-cross-origin",

@@ -1,48 +1,44 @@
-"""The files that pages load: our own stylesheet and script, and htmx from the package that carries it."""
+"""The files that pages load: our own stylesheet and script, a font and htmx from the packages that carry them."""
 
-from hashlib import sha256
+import functools
 from importlib.resources import files
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from litestar import Response, get
+from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_http.dashboard.visits import ROOT
 from contentsvc_http.errors import Refused
+from contentsvc_http.static_files import FONT, StaticFiles, font, package_file
 
-#: By name: what it is.
-_TYPES: Final = {
-    "style.css": "text/css",
-    "dashboard.js": "text/javascript",
-    "htmx.min.js": "text/javascript",
-    "icon.svg": "image/svg+xml",
-}
+_PLACE: Final = f"{ROOT}/assets"
+_OWN: Final = ("style.css", "dashboard.js", "icon.svg")
+_HTMX: Final = "htmx.min.js"
+
+
+@functools.cache
+def _assets() -> StaticFiles:
+    folder = files("contentsvc_http.dashboard").joinpath("static")
+    own = {name: folder.joinpath(name).read_bytes() for name in _OWN}
+    htmx = package_file("js_lib_htmx", "static", "htmx", _HTMX)
+    return StaticFiles(_PLACE, {**own, _HTMX: htmx, FONT: font()})
+
+
+def asset_url(name: str) -> str:
+    """Return the address of a file as it is now."""
+    return _assets().address(name)
 
 
 def asset_route() -> HTTPRouteHandler:
-    """Give the route of the files: read once, they are few."""
-    held = {name: _read(name) for name in _TYPES}
-    tags = {name: f'"{sha256(content).hexdigest()[:32]}"' for name, content in held.items()}
+    """Return the route of the files, which are read once."""
+    assets = _assets()
 
-    @get(f"{ROOT}/assets/{{name:str}}", include_in_schema=False, name="dashboard_assets")
-    async def asset(name: FromPath[str]) -> Response[bytes]:
-        content = held.get(name)
-        if content is None:
+    @get(f"{_PLACE}/{{name:str}}", include_in_schema=False, name="dashboard_assets")
+    async def asset(name: FromPath[str], request: Request[Any, Any, Any]) -> Response[bytes]:
+        found = assets.answer(name, request)
+        if found is None:
             raise Refused(404, {"error": "Not Found"})
-        headers = {"ETag": tags[name], "Cache-Control": "max-age=3600", "X-Content-Type-Options": "nosniff"}
-        return Response(content, media_type=_TYPES[name], headers=headers)
+        return found
 
     return asset
-
-
-def _read(name: str) -> bytes:
-    if name == "htmx.min.js":
-        # Found, not imported: only its file is wanted.
-        package = find_spec("js_lib_htmx")
-        assert package is not None  # it is a dependency
-        assert package.origin is not None  # and a plain package
-        return Path(package.origin).with_name("static").joinpath("htmx", name).read_bytes()
-    return files("contentsvc_http.dashboard").joinpath("static", name).read_bytes()

@@ -12,6 +12,7 @@ from litestar.template.config import TemplateConfig
 from markupsafe import Markup
 
 from contentsvc_core.timestamps import iso_ms
+from contentsvc_http.dashboard.assets import asset_url
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.payloads import beginning
 from contentsvc_http.dashboard.visits import ROOT, Visit
@@ -38,10 +39,10 @@ _TOLD: Final = {
     "requested": "Started: it appears here when it is done.",
     "signed-out": "You are signed out.",
 }
-#: Scripts and styles are files of ours; nothing is loaded from elsewhere, whatever a post says.
+#: Scripts, styles and the font are files of ours; nothing is loaded from elsewhere, whatever a post says.
 _POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
@@ -60,6 +61,7 @@ def template_config() -> TemplateConfig[JinjaTemplateEngine]:
     """Give what Litestar renders the pages with: once, so that each template is compiled once."""
     environment = page_environment("contentsvc_http.dashboard")
     filters: dict[str, Any] = environment.filters
+    filters.update(asset=asset_url)
     filters.update(moment=moment, ago=ago, short=short, thousands=thousands, line=first_line, beginning=beginning)
     return TemplateConfig(instance=JinjaTemplateEngine.from_environment(environment))
 

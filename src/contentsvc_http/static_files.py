@@ -1,0 +1,92 @@
+"""The static files that pages load: each has an address that changes with its content, and a compressed copy."""
+
+import functools
+import gzip
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, final
+
+from litestar import Request, Response
+
+#: By the end of a file's name.
+_MEDIA_TYPES: Final = {
+    "css": "text/css",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
+    "ttf": "font/ttf",
+}
+#: How long an address that names its content may be kept, in seconds: a year, the longest that caches honour.
+_LONG_S: Final = 365 * 86_400
+#: How long an address without its digest may be kept, in seconds.
+_SHORT_S: Final = 3_600
+#: Refuses gzip in an Accept-Encoding header (RFC 9110, section 12.5.3).
+_NO_GZIP: Final = re.compile(r"gzip\s*;\s*q=0(\.0*)?\s*(,|$)")
+#: How stylesheets name the font.
+FONT: Final = "manrope.ttf"
+
+
+@final
+class StaticFiles:
+    """The files of one set of pages, held in memory."""
+
+    def __init__(self, place: str, contents: Mapping[str, bytes]) -> None:
+        """Hold files.
+
+        Args:
+            place: The path that their addresses begin with.
+            contents: By name. A stylesheet's ``url("name")`` becomes the address of that file.
+        """
+        self._place = place
+        self._contents: dict[str, bytes] = {}
+        self._digests: dict[str, str] = {}
+        # Stylesheets last: their content names the digests of other files.
+        for name in sorted(contents, key=lambda each: each.endswith(".css")):
+            content = contents[name]
+            if name.endswith(".css"):
+                for other in self._digests:
+                    content = content.replace(f'url("{other}")'.encode(), f'url("{self.address(other)}")'.encode())
+            self._contents[name] = content
+            self._digests[name] = sha256(content).hexdigest()[:16]
+
+    def address(self, name: str) -> str:
+        """Return the address of a file as it is now; another version of the file has another address."""
+        return f"{self._place}/{name}?v={self._digests[name]}"
+
+    def answer(self, name: str, request: Request[Any, Any, Any]) -> Response[bytes] | None:
+        """Return a file, compressed for clients that accept gzip; ``None``: there is no such file."""
+        content = self._contents.get(name)
+        if content is None:
+            return None
+        is_named = request.query_params.get("v") == self._digests[name]
+        headers = {
+            "Cache-Control": f"public, max-age={_LONG_S}, immutable" if is_named else f"public, max-age={_SHORT_S}",
+            "X-Content-Type-Options": "nosniff",
+            "Vary": "Accept-Encoding",
+        }
+        accepted = request.headers.get("Accept-Encoding", "").lower()
+        if "gzip" in accepted and not _NO_GZIP.search(accepted):
+            content = _compressed(content)
+            headers["Content-Encoding"] = "gzip"
+        return Response(content, media_type=_MEDIA_TYPES[name.rpartition(".")[2]], headers=headers)
+
+
+def package_file(package: str, *path: str) -> bytes:
+    """Return a file that a dependency carries; the package is found, not imported."""
+    spec = find_spec(package)
+    assert spec is not None  # it is a dependency
+    assert spec.origin is not None  # and a plain package
+    return Path(spec.origin).parent.joinpath(*path).read_bytes()
+
+
+def font() -> bytes:
+    """Return the font of all pages: one variable file with every weight."""
+    return package_file("font_manrope", "files", "Manrope-VariableFont_wght.ttf")
+
+
+@functools.cache
+def _compressed(content: bytes) -> bytes:
+    # Made with the first request: a start does not wait for it. Without a time, each process makes the same bytes.
+    return gzip.compress(content, mtime=0)
