@@ -7,7 +7,7 @@ from collections.abc import Generator
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from tests.browser.looking import NARROW, WIDE, Looking, Scheme
 from tests.browser.story import Story
 
@@ -46,6 +46,7 @@ _SHOWN: Final = {
     "log-entry": "dashboard-log",
     "post": "dashboard-post",
 }
+_RAW_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
 _SCHEMES: Final[tuple[Scheme, ...]] = ("light", "dark")
 _SIZES: Final = {"wide": WIDE, "narrow": NARROW}
 
@@ -103,6 +104,8 @@ def test_a_page_is_whole_and_for_everybody(windows: Windows, name: str, scheme: 
         looking.shot(_SHOWN[name], whole=False)
     assert looking.barriers() == []
     assert not looking.overflows()
+    # Ids are behind "Details".
+    assert not _RAW_ID.search(looking.page.locator("main").inner_text())
     assert looking.faults == []
 
 
@@ -125,6 +128,36 @@ def test_a_page_can_be_read_without_scripts(story: Story, browser: Browser, name
         looking.go(_PAGES[name][0])
         assert looking.page.get_by_role("heading", level=1).inner_text()
         assert looking.page.get_by_role("link", name="Overview").first.is_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_on_a_phone_the_navigation_is_one_line_that_opens(story: Story, browser: Browser, scripts: bool) -> None:
+    with Looking.at(story, browser, size=NARROW, scripts=scripts) as looking:
+        page = looking.page
+        # A short page, which leaves room that the header must not take.
+        looking.go("/brands")
+        header = page.locator("header").bounding_box()
+        assert header is not None
+        assert header["height"] <= 60
+        expect(page.get_by_role("link", name="Runs", exact=True)).to_be_hidden()
+
+        page.get_by_role("button", name="Menu").click()
+
+        if scripts:
+            looking.shot("menu-light-narrow", whole=False)
+            assert looking.barriers() == []
+        assert not looking.overflows()
+        page.get_by_role("link", name="Runs", exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Runs")
+
+
+def test_a_time_tells_what_it_is_where_its_reader_is(story: Story, browser: Browser) -> None:
+    with Looking.at(story, browser) as looking:
+        looking.go("/integrations/logs")
+        title = looking.page.locator("td time").first.get_attribute("title") or ""
+        # The reader's own time, then the same in UTC.
+        assert re.fullmatch(r"\S.+ \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\)", title), title
+        assert looking.page.evaluate("document.fonts.check('16px Manrope')")
 
 
 def test_the_documentation_of_the_api_works_under_its_policy(story: Story, browser: Browser) -> None:

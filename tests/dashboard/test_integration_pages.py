@@ -180,7 +180,7 @@ async def test_an_integration_shows_its_facts_and_where_to_deliver(acme: Caller,
     integration = acme.connection.integration
     assert page.heading == "acme/lighthouse"
     url = f"{BASE}/api/webhooks/codehost/{acme.organization.id}/{integration.id}/1"
-    assert [told["data-copy"] for _, told in page.elements if "data-copy" in told] == [url]
+    assert [told["data-copy"] for _, told in page.elements if "data-copy" in told] == [url, integration.id, "1"]
     assert "1 delivery, 100 % succeeded" in page.text
     assert page.rows[1][0].startswith("Processed push event")
     assert page.links["All in the log"] == f"{LIST}/logs?integration={integration.id}"
@@ -235,7 +235,7 @@ async def test_a_new_secret_is_shown_once_and_the_old_one_ends_as_chosen(
     assert page.status == 200
     assert page.heading == "The secret is a new one"
     secret = secret_on(page)
-    assert ("verifies until 2026-01-02" if old == 200 else "verifies no more") in page.text
+    assert ("verifies until 2 Jan 2026" if old == 200 else "verifies no more") in page.text
     assert await received(acme, secret, "d-1") == 200
     assert await received(acme, acme.connection.secret, "d-2") == old
     assert secret not in (await browsing.open(path_of(acme))).response.text

@@ -70,15 +70,14 @@ async def test_what_arrived_is_listed_newest_first(acme: Caller, browsing: Brows
 
     assert page.heading == "Logs"
     head, hidden, failed, processed = page.rows
-    assert head == ["Delivery", "Status", "Integration", "Reference id", "When"]
+    assert head == ["Delivery", "Status", "Integration", "When"]
     assert hidden == [""]
-    assert failed == ["Webhook creation outgoing away", "failed 502", "removed", "", "2026-01-01 00:00:00 UTC"]
+    assert failed == ["Webhook creation outgoing away", "failed 502", "removed", "1 Jan, 00:00:00"]
     assert [" ".join(cell.split()) for cell in processed] == [
         "Processed push event 0 workflow runs started",
         "success 200",
         "acme/lighthouse",
-        "d-1",
-        "2026-01-01 00:00:00 UTC",
+        "1 Jan, 00:00:00",
     ]
     assert page.links["Webhook creation"] == f"{LOGS}/{gone.id}"
     assert page.links["acme/lighthouse"] == f"/dashboard/integrations/{acme.connection.integration.id}"
@@ -188,7 +187,7 @@ async def test_new_entries_come_by_themselves_with_what_asks_for_the_next(acme: 
 
     assert titles(part) == ["third outgoing", "second outgoing"]
     assert [told.get("class") for tag, told in part.elements if tag == "tr"] == [None, "new", "new"]
-    assert "2 new deliveries at 00:00:00 UTC" in part.text
+    assert "2 new deliveries at 00:00:00" in part.text
     assert [told["hx-swap-oob"] for _, told in part.elements if "hx-swap-oob" in told] == ["innerHTML:#arrived"]
     (again,) = asking(part)
     assert "status=success" in again
@@ -213,7 +212,7 @@ async def test_where_more_comes_than_a_page_holds_the_list_is_made_anew(
 
     assert part.response.headers["hx-retarget"] == "#found"
     assert part.response.headers["hx-reswap"] == "innerHTML"
-    assert len([row for row in part.rows if len(row) == 5]) - 1 == min(shown + came, 50)
+    assert len([row for row in part.rows if len(row) == 4]) - 1 == min(shown + came, 50)
     assert (f"{came} new" if came <= 50 else "more than 50 new deliveries") in part.text
     (again,) = asking(part)
     assert f"rows={min(shown + came, 50)}" in again
@@ -261,7 +260,7 @@ async def test_an_entry_shows_what_came_and_what_it_led_to(acme: Caller, browsin
     page = await browsing.open(f"{LOGS}/{id_}")
 
     assert page.heading == "Processed release event"
-    for words in ("success", "200", "1 workflow run started", "incoming", "d-1", "codehost:1:d-1", "id 1"):
+    for words in ("success", "200", "1 workflow run started", "incoming", "d-1", "context record"):
         assert words in page.text
     assert "Release v1.0.0 was published." in page.text
     (run,) = await acme.world.stores.ledger.runs(acme.organization.id)
@@ -312,7 +311,7 @@ async def test_a_large_payload_is_cut_and_said_to_be(acme: Caller, browsing: Bro
     [
         ({"detail": None, "reason": None}, "This entry has none."),
         ({"title": HOSTILE, "reason": HOSTILE, "error_message": HOSTILE, "reference_id": '"><img>'}, HOSTILE),
-        ({"integration_id": "int_gone"}, "int_gone (removed)"),
+        ({"integration_id": "int_gone"}, "Integration removed"),
         ({"direction": Direction.OUTGOING}, "we called the code host"),
         ({"detail": {"a": [HOSTILE]}}, "Nothing: only deliveries that are processed start runs."),
     ],

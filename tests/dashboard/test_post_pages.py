@@ -64,7 +64,7 @@ async def test_posts_are_sorted_by_when_they_were_written_or_happened(acme: Call
     assert await found("orderBy=occurredAt") == [first.id, second.id]
     page = await browsing.open(f"{POSTS}?orderBy=occurredAt")
     assert page.form(POSTS).fields["orderBy"] == ["occurredAt"]
-    assert "2025-06-07 00:00:00" in (await browsing.open(f"{POSTS}/{second.id}")).text
+    assert "7 Jun 2025, 00:00" in (await browsing.open(f"{POSTS}/{second.id}")).text
 
 
 @pytest.mark.parametrize("query", ["status=gone", "orderBy=title", "contentType=ode", "brandIdentityId=brand_0"])
@@ -97,14 +97,19 @@ async def test_a_post_is_shown_with_where_it_came_from(acme: Caller, browsing: B
 
     assert page.heading == post.title
     root = tree(page)
-    assert root.one("dl").all("a")[0]["href"] == f"/dashboard/runs/{run.id}"
-    assert "acme/lighthouse" in root.one("dl").text
+    assert root.all("dl")[0].all("a")[0]["href"] == f"/dashboard/runs/{run.id}"
+    assert "acme/lighthouse" in root.all("dl")[0].text
     assert page.links[brand.name] == f"/dashboard/brands/{brand.id}"
     assert page.links["a request"].startswith(f"{POSTS}/jobs/job_")
     assert root.one("textarea", id="as-markdown").raw == post.markdown
     assert root.one("textarea", id="as-html").raw == post.content
     copies = {button["aria-label"]: button["data-copy"] for button in root.all("button", class_="copy")}
-    assert copies == {"Copy as Markdown": post.markdown, "Copy as HTML": post.content}
+    assert copies == {
+        "Copy as Markdown": post.markdown,
+        "Copy as HTML": post.content,
+        "Copy the post id": post.id,
+        "Copy the run id": run.id,
+    }
     # Ours are files: what a post says runs nowhere.
     assert all(script["src"] for script in root.all("script"))
     assert EVIL not in page.response.text

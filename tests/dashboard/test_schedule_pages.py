@@ -63,7 +63,7 @@ async def test_a_schedule_is_made_shown_changed_and_deleted(acme: Caller, browsi
 async def test_the_next_three_firings_are_shown(acme: Caller, browsing: Browsing) -> None:
     page = await made(browsing)
 
-    for day in ("Monday, 5 January 2026, 09:30 UTC", "Monday, 12 January", "Monday, 19 January"):
+    for day in ("Monday, 5 January 2026, 09:30", "Monday, 12 January", "Monday, 19 January"):
         assert day in page.text
     assert "Monday, 26 January" not in page.text
     assert "about 29 Dec 09:30 to 5 Jan 09:30" in page.text
@@ -80,7 +80,7 @@ async def test_the_next_three_firings_are_shown(acme: Caller, browsing: Browsing
     assert (await scheduler.turn(), faults) == (1, [])
     page = await browsing.open(page.path)
     assert "Monday, 26 January 2026" in page.text
-    assert "It fired last for 2026-01-05 09:30:00 UTC" in page.text
+    assert "It fired last for 5 Jan 2026, 09:30" in page.text
 
 
 async def test_one_button_switches_a_schedule_off_and_on(acme: Caller, browsing: Browsing) -> None:
@@ -175,7 +175,7 @@ async def test_the_firings_follow_the_form(acme: Caller, browsing: Browsing, scr
         return await browsing.post(f"{ROOT}/preview", form.fields | fields, headers=headers)
 
     page = await preview(frequency="daily", hour="0", minute="5", name="Half typed")
-    assert "Thursday, 1 January 2026, 00:05 UTC" in page.text
+    assert "Thursday, 1 January 2026, 00:05" in page.text
     page = await preview(hour="25", name="Half typed")
     assert "Hour must be from 0 to 23." in page.text
     assert page.status == 200

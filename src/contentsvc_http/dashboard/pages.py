@@ -51,9 +51,13 @@ HEADERS: Final = {
     "Cache-Control": "no-store",
     "Vary": "HX-Request",
 }
+#: How much of a commit's hash pages show, in characters: the length that git itself begins with.
+_HASH_LENGTH: Final = 7
 _MINUTE: Final = timedelta(minutes=1)
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
+#: From here on a date says more than a number of days.
+_FAR: Final = timedelta(days=60)
 
 
 @functools.cache
@@ -61,7 +65,7 @@ def template_config() -> TemplateConfig[JinjaTemplateEngine]:
     """Give what Litestar renders the pages with: once, so that each template is compiled once."""
     environment = page_environment("contentsvc_http.dashboard")
     filters: dict[str, Any] = environment.filters
-    filters.update(asset=asset_url)
+    filters.update(asset=asset_url, commit=commit)
     filters.update(moment=moment, ago=ago, short=short, thousands=thousands, line=first_line, beginning=beginning)
     return TemplateConfig(instance=JinjaTemplateEngine.from_environment(environment))
 
@@ -139,23 +143,28 @@ def nothing_new() -> Response[None]:
     return Response(None, status_code=204, headers=HEADERS)
 
 
-def moment(at: datetime) -> Markup:
-    """Write a point in time, for people and for machines."""
-    return Markup('<time datetime="{}">{} UTC</time>').format(iso_ms(at), at.strftime("%Y-%m-%d %H:%M:%S"))
+def moment(at: datetime, form: str = "%-d %b %Y, %H:%M") -> Markup:
+    """Return a point in time, for people and for machines; pages say once that times are in UTC."""
+    return _time(at, at.strftime(form))
 
 
 def ago(at: datetime, now: datetime) -> Markup:
-    """Write how long ago something was."""
+    """Return how long ago something was, or how long it is until then; a day that is further away is named."""
     passed = now - at
+    if abs(passed) > _FAR:
+        return moment(at, "%-d %b %Y")
     if passed < timedelta(0):
         text = f"in {_length(-passed)}"
     elif passed < timedelta(seconds=5):
         text = "just now"
     else:
         text = f"{_length(passed)} ago"
-    return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(
-        iso_ms(at), at.strftime("%Y-%m-%d %H:%M:%S"), text
-    )
+    return _time(at, text)
+
+
+def _time(at: datetime, text: str) -> Markup:
+    # A script puts the reader's local time in front of the title.
+    return Markup('<time datetime="{}" title="{:%Y-%m-%d %H:%M:%S} UTC">{}</time>').format(iso_ms(at), at, text)
 
 
 def _length(span: timedelta) -> str:
@@ -171,6 +180,11 @@ def _length(span: timedelta) -> str:
 def short(text: str, length: int = 12) -> str:
     """Cut an id to what tells it from others at a glance."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def commit(hash_: str) -> str:
+    """Return the beginning of a commit's hash, as long as code hosts show it."""
+    return first_line(hash_[:_HASH_LENGTH])
 
 
 def thousands(number: int) -> str:

@@ -69,7 +69,7 @@ def _beginning(known: Known) -> Sequence[Step]:
         case ListedDelivery():
             entry = None if known.log_id is None else Link(text="log entry", path=f"/integrations/logs/{known.log_id}")
             arrived = "Delivery replayed" if cause.replayed else "Delivery arrived"
-            text = f"{cause.event.type.capitalize()} {cause.delivery_id}"
+            text = cause.event.type.capitalize()
             if entry is None:
                 text += "; its log entry is not kept any more"
             return [Step(kind="good", title=arrived, text=text, at=run.created_at, link=entry), created]
@@ -87,7 +87,7 @@ def _beginning(known: Known) -> Sequence[Step]:
 
 def _window(cause: Generation) -> str:
     since, until = cause.window.since, cause.window.until
-    return f"About {since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M} UTC."
+    return f"About {since:%-d %b %Y, %H:%M} to {until:%-d %b %Y, %H:%M} UTC."
 
 
 def _noted(job: Job | None) -> Sequence[Step]:

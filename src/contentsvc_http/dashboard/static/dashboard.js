@@ -71,5 +71,18 @@ window.addEventListener("beforeunload", (event) => {
   }
 });
 
-showCopyButtons(document);
-document.addEventListener("htmx:load", (event) => showCopyButtons(event.target));
+// A time says in its title what it is in the reader's own time zone.
+function showLocalTimes(root) {
+  for (const time of root.querySelectorAll("time[datetime]")) {
+    const local = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "long" });
+    time.title = `${local} (${time.dateTime.slice(0, 19).replace("T", " ")} UTC)`;
+  }
+}
+
+function complete(root) {
+  showCopyButtons(root);
+  showLocalTimes(root);
+}
+
+complete(document);
+document.addEventListener("htmx:load", (event) => complete(event.target));
