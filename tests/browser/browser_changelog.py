@@ -48,6 +48,22 @@ def test_every_page_is_for_everybody(window: tuple[Looking, str]) -> None:
         assert looking.page.evaluate("document.cookie") == ""
 
 
+def test_on_a_phone_the_header_is_one_line_that_opens_without_a_script(story: Story, browser: Browser) -> None:
+    with Looking.at(story, browser, size=_SIZES["narrow"], scripts=False, signed_in=False) as looking:
+        page = looking.page
+        page.goto(_HOME)
+        header = page.locator("header.top").bounding_box()
+        assert header is not None
+        assert header["height"] <= 64
+        expect(page.get_by_role("link", name="Releases")).to_be_hidden()
+
+        page.get_by_role("button", name="Menu").click()
+
+        assert not looking.overflows()
+        page.get_by_role("link", name="Releases").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Releases")
+
+
 def test_it_can_be_printed_and_read_in_a_frame(story: Story, browser: Browser) -> None:
     with Looking.at(story, browser, signed_in=False) as looking:
         looking.page.goto(_HOME)
