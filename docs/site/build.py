@@ -16,6 +16,8 @@ from typing import Final
 from docs.site.check import faults
 from tests.api.world import ApiWorld
 
+from contentsvc_http.static_files import FONT, font
+
 ROOT: Final = Path(__file__).parents[2]
 HERE: Final = Path(__file__).parent
 SITE: Final = ROOT / "build" / "site"
@@ -46,6 +48,8 @@ def build(document: str, site: Path) -> None:
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
             check=True,
         )
+    # The font of the service's own pages; Sphinx has an environment without the package that carries it.
+    (site / "_static" / FONT).write_bytes(font())
     for left in (".buildinfo", ".nojekyll", "objects.inv"):
         (site / left).unlink(missing_ok=True)
 

@@ -53,7 +53,7 @@ html_theme_options = {
     "light_css_variables": {
         "color-brand-primary": "#0b7285",
         "color-brand-content": "#0b6779",
-        "font-stack": "ui-sans-serif, system-ui, -apple-system, sans-serif",
+        "font-stack": "Manrope, ui-sans-serif, system-ui, -apple-system, sans-serif",
         "font-stack--monospace": "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace",
     },
     "dark_css_variables": {"color-brand-primary": "#56c7d6", "color-brand-content": "#56c7d6"},
