@@ -70,7 +70,7 @@ def test_a_subject_is_taken_apart(message: str, scope: str | None, text: str, nu
         ("Merged in ada/x (pull request #4)\n\nRing", Merge(title="Ring", number="4", source="ada/x")),
         ("Merged PR 5: Ring", Merge(title="Ring", number="5", source="")),
         ("Merge #6\n\n6: Ring r=ada a=bob", Merge(title="Ring", number="6", source="")),
-        ("Rollup merge of #7 - ada:x, r=bob\n\nRing", Merge(title="Ring", number="7", source="ada:x,")),
+        ("Rollup merge of #7 - ada:x, r=bob\n\nRing", Merge(title="Ring", number="7", source="ada:x")),
         ("Merge branch 'main' into x", None),
         ("Merge the tables of tides", None),
     ],
@@ -87,11 +87,77 @@ def test_a_merge_names_its_pull_request(message: str, merge: Merge | None) -> No
         "* feat: one\n\nBREAKING CHANGE: gone\n\n* fix: two",
         "* feat: one\n* BREAKING CHANGE: gone\n* fix: two",
         "**BREAKING CHANGE:** gone",
+        "Breaking change: gone",
+        "**Breaking**: gone",
+        "[breaking] gone",
+        "⚠️ BREAKING: gone",
+        "## Breaking changes\n\ngone\n\n## Tests\n\nall",
+        "### 💥 Breaking\n* gone\n\n### Notes\n\n- other",
+        "Breaking changes:\n- gone",
+        "## Breaking change\n\nYes, gone",
+        "* feat(lamp)!: gone\n* fix: two",
     ],
 )
 def test_a_breaking_note_is_found_anywhere_in_a_body(body: str) -> None:
     read = parse(f"chore: tidy\n\n{body}")
     assert (read.breaking, read.breaking_notes) == (True, ("gone",))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "This is a breaking change.",
+        "This breaks backwards compatibility.",
+        "- [x] Breaking change (a fix or feature that changes what was there)",
+        "## Does it introduce a breaking change?\n\n- [ ] No\n- [x] Yes",
+    ],
+)
+def test_a_body_may_say_that_something_breaks_without_a_note(body: str) -> None:
+    read = parse(f"Turn the mirror\n\n{body}")
+    assert (read.breaking, read.breaking_notes) == (True, ())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "This is not a breaking change.",
+        "Does this introduce a breaking change? We think not.",
+        "- [ ] Breaking change",
+        "- [x] No breaking changes",
+        "- [x] Breaking changes are documented",
+        "## Breaking changes\n\nNone",
+        "## Breaking changes\n\n## Tests\n\nall",
+        "## Breaking changes\n<!-- what breaks? -->\n\n## Notes\n\nall",
+        "Breaking change: no",
+        "Breaking the glass: it is thin",
+        "* Handle breaking change of the glass",
+    ],
+)
+def test_a_form_that_nobody_filled_in_breaks_nothing(body: str) -> None:
+    read = parse(f"Turn the mirror\n\n{body}")
+    assert (read.breaking, read.breaking_notes) == (False, ())
+
+
+@pytest.mark.parametrize(
+    ("subject", "paths", "early", "major"),
+    [
+        ("Rename the horn to bell", "src/horn.py", True, True),
+        ("Require a wick for each lamp", "src/lamp.py", True, True),
+        ("Move the bell to another package", "src/bell.py", True, True),
+        ("Upgrade the compass to v3", "src/compass.py setup.py", True, True),
+        ("`light()` now returns a lamp", "src/lamp.py", False, True),
+        ("Ring at noon by default", "src/noon.py", False, True),
+        ("Upgrade the compass to v3.1.2", "src/compass.py setup.py", False, False),
+        ("Update the error message of the horn, by default red", "src/horn.py", False, False),
+        ("Fix the bell, which now returns a tone", "src/bell.py", False, False),
+        ("feat: ring at noon by default", "src/noon.py", False, False),
+    ],
+)
+def test_the_number_of_a_release_tells_what_breaks(subject: str, paths: str, early: bool, major: bool) -> None:
+    push = Push(ref="refs/heads/main", branch="main", commits=(commit_of(1, subject, paths),), head_commit=None)
+    for tag, breaks in (("v1.4.0", False), ("0.8.1", False), ("0.8.0", early), ("lamp-v3.0.0", major)):
+        (change,) = reported_changes([push], DEFAULT_OPTIONS, tag=tag)
+        assert (change.section is Section.BREAKING) is breaks, tag
 
 
 @given(st.sampled_from([line for lines in STYLES.values() for line in lines]), st.integers(0, 2**32))

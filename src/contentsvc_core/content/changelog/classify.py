@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable
-from functools import cache
+from enum import Enum
+from functools import cache, lru_cache
 from typing import Final, final
 
 from attrs import Factory, field, frozen
@@ -15,6 +16,9 @@ from contentsvc_core.content.sections import Section
 
 #: Sections that are counted in one closing line unless the options list them.
 UPKEEP: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})
+#: Sections whose changes break something where a release's number says that something breaks.
+_MAY_BREAK: Final = frozenset({Section.ADDED, Section.CHANGED, Section.REMOVED, Section.FIXED, Section.OTHER})
+_ASKS_NOTHING: Final = frozenset({Section.ADDED, Section.DEPRECATED, Section.FIXED})
 PRIVATE_FIX: Final = "merge commit from fork"
 
 _WORD: Final = re.compile(r"[\w'\u2019+-]+")
@@ -24,7 +28,19 @@ _DEPENDENCY_VERB: Final = re.compile(
     re.IGNORECASE,
 )
 _MAKE_SURE: Final = re.compile(r"(?:make|be) sure\b", re.IGNORECASE)
-_PRIVATE_NAME: Final = re.compile(r"(?:^|[\s`(])_\w+(?:\.py)?\b|\b\w+\._\w+")
+_PRIVATE_NAME: Final = re.compile(r"(?:^|[\s`(])_(?!_)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
+
+
+@final
+class Breaks(Enum):
+    """What the number of a release says about breaking changes."""
+
+    #: It promises none, or there is no release.
+    NOT = "not"
+    #: ``0.8.0``: projects without a stable release break things here.
+    EARLY = "early"
+    #: ``3.0.0``.
+    MAJOR = "major"
 
 
 @final
@@ -65,19 +81,34 @@ def _typed_section(message: Message) -> Section | None:
     return None if message.kind or message.sign in words.VAGUE_SIGNS else words.GITMOJI.get(message.sign)
 
 
-def classify(message: Message, touched: Touched = NOTHING, *, major: bool = False) -> Kind:
+def classify(message: Message, touched: Touched = NOTHING, *, breaks: Breaks = Breaks.NOT) -> Kind:
     """Return what a change is; the first rule that knows decides.
 
     Args:
         message: The message that the entry is written from.
         touched: What its files say.
-        major: Whether it is in a release whose number says that something breaks.
+        breaks: What the number of its release says.
     """
     kind = _classified(message, touched)
-    changed = kind.section in {Section.CHANGED, Section.REMOVED, Section.FIXED}
-    if major and changed and patterns.BREAKING_IN_MAJOR.search(message.description):
-        return Kind(section=Section.BREAKING, sure=False)
-    return kind
+    if breaks is Breaks.NOT:
+        return kind
+    moved = kind.section in {Section.CHANGED, Section.DEPENDENCIES} and touched.source
+    if moved and patterns.NEW_SERIES.match(message.description) and not _unnoticed(message.description):
+        # The code had to follow; so have readers who use the same dependency.
+        return _sure(Section.BREAKING)
+    return Kind(section=Section.BREAKING, sure=False) if _breaks_in(breaks, message, kind) else kind
+
+
+def _breaks_in(breaks: Breaks, message: Message, kind: Kind) -> bool:
+    """Whether a change breaks something, where the number of its release says that something does."""
+    text = message.description
+    typed = words.TYPES.get(message.kind) in {Section.ADDED, Section.FIXED, Section.PERFORMANCE}
+    if kind.section not in _MAY_BREAK or typed or patterns.MENDS_BREAKING.match(text):
+        return False
+    if _unnoticed(text) or patterns.MESSAGE.search(text):
+        return False
+    stable = breaks is Breaks.MAJOR and patterns.BREAKING_IN_STABLE.search(text)
+    return stable or patterns.BREAKING_IN_MAJOR.search(text)
 
 
 def _classified(message: Message, touched: Touched) -> Kind:
@@ -113,7 +144,7 @@ def _release(seen: _Evidence) -> Kind | None:
     if (typed and (code or not seen.touched.classes)) or seen.touched.announced:
         return None
     line = seen.text.strip("` ").replace("`", "")
-    if patterns.BREAKING.search(seen.text) or (
+    if _breaks(seen.text) or (
         seen.touched.source and not (any(map(str.isdigit, line)) or patterns.RELEASE_WORDS.fullmatch(line))
     ):
         return _nothing(seen)
@@ -184,7 +215,7 @@ def _announced(seen: _Evidence) -> Kind | None:
 def _dependency(seen: _Evidence) -> Kind | None:
     if seen.typed in {Section.ADDED, Section.FIXED, Section.PERFORMANCE} and seen.scope not in words.SCOPES:
         return None
-    if seen.kind in {"", *words.VAGUE_TYPES} and patterns.BREAKING.search(seen.text):
+    if seen.kind in {"", *words.VAGUE_TYPES} and _breaks(seen.text):
         return None
     if seen.touched.noted and seen.touched.source:
         # The author wrote news for readers about it.
@@ -208,11 +239,36 @@ def _scoped(seen: _Evidence) -> Kind | None:
 def _broken(seen: _Evidence) -> Kind | None:
     if seen.typed in UPKEEP and seen.kind not in words.VAGUE_TYPES:
         return None
-    if seen.scope == "msrv" or patterns.BREAKING.search(seen.text):
+    if seen.scope == "msrv" or _breaks(seen.text):
         return _sure(Section.BREAKING)
-    inside = patterns.INTERNAL.search(seen.text) or _names_private(seen.text)
-    gone = patterns.REMOVED.match(seen.text) and not inside and (seen.touched.source or not seen.touched.classes)
-    return Kind(section=Section.BREAKING, sure=False) if gone and seen.kind not in words.VAGUE_TYPES else None
+    if seen.kind in words.VAGUE_TYPES or (seen.touched.classes and not seen.touched.source):
+        return None
+    gone = patterns.REMOVED.match(seen.text) or (not seen.kind and patterns.GONE.search(seen.text))
+    gone = gone or (_in_upgrade_guide(seen) and not seen.kind)
+    if not gone or patterns.MENDS_BREAKING.match(seen.text) or _unnoticed(seen.text):
+        return None
+    return Kind(section=Section.BREAKING, sure=False)
+
+
+def _in_upgrade_guide(seen: _Evidence) -> bool:
+    """Whether the author tells readers what they have to do; new, mended and deprecated things ask for nothing yet."""
+    verb = words.VERBS.get(_first(seen.text))
+    return PathClass.UPGRADE_GUIDE in seen.touched.classes and verb not in _ASKS_NOTHING
+
+
+def _unnoticed(text: str) -> bool:
+    """Whether words are about what no reader has used."""
+    inside = patterns.UNNOTICED.search(text) or patterns.INTERNAL.search(text) or patterns.DOCUMENTATION.search(text)
+    return inside or _names_private(text)
+
+
+@lru_cache(maxsize=256)
+def _breaks(text: str) -> bool:
+    """Whether words say that something breaks, and not that a breakage is mended."""
+    folded = text.casefold()
+    if not any(stem in folded for stem in patterns.BREAKING_STEMS):
+        return False
+    return patterns.BREAKING.search(text) and patterns.MENDS_BREAKING.match(text) is None
 
 
 def _typed(seen: _Evidence) -> Kind | None:
@@ -222,6 +278,9 @@ def _typed(seen: _Evidence) -> Kind | None:
     if section is Section.CHANGED or (section is Section.INTERNAL and seen.touched.noted and seen.touched.source):
         # The author calls it a change of any kind, or wrote news for readers about it.
         return None
+    if section is Section.DEPRECATED and words.VERBS.get(_first(seen.text)) is Section.REMOVED:
+        # What was deprecated is gone.
+        return Kind(section=Section.BREAKING, sure=False)
     deprecates = section is Section.ADDED and words.VERBS.get(_first(seen.text)) is Section.DEPRECATED
     return _sure(Section.DEPRECATED if deprecates else section)
 

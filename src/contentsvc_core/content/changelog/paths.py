@@ -18,6 +18,8 @@ class PathClass(Enum):
 
     FRAGMENT = "fragment"
     CHANGELOG = "changelog"
+    #: What tells readers how to move to the next version.
+    UPGRADE_GUIDE = "upgrade guide"
     TEST = "test"
     LOCK = "lock"
     TOOL = "tool"
@@ -94,6 +96,10 @@ PATHS: Final = tuple(
             PathClass.FRAGMENT,
             r"(?:^|/)(?:release-notes\.d)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
         ),
+        (
+            PathClass.UPGRADE_GUIDE,
+            r"(?:^|/)(?:upgrad(?:e|ing)|migrat(?:ion|ing)|breaking[-_]changes?)(?:[-_.](?:guides?|notes?|v?\d[a-z\d]*|to|from|next))*\.(?:mdx?|rst|txt|adoc)$",
+        ),
         (PathClass.CHANGELOG, r"(?:^|/)(?:changelog|changes|history)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$"),
         (PathClass.CHANGELOG, r"(?:^|/)(?:news|release[-_]?notes)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$"),
         (PathClass.CHANGELOG, r"(?:^|/)(?:releases|whats_?new)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$"),
@@ -169,6 +175,7 @@ _UPKEEP: Final = {
     PathClass.EXAMPLE: Section.INTERNAL,
     PathClass.DOCUMENTATION: Section.DOCUMENTATION,
     PathClass.CHANGELOG: Section.DOCUMENTATION,
+    PathClass.UPGRADE_GUIDE: Section.DOCUMENTATION,
     PathClass.FRAGMENT: Section.DOCUMENTATION,
     PathClass.LOCK: Section.DEPENDENCIES,
 }

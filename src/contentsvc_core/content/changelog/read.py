@@ -21,11 +21,45 @@ _BREAKING: Final = re.compile(r"(BREAKING[ -]CHANGE)(?::(?: +|$)| (?=#))(.*)")
 _BREAKING_TOKENS: Final = frozenset({"BREAKING CHANGE", "BREAKING-CHANGE"})
 _FOOTER: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*)(?:: +| (?=#))(.*)")
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n\s*")
-#: The same note anywhere in a body: code hosts put the messages of a branch into the body of its merge.
+#: Breaking changes in a body, at the beginning of a line: ``BREAKING CHANGE: x``, ``**Breaking**: x``,
+#: ``[breaking] x``, ``## Breaking changes``, ``Breaking changes:``. Code hosts put the messages of a branch into the
+#: body of its merge.
 _NOTE: Final = re.compile(
-    r"^[ \t]*(?:[-*][ \t]+)?(?:\*\*)?BREAKING[ -]CHANGES?(?:\*\*)?:(?:\*\*)?[ \t]*(.*)$", re.MULTILINE
+    r"^[ \t>]{0,12}(?:[-*][ \t]{1,4})?(?P<heading>\#{1,6}[ \t]{1,4})?(?:[*_`]|(?P<bracket>[\[(])|:\w{1,20}:"
+    r"|[\u26a0\ufe0f\U0001f4a5]){0,6}[ \t]{0,4}"
+    r"(?:(?:api|bc|user[ -]facing|potentially)[ -])?(?:breaking(?:[ -](?:api[ -])?changes?)?|bc[ -]breaks?"
+    r"|backwards?[ -]incompatib(?:le changes?|ilit(?:y|ies)))"
+    r"(?P<end>[\])]:?|[*_`]{0,3}[ \t]*(?::[*_`]{0,3}|[*_`]{0,3}(?=$|\n)))[ \t]*(?P<text>[^\n]*)$",
+    re.MULTILINE | re.IGNORECASE,
 )
+#: What a body may hold that one of the patterns below finds.
+_BREAKS: Final = re.compile(r"break|incompatib|!:", re.IGNORECASE)
+#: The first words of an answer that says that nothing breaks, and of a form that nobody has filled in.
+_NO_NOTE: Final = re.compile(
+    r"\W*(?:none|no|nope|n/?a|nil|false|nothing|not|never|there (?:is|are) no|tbd|todo)(?!\w)|[ \t]*[-*] \[ ?\]|\W*\Z",
+    re.IGNORECASE,
+)
+_YES: Final = re.compile(r"\W*(?:x\W+)?yes\b[\s:.,;-]*", re.IGNORECASE)
+_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+#: A form of a code host in which the author has ticked that something breaks.
+_TICKED: Final = re.compile(
+    r"breaking changes?\?\W*(?:[-*] \[ ?\] no\s*)?[-*] \[x\] yes\b|^[ \t]*[-*] \[x\] \W*(?:this (?:is"
+    r"|introduces) )?(?:a )?breaking\b(?: changes?\b)?"
+    r"(?!(?: changes?)? (?:are|is|have|has|document|note|\w+ed\b))",
+    re.MULTILINE | re.IGNORECASE,
+)
+#: A sentence that says so.
+_SAID: Final = re.compile(
+    r"\b(?:this|which|it|that|pr|commit|patch|change)s? (?:change )?(?:(?:is|are|introduces?|contains?"
+    r"|constitutes?) (?:technically |also )?"
+    r"(?:a |an |some )?(?:\w+ly )?(?:breaking|backwards?[- ]incompatible|(?:api|bc)[- ]break\w*)(?: api)?(?: change)?"
+    r"|breaks (?:backwards?|api|bc|binary|source)[ -](?:compat\w*)?)\b(?![^.\n]*\?)",
+    re.IGNORECASE,
+)
+#: A squashed commit whose type says so: ``* feat(x)!: y``.
+_SQUASHED: Final = re.compile(r"^[ \t]*[-*] [a-z]{2,12}(?:\([^()\n]{1,40}\))?!: +(?P<text>\S[^\n]*)$", re.MULTILINE)
 _NOTE_ENDS: Final = re.compile(r"[ \t]*(?:$|[-*+#][ \t]|---|===|[A-Za-z][A-Za-z-]*: |BREAKING[ -]CHANGE|\* )")
+_ITEM: Final = re.compile(r"[ \t]*[-*+][ \t]+(?=\S)")
 _NOTES_READ: Final = 10
 
 #: References at the end of a subject: ``(#12)``, ``#12``, ``(fixes #12, #13)``, ``(GH-12)``, ``(!12)``, ``[#12]``.
@@ -45,7 +79,24 @@ _LEADING_NUMBER: Final = re.compile(
     r"(?:\#|GH-|bpo-|issue-)(?P<number>[0-9]{1,10})[)\]]?(?: *(?:--|-|:|,|\u2013|\u2014|\|) *| )(?=[^\W\d_]|[`\"'])",
     re.IGNORECASE,
 )
-_TICKET: Final = re.compile(r"[(\[]?[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:|-] *| )(?=\S)")
+#: ``LAMP-12: x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``Bug 1234567 - Part 2: x``.
+_TICKET: Final = re.compile(
+    r"[(\[]?[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:|-] *| |(?=\[))(?=\S)|[a-z]{2,6}#[0-9]{3,7}[:, -]+(?=\S)"
+    r"|Bug [0-9]{5,8} - (?:[Pp]art [0-9a-z]{1,3}[:.,] *)?(?=\S)"
+)
+#: ``Issue #12 by ada, bob: x``.
+_ISSUE: Final = re.compile(r"Issue #(?P<number>[0-9]{4,10}) by [^:]{2,200}: (?=\S)")
+#: ``; x`` (a small change) and ``* lisp/lamp.el (light): x``.
+_ITEM_OF_LOG: Final = re.compile(r"; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\w+)(?: \([^()]{1,80}\))*: (?=\S)")
+#: ``name - text``: taken for a scope where a known verb follows.
+_DASHED: Final = re.compile(r"(?P<scope>[\w./-]{2,40}) - (?P<rest>(?P<verb>[A-Za-z]+)\b.*)")
+#: A mark that is spelled with several words.
+_BREAKING_MARK: Final = re.compile(
+    r"(?:[*_]{2}|[\[(])?(?:breaking(?:[ -]change)?|bc[ -]break|backwards?[ -]incompatible|api[ -]break)s?"
+    r"(?:[*_]{2}|[\])])?"
+    r"(?:[*_]{2})?(?: *[:-](?:[*_]{2})? *|(?<=[*\])]) )(?=\S)",
+    re.IGNORECASE,
+)
 _SYMFONY: Final = re.compile(r"(?P<type>bug|feature|minor|security) #(?P<number>[0-9]{1,10}) (?=\S)")
 #: Words alone: each of the prefixes has one of these signs, or begins with another.
 _NO_PREFIX: Final = re.compile(r"[A-Za-z][^:#-]*")
@@ -58,7 +109,9 @@ _SKIP_MARK: Final = re.compile(
     re.IGNORECASE,
 )
 _BY: Final = re.compile(
-    r" [(\[](?:by:? |thanks? (?:to )?|via |h/t |@)[^()]{1,60}[)\]]\Z|(?<=\)) \([A-Za-z][\w, -]{2,60}\)\Z", re.IGNORECASE
+    r",? r=[\w,.#!-]{2,80}\Z| [(\[](?:by:? |thanks? (?:to )?|via |h/t |@)[^()]{1,60}[)\]]\Z|(?<=\))"
+    r" \([A-Za-z][\w, -]{2,60}\)\Z",
+    re.IGNORECASE,
 )
 
 #: ``[x] text``, ``[`x`] text``, ``(x) text``, ``{x} text``.
@@ -136,16 +189,15 @@ def parse(message: str) -> Message:
     subject, numbers = _subject(first_line, body)
     read = _prefixes(subject)
     rest, more = without_numbers(read.rest)
-    notes = [footer.value for footer in footers if footer.token in _BREAKING_TOKENS]
-    if "BREAKING" in body:
-        notes += _notes(body)
+    said, more_notes = _notes(body)
+    notes = [*(footer.value for footer in footers if footer.token in _BREAKING_TOKENS), *more_notes]
     return Message(
         subject=subject,
         type=read.kind,
         scope=read.scope,
         sign=read.sign,
         description=rest,
-        breaking=read.breaking or bool(notes),
+        breaking=read.breaking or said or bool(notes),
         breaking_notes=dict.fromkeys(filter(None, (masked_line(note, 1_000) for note in notes))),
         numbers=dict.fromkeys((*read.numbers, *more, *numbers)),
         body=body,
@@ -252,7 +304,7 @@ def _read_sign(head: _Head) -> bool:
 
 
 def _read_number(head: _Head) -> bool:
-    found = _SYMFONY.match(head.rest) or _LEADING_NUMBER.match(head.rest)
+    found = _SYMFONY.match(head.rest) or _ISSUE.match(head.rest) or _LEADING_NUMBER.match(head.rest)
     if found is None:
         return False
     head.kind = head.kind or found.groupdict().get("type")
@@ -265,6 +317,30 @@ def _read_ticket(head: _Head) -> bool:
     found = _TICKET.match(head.rest)
     head.rest = head.rest[found.end() :] if found else head.rest
     return found is not None
+
+
+def _read_mark(head: _Head) -> bool:
+    found = _BREAKING_MARK.match(head.rest)
+    if found is None:
+        return False
+    head.breaking, head.rest = True, head.rest[found.end() :]
+    return True
+
+
+def _read_item(head: _Head) -> bool:
+    found = _ITEM_OF_LOG.match(head.rest)
+    if found is None:
+        return False
+    head.scope, head.rest = head.scope or found["file"], head.rest[found.end() :]
+    return True
+
+
+def _read_dashed(head: _Head) -> bool:
+    found = None if head.scope else _DASHED.fullmatch(head.rest)
+    if found is None or found["verb"].casefold() not in VERBS or found["scope"].casefold() in VERBS:
+        return False
+    head.scope, head.rest = found["scope"], found["rest"]
+    return True
 
 
 def _read_tag(head: _Head) -> bool:
@@ -307,7 +383,17 @@ def _read_path(head: _Head) -> bool:
 
 
 #: What may stand before the words, in the order in which it is looked for.
-_READERS: Final = (_read_sign, _read_number, _read_ticket, _read_tag, _read_header, _read_path)
+_READERS: Final = (
+    _read_sign,
+    _read_mark,
+    _read_number,
+    _read_ticket,
+    _read_item,
+    _read_tag,
+    _read_header,
+    _read_path,
+    _read_dashed,
+)
 #: So many of them stand before any subject.
 _PREFIXES: Final = 6
 
@@ -317,19 +403,44 @@ def _names_a_part(scope: str) -> bool:
     return not second or not (first in VERBS or first in INTERNAL_VERBS)
 
 
-def _notes(body: str) -> tuple[str, ...]:
-    """Return the breaking notes that stand anywhere in a body, each until a blank line or the next item."""
+def _notes(body: str) -> tuple[bool, tuple[str, ...]]:
+    """Return whether a body says that something breaks, and what it says of that."""
+    if _BREAKS.search(body) is None:
+        return False, ()
+    body = _COMMENT.sub("", body)
     notes: list[str] = []
     for found in _NOTE.finditer(body):
-        lines = [found[1]]
-        for line in body[found.end() + 1 : found.end() + 2_000].split("\n"):
-            if (_NOTE_ENDS.match(line) and any(lines)) or len(lines) > _NOTES_READ:
-                break
-            lines.append(line.strip())
-        notes.append(" ".join(lines).strip())
+        # A bare bracket or a bold word in a sentence ends nothing.
+        if found["bracket"] and not found["end"].startswith(("]", ")")):
+            continue
+        notes += _note(found, body)
         if len(notes) >= _NOTES_READ:
             break
-    return tuple(notes)
+    notes += [found["text"] for found in _SQUASHED.finditer(body)][: _NOTES_READ - len(notes)]
+    said = bool(notes) or _TICKED.search(body) is not None or _SAID.search(body) is not None
+    return said, tuple(filter(None, notes))
+
+
+def _note(found: "re.Match[str]", body: str) -> list[str]:
+    """Return the notes that a mark begins: its text until a blank line or the next item, or the list below it."""
+    lines = [found["text"]]
+    items: list[str] = []
+    for line in body[found.end() + 1 : found.end() + 2_000].split("\n"):
+        if len(lines) > _NOTES_READ or len(items) >= _NOTES_READ:
+            break
+        if not any(lines) and (item := _ITEM.match(line)) and (found["heading"] or not found["text"]):
+            items.append(line[item.end() :].strip())
+        elif items and (not line.strip() or line[:1] in " \t"):
+            items[-1] = f"{items[-1]} {line.strip()}".strip()
+        elif items or (_NOTE_ENDS.match(line) and any(lines)) or line[:1] == "#":
+            break
+        else:
+            lines.append(line.strip())
+    said = items or [" ".join(lines).strip()]
+    if _NO_NOTE.match(said[0]):
+        return []
+    # A form that asks "Breaking change? Yes" says more, or nothing else.
+    return [_YES.sub("", each, count=1) for each in said]
 
 
 def _footers(message: str) -> tuple[Footer, ...]:

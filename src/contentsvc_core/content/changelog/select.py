@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from contentsvc_core.content.changelog import words
 from contentsvc_core.content.changelog.bodies import explanation
-from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Kind, classify
+from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Breaks, Kind, classify
 from contentsvc_core.content.changelog.combine import NO_REQUESTS, Entry, combine
 from contentsvc_core.content.changelog.dependencies import Bump, bump_of
 from contentsvc_core.content.changelog.options import ChangelogOptions
@@ -87,7 +87,7 @@ def reported_changes(
     """
     told: list[tuple[Entry, Kind]] = []
     for entry in combine(pushes, requests):
-        kind = _kind(entry, major=is_major(tag))
+        kind = _kind(entry, breaks_of(tag))
         label = section_of_labels(entry.request.labels) if entry.request else None
         if label == SKIP:
             if not (kind.sure and kind.section in _ALWAYS):
@@ -100,16 +100,18 @@ def reported_changes(
     return tuple(_change(entry, kind, phrases, shown=_shown(entry, kind, options, habit=habit)) for entry, kind in told)
 
 
-def is_major(tag: str) -> bool:
-    """Whether a release's number says that something breaks: ``v3.0.0``, and ``0.8.0`` before the first stable one."""
+def breaks_of(tag: str) -> Breaks:
+    """Return what a release's number says about breaking changes."""
     found = _VERSION.search(tag)
-    if found is None:
-        return False
-    return int(found["patch"] or 0) == 0 and (int(found["minor"]) == 0) is (int(found["major"]) > 0)
+    if found is None or int(found["patch"] or 0):
+        return Breaks.NOT
+    if int(found["major"]):
+        return Breaks.NOT if int(found["minor"]) else Breaks.MAJOR
+    return Breaks.EARLY if int(found["minor"]) else Breaks.NOT
 
 
-def _kind(entry: Entry, *, major: bool) -> Kind:
-    kind = classify(entry.message, entry.touched, major=major)
+def _kind(entry: Entry, breaks: Breaks) -> Kind:
+    kind = classify(entry.message, entry.touched, breaks=breaks)
     if kind.section in _ALWAYS or len(entry.commits) == 1:
         return kind
     # What any commit of a pull request says of security counts; where the title says nothing, its commits do.

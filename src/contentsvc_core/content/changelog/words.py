@@ -21,13 +21,13 @@ TYPES: Final[Mapping[str, Section | None]] = _table({
         security sec vuln
     """,
     Section.ADDED: """
-        feat feature features enh new added add
+        feat feature features fea enh new added add
     """,
     Section.CHANGED: """
         improve improvement improvements enhance enhancement change changed ux ui a11y i18n impr api
     """,
     Section.DEPRECATED: """
-        deprecate deprecation deprecated
+        deprecate deprecation deprecated depr
     """,
     Section.REMOVED: """
         remove removed removal
@@ -42,7 +42,7 @@ TYPES: Final[Mapping[str, Section | None]] = _table({
         docs doc documentation readme typo typos
     """,
     Section.DEPENDENCIES: """
-        deps dep dependencies dependency deps-dev depend vendor dev-deps
+        deps dep dependencies dependency deps-dev depend upgrade vendor dev-deps
     """,
     Section.INTERNAL: """
         ci cd test tests testing refactor refac refactoring style styles lint linting cleanup clean internal wip
@@ -50,15 +50,17 @@ TYPES: Final[Mapping[str, Section | None]] = _table({
         misc codegen clippy tst cln ref sty bld typ rls
     """,
     None: """
-        chore build chores maint minor task update merge revert polish
+        chore build chores maint mnt minor task update merge revert polish
     """,
 })  # fmt: skip
 #: The types of upkeep that say so little that paths and words decide.
-VAGUE_TYPES: Final = frozenset({"build", "chore", "chores", "maint", "minor", "misc", "polish", "task", "update"})
+VAGUE_TYPES: Final = frozenset(
+    {"build", "chore", "chores", "maint", "minor", "misc", "mnt", "polish", "task", "update"}
+)
 
 #: The signs of gitmoji.dev and some more, without variation selectors.
 GITMOJI: Final[Mapping[str, Section]] = _table({
-    Section.BREAKING: "💥",
+    Section.BREAKING: "💥 ⚠",
     Section.SECURITY: "🔒 🔐 🛡",
     Section.ADDED: "✨ 🎉 🌱 🚩 🆕",
     Section.CHANGED: "💄 🚸 ♿ 🌐 💬 📱 🔊 🔇 🍱 🦺 📈 🏷 💫 🔍 👔 🛂 🩺 ⚗ 🔧 🧵",
@@ -66,7 +68,7 @@ GITMOJI: Final[Mapping[str, Section]] = _table({
     Section.FIXED: "🐛 🚑 🩹 🥅 👽",
     Section.PERFORMANCE: "⚡ 🐎",
     Section.REVERTED: "⏪",
-    Section.DOCUMENTATION: "📝 📚 ✏ 💡 🔤 🌍",
+    Section.DOCUMENTATION: "📝 📖 📚 ✏ 💡 🔤 🌍",
     Section.DEPENDENCIES: "⬆ ⬇ 📌 ➕ ➖",  # noqa: RUF001
     Section.INTERNAL: """
         📦 ♻ 👷 💚 ✅ 🎨 🚨 🚚 🔨 🧪 🤡 🙈 📸 ⚰ 🧱 🧑 🚧 🔀
@@ -74,10 +76,11 @@ GITMOJI: Final[Mapping[str, Section]] = _table({
     """,
 })  # fmt: skip
 #: Where two tables of signs differ in practice, the sign alone decides nothing: words and paths do.
-VAGUE_SIGNS: Final = frozenset("♻🌐🎨🏷📝📦🔥🔧🔨🚀🚚🚨")
+VAGUE_SIGNS: Final = frozenset("♻🌐🌱🎨🏷📝📦🔥🔧🔨🚀🚚🚨")
 #: The names of signs as code hosts spell them.
 SHORTCODES: Final[Mapping[str, str]] = {
     "sparkles": "✨", "tada": "🎉", "bug": "🐛", "ambulance": "🚑", "adhesive_bandage": "🩹", "zap": "⚡", "boom": "💥",
+    "warning": "⚠", "book": "📖",
     "lock": "🔒", "closed_lock_with_key": "🔐", "fire": "🔥", "wastebasket": "🗑", "rewind": "⏪", "memo": "📝",
     "pencil": "📝", "pencil2": "✏", "bulb": "💡", "books": "📚", "arrow_up": "⬆", "arrow_down": "⬇", "pushpin": "📌",
     "heavy_plus_sign": "\u2795",
@@ -159,7 +162,7 @@ VERBS: Final[Mapping[str, Section]] = _table({
         retain quote encode decode actually suppress suppresses wait
     """,
     Section.PERFORMANCE: """
-        optimize optimise optimizes optimized optimised speed speeds speedup accelerate cache caches memoize
+        accelerate optimize optimise optimizes optimized optimised speed speeds speedup cache caches memoize
     """,
     Section.REVERTED: """
         revert reverts reverted reverting rollback backout unrevert
@@ -180,7 +183,7 @@ DOCUMENTATION_VERBS: Final = frozenset(_table({None: """
 #: The kinds in the names of news fragments: ``123.feature.md``, ``fix_a_thing.md``.
 FRAGMENTS: Final[Mapping[str, Section]] = _table({
     Section.BREAKING: """
-        break breaking breaking_change backward backwards incompatible upgrade
+        break breaking breaking_change backward backwards incompat incompatible significant upgrade
     """,
     Section.SECURITY: """
         security vulnerability
