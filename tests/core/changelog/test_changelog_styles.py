@@ -195,6 +195,19 @@ def test_a_habit_of_news_folds_what_comes_without() -> None:
     assert all(change.shown for change in changes_of(lines[2:]))
 
 
+def test_a_habit_of_pull_requests_folds_what_came_past_them() -> None:
+    requested = [(f"Ring bell {n} (#{n})", "src/bell.py", None) for n in range(1, 5)]
+    past = [
+        ("Use a thinner rope", "src/rope.py", None),
+        ("fix: ring at noon", "src/noon.py", None),
+        ("Deprecate the old rope", "src/rope.py", None),
+        ("Drop support for Python 3.9", "src/bell.py", None),
+    ]
+    told = {change.text: change.shown for change in changes_of([*requested, *past])}
+    assert [text for text, shown in told.items() if not shown] == ["Use a thinner rope"]
+    assert all(change.shown for change in changes_of([*requested[1:], *past]))
+
+
 def test_a_list_of_files_that_was_cut_says_nothing() -> None:
     whole = commit_of(1, "Add a bell", "tests/test_bell.py")
     for commit, section in ((whole, Section.INTERNAL), (evolve(whole, paths_cut=1), Section.ADDED)):

@@ -25,8 +25,24 @@ from contentsvc_core.webhooks.events import Author, Commit, Push
 #: that could be shown, make it a habit. What comes without news is then smaller than what comes with some.
 _NOTED_LEAST: Final = 3
 _NOTED_SHARE: Final = 0.2
+#: The same for pull requests and issues: what came past them is smaller than what came with a number. In a window of
+#: few changes each one counts.
+_REQUESTED_OF: Final = 8
+_REQUESTED_SHARE: Final = 0.3
 _VERSION: Final = re.compile(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
 _ALWAYS: Final = frozenset({Section.BREAKING, Section.SECURITY})
+_TAKEN_AWAY: Final = _ALWAYS | {Section.DEPRECATED, Section.REMOVED}
+
+
+@final
+@frozen(kw_only=True)
+class _Habits:
+    """What the authors of a window do with changes that readers should know."""
+
+    #: They write news beside the change.
+    noted: bool
+    #: They go through pull requests or issues.
+    requested: bool
 
 
 @final
@@ -96,8 +112,8 @@ def reported_changes(
             kind = Kind(section=label, sure=True)
         if not (kind.empty and options.hide_release_chores) and not _hidden(entry, kind, options):
             told.append((entry, kind))
-    habit = _noted_habit(told)
-    return tuple(_change(entry, kind, phrases, shown=_shown(entry, kind, options, habit=habit)) for entry, kind in told)
+    habits = _Habits(noted=_noted_habit(told), requested=_requested_habit(told))
+    return tuple(_change(entry, kind, phrases, shown=_shown(entry, kind, options, habits)) for entry, kind in told)
 
 
 def breaks_of(tag: str) -> Breaks:
@@ -134,13 +150,22 @@ def _noted_habit(told: Sequence[tuple[Entry, Kind]]) -> bool:
     return noted >= _NOTED_LEAST and noted >= _NOTED_SHARE * len(shown)
 
 
-def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, *, habit: bool) -> bool:
+def _requested_habit(told: Sequence[tuple[Entry, Kind]]) -> bool:
+    shown = [entry for entry, kind in told if kind.section not in UPKEEP]
+    requested = sum(bool(entry.numbers) for entry in shown)
+    return len(shown) >= _REQUESTED_OF and requested >= _REQUESTED_SHARE * len(shown)
+
+
+def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: "_Habits") -> bool:
     if kind.section in UPKEEP or options.folds(kind.section):
         return not options.fold_upkeep
-    if (kind.section in _ALWAYS and kind.sure) or not habit:
+    if kind.section in _ALWAYS and kind.sure:
         return True
     typed = words.TYPES.get(entry.message.kind) or words.GITMOJI.get(entry.message.sign)
-    return entry.touched.noted or typed not in {None, *UPKEEP}
+    if entry.touched.noted or typed not in {None, *UPKEEP}:
+        return True
+    past = habits.requested and not entry.numbers and not entry.message.kind
+    return not habits.noted and not (past and kind.section not in _TAKEN_AWAY)
 
 
 def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
