@@ -181,6 +181,23 @@ def test_numbers_inside_a_subject_stay_text() -> None:
     assert "- Close #3 (really) ([#4](" in draft_of("fix: close #3 (really) (#4)").markdown
 
 
+def test_five_entries_of_one_scope_stand_below_its_name() -> None:
+    fixes = [f"fix(lens): mend facet {n} (#{n})" for n in range(1, 5)]
+    few = draft_of("fix: drip (#9)", *fixes).markdown
+    assert few.count("- **lens:** Mend") == 4
+    many = draft_of(
+        "fix: drip (#9)", *fixes, "fix(horn): ring (#8)", "fix(lens): dim it (#7)\n\nBREAKING: dark"
+    ).markdown
+    assert many.count("- **lens:** Mend") == 4
+    grouped = draft_of("fix: drip (#9)", *fixes, "fix(horn): ring (#8)", "fix(Lens): dim it (#7)").markdown
+    lines = [line.split(" ([")[0] for line in grouped.splitlines() if line.lstrip().startswith("- ")]
+    fixed = lines[lines.index("- Drip") :][:8]
+    assert fixed[:2] == ["- Drip", "- **lens**"]
+    assert fixed[2:7] == [*(f"  - Mend facet {n}" for n in range(1, 5)), "  - Dim it"]
+    assert fixed[7] == "- **horn:** Ring"
+    assert [token.type for token in tokens(grouped)].count("bullet_list_open") == 2
+
+
 def test_the_markdown_ends_with_one_newline_and_has_no_trailing_spaces_or_empty_sections() -> None:
     draft = written(push("feat!: a \n\nBREAKING CHANGE: b  \n c", "x  (#1) "), release(name=" "))
     assert draft is not None

@@ -2,7 +2,7 @@ import time
 
 import pytest
 from attrs import evolve
-from changelog_samples import ADA, HOST, commit, draft_of, entries, headings, push, sha_of, written
+from changelog_samples import ADA, HOST, commit, draft_of, headings, push, sha_of, written
 
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.webhooks.events import Author
@@ -61,7 +61,7 @@ def test_ten_thousand_commits_are_written_fast_and_fit_into_a_post() -> None:
     assert time.process_time() - begun < 10
     assert draft is not None
     assert len(draft.markdown) <= 100_000
-    shown = len(entries(draft.markdown))
+    shown = sum(line.startswith("  - ") for line in draft.markdown.splitlines())
     assert f"\n{10_000 - shown:,} more changes are not shown here.\n" in draft.markdown
     assert draft.title == "Turn 0 (lid)"
 

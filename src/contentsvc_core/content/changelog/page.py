@@ -1,8 +1,11 @@
 """The body of a changelog: sections of changes, under their repository and their release where there are several."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
+from textwrap import indent
 from typing import Final
+
+from attrs import evolve
 
 from contentsvc_core.content.changelog.entries import bounded, entry, joined
 from contentsvc_core.content.changelog.folding import folded
@@ -47,6 +50,8 @@ _EMOJI: Final = {
     Section.INTERNAL: "🔨",
 }
 _GRAVE: Final = frozenset({Section.BREAKING, Section.SECURITY})
+#: So many entries of one section with the same scope stand below the scope's name, instead of each naming it.
+_OF_ONE_SCOPE: Final = 5
 
 
 class Page:
@@ -152,14 +157,18 @@ class Page:
             heading = f"{mark} {self._heading(section)}"
             lines: list[str] = []
             self._room -= len(heading) + 5
-            for change in of_section:
-                # A page that is full stays full: what would stand below it is counted.
-                line = entry(change, base, self._voice, self._options) if self._room >= 0 else ""
-                self._room -= len(line) + 1
+            for scope, of_scope in self._by_scope(of_section):
+                start = [f"- **{inline(scope)}**"] if scope else []
+                self._room -= sum(len(line) + 1 for line in start)
                 if self._room < 0:
-                    self._left_out += 1
-                else:
-                    lines.append(line)
+                    # A page that is full stays full: what would stand below it is counted.
+                    self._left_out += len(of_scope)
+                    continue
+                told = [self._line(change, base, nested=bool(scope)) for change in of_scope]
+                fitting = bounded(told, max(self._room, 0))
+                self._left_out += len(told) - len(fitting)
+                self._room -= sum(len(line) + 1 for line in told)
+                lines += [*start, *fitting] if fitting else []
             if lines:
                 self._blocks += [heading, "\n".join(lines)]
 
@@ -168,6 +177,25 @@ class Page:
             return inline(masked_line(named, _HEADING_LIMIT))
         words = self._voice.heading(section)
         return f"{_EMOJI[section]} {words}" if self._options.emoji else words
+
+    def _by_scope(self, changes: Iterable[Change]) -> list[tuple[str, list[Change]]]:
+        """Return the changes of a section by scope, where many share one; each other stands alone, with ``""``."""
+        listed = list(changes)
+        by_scope: dict[str, list[Change]] = {}
+        for change in listed if self._voice.technical else ():
+            by_scope.setdefault(change.label.casefold(), []).append(change)
+        groups: list[tuple[str, list[Change]]] = []
+        for change in listed:
+            same = by_scope.get(change.label.casefold(), [])
+            if not change.label or len(same) < _OF_ONE_SCOPE:
+                groups.append(("", [change]))
+            elif change is same[0]:
+                groups.append((change.label, same))
+        return groups
+
+    def _line(self, change: Change, base: str | None, *, nested: bool) -> str:
+        line = entry(evolve(change, label="") if nested else change, base, self._voice, self._options)
+        return indent(line, "  ") if nested else line
 
     def _add(self, blocks: list[str]) -> bool:
         size = sum(len(block) + 2 for block in blocks)

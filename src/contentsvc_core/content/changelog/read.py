@@ -250,7 +250,7 @@ def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
     if "[" in line or "(" in line or "*" in line:
         line = _SKIP_MARK.sub("", line)
     line, numbers = without_numbers(masked_line(line, SUBJECT_LIMIT))
-    if line.endswith((")", "]")):
+    if line.endswith((")", "]")) or " r=" in line:
         line, more = without_numbers(_BY.sub("", line))
         numbers = more + numbers
     # A code host that cuts a long title puts its rest at the beginning of the body.
