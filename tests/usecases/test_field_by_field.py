@@ -366,13 +366,13 @@ class TestRequests:
             ("running", "The work has begun", None),
             ("fetching_repositories", "Reading what has happened in the repositories", None),
             ("generating_content", "Writing", None),
-            ("post_created", "The post 'lighthouse: A lamp' was created", {"postId": post.id}),
+            ("post_created", "The post 'lighthouse: a lamp' was created", {"postId": post.id}),
             ("completed", "Done", {"postId": post.id}),
         ]
         assert post == Post(
             id=post.id,
             organization_id=world.organization.id,
-            title="lighthouse: A lamp",
+            title="lighthouse: a lamp",
             content=post.content,
             markdown=post.markdown,
             content_type=ContentType.CHANGELOG,

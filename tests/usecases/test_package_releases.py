@@ -76,7 +76,7 @@ async def test_releases_of_one_commit_are_one_post_with_a_section_for_each_packa
 
     first, post = await posts(monorepo)
     assert first.release_tag == "@acme/api@1.0.0"
-    assert post.title.startswith("cli 2.0.0, api 1.0.1 and web 1.0.1: Draw a lamp, ")
+    assert post.title.startswith("cli 2.0.0, api 1.0.1 and web 1.0.1: draw a lamp, ")
     headings = [line for line in post.markdown.splitlines() if line.startswith("#")]
     assert headings == [
         "## [cli 2.0.0](https://codehost.example/acme/lighthouse/releases/tag/%40acme/cli%402.0.0)",

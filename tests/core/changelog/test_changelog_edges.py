@@ -145,7 +145,7 @@ class TestTitles:
         chapters = [Chapter(repository=f"acme/kettle{n}", events=[push(f"feat: ring {n}")]) for n in range(number)]
         draft = write_changelog(Brief(chapters=chapters))
         assert draft is not None
-        assert draft.title == f"{named}: Ring 0, Ring 1, Ring 2"
+        assert draft.title == f"{named}: ring 0, ring 1, ring 2"
 
     def test_a_title_that_has_little_room_counts_all_others_together(self) -> None:
         project = "a-very-long-name-of-a-kettle-for-two-tea"

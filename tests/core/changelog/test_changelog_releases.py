@@ -89,7 +89,7 @@ def test_there_is_no_compare_link_without_two_proper_tags(previous_tag: str | No
 @pytest.mark.parametrize("body", [None, "", " \r\n\t", "<!-- only a comment -->"])
 def test_a_release_without_notes_is_written_from_the_pushes_before_it(body: str | None) -> None:
     draft = announced(release(body=body), push("feat: ring"), push("chore(release): v1.2.0"), previous_tag="v1.1.0")
-    assert draft.title == "kettle v1.2.0: Ring"
+    assert draft.title == "kettle v1.2.0: ring"
     assert headings(draft.markdown) == ["Added", "Contributors"]
     assert entries(draft.markdown) == ["Ring"]
     compare = f"{HOST}/compare/v1.1.0...v1.2.0"

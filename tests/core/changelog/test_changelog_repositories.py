@@ -18,7 +18,7 @@ def test_each_repository_has_its_part_and_everybody_is_thanked_once() -> None:
     sha = "a" * 40
     lid = (push(commit("fix: it drips", sha="b" * 40)),)
     assert _of(kettle=(push(commit("feat: ring (#3)", sha=sha)), release()), lid=lid) == Draft(
-        title="kettle v1.2.0: Ring",
+        title="kettle v1.2.0: ring",
         markdown=f"""\
 **2 January 2030** · 1 feature and 1 fix · 2 commits
 
@@ -68,20 +68,20 @@ def test_a_replayed_push_and_release_are_told_once() -> None:
 
 def test_many_releases_of_several_repositories_are_counted_in_the_title() -> None:
     draft = _of(kettle=(release("v1"), release("v2")), lid=(release("v3"), release("v4"), push("feat: ring")))
-    assert draft.title == "4 releases; not released yet: Ring"
+    assert draft.title == "4 releases; not released yet: ring"
     assert _of(kettle=(release("v1"),), lid=(release("v3"),)).title == "kettle v1 and lid v3 released"
-    assert _of(kettle=(push("feat: ring"),), lid=(push("feat: sing"),)).title == ("kettle and lid: Ring, Sing")
+    assert _of(kettle=(push("feat: ring"),), lid=(push("feat: sing"),)).title == ("kettle and lid: ring, sing")
 
 
 def test_a_title_counts_only_what_the_releases_in_it_contain() -> None:
     ring, bell = push("feat: ring", "fix: drip"), push("feat!: no bell")
-    assert _of(kettle=(ring, release(), push("feat: sing")), lid=(bell,)).title == "kettle v1.2.0: Ring, Drip"
+    assert _of(kettle=(ring, release(), push("feat: sing")), lid=(bell,)).title == "kettle v1.2.0: ring, drip"
     assert _of(kettle=(push("ci: wipe"), release()), lid=(bell,)).title == ("kettle v1.2.0; lid: Breaking: no bell")
     beta = release("v2b1", prerelease=True)
-    assert _of(kettle=(ring, beta), lid=(release("v3"),)).title == ("kettle v2b1 (pre-release) and lid v3: Ring, Drip")
+    assert _of(kettle=(ring, beta), lid=(release("v3"),)).title == ("kettle v2b1 (pre-release) and lid v3: ring, drip")
     many = tuple(release(f"v{n}") for n in range(4))
     assert _of(kettle=(ring, *many, beta), lid=()).title == (
-        "kettle, 4 releases and 1 pre-release up to v2b1 (pre-release): Ring, Drip"
+        "kettle, 4 releases and 1 pre-release up to v2b1 (pre-release): ring, drip"
     )
     assert _of(kettle=(*many, beta), lid=(release("v9"),)).title == "5 releases and 1 pre-release released"
 

@@ -47,7 +47,7 @@ def test_a_push_is_named_by_its_most_important_change_alone(messages: list[str],
     [
         (["feat: add support for zinc", "feat: Ring at noon", "fix: drip"], "support for zinc, Ring at noon"),
         (["fix: stop the drip", "feat!: remove the handle"], "Breaking: remove the handle, stop the drip"),
-        (["feat: " + "boil " * 60], "Boil " + "boil " * 19 + "boil…"),
+        (["feat: " + "boil " * 60], "boil " + "boil " * 19 + "boil…"),
         (["docs: spell", "ci: x", "ci: y"], "1 documentation change and 2 internal changes"),
         (["zinc", "copper"], "2 other changes"),
         ([], None),
@@ -107,10 +107,10 @@ def test_a_title_begins_with_the_change_that_its_author_explained_most() -> None
 def test_a_window_names_its_releases_before_its_changes() -> None:
     ring = push("feat: ring", "fix: drip")
     cases = {
-        ("v1.0",): "kettle v1.0: Ring, Drip",
-        ("v1.0", "v1.1"): "kettle v1.0 and v1.1: Ring, Drip",
-        ("v1.0", "v1.1", "v1.2"): "kettle v1.0, v1.1 and v1.2: Ring, Drip",
-        ("v1.0", "v1.1", "v1.2", "v1.3"): "kettle, 4 releases up to v1.3: Ring, Drip",
+        ("v1.0",): "kettle v1.0: ring, drip",
+        ("v1.0", "v1.1"): "kettle v1.0 and v1.1: ring, drip",
+        ("v1.0", "v1.1", "v1.2"): "kettle v1.0, v1.1 and v1.2: ring, drip",
+        ("v1.0", "v1.1", "v1.2", "v1.3"): "kettle, 4 releases up to v1.3: ring, drip",
     }
     for tags, title in cases.items():
         draft = written(ring, *(release(tag) for tag in tags))

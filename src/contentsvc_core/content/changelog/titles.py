@@ -24,8 +24,8 @@ _LEAD_LIMIT: Final = 55
 _CANDIDATES: Final = 8
 #: What a title says in fewer words.
 _SHORTER: Final = (
-    (re.compile(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)"), ""),
-    (re.compile(r"\ASupport(?:s|ed)? (?=\S)"), "support for "),
+    (re.compile(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)", re.IGNORECASE), ""),
+    (re.compile(r"\ASupport(?:s|ed)? (?!for )(?=\S)", re.IGNORECASE), "support for "),
 )
 _RELEASES_NAMED: Final = 3
 _PACKAGES_NAMED: Final = 3
@@ -90,7 +90,7 @@ def _weighty(change: Change, first: Change) -> bool:
 
 def _lead(change: Change, phrases: Phrasebook) -> str:
     """Return one change as a title names it among others: plain, begun like a word in a sentence."""
-    text = plain(change.text)
+    text = plain(change.continuation)
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
         text = pattern.sub(instead, text, count=1)
     said = _SAID.get(change.section)
