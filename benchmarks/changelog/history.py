@@ -15,6 +15,8 @@ REPOSITORY: Final = "acme/lighthouse"
 PAGE: Final = f"https://github.com/{REPOSITORY}"
 #: How many pushes come before each release.
 PUSHES_IN_RELEASE: Final = 50
+#: What every commit changes.
+FILE: Final = "lamp.txt"
 _BEGIN: Final = datetime(2024, 1, 1, 9, tzinfo=UTC)
 _PEOPLE: Final = (("Ada Keeper", "ada"), ("Grace Lamp", "grace"), ("Alan Tower", "alan"), ("Mary Fog", "mary"))
 #: How often each kind of subject comes; "" stands for one that follows no convention.
@@ -140,6 +142,7 @@ def _push(made: MadePush) -> Push:
             author=Author(name=commit.name, email=f"{commit.login}@mail.example", username=commit.login),
             timestamp=commit.at.isoformat(),
             url=f"{PAGE}/commit/{commit.id}",
+            modified=(FILE,),
         )
         for commit in made.commits
     )

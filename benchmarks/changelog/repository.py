@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from benchmarks.changelog.history import PAGE, Made, MadePush
+from benchmarks.changelog.history import FILE, PAGE, Made, MadePush
 
 _GIT_TIMEOUT_S: Final = 120.0
 
@@ -33,7 +33,7 @@ def _commit(commit: Made) -> bytes:
     stamp = f"{commit.name} <{commit.login}@mail.example> {int(commit.at.timestamp())} +0000"
     head = f"commit refs/heads/main\nauthor {stamp}\ncommitter {stamp}\ndata {len(message)}\n"
     # Each changes a file: a commit without a change is not what a history is made of.
-    return head.encode() + message + b"\nM 100644 inline lamp.txt\n" + _file(commit.id)
+    return head.encode() + message + f"\nM 100644 inline {FILE}\n".encode() + _file(commit.id)
 
 
 def _file(text: str) -> bytes:

@@ -115,7 +115,7 @@ def _cpu_of(bench: "Bench", command: Sequence[str], folder: Path, environment: M
 
 def estimate(plan: Plan) -> float:
     """Return how long it takes, in seconds."""
-    return 10 + plan.rounds * _STARTS * 2.6
+    return 5 + plan.rounds * _STARTS * 2
 
 
 ROWS: Final = (Row(name="commands", title="what a command costs", measure=measure, estimate=estimate),)

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from enum import Enum
 from typing import Final, final
+from urllib.parse import urlsplit
 
 import click
 from attrs import evolve, field, frozen
 
 from contentsvc_cli.git import Repository
-from contentsvc_cli.history import deliveries, hosted_repository
+from contentsvc_cli.history import NO_HOST, deliveries, hosted_repository
 from contentsvc_cli.previewing import release_tags
 from contentsvc_cli.receive import receive_recorded
 from contentsvc_cli.wiring import Desk, accepted
@@ -18,8 +19,9 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.hosts import HostRefusal
 from contentsvc_core.identifiers import slugify
 from contentsvc_core.organizations import Integration, Organization, webhook_url
-from contentsvc_core.webhooks.providers import provider_named
+from contentsvc_core.webhooks.providers import GITHUB, provider_named
 from contentsvc_core.workflows.triggers import TriggerFault
+from contentsvc_http.settings import Settings
 
 #: How many releases of a checkout get a post, the newest: a page to look at, and not the whole past.
 _RELEASES: Final = 5
@@ -190,6 +192,9 @@ async def _receive(desk: Desk, connected: Integration, secret: str, checkout: Re
         full_name=repository.full_name,
         repository_id=repository.id,
     )
+    if hosted.html_url.startswith(f"{NO_HOST}/"):
+        # The checkout's remote is another repository, such as a fork: links lead to the one that is connected.
+        hosted = evolve(hosted, html_url=_pages(desk.settings, connected, repository.full_name))
     tags = release_tags(checkout.tags(merged=line.tip))
     # The release before the first one that gets a post bounds what that one brought.
     before, told = tags[:-_RELEASES][-1:], tags[-_RELEASES:]
@@ -203,6 +208,12 @@ async def _receive(desk: Desk, connected: Integration, secret: str, checkout: Re
         answered = await receive_recorded(desk, connected, provider, secret, recorded)
         count += answered["status"] == _OK
     return count
+
+
+def _pages(settings: Settings, connected: Integration, full_name: str) -> str:
+    """Return where a repository has its pages; ``""``: that is not known."""
+    host = urlsplit(settings.github_api_url).hostname if connected.provider == GITHUB.slug else None
+    return f"https://{host.removeprefix('api.')}/{full_name}" if host else ""
 
 
 async def _publish(

@@ -46,7 +46,7 @@ _LONGER: Final = (
     "docs/quickstart.md",
     "docs/repository.md",
     "docs/howto/agents.md",
-    "docs/howto/by-hand.md",
+    "docs/by-hand.md",
 )
 #: What no test can run, by the page and the block's first line.
 NOT_RUN: Final = {
@@ -61,7 +61,8 @@ NOT_RUN: Final = {
 
 def test_every_block_of_the_guides_is_run_or_says_why_not() -> None:
     guides = {name_of(page) for page in PAGES if page.parent.name == "howto"}
-    guides |= {"README.md", "docs/quickstart.md", "docs/repository.md", "docs/operations.md", "docs/dashboard.md"}
+    guides |= {"README.md", *(f"docs/{name}.md" for name in ("quickstart", "by-hand", "repository"))}
+    guides |= {"docs/operations.md", "docs/dashboard.md"}
     found = {(page, fence.text.splitlines()[0]): fence.rest for page in guides for fence in fences(read(page), "sh")}
     left = {place: rest for place, rest in found.items() if rest.startswith("no-run")}
 
@@ -132,13 +133,13 @@ def _page(local: str) -> str:
 
 @_slow
 def test_the_steps_by_hand_lead_to_a_post(tmp_path: Path) -> None:
-    ran = run(Guide(page="docs/howto/by-hand.md"), tmp_path)
+    ran = run(Guide(page="docs/by-hand.md"), tmp_path)
 
     assert ran.code == 0, ran.stderr + (ran.folder / "serve.log").read_text("utf-8")
     assert re.search(r"^1 +200 +processed", ran.stdout, re.MULTILINE), ran.stdout
     assert re.search(r"^1 +200 +duplicate", ran.stdout, re.MULTILINE), ran.stdout
     assert re.search(r"completed +1 +post_", ran.stdout), ran.stdout
-    (markdown,) = fences(read("docs/howto/by-hand.md"), "markdown")
+    (markdown,) = fences(read("docs/by-hand.md"), "markdown")
     assert markdown.text.replace("\n", "\\n") in ran.stdout
 
 

@@ -270,3 +270,15 @@ def test_a_code_host_that_cannot_be_reached_leaves_nothing_half_done(folder: Pat
     assert not (folder / "contentsvc.env").exists()
     # Run again with an id, it goes on from there.
     assert done(*OPTIONS)["existing"] == ["organization acme"]
+
+
+def test_the_links_of_posts_lead_to_the_connected_repository_and_not_to_a_fork(work: Work, folder: Path) -> None:
+    work.git("remote", "set-url", "origin", "git@github.com:ada/lighthouse.git")
+    done(*OPTIONS, "--checkout", str(work.path))
+
+    with serving(Installation(folder)):
+        until(lambda: len(listed("post", "list", "--organization", "acme")) == 2, "the posts are written")
+
+    for post in listed("post", "list", "--organization", "acme"):
+        assert "](https://github.com/acme/lighthouse/" in post["markdown"]
+        assert "codehost.example" not in post["markdown"]
