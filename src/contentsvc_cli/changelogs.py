@@ -9,7 +9,8 @@ import click
 from contentsvc_cli.output import JSON, ORGANIZATION, show
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.public.changelogs import InvalidChangelog, PublicChangelog, changelog_body
+from contentsvc_core.content.public.changelogs import PublicChangelog, changelog_body
+from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.text import one_line
 

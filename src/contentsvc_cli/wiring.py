@@ -159,7 +159,7 @@ class Desk:
     def changelogs(self) -> "ChangelogEditor":
         from contentsvc_core.usecases.publicize import ChangelogEditor
 
-        return ChangelogEditor(self.stores.changelogs, self.clock)
+        return ChangelogEditor(self.stores.changelogs, self.clock, self.ids)
 
     @cached_property
     def brand_generator(self) -> "BrandGenerator":

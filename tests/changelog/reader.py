@@ -64,7 +64,7 @@ class Reader:
 
 
 async def publish(caller: Caller, **changes: Any) -> PublicChangelog:
-    editor = ChangelogEditor(caller.world.stores.changelogs, caller.world.clock)
+    editor = ChangelogEditor(caller.world.stores.changelogs, caller.world.clock, caller.world.ids)
     made = await editor.change(caller.organization, {"is_public": True, **changes})
     assert isinstance(made, PublicChangelog), made
     return made
@@ -98,4 +98,5 @@ def write(
     )
     # As a run would leave it.
     state.posts[post.id] = post
-    return post
+    state.address(post.id)
+    return state.posts[post.id]

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from contentsvc_core.content.editing import PostChange
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
-from contentsvc_core.content.public.changelogs import InvalidChangelog, PublicChangelog, changed_changelog
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changes import changed_changelog
+from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.html import excerpt, nested
 from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 from contentsvc_core.content.public.months import Month, by_month, by_year, months_between

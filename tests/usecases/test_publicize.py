@@ -7,14 +7,15 @@ from attrs import evolve
 from tests.usecases.conftest import World
 
 from contentsvc_core import Organization
-from contentsvc_core.content.public.changelogs import SLUG_TAKEN, InvalidChangelog, PublicChangelog
+from contentsvc_core.content.public.changelogs import SLUG_TAKEN, PublicChangelog
+from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.testing import START
 from contentsvc_core.usecases.publicize import ChangelogEditor
 
 
 @pytest.fixture
 def editor(world: World) -> ChangelogEditor:
-    return ChangelogEditor(world.stores.changelogs, world.clock)
+    return ChangelogEditor(world.stores.changelogs, world.clock, world.ids)
 
 
 async def test_one_that_was_never_set_up_is_off_and_named_as_the_organization(

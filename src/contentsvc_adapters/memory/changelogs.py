@@ -10,14 +10,20 @@ from attrs import evolve
 from contentsvc_adapters.memory.state import State, refuse_unstorable
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import (
+    MAX_CHANGELOGS,
     MAX_SLUGS,
     SLUG_TAKEN,
+    SLUG_USED,
+    TOO_MANY_CHANGELOGS,
     Exposure,
-    InvalidChangelog,
     PublicChangelog,
+    first_id,
     public_slugs,
     too_many_slugs,
 )
+from contentsvc_core.content.public.facets import Label, labels_of
+from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import PostLine, repositories_in
@@ -32,39 +38,76 @@ class MemoryChangelogs:
         self._state = state
 
     async def of(self, organization_id: str) -> PublicChangelog | None:
-        """Find an organization's changelog."""
-        return self._state.changelogs.get(organization_id)
+        """Find the first changelog of an organization."""
+        return self._state.changelogs.get(first_id(organization_id))
+
+    async def all_of(self, organization_id: str) -> Sequence[PublicChangelog]:
+        """List the changelogs of an organization."""
+        return self._state.changelogs_of(organization_id)
 
     async def named(self, slug: str) -> PublicChangelog | None:
-        """Find the changelog that has a slug, or whose organization holds it."""
+        """Find the changelog that has a slug, or had it."""
         now = next((each for each in self._state.changelogs.values() if each.slug == slug), None)
-        return now or self._state.changelogs.get(self._state.slugs.get(slug, ""))
+        return now or self._state.changelogs.get(self._state.slugs.get(slug, ("", ""))[1])
 
     async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> InvalidChangelog | None:
-        """Store a changelog, unless another organization has its slug."""
+        """Store a changelog, unless its slug is not to be had."""
         refuse_unstorable(changelog)
         owner = changelog.organization_id
         self._state.refuse_stranger(owner)
-        standing = self._state.changelogs.get(owner)
-        holder = await self.named(changelog.slug)
-        held = {slug for slug, holds in self._state.slugs.items() if holds == owner}
-        mine = held if standing is None else held | {standing.slug}
-        others = {each.slug for each in self._state.organizations.values() if each.id != owner}
-        if (holder is not None and holder.organization_id != owner) or changelog.slug in others - mine:
+        standing = self._state.changelogs.get(changelog.id)
+        own = self._state.changelogs_of(owner)
+        if standing is None and len(own) >= MAX_CHANGELOGS:
+            return TOO_MANY_CHANGELOGS
+        held = {slug: of for slug, (holder, of) in self._state.slugs.items() if holder == owner}
+        mine = {*held, *(each.slug for each in own)}
+        others = {each.slug for each in self._state.organizations.values() if each.id != owner} - mine
+        others |= {each.slug for each in self._state.changelogs.values() if each.organization_id != owner}
+        if changelog.slug in others or self._state.slugs.get(changelog.slug, (owner,))[0] != owner:
             return SLUG_TAKEN
-        new = public_slugs(standing, changelog) - held
-        if new and len(held | new) > at_most:
+        beside = [each for each in own if each.id != changelog.id]
+        if any(changelog.slug == each.slug or held.get(changelog.slug) == each.id for each in beside):
+            return SLUG_USED
+        new = public_slugs(standing, changelog) - held.keys()
+        if new and len(held.keys() | new) > at_most:
             return too_many_slugs(at_most)
-        self._state.slugs.update(dict.fromkeys(new, owner))
-        revision = 0 if standing is None else standing.revision + 1
-        self._state.changelogs[owner] = evolve(changelog, revision=revision)
+        for slug in public_slugs(standing, changelog):
+            self._state.slugs[slug] = (owner, changelog.id)
+        revision, images = (0, ()) if standing is None else (standing.revision + 1, standing.images)
+        self._state.changelogs[changelog.id] = evolve(changelog, revision=revision, images=images)
         return None
+
+    async def remove(self, changelog: PublicChangelog) -> None:
+        """Delete a changelog and its pictures."""
+        self._state.changelogs.pop(changelog.id, None)
+        for kind in ImageKind:
+            self._state.images.pop((changelog.id, kind), None)
+
+    async def put_image(self, changelog: PublicChangelog, kind: ImageKind, image: Image | None, at: datetime) -> None:
+        """Store or delete a picture."""
+        standing = self._state.changelogs.get(changelog.id)
+        if standing is None:
+            return
+        kept = [mark for mark in standing.images if mark.kind is not kind]
+        if image is None:
+            self._state.images.pop((changelog.id, kind), None)
+        else:
+            kept.append(image.mark)
+            self._state.images[changelog.id, kind] = image
+        self._state.changelogs[changelog.id] = evolve(
+            standing, images=tuple(kept), updated_at=max(at, standing.updated_at), revision=standing.revision + 1
+        )
+
+    async def image(self, changelog: PublicChangelog, kind: ImageKind) -> Image | None:
+        """Find a picture."""
+        return self._state.images.get((changelog.id, kind))
 
     async def posts(
         self,
         changelog: PublicChangelog,
         *,
         limit: int,
+        label: Label | None = None,
         month: Month | None = None,
         released: bool = False,
         before: PublishedPlace | None = None,
@@ -74,6 +117,7 @@ class MemoryChangelogs:
             (place, post)
             for post, place in self._listed(changelog)
             if (month is None or Month.of(place.occurred_at) == month)
+            and (label is None or label in labels_of(post))
             and (not released or post.release_tag is not None)
             and (before is None or _order(place) < _order(before))
         ]
@@ -84,6 +128,25 @@ class MemoryChangelogs:
         """Find a post that is shown."""
         post = self._state.posts.get(post_id)
         return post if post is not None and changelog.shows(post) else None
+
+    async def at_path(self, changelog: PublicChangelog, path: str) -> Post | None:
+        """Find a post by a path that it has or had."""
+        return await self.post(changelog, self._state.paths.get((changelog.organization_id, path), ""))
+
+    async def beside(self, changelog: PublicChangelog, post: Post) -> tuple[PostLine | None, PostLine | None]:
+        """Find the posts before and after a post."""
+        here = _order(PublishedPlace.of(post))
+        found = sorted(
+            ((_order(place), each) for each, place in self._listed(changelog)), key=lambda found: found[0]
+        )
+        older = [PostLine.of(each) for at, each in found if at < here]
+        newer = [PostLine.of(each) for at, each in found if at > here]
+        return (older[-1] if older else None), (newer[0] if newer else None)
+
+    async def address(self, *, limit: int) -> int:
+        """Do nothing: no older version writes here."""
+        del limit
+        return 0
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
         """List the posts that the post of a release contains."""

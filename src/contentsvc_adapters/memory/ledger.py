@@ -106,6 +106,7 @@ class MemoryRunLedger:
         self._state.put_run(evolve(running, status=RunStatus.COMPLETED, error=None, post_id=post.id))
         self._state.posts[post.id] = post
         note_pushes(self._state, post, push_id(run.cause), pushes)
+        self._state.address(post.id)
         self._state.count_public(post)
         self._state.once.update((post.organization_id, each) for each in also)
         if key is not None:

@@ -121,6 +121,7 @@ class MemoryPostLibrary:
         )
         self._state.posts[post.id] = changed
         contain(self._state, post.organization_id, self._state.released.get(post.id, ()))
+        self._state.address(post.id)
         self._state.count_public(standing, changed)
         if standing.status is not PostStatus.PUBLISHED and changed.status is PostStatus.PUBLISHED:
             tell(self._state, [post_published(changed)])
@@ -136,9 +137,10 @@ class MemoryPostLibrary:
         del self._state.posts[post_id]
         contain(self._state, organization_id, self._state.released.pop(post_id, ()))
         self._state.count_public(standing)
-        changelog = self._state.changelogs.get(organization_id)
-        if changelog is not None and at is not None:
-            self._state.changelogs[organization_id] = evolve(changelog, updated_at=max(at, changelog.updated_at))
+        for key in [key for key, holder in self._state.paths.items() if holder == post_id]:
+            del self._state.paths[key]
+        for changelog in self._state.changelogs_of(organization_id) if at is not None else ():
+            self._state.changelogs[changelog.id] = evolve(changelog, updated_at=max(at, changelog.updated_at))
         return True
 
 

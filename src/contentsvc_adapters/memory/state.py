@@ -14,6 +14,8 @@ from contentsvc_core.content.brand import BrandIdentity, UnknownBrand
 from contentsvc_core.content.jobs import Job
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.images import Image, ImageKind
+from contentsvc_core.content.public.paths import post_paths
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogEntry
@@ -94,10 +96,14 @@ class State:
     releases: dict[tuple[str, str], list[str]] = Factory(dict[tuple[str, str], list[str]])
     #: The pushes that the post of a release contains, by its id.
     released: dict[str, tuple[str, ...]] = Factory(dict[str, tuple[str, ...]])
-    #: By organization.
+    #: By id.
     changelogs: dict[str, PublicChangelog] = Factory(dict[str, PublicChangelog])
-    #: The organization that holds each slug which is or was public.
-    slugs: dict[str, str] = Factory(dict[str, str])
+    #: The organization and the changelog that hold each slug which is or was public.
+    slugs: dict[str, tuple[str, str]] = Factory(dict[str, tuple[str, str]])
+    #: By changelog and kind.
+    images: dict[tuple[str, ImageKind], Image] = Factory(dict[tuple[str, ImageKind], Image])
+    #: The post that has or had a path, by organization and path.
+    paths: dict[tuple[str, str], str] = Factory(dict[tuple[str, str], str])
     #: Organization and key of the posts that there may be one of.
     once: set[tuple[str, str]] = Factory(set[tuple[str, str]])
     #: By id.
@@ -122,9 +128,22 @@ class State:
     def count_public(self, *posts: Post) -> None:
         """Count a change of posts, each as it was or is, in the changelog that shows or showed one of them."""
         for organization_id in {post.organization_id for post in posts if post.published_at is not None}:
-            changelog = self.changelogs.get(organization_id)
-            if changelog is not None:
-                self.changelogs[organization_id] = evolve(changelog, revision=changelog.revision + 1)
+            for changelog in self.changelogs_of(organization_id):
+                self.changelogs[changelog.id] = evolve(changelog, revision=changelog.revision + 1)
+
+    def changelogs_of(self, organization_id: str) -> list[PublicChangelog]:
+        """List the changelogs of an organization, oldest first."""
+        return of_organization(self.changelogs.values(), organization_id, newest_first=False)
+
+    def address(self, post_id: str) -> None:
+        """Give a post that was published the first of its paths that no other post has or had."""
+        post = self.posts[post_id]
+        if post.published_at is None:
+            return
+        for path in post_paths(post):
+            if self.paths.setdefault((post.organization_id, path), post.id) == post.id:
+                self.posts[post.id] = evolve(post, path=path)
+                return
 
     def work_left(self, status: RunStatus) -> list[WorkflowRun]:
         """List the runs that are pending, or those that are running."""

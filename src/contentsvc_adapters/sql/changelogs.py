@@ -5,21 +5,21 @@ that is shown, however many there are of it and of others.
 """
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from datetime import datetime
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 import msgspec
 from sqlalchemy import (
     BigInteger,
-    Column,
     ColumnElement,
     Connection,
+    FromClause,
     Integer,
     Select,
     and_,
-    bindparam,
     column,
+    delete,
     func,
     literal_column,
     or_,
@@ -30,35 +30,35 @@ from sqlalchemy import (
     values,
 )
 
+from contentsvc_adapters.sql.addressing import UNADDRESSED, address
+from contentsvc_adapters.sql.changelog_rows import changelog_of, put_image, save_changelog
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.row import AnyRow, json_of
+from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.rows import post_of
-from contentsvc_adapters.sql.schema import changelog_slugs, organizations, posts, public_changelogs
+from contentsvc_adapters.sql.schema import changelog_images, changelog_slugs, post_paths, posts, public_changelogs
 from contentsvc_core.content.posts import ContentType, Post
-from contentsvc_core.content.public.changelogs import (
-    MAX_SLUGS,
-    SLUG_TAKEN,
-    Exposure,
-    InvalidChangelog,
-    PublicChangelog,
-    public_slugs,
-    too_many_slugs,
-)
+from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog
+from contentsvc_core.content.public.facets import Label, folded
+from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month, months_between
 from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import PostLine, repositories_in
-from contentsvc_core.errors import Unstorable
 from contentsvc_core.timestamps import from_ms, to_ms
 
 #: Spelled out: behind a parameter, the planners would not see that the partial indexes serve.
 _PUBLISHED: Final = posts.c.status == literal_column("'published'")
 _PLACE: Final = (posts.c.occurred_at, posts.c.id)
+#: In how many posts of a type a filter is looked for: entries of an index, some milliseconds.
+LOOKED_AT: Final = 5_000
 #: How many posts' metadata are held at a time, in rows: that of one post may have some 100 KB.
 _PART: Final = 200
 
 
-_STANDING: Final = select(public_changelogs).where(public_changelogs.c.organization_id == bindparam("owner"))
-_HELD: Final = select(changelog_slugs.c.slug).where(changelog_slugs.c.organization_id == bindparam("owner"))
+_HOLDING: Final = (changelog_slugs.c.organization_id, changelog_slugs.c.changelog_id)
+
+_Chosen: TypeAlias = Callable[[ColumnElement[Any]], ColumnElement[bool]]
 
 
 @final
@@ -70,56 +70,73 @@ class SqlChangelogs:
         self._database = database
 
     async def of(self, organization_id: str) -> PublicChangelog | None:
-        """Read an organization's changelog."""
-        return await self._changelog(public_changelogs.c.organization_id, organization_id)
+        """Read the first changelog of an organization."""
+        found = await self._all(select(public_changelogs).where(public_changelogs.c.organization_id == organization_id))
+        return changelog_of(found[0]) if found else None
+
+    async def all_of(self, organization_id: str) -> Sequence[PublicChangelog]:
+        """Read the changelogs of an organization."""
+        query = select(public_changelogs).where(public_changelogs.c.owner_id == organization_id)
+        ordered = query.order_by(public_changelogs.c.created_at, public_changelogs.c.id)
+        return [changelog_of(row) for row in await self._all(ordered)]
 
     async def named(self, slug: str) -> PublicChangelog | None:
-        """Read the changelog that has a slug, or whose organization holds it."""
-        holder = select(changelog_slugs.c.organization_id).where(changelog_slugs.c.slug == slug).scalar_subquery()
-        query = select(public_changelogs).where(
-            (public_changelogs.c.slug == slug) | (public_changelogs.c.organization_id == holder)
-        )
-        found = [_changelog(row) for row in await self._all(query)]
-        return min(found, key=lambda changelog: changelog.slug != slug, default=None)
+        """Read the changelog that has a slug, or had it."""
+        held = select(*_HOLDING).where(changelog_slugs.c.slug == slug)
+        query = select(public_changelogs).where(public_changelogs.c.slug == slug)
+
+        def read(connection: Connection) -> AnyRow | None:
+            now = connection.execute(query).first()
+            holder = connection.execute(held).first() if now is None else None
+            if holder is None:
+                return now
+            mine = (
+                public_changelogs.c.organization_id == holder.organization_id
+                if holder.changelog_id is None
+                else public_changelogs.c.id == holder.changelog_id
+            )
+            return connection.execute(select(public_changelogs).where(mine)).first()
+
+        found = await self._database.read(read)
+        return None if found is None else changelog_of(found)
 
     async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> InvalidChangelog | None:
-        """Write a changelog, unless another organization has its slug."""
-        dialect, owner = self._database.dialect, changelog.organization_id
-        row = _row(changelog)
-        saving = dialect.insert(public_changelogs).values(row)
-        counted = row | {"revision": public_changelogs.c.revision + 1}
-        saving = saving.on_conflict_do_update(index_elements=["organization_id"], set_=counted)
+        """Write a changelog, unless its slug is not to be had."""
+        return await self._database.write(
+            lambda connection: save_changelog(connection, self._database.dialect, changelog, at_most=at_most)
+        )
 
-        def save(connection: Connection) -> InvalidChangelog | None:
-            # Changes of one organization come one after the other, and so do requests for one slug.
-            locking = select(organizations.c.id).where(organizations.c.id == owner)
-            if connection.execute(locking.with_for_update(key_share=True)).first() is None:
-                message = f"there is no organization '{owner}'"
-                raise Unstorable(message)
-            dialect.hold(connection, f"changelog/{changelog.slug}")
-            found = connection.execute(_STANDING, {"owner": owner}).first()
-            standing = None if found is None else _changelog(found)
-            held = set(connection.scalars(_HELD, {"owner": owner}))
-            mine = held if standing is None else held | {standing.slug}
-            if _is_anothers(connection, changelog, is_new=changelog.slug not in mine):
-                return SLUG_TAKEN
-            new = public_slugs(standing, changelog) - held
-            if new and len(held | new) > at_most:
-                return too_many_slugs(at_most)
-            connection.execute(saving)
-            for slug in new:
-                # A node of an older version may have published under a slug that another organization holds.
-                holding = dialect.insert(changelog_slugs).values(slug=slug, organization_id=owner)
-                connection.execute(holding.on_conflict_do_nothing())
-            return None
+    async def remove(self, changelog: PublicChangelog) -> None:
+        """Delete a changelog; its pictures go with it."""
+        mine = (public_changelogs.c.id == changelog.id, public_changelogs.c.owner_id == changelog.organization_id)
 
-        return await self._database.write(save)
+        def remove(connection: Connection) -> None:
+            connection.execute(delete(changelog_images).where(changelog_images.c.changelog_id == changelog.id))
+            connection.execute(delete(public_changelogs).where(*mine))
+
+        await self._database.write(remove)
+
+    async def put_image(self, changelog: PublicChangelog, kind: ImageKind, image: Image | None, at: datetime) -> None:
+        """Write or delete a picture."""
+        await self._database.write(
+            lambda connection: put_image(connection, self._database.dialect, changelog.id, kind, image, at)
+        )
+
+    async def image(self, changelog: PublicChangelog, kind: ImageKind) -> Image | None:
+        """Read a picture."""
+        mark = changelog.image(kind)
+        query = select(changelog_images.c.content).where(
+            changelog_images.c.changelog_id == changelog.id, changelog_images.c.kind == kind.value
+        )
+        content = None if mark is None else await self._database.read(lambda connection: connection.scalar(query))
+        return None if mark is None or content is None else Image(mark=mark, content=content)
 
     async def posts(
         self,
         changelog: PublicChangelog,
         *,
         limit: int,
+        label: Label | None = None,
         month: Month | None = None,
         released: bool = False,
         before: PublishedPlace | None = None,
@@ -132,20 +149,37 @@ class SqlChangelogs:
             conditions.append(posts.c.release_tag.is_not(None))
         if before is not None:
             conditions.append(tuple_(*_PLACE) < tuple_(to_ms(before.occurred_at), before.id))
-        newest = literal_column(str(limit), Integer)
-        of_each = [
-            select(*_PLACE)
-            .where(_listed(changelog, kind), *conditions)
-            .order_by(*(each.desc() for each in _PLACE))
-            .limit(newest)
-            .subquery()
-            for kind in changelog.content_types
-        ]
-        together = union_all(*(select(each) for each in of_each)).subquery()
-        keys = select(together.c.id).order_by(together.c.occurred_at.desc(), together.c.id.desc()).limit(newest)
-        chosen = keys.subquery()
-        query = select(posts).join(chosen, posts.c.id == chosen.c.id).order_by(*(each.desc() for each in _PLACE))
+        query = self._newest(changelog, conditions, limit=limit, label=label)
         return [post_of(row) for row in await self._all(query)]
+
+    def _newest(
+        self,
+        changelog: PublicChangelog,
+        conditions: Sequence[ColumnElement[bool]],
+        *,
+        limit: int,
+        label: Label | None = None,
+        ascending: bool = False,
+    ) -> Select[*tuple[Any, ...]]:
+        """Build the question for the first posts of each type that is shown, and of those the first."""
+        chosen = _choosing(self._database.dialect, changelog, label)
+        first = literal_column(str(limit), Integer)
+
+        def order(table: FromClause) -> list[ColumnElement[Any]]:
+            columns = (table.c.occurred_at, table.c.id)
+            return [each.asc() if ascending else each.desc() for each in columns]
+
+        def of_type(kind: ContentType) -> FromClause:
+            within = select(*_PLACE, posts.c.facets).where(_listed(changelog, kind), *conditions).order_by(*order(posts))
+            if chosen is None:
+                return within.with_only_columns(*_PLACE).limit(first).subquery()
+            looked_at = within.limit(literal_column(str(LOOKED_AT), Integer)).subquery()
+            fitting = select(looked_at.c.occurred_at, looked_at.c.id).where(chosen(looked_at.c.facets))
+            return fitting.order_by(*order(looked_at)).limit(first).subquery()
+
+        together = union_all(*(select(of_type(kind)) for kind in changelog.content_types)).subquery()
+        keys = select(together.c.id).order_by(*order(together)).limit(first).subquery()
+        return select(posts).join(keys, posts.c.id == keys.c.id).order_by(*order(posts))
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
         """Read a post that is shown."""
@@ -154,10 +188,44 @@ class SqlChangelogs:
         post = post_of(found[0]) if found else None
         return post if post is not None and changelog.shows(post) else None
 
+    async def at_path(self, changelog: PublicChangelog, path: str) -> Post | None:
+        """Read a post by a path that it has or had."""
+        holder = select(post_paths.c.post_id).where(
+            post_paths.c.organization_id == changelog.organization_id, post_paths.c.path == path
+        )
+        found = await self._database.read(lambda connection: connection.scalar(holder))
+        return None if found is None else await self.post(changelog, found)
+
+    async def beside(self, changelog: PublicChangelog, post: Post) -> tuple[PostLine | None, PostLine | None]:
+        """Read the posts before and after a post."""
+        place = tuple_(to_ms(post.occurred_at), post.id)
+        older = self._newest(changelog, [tuple_(*_PLACE) < place], limit=1)
+        newer = self._newest(changelog, [tuple_(*_PLACE) > place], limit=1, ascending=True)
+        lines = [[PostLine.of(post_of(row)) for row in await self._all(query)] for query in (older, newer)]
+        return next(iter(lines[0]), None), next(iter(lines[1]), None)
+
+    async def address(self, *, limit: int) -> int:
+        """Address the posts of older versions."""
+        # Rows that another transaction changes are passed over: that one addresses them.
+        waiting = self._database.dialect.locking(select(posts).where(UNADDRESSED).limit(limit))
+
+        def work(connection: Connection) -> int:
+            found = [post_of(row) for row in connection.execute(waiting)]
+            # As the triggers do that count changes of posts, and before the paths: all wait in one order.
+            owners = sorted({post.organization_id for post in found})
+            counted = select(public_changelogs.c.id).where(public_changelogs.c.owner_id.in_(owners))
+            connection.execute(counted.order_by(public_changelogs.c.id).with_for_update(key_share=True)).all()
+            address(connection, self._database.dialect, found)
+            counted_once = update(public_changelogs).where(public_changelogs.c.owner_id.in_(owners))
+            connection.execute(counted_once.values(revision=public_changelogs.c.revision + 1))
+            return len(found)
+
+        return await self._database.write(work)
+
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
         """Read the lines of the posts that the post of a release contains."""
         query = (
-            select(*_PLACE, posts.c.title)
+            select(*_PLACE, posts.c.title, posts.c.path, posts.c.facets)
             .where(
                 posts.c.organization_id == changelog.organization_id,
                 posts.c.contained_in == post_id,
@@ -167,12 +235,15 @@ class SqlChangelogs:
             .order_by(*(each.desc() for each in _PLACE))
             .limit(limit)
         )
+        chosen = _choosing(self._database.dialect, changelog)
         return [
-            PostLine(id=row.id, title=row.title, occurred_at=from_ms(row.occurred_at)) for row in await self._all(query)
+            PostLine(id=row.id, title=row.title, occurred_at=from_ms(row.occurred_at), path=row.path)
+            for row in await self._all(query if chosen is None else query.where(chosen(posts.c.facets)))
         ]
 
     async def months(self, changelog: PublicChangelog) -> Sequence[Month]:
         """Read the first and the last time of an event, then ask for each month between them whether it has any."""
+        chosen = _choosing(self._database.dialect, changelog)
         ends = select(
             *(
                 select(end(posts.c.occurred_at)).where(_listed(changelog, kind)).scalar_subquery()
@@ -186,18 +257,23 @@ class SqlChangelogs:
             if not known:
                 return []
             asked = months_between(Month.of(min(known)), Month.of(max(known)))
-            having = {row.since for row in connection.execute(_having(changelog, asked))}
+            having = {row.since for row in connection.execute(_having(changelog, asked, chosen))}
             return [month for month in asked if to_ms(month.since) in having]
 
         return await self._database.read(read)
 
     async def exposure(self, changelog: PublicChangelog) -> Exposure:
-        """Count in parts, by the metadata alone."""
+        """Count in parts, by the metadata alone; posts of older versions are addressed first."""
+        while changelog.is_filtered and await self.address(limit=_PART) == _PART:
+            pass
+        chosen = _choosing(self._database.dialect, changelog)
 
         def count(connection: Connection) -> Exposure:
             number, repositories = 0, Counter[str]()
             for kind in changelog.content_types:
-                for metadata in _metadata(connection, changelog, kind):
+                shown = _shown(changelog, kind)
+                shown = shown if chosen is None else shown & chosen(posts.c.facets)
+                for metadata in _metadata(connection, shown):
                     number += 1
                     repositories.update(repositories_in(msgspec.json.decode(metadata) if metadata else None))
             return Exposure(posts=number, repositories=repositories)
@@ -212,30 +288,29 @@ class SqlChangelogs:
         last = await self._database.read(lambda connection: connection.scalar(query))
         return changelog.updated_at if last is None else max(changelog.updated_at, from_ms(last))
 
-    async def _changelog(self, key: Column[str], value: str) -> PublicChangelog | None:
-        found = await self._all(select(public_changelogs).where(key == value))
-        return _changelog(found[0]) if found else None
-
     async def _all(self, query: Select[*tuple[Any, ...]]) -> Sequence[AnyRow]:
         return await self._database.read(lambda connection: connection.execute(query).all())
 
 
-def _is_anothers(connection: Connection, changelog: PublicChangelog, *, is_new: bool) -> bool:
-    """Return whether another organization has or holds the slug, or, where it is new, is called so."""
-    owner, slug = changelog.organization_id, changelog.slug
-    having = [
-        select(table.c.organization_id).where(table.c.slug == slug, table.c.organization_id != owner)
-        for table in (public_changelogs, changelog_slugs)
-    ]
-    if is_new:
-        having.append(select(organizations.c.id).where(organizations.c.slug == slug, organizations.c.id != owner))
-    return any(connection.execute(each).first() is not None for each in having)
+def _choosing(dialect: Dialect, changelog: PublicChangelog, label: Label | None = None) -> _Chosen | None:
+    """Return what builds the condition on a post's facets; ``None``: the changelog shows every post."""
+    if label is None and not changelog.is_filtered:
+        return None
 
+    def chosen(facets: ColumnElement[Any]) -> ColumnElement[bool]:
+        conditions: list[ColumnElement[bool]] = []
+        if label is not None:
+            conditions.append(dialect.holds(facets, f"\nlabel:{label.value}\n"))
+        if changelog.scopes:
+            conditions.append(or_(*(dialect.holds(facets, f"\nscope:{folded(name)}\n") for name in changelog.scopes)))
+        if changelog.repositories:
+            others: ColumnElement[Any] = facets
+            for name in changelog.repositories:
+                others = func.replace(others, f"\nrepository:{folded(name)}\n", "\n")
+            conditions += [dialect.holds(facets, "\nrepository:"), ~dialect.holds(others, "\nrepository:")]
+        return and_(*conditions)
 
-def note_change(connection: Connection, organization_id: str, at: datetime) -> None:
-    """Have an organization's changelog, if it has one, say that it has changed: a post is gone, and cannot say so."""
-    mine = (public_changelogs.c.organization_id == organization_id, public_changelogs.c.updated_at < to_ms(at))
-    connection.execute(update(public_changelogs).where(*mine).values(updated_at=to_ms(at)))
+    return chosen
 
 
 def _shown(changelog: PublicChangelog, kind: ContentType) -> ColumnElement[bool]:
@@ -246,9 +321,9 @@ def _listed(changelog: PublicChangelog, kind: ContentType) -> ColumnElement[bool
     return _shown(changelog, kind) & posts.c.contained_in.is_(None)
 
 
-def _metadata(connection: Connection, changelog: PublicChangelog, kind: ContentType) -> Generator[str | None]:
-    """Read the metadata of every post of a type that is shown, part by part."""
-    query = select(*_PLACE, posts.c.source_metadata).where(_shown(changelog, kind)).order_by(*_PLACE).limit(_PART)
+def _metadata(connection: Connection, shown: ColumnElement[bool]) -> Generator[str | None]:
+    """Read the metadata of every post that is shown, part by part."""
+    query = select(*_PLACE, posts.c.source_metadata).where(shown).order_by(*_PLACE).limit(_PART)
     rows = connection.execute(query).all()
     while rows:
         yield from (row.source_metadata for row in rows)
@@ -256,42 +331,15 @@ def _metadata(connection: Connection, changelog: PublicChangelog, kind: ContentT
         rows = connection.execute(query.where(behind)).all() if len(rows) == _PART else ()
 
 
-def _having(changelog: PublicChangelog, asked: Sequence[Month]) -> Select[tuple[int]]:
-    """Make the statement that gives when those months begin that have anything."""
+def _having(changelog: PublicChangelog, asked: Sequence[Month], chosen: _Chosen | None) -> Select[tuple[int]]:
+    """Build the question when those months begin that have anything."""
     months = (
         values(column("since", BigInteger), column("until", BigInteger), name="months")
         .data([(to_ms(month.since), to_ms(month.until)) for month in asked])
         .cte("months")
     )
     within = (posts.c.occurred_at >= months.c.since, posts.c.occurred_at < months.c.until)
+    if chosen is not None:
+        within = (*within, chosen(posts.c.facets))
     any_of = (select(posts.c.id).where(_listed(changelog, kind), *within).exists() for kind in changelog.content_types)
     return select(months.c.since).where(or_(*any_of))
-
-
-def _row(changelog: PublicChangelog) -> dict[str, Any]:
-    return {
-        "organization_id": changelog.organization_id,
-        "slug": changelog.slug,
-        "title": changelog.title,
-        "description": changelog.description,
-        "product_url": changelog.product_url,
-        "content_types": json_of([kind.value for kind in changelog.content_types]),
-        "is_public": changelog.is_public,
-        "created_at": to_ms(changelog.created_at),
-        "updated_at": to_ms(changelog.updated_at),
-    }
-
-
-def _changelog(row: AnyRow) -> PublicChangelog:
-    return PublicChangelog(
-        organization_id=row.organization_id,
-        slug=row.slug,
-        title=row.title,
-        description=row.description,
-        product_url=row.product_url,
-        content_types=tuple(ContentType(kind) for kind in msgspec.json.decode(row.content_types)),
-        is_public=row.is_public,
-        created_at=from_ms(row.created_at),
-        updated_at=from_ms(row.updated_at),
-        revision=row.revision,
-    )

@@ -7,6 +7,7 @@ from attrs import frozen
 from sqlalchemy import Connection, Update, bindparam, case, delete, select, update
 
 from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.addressing import address
 from contentsvc_adapters.sql.containment import contain, hold, note_released
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.outgoing.telling import tell
@@ -76,6 +77,7 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]
         connection.execute(_SKIPPED, {"ids": unwritten})
     posts_written = [ending.post for ending in ours.values() if ending.post.id in written]
     tell(connection, dialect, [each for post in posts_written for each in post_written(post)])
+    address(connection, dialect, [post for post in posts_written if post.published_at is not None])
     return [_completion(ending, ours, written) for ending in endings]
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, final
 
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, select, tuple_, update
 
-from contentsvc_adapters.sql import containment, rows
+from contentsvc_adapters.sql import addressing, containment, rows
 from contentsvc_adapters.sql.counts import POSTS
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import context_records, events, posts, told_once
@@ -199,6 +199,9 @@ class SqlPostLibrary:
             if connection.execute(changing).rowcount:
                 if moves:
                     containment.contain_again(connection, post.organization_id, post.id)
+                if post.published_at is not None:
+                    row = connection.execute(select(posts).where(*mine)).one()
+                    addressing.address(connection, self._database.dialect, [rows.post_of(row)])
                 if publishes:
                     from contentsvc_adapters.sql.outgoing.telling import tell  # noqa: PLC0415  # a list needs none
                     from contentsvc_core.outgoing.events import post_published  # noqa: PLC0415  # as above
@@ -232,8 +235,9 @@ class SqlPostLibrary:
                 if removed.once_key is not None:
                     connection.execute(told, {"organization_id": organization_id, "once_key": removed.once_key})
                 containment.contain_again(connection, organization_id, post_id, is_gone=True)
+                addressing.forget(connection, post_id)
                 if at is not None:
-                    from contentsvc_adapters.sql.changelogs import note_change  # noqa: PLC0415  # a list needs none
+                    from contentsvc_adapters.sql.changelog_rows import note_change  # noqa: PLC0415  # a list needs none
 
                     note_change(connection, organization_id, at)
                 done = True

@@ -285,4 +285,5 @@ def post_of(row: AnyRow) -> Post:
         release_tag=row.release_tag,
         occurred_at=from_ms(row.created_at if row.occurred_at is None else row.occurred_at),
         contained_in=row.contained_in,
+        path=row.path,
     )

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Final, final
 
-from attrs import Factory, frozen
+from attrs import Factory, field, frozen
 
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.timestamps import iso_ms
@@ -60,6 +60,9 @@ class Post:
     #: For the post of a push: the id of the published post of the release that contains the push, of the same type of
     #: content. The stores keep it in step (:meth:`~contentsvc_core.ports.RunLedger.complete`).
     contained_in: str | None = None
+    #: The readable part of the post's address (:mod:`~contentsvc_core.content.public.paths`); ``None``: it has none yet.
+    #: The stores set it when the post is published, and when its title changes.
+    path: str | None = field(default=None, eq=False)
 
     def __attrs_post_init__(self) -> None:
         if self.status is PostStatus.PUBLISHED and self.published_at is None:

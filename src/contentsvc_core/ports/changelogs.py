@@ -5,41 +5,62 @@ from datetime import datetime
 from typing import Protocol
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, InvalidChangelog, PublicChangelog
+from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog
+from contentsvc_core.content.public.facets import Label
+from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import PostLine
 
 
 class Changelogs(Protocol):
-    """The public changelogs, at most one of each organization, and the posts that they show.
+    """The public changelogs of organizations, and the posts that they show.
 
-    A changelog says itself whose it is: what is asked by it shows that organization's posts, and those alone that
-    :meth:`~contentsvc_core.content.public.changelogs.PublicChangelog.shows` allows. Whether it is public now is not
-    asked here. What a call reads does not grow with the number of posts, but for :meth:`exposure`.
+    A changelog names its organization: a question by a changelog is answered with that organization's posts, and those
+    alone that :meth:`~contentsvc_core.content.public.changelogs.PublicChangelog.shows` allows. Whether the changelog is
+    public now is not asked here. What a call reads does not grow with the number of posts, but for :meth:`exposure`
+    and, in a changelog that shows only some repositories or scopes, for :meth:`months`.
     """
 
     async def of(self, organization_id: str) -> PublicChangelog | None:
-        """Find an organization's changelog; ``None``: it has set up none."""
+        """Return the first changelog of an organization; ``None``: it has set up none."""
+        ...
+
+    async def all_of(self, organization_id: str) -> Sequence[PublicChangelog]:
+        """List the changelogs of an organization that are set up, oldest first."""
         ...
 
     async def named(self, slug: str) -> PublicChangelog | None:
-        """Find the changelog that has a slug, or whose organization holds it from before; public or not.
+        """Return the changelog that has a slug, or had it while it was public; public or not now.
 
         The caller compares the slug: a changelog with another slug has moved there.
         """
         ...
 
     async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> InvalidChangelog | None:
-        """Store an organization's changelog in place of the one that it has. With an answer, nothing was written.
+        """Store a changelog in place of the one with its id. With an answer, nothing was written.
 
         A slug that is or was public is held by its organization for good. ``SLUG_TAKEN``: another organization holds
-        the slug, has it now, or is itself called so. Of any number of organizations that ask for a slug at once, one
-        gets it. An organization holds ``at_most`` slugs.
+        the slug, has it now, or is itself called so. ``SLUG_USED``: another changelog of the organization has the slug,
+        or had it while it was public. Of any number of requests for a slug at once, one gets it. An organization holds
+        ``at_most`` slugs, and has at most ``MAX_CHANGELOGS`` changelogs. The pictures of a changelog stay.
 
         Raises:
             Unstorable: There is no such organization.
         """
+        ...
+
+    async def remove(self, changelog: PublicChangelog) -> None:
+        """Delete a changelog and its pictures; its slugs stay its organization's, and lead nowhere."""
+        ...
+
+    async def put_image(self, changelog: PublicChangelog, kind: ImageKind, image: Image | None, at: datetime) -> None:
+        """Store a picture of a changelog that is set up, in place of the one of its kind; ``None``: delete it."""
+        ...
+
+    async def image(self, changelog: PublicChangelog, kind: ImageKind) -> Image | None:
+        """Return a picture of a changelog."""
         ...
 
     async def posts(
@@ -47,6 +68,7 @@ class Changelogs(Protocol):
         changelog: PublicChangelog,
         *,
         limit: int,
+        label: Label | None = None,
         month: Month | None = None,
         released: bool = False,
         before: PublishedPlace | None = None,
@@ -61,6 +83,8 @@ class Changelogs(Protocol):
         Args:
             changelog: The changelog.
             limit: The largest number of posts.
+            label: Only posts with this label. Where only some posts are asked for, by this or by the changelog's
+                repositories and scopes, they are looked for among the newest 5,000 of each type from ``before`` on.
             month: Only posts whose events happened in this month.
             released: Only posts that announce a release.
             before: Only posts behind this place: the next part of a list that ended there.
@@ -69,6 +93,21 @@ class Changelogs(Protocol):
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
         """Return a post that a changelog shows, listed or contained in the post of a release."""
+        ...
+
+    async def at_path(self, changelog: PublicChangelog, path: str) -> Post | None:
+        """Return the post that a changelog shows and that has a path, or had it before its title changed."""
+        ...
+
+    async def beside(self, changelog: PublicChangelog, post: Post) -> tuple[PostLine | None, PostLine | None]:
+        """Return the listed posts before and after a post: the next older one, and the next newer one."""
+        ...
+
+    async def address(self, *, limit: int) -> int:
+        """Give published posts that have none their path, and what they are found by; return the number of posts.
+
+        Posts get both when they are published. This is for posts of older versions.
+        """
         ...
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:

@@ -1,43 +1,109 @@
-"""An organization's public changelog: what it is called, what it shows, and whether it is there (decision 0023)."""
+"""The public changelogs of an organization: how they are set up, and what they make public (decisions 0023, 0050)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.public.changelogs import Exposure, InvalidChangelog, PublicChangelog, changed_changelog
+from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog, first_id
+from contentsvc_core.content.public.changes import changed_changelog
+from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.content.public.images import Image, ImageKind, read_image
 from contentsvc_core.organizations import Organization
-from contentsvc_core.ports import Changelogs, Clock
+from contentsvc_core.ports import Changelogs, Clock, IdSource
 
-#: How many posts a preview shows: enough to recognize whose they are, on a terminal as well.
-PREVIEW_LENGTH: Final = 5
+#: How many posts a preview shows: enough to recognize what is among them, on a terminal as well.
+PREVIEW_LENGTH: Final = 10
+#: A further changelog has no name that could be taken from elsewhere.
+_UNNAMED: Final = InvalidChangelog(reason="slug and title must be named for a new changelog")
 
 
 @final
 class ChangelogEditor:
     """Changes public changelogs."""
 
-    def __init__(self, changelogs: Changelogs, clock: Clock) -> None:
+    def __init__(self, changelogs: Changelogs, clock: Clock, ids: IdSource) -> None:
         """Take the ports."""
         self._changelogs = changelogs
         self._clock = clock
+        self._ids = ids
 
     async def standing(self, organization: Organization) -> PublicChangelog:
-        """Give how an organization's changelog stands; one that was never set up is off."""
+        """Return an organization's first changelog; before it is set up, it is off."""
         found = await self._changelogs.of(organization.id)
         return PublicChangelog.first(organization, self._clock.now()) if found is None else found
 
-    async def preview(self, organization: Organization) -> tuple[Exposure, Sequence[Post]]:
-        """Return what becomes public when the changelog is switched on: the counts, and the newest posts."""
-        standing = await self.standing(organization)
-        newest = await self._changelogs.posts(standing, limit=PREVIEW_LENGTH)
-        return await self._changelogs.exposure(standing), newest
+    async def all_of(self, organization: Organization) -> Sequence[PublicChangelog]:
+        """List an organization's changelogs, the first one first, set up or not."""
+        found = await self._changelogs.all_of(organization.id)
+        first = next((each for each in found if each.is_first), None) or await self.standing(organization)
+        return [first, *(each for each in found if not each.is_first)]
 
-    async def change(self, organization: Organization, given: Mapping[str, Any]) -> PublicChangelog | InvalidChangelog:
+    async def find(self, organization: Organization, name: str | None) -> PublicChangelog | None:
+        """Return an organization's changelog by its id or its slug, the first one without a name."""
+        if name in {None, first_id(organization.id)}:
+            return await self.standing(organization)
+        return next((each for each in await self.all_of(organization) if name in {each.id, each.slug}), None)
+
+    async def create(
+        self, organization: Organization, given: Mapping[str, Any]
+    ) -> PublicChangelog | InvalidChangelog:
+        """Set up one more changelog; ``slug`` and ``title`` have to be given."""
+        if not {"slug", "title"} <= given.keys():
+            return _UNNAMED
+        now = self._clock.now()
+        new = PublicChangelog(
+            id=self._ids.mint("chl_"), organization_id=organization.id, slug="", title="", created_at=now, updated_at=now
+        )
+        return await self._change(new, given)
+
+    async def preview(
+        self, organization: Organization, standing: PublicChangelog | None = None
+    ) -> tuple[Exposure, Sequence[Post]]:
+        """Return what becomes public when a changelog is switched on: the counts, and the newest posts."""
+        shown = await self.standing(organization) if standing is None else standing
+        exposure = await self._changelogs.exposure(shown)
+        return exposure, await self._changelogs.posts(shown, limit=PREVIEW_LENGTH)
+
+    async def change(
+        self, organization: Organization, given: Mapping[str, Any], standing: PublicChangelog | None = None
+    ) -> PublicChangelog | InvalidChangelog:
         """Change fields, named as :class:`~contentsvc_core.content.public.changelogs.PublicChangelog` names them.
 
-        What is not given stays as it is.
+        Args:
+            organization: Whose changelog.
+            given: The new values; a field that is not given stays.
+            standing: The changelog; ``None``: the first one.
         """
-        standing = await self.standing(organization)
+        return await self._change(await self.standing(organization) if standing is None else standing, given)
+
+    async def set_image(
+        self, standing: PublicChangelog, kind: ImageKind, content: bytes | None
+    ) -> PublicChangelog | InvalidChangelog:
+        """Store a picture in place of the one of its kind, or delete it."""
+        image = None if content is None else read_image(kind, content)
+        if isinstance(image, InvalidChangelog):
+            return image
+        # A first changelog that was never set up has no row yet.
+        known = {each.id for each in await self._changelogs.all_of(standing.organization_id)}
+        refused = None if standing.id in known else await self._changelogs.save(standing)
+        if refused is not None:
+            return refused
+        await self._changelogs.put_image(standing, kind, image, self._clock.now())
+        found = await self._changelogs.all_of(standing.organization_id)
+        return next((each for each in found if each.id == standing.id), standing)
+
+    async def image(self, standing: PublicChangelog, kind: ImageKind) -> Image | None:
+        """Return a picture of a changelog."""
+        return await self._changelogs.image(standing, kind)
+
+    async def remove(self, standing: PublicChangelog) -> InvalidChangelog | None:
+        """Delete a changelog that is not the first one of its organization."""
+        if standing.is_first:
+            return InvalidChangelog(reason="id is that of the first changelog: hide it, it cannot be deleted")
+        await self._changelogs.remove(standing)
+        return None
+
+    async def _change(self, standing: PublicChangelog, given: Mapping[str, Any]) -> PublicChangelog | InvalidChangelog:
         changed = changed_changelog(standing, given, at=self._clock.now())
         if isinstance(changed, InvalidChangelog):
             return changed

@@ -8,7 +8,8 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.public.changelogs import Exposure, InvalidChangelog, PublicChangelog
+from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog
+from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_http.dashboard.choices import content_choices, named
 from contentsvc_http.dashboard.context import Dashboard

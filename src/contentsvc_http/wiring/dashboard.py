@@ -51,7 +51,7 @@ def open_dashboard(  # noqa: PLR0913  # its parts are the process's own
         runs=stores.ledger,
         run_memory=stores.run_memory,
         contexts=stores.contexts,
-        changelogs=ChangelogEditor(stores.changelogs, clock),
+        changelogs=ChangelogEditor(stores.changelogs, clock, ids),
         style_previews=StylePreviews(Briefs(stores.contexts, stores.brands), stores.search, asyncio.to_thread),
         nudge=nudge,
         renderer=SafeMarkdown(),

@@ -1,7 +1,15 @@
 """The tables. Points in time are milliseconds since the epoch, JSON is text that this package wrote itself."""
 
 from contentsvc_adapters.sql.schema.columns import metadata
-from contentsvc_adapters.sql.schema.content import changelog_slugs, posts, public_changelogs, released_pushes, told_once
+from contentsvc_adapters.sql.schema.content import (
+    changelog_images,
+    changelog_slugs,
+    post_paths,
+    posts,
+    public_changelogs,
+    released_pushes,
+    told_once,
+)
 from contentsvc_adapters.sql.schema.deliveries import claims, context_records, events, log_entries
 from contentsvc_adapters.sql.schema.directory import (
     api_keys,
@@ -23,6 +31,7 @@ from contentsvc_adapters.sql.schema.work import executors, job_events, jobs, run
 __all__ = [
     "api_keys",
     "brand_identities",
+    "changelog_images",
     "changelog_slugs",
     "claims",
     "context_records",
@@ -36,6 +45,7 @@ __all__ = [
     "metadata",
     "organizations",
     "post_counts",
+    "post_paths",
     "posts",
     "public_changelogs",
     "rate_windows",

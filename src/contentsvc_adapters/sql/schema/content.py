@@ -13,6 +13,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 from contentsvc_adapters.sql.schema.columns import KEY, metadata, organization, partial_index
@@ -55,6 +56,10 @@ posts: Final = Table(
     Column("push_id", KEY),
     # The published post of the release that contains that push. Kept in step by `containment`.
     Column("contained_in", KEY),
+    # Its readable address in public changelogs, and what it is found by there: lines of `kind:name`, with a line feed
+    # at both ends. NULL: never published, or not looked at yet. Kept in step by `addressing`.
+    Column("path", KEY),
+    Column("facets", KEY),
     UniqueConstraint("organization_id", "once_key"),
     Index(None, "organization_id", "created_at", "id"),
     # With the filters of the list, so that posts which are passed over are not read.
@@ -67,8 +72,14 @@ posts: Final = Table(
 _LISTED: Final = (posts.c.status == "published") & posts.c.contained_in.is_(None)
 partial_index(
     "ix_posts_listed",
-    *(posts.c.organization_id, posts.c.content_type, posts.c.occurred_at, posts.c.id),
+    # With the facets: posts that a filter passes over are not read.
+    *(posts.c.organization_id, posts.c.content_type, posts.c.occurred_at, posts.c.id, posts.c.facets),
     where=_LISTED,
+)
+partial_index(
+    "ix_posts_unaddressed",
+    *(posts.c.organization_id, posts.c.id),
+    where=posts.c.published_at.is_not(None) & posts.c.path.is_(None),
 )
 partial_index(
     "ix_posts_released",
@@ -98,10 +109,24 @@ released_pushes: Final = Table(
     sqlite_with_rowid=False,
 )
 
+# The paths that posts have or had, so that links to them lead on.
+post_paths: Final = Table(
+    "post_paths",
+    metadata,
+    organization(),
+    Column("path", KEY, nullable=False),
+    Column("post_id", KEY, nullable=False, index=True),
+    PrimaryKeyConstraint("organization_id", "path"),
+    sqlite_with_rowid=False,
+)
+
 public_changelogs: Final = Table(
     "public_changelogs",
     metadata,
-    Column("organization_id", KEY, ForeignKey("organizations.id"), primary_key=True),
+    Column("id", KEY, primary_key=True),
+    Column("owner_id", KEY, ForeignKey("organizations.id"), nullable=False, index=True),
+    # Of an organization's first changelog, else NULL: nodes of the version before know one changelog by it.
+    Column("organization_id", KEY, ForeignKey("organizations.id"), unique=True),
     Column("slug", KEY, nullable=False, unique=True),
     Column("title", Text, nullable=False),
     Column("description", Text, nullable=False),
@@ -114,6 +139,23 @@ public_changelogs: Final = Table(
     # Counts the changes of this row and of posts that are or were public. Triggers, which the migrations make, count
     # the posts: so a change by a node of another version counts, too.
     Column("revision", BigInteger, nullable=False, server_default="0"),
+    # JSON lists; NULL: an empty one.
+    Column("repositories", Text),
+    Column("scopes", Text),
+    Column("accent", Text),
+    Column("header_links", Text),
+    # Everything about the pictures but their bytes.
+    Column("images", Text),
+    Column("show_details", Boolean, nullable=False, server_default=false()),
+)
+
+changelog_images: Final = Table(
+    "changelog_images",
+    metadata,
+    Column("changelog_id", KEY, ForeignKey("public_changelogs.id", ondelete="CASCADE"), nullable=False),
+    Column("kind", KEY, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("changelog_id", "kind"),
 )
 
 # The slugs under which a changelog is or was public: each belongs to its organization for good.
@@ -122,4 +164,6 @@ changelog_slugs: Final = Table(
     metadata,
     Column("slug", KEY, primary_key=True),
     organization(index=True),
+    # The changelog that had it; NULL: the first one. A changelog that was deleted stays named.
+    Column("changelog_id", KEY),
 )

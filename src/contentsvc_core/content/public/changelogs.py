@@ -1,25 +1,22 @@
-"""An organization's public changelog: its values, what may be changed of it, and what it shows (decision 0023)."""
+"""The public changelogs of an organization: their values, and what they show (decisions 0023 and 0050)."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final, Self, cast, final
-from urllib.parse import urlsplit
+from typing import Any, Final, Self, final
 
-from attrs import evolve, field, frozen
+from attrs import Factory, field, frozen
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.identifiers import is_slug
+from contentsvc_core.content.public.facets import facets_of, folded
+from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.content.public.images import ImageKind, ImageMark
 from contentsvc_core.organizations import Organization
-from contentsvc_core.text import has_controls, one_line
 
 SLUG_LIMIT: Final = 63
-TITLE_LIMIT: Final = 100
-DESCRIPTION_LIMIT: Final = 300
-URL_LIMIT: Final = 2_000
 #: What is shown unless somebody chooses: what is written for readers of the product, and for nobody's timeline.
 DEFAULT_TYPES: Final = (ContentType.CHANGELOG, ContentType.BLOG_POST)
-_HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?", re.ASCII)
+#: The most changelogs of an organization: one for each product, and each has an address of its own.
+MAX_CHANGELOGS: Final = 10
 
 
 def _by_name(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
@@ -30,12 +27,33 @@ def _known_order(types: tuple[ContentType, ...]) -> tuple[ContentType, ...]:
     return tuple(kind for kind in ContentType if kind in types)
 
 
+def _by_kind(images: Iterable[ImageMark]) -> tuple[ImageMark, ...]:
+    return tuple(sorted(images, key=lambda image: image.kind.value))
+
+
+@final
+@frozen(kw_only=True)
+class HeaderLink:
+    """A link in the header of a changelog's pages."""
+
+    label: str
+    #: ``http`` or ``https``.
+    url: str
+
+
+def first_id(organization_id: str) -> str:
+    """Return the id of an organization's first changelog; nothing is minted, so that it always has one."""
+    return f"chl_{organization_id.removeprefix('org_')}"
+
+
 @final
 @frozen(kw_only=True)
 class PublicChangelog:
-    """What everybody may read of an organization's published posts, under which name, and whether at all."""
+    """A public changelog: which published posts of an organization it shows, under which name, and whether at all."""
 
     organization_id: str
+    #: Without another one, that of the first changelog of the organization.
+    id: str = Factory(lambda self: first_id(self.organization_id), takes_self=True)
     #: Names it in addresses, ``/changelog/{slug}``; unique over all organizations. Once public, it is theirs for good.
     slug: str
     #: One line of 1 to 100 characters.
@@ -46,6 +64,17 @@ class PublicChangelog:
     product_url: str | None = None
     #: The posts of these types are shown; one at least, each once.
     content_types: tuple[ContentType, ...] = field(converter=_known_order, default=DEFAULT_TYPES)
+    #: ``owner/name``: posts about other repositories, also beside these, are not shown; empty: all are.
+    repositories: tuple[str, ...] = ()
+    #: Scopes of commits and names of packages, in lower case: posts with one of them are shown; empty: all are.
+    scopes: tuple[str, ...] = ()
+    #: ``rrggbb``; ``None``: the default colour.
+    accent: str | None = None
+    header_links: tuple[HeaderLink, ...] = ()
+    #: The store keeps their bytes, and sets these.
+    images: tuple[ImageMark, ...] = field(converter=_by_kind, default=())
+    #: Whether pages and feeds show hashes of commits, contributors and internal changes, where posts have them.
+    show_details: bool = False
     #: Off: its addresses lead to the same page as unknown ones.
     is_public: bool = False
     created_at: datetime
@@ -56,7 +85,7 @@ class PublicChangelog:
 
     @classmethod
     def first(cls, organization: Organization, at: datetime) -> Self:
-        """Give the changelog of an organization that has set up none: named as the organization is, and off."""
+        """Return the first changelog of an organization as it is before it is set up: named as the organization, off."""
         return cls(
             organization_id=organization.id,
             slug=organization.slug[:SLUG_LIMIT].strip("-"),
@@ -65,14 +94,37 @@ class PublicChangelog:
             updated_at=at,
         )
 
+    @property
+    def is_first(self) -> bool:
+        """Return whether this is the first changelog of its organization, which cannot be deleted."""
+        return self.id == first_id(self.organization_id)
+
+    @property
+    def is_filtered(self) -> bool:
+        """Return whether the changelog shows only posts of some repositories or scopes."""
+        return bool(self.repositories or self.scopes)
+
+    def image(self, kind: ImageKind) -> ImageMark | None:
+        """Return the picture of a kind; ``None``: the changelog has none."""
+        return next((image for image in self.images if image.kind is kind), None)
+
     def shows(self, post: Post) -> bool:
-        """Tell whether readers of this changelog may see a post."""
+        """Return whether readers of this changelog may see a post."""
         return (
             post.organization_id == self.organization_id
             and post.status is PostStatus.PUBLISHED
             and post.published_at is not None
             and post.content_type in self.content_types
+            and (not self.is_filtered or self._chooses(post))
         )
+
+    def _chooses(self, post: Post) -> bool:
+        facets = facets_of(post)
+        named = {facet for facet in facets if facet.startswith("repository:")}
+        # A summary of several repositories may tell of one that is not public.
+        if self.repositories and not (named and named <= {f"repository:{folded(name)}" for name in self.repositories}):
+            return False
+        return not self.scopes or any(f"scope:{folded(name)}" in facets for name in self.scopes)
 
     def lists(self, post: Post) -> bool:
         """Return whether the lists and feeds of this changelog have a post: a release stands for what it contains."""
@@ -90,19 +142,18 @@ class Exposure:
     repositories: tuple[tuple[str, int], ...] = field(converter=_by_name)
 
 
-@final
-@frozen(kw_only=True)
-class InvalidChangelog:
-    """A change that cannot be; the reason is for who has asked, and begins with the field's name on the wire."""
-
-    reason: str
-
-
 #: The most slugs of an organization that are or were public. Each is held for good: without a bound, one organization
-#: could hold every name.
-MAX_SLUGS: Final = 10
+#: could hold every name. Ten changelogs may each change theirs twice.
+MAX_SLUGS: Final = 30
 #: The one answer for every slug that is another organization's, so that it reveals no changelog that is off.
 SLUG_TAKEN: Final = InvalidChangelog(reason="slug is not available: choose another one")
+#: Links to the other changelog would lead to this one.
+SLUG_USED: Final = InvalidChangelog(
+    reason="slug is or was the address of another changelog of yours: choose another one"
+)
+TOO_MANY_CHANGELOGS: Final = InvalidChangelog(
+    reason=f"slug cannot be added: an organization has at most {MAX_CHANGELOGS} changelogs"
+)
 
 
 def too_many_slugs(at_most: int = MAX_SLUGS) -> InvalidChangelog:
@@ -117,90 +168,20 @@ def public_slugs(standing: PublicChangelog | None, changed: PublicChangelog) -> 
     return {each.slug for each in (standing, changed) if each is not None and each.is_public}
 
 
-def changed_changelog(
-    standing: PublicChangelog, given: Mapping[str, Any], *, at: datetime
-) -> PublicChangelog | InvalidChangelog:
-    """Check what is to be changed, and give what a changelog becomes.
-
-    Args:
-        standing: How it stands.
-        given: New values by the attributes of :class:`PublicChangelog`: texts, a tuple of types, ``is_public``.
-        at: When.
-    """
-    values: dict[str, Any] = {}
-    for attribute, value in given.items():
-        read = _read(attribute, value)
-        if isinstance(read, InvalidChangelog):
-            return read
-        values[attribute] = read
-    # Later than the change before, whatever the clock says: who has the page asks whether it has changed since.
-    return evolve(standing, **values, updated_at=max(at, standing.updated_at))
-
-
-def _read(attribute: str, value: object) -> object | InvalidChangelog:
-    match attribute, value:
-        case "slug", str():
-            return _slug(value)
-        case "title", str():
-            return _line("title", value, 1, TITLE_LIMIT)
-        case "description", str():
-            return _line("description", value, 0, DESCRIPTION_LIMIT)
-        case "product_url", None | str():
-            return _address(value or "")
-        case "content_types", ():
-            return InvalidChangelog(reason="contentTypes must name one type of content at least")
-        case "content_types", tuple():
-            return cast("tuple[ContentType, ...]", value)
-        case "is_public", bool():
-            return value
-        case _:
-            return InvalidChangelog(reason=f"{attribute} has a value that it cannot have")
-
-
-def _slug(text: str) -> str | InvalidChangelog:
-    if is_slug(text) and len(text) <= SLUG_LIMIT:
-        return text
-    shown = one_line(text, SLUG_LIMIT)
-    return InvalidChangelog(
-        reason=f"slug must be 1 to {SLUG_LIMIT} of a-z, 0-9 and inner hyphens, which '{shown}' is not"
-    )
-
-
-def _address(text: str) -> str | InvalidChangelog | None:
-    address = text.strip()
-    if not address:
-        return None
-    return address if _is_address(address) else InvalidChangelog(reason=_NO_ADDRESS)
-
-
-_NO_ADDRESS: Final = f"productUrl must be an http or https address of at most {URL_LIMIT:,} characters"
-
-
-def _line(name: str, text: str, least: int, limit: int) -> str | InvalidChangelog:
-    line = one_line(text, 2 * max(len(text), 1))
-    if not least <= len(line) <= limit:
-        return InvalidChangelog(reason=f"{name} must have {f'{least} to' if least else 'at most'} {limit} characters")
-    return line
-
-
-def _is_address(text: str) -> bool:
-    if len(text) > URL_LIMIT or has_controls(text) or " " in text or "\\" in text:
-        return False
-    try:
-        parts = urlsplit(text)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
-        return False
-    return parts.scheme in {"http", "https"} and "@" not in parts.netloc and _HOST.fullmatch(host) is not None
-
-
 def changelog_body(changelog: PublicChangelog) -> dict[str, Any]:
-    """Give a changelog's fields, as programs are told them."""
+    """Return a changelog's fields, as programs are told them."""
     return {
+        "id": changelog.id,
         "slug": changelog.slug,
         "title": changelog.title,
         "description": changelog.description,
         "productUrl": changelog.product_url,
         "contentTypes": [kind.value for kind in changelog.content_types],
+        "repositories": list(changelog.repositories),
+        "scopes": list(changelog.scopes),
+        "accent": None if changelog.accent is None else f"#{changelog.accent}",
+        "headerLinks": [{"label": link.label, "url": link.url} for link in changelog.header_links],
+        "images": {image.kind.value: image.digest for image in changelog.images},
+        "showDetails": changelog.show_details,
         "isPublic": changelog.is_public,
     }

@@ -7,6 +7,8 @@ from uuid import UUID, uuid5
 from attrs import frozen
 
 from contentsvc_core.content.posts import Post
+from contentsvc_core.content.public.facets import Label
+from contentsvc_core.content.public.images import ImageMark
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.releases import PostLine
 
@@ -59,8 +61,17 @@ class ChangelogLinks:
         return f"{self.home}/{month.written}"
 
     def post(self, post: Post | PostLine) -> str:
-        """Return the address of a post's page."""
-        return f"{self.home}/posts/{quote(post.id, safe='')}"
+        """Return the address of a post's page: the readable one, once the post has it."""
+        path = f"posts/{quote(post.id, safe='')}" if post.path is None else quote(post.path)
+        return f"{self.home}/{path}"
+
+    def image(self, image: ImageMark) -> str:
+        """Return the address of a picture: another picture has another address."""
+        return f"{self.home}/images/{image.kind.value}?v={image.digest}"
+
+    def labelled(self, label: Label) -> str:
+        """Return the page of the posts that have a label."""
+        return f"{self.home}?label={label.value}"
 
 
 def permanent_id(name: str) -> str:

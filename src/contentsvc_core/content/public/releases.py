@@ -28,11 +28,12 @@ class PostLine:
     id: str
     title: str
     occurred_at: datetime
+    path: str | None = field(default=None, eq=False)
 
     @classmethod
     def of(cls, post: Post) -> Self:
         """Return the line of a post."""
-        return cls(id=post.id, title=post.title, occurred_at=post.occurred_at)
+        return cls(id=post.id, title=post.title, occurred_at=post.occurred_at, path=post.path)
 
 
 def repositories_in(metadata: Mapping[str, Any] | None) -> tuple[str, ...]:

@@ -1,0 +1,50 @@
+"""The paths and the facets of published posts.
+
+They are set in the transaction that publishes a post or changes its title. A path that a post had stays its own: links
+to it lead on.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import Connection, bindparam, delete, select, update
+
+from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.schema import post_paths, posts
+from contentsvc_core.content.posts import Post
+from contentsvc_core.content.public.facets import facets_of
+from contentsvc_core.content.public.paths import post_paths as paths_for
+
+#: Posts that were published and have no path.
+UNADDRESSED: Final = posts.c.published_at.is_not(None) & posts.c.path.is_(None)
+_HOLDER: Final = select(post_paths.c.post_id).where(
+    post_paths.c.organization_id == bindparam("owner"), post_paths.c.path == bindparam("path")
+)
+_SETTING: Final = update(posts).where(posts.c.id == bindparam("post"))
+
+
+def address(connection: Connection, dialect: Dialect, published: Sequence[Post]) -> None:
+    """Give posts their paths and their facets; each gets the first of its paths that no other post has or had."""
+    # Last in its transaction: who waits here holds nothing that the holder of the lock waits for.
+    for owner in sorted({post.organization_id for post in published}):
+        dialect.hold(connection, f"paths/{owner}")
+    for post in published:
+        values = {"path": _path(connection, post), "facets": "".join(f"\n{each}" for each in facets_of(post)) + "\n"}
+        connection.execute(_SETTING.values(values), {"post": post.id})
+
+
+def forget(connection: Connection, post_id: str) -> None:
+    """Free the paths of a post that is deleted."""
+    connection.execute(delete(post_paths).where(post_paths.c.post_id == post_id))
+
+
+def _path(connection: Connection, post: Post) -> str:
+    for path in paths_for(post):
+        holder = connection.scalar(_HOLDER, {"owner": post.organization_id, "path": path})
+        if holder is None:
+            connection.execute(
+                post_paths.insert().values(organization_id=post.organization_id, path=path, post_id=post.id)
+            )
+        if holder in {None, post.id}:
+            return path
+    raise AssertionError

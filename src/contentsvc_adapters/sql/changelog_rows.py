@@ -1,0 +1,190 @@
+"""The rows of public changelogs: how they are written, and who holds which slug."""
+
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import Connection, bindparam, delete, select, update
+
+from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.row import AnyRow, json_of
+from contentsvc_adapters.sql.schema import changelog_images, changelog_slugs, organizations, public_changelogs
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.public.changelogs import (
+    MAX_CHANGELOGS,
+    SLUG_TAKEN,
+    SLUG_USED,
+    TOO_MANY_CHANGELOGS,
+    HeaderLink,
+    PublicChangelog,
+    first_id,
+    public_slugs,
+    too_many_slugs,
+)
+from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.content.public.images import Image, ImageKind, ImageMark
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.timestamps import from_ms, to_ms
+
+_STANDING: Final = select(public_changelogs).where(public_changelogs.c.id == bindparam("changelog"))
+_HELD: Final = select(changelog_slugs.c.slug, changelog_slugs.c.changelog_id).where(
+    changelog_slugs.c.organization_id == bindparam("owner")
+)
+_OWN: Final = select(public_changelogs.c.id, public_changelogs.c.slug).where(
+    public_changelogs.c.owner_id == bindparam("owner")
+)
+
+
+def save_changelog(
+    connection: Connection, dialect: Dialect, changelog: PublicChangelog, *, at_most: int
+) -> InvalidChangelog | None:
+    """Write a changelog, unless its slug is not to be had.
+
+    Raises:
+        Unstorable: There is no such organization.
+    """
+    owner = changelog.organization_id
+    # Changes of one organization come one after the other, and so do requests for one slug.
+    locking = select(organizations.c.id).where(organizations.c.id == owner)
+    if connection.execute(locking.with_for_update(key_share=True)).first() is None:
+        message = f"there is no organization '{owner}'"
+        raise Unstorable(message)
+    dialect.hold(connection, f"changelog/{changelog.slug}")
+    found = connection.execute(_STANDING, {"changelog": changelog.id}).first()
+    standing = None if found is None else changelog_of(found)
+    own = {row.id: row.slug for row in connection.execute(_OWN, {"owner": owner})}
+    # NULL is the first one's: nodes of older versions know no other.
+    held = {row.slug: row.changelog_id or first_id(owner) for row in connection.execute(_HELD, {"owner": owner})}
+    if standing is None and len(own) >= MAX_CHANGELOGS:
+        return TOO_MANY_CHANGELOGS
+    if _is_anothers(connection, changelog, is_new=changelog.slug not in {*held, *own.values()}):
+        return SLUG_TAKEN
+    holder = held.get(changelog.slug)
+    if any(id_ != changelog.id and changelog.slug == slug for id_, slug in own.items()) or (
+        holder in own and holder != changelog.id
+    ):
+        return SLUG_USED
+    # What a changelog that was deleted had led nowhere: now it leads here.
+    new = {slug for slug in public_slugs(standing, changelog) if held.get(slug) != changelog.id}
+    if new - held.keys() and len(held.keys() | new) > at_most:
+        return too_many_slugs(at_most)
+    row = _row(changelog)
+    counted = row | {"revision": public_changelogs.c.revision + 1}
+    saving = dialect.insert(public_changelogs).values(row)
+    connection.execute(saving.on_conflict_do_update(index_elements=["id"], set_=counted))
+    for slug in sorted(new):
+        # A node of an older version may have published under a slug that another organization holds.
+        holding = dialect.insert(changelog_slugs).values(slug=slug, organization_id=owner, changelog_id=changelog.id)
+        connection.execute(
+            holding.on_conflict_do_update(
+                index_elements=["slug"],
+                set_={"changelog_id": changelog.id},
+                where=changelog_slugs.c.organization_id == owner,
+            )
+        )
+    return None
+
+
+def put_image(
+    connection: Connection, dialect: Dialect, changelog_id: str, kind: ImageKind, image: Image | None, at: datetime
+) -> None:
+    """Write or delete a picture, and name it in the row of its changelog."""
+    locking = select(public_changelogs).where(public_changelogs.c.id == changelog_id).with_for_update()
+    found = connection.execute(locking).first()
+    if found is None:
+        return
+    kept = [mark for mark in changelog_of(found).images if mark.kind is not kind]
+    if image is None:
+        connection.execute(
+            delete(changelog_images).where(
+                changelog_images.c.changelog_id == changelog_id, changelog_images.c.kind == kind.value
+            )
+        )
+    else:
+        kept.append(image.mark)
+        row = {"changelog_id": changelog_id, "kind": kind.value, "content": image.content}
+        saving = dialect.insert(changelog_images).values(row)
+        connection.execute(
+            saving.on_conflict_do_update(index_elements=["changelog_id", "kind"], set_={"content": image.content})
+        )
+    values = {
+        "images": _marks(kept),
+        "updated_at": max(found.updated_at, to_ms(at)),
+        "revision": public_changelogs.c.revision + 1,
+    }
+    connection.execute(update(public_changelogs).where(public_changelogs.c.id == changelog_id).values(values))
+
+
+def note_change(connection: Connection, organization_id: str, at: datetime) -> None:
+    """Set the time of the last change of an organization's changelogs: a post is gone, and has no time any more."""
+    mine = (public_changelogs.c.owner_id == organization_id, public_changelogs.c.updated_at < to_ms(at))
+    connection.execute(update(public_changelogs).where(*mine).values(updated_at=to_ms(at)))
+
+
+def changelog_of(row: AnyRow) -> PublicChangelog:
+    """Read a changelog."""
+    return PublicChangelog(
+        id=row.id,
+        organization_id=row.owner_id,
+        slug=row.slug,
+        title=row.title,
+        description=row.description,
+        product_url=row.product_url,
+        content_types=tuple(ContentType(kind) for kind in msgspec.json.decode(row.content_types)),
+        repositories=tuple(_list(row.repositories)),
+        scopes=tuple(_list(row.scopes)),
+        accent=row.accent,
+        header_links=tuple(HeaderLink(label=label, url=url) for label, url in _list(row.header_links)),
+        images=tuple(
+            ImageMark(kind=ImageKind(kind), media_type=media_type, width=width, height=height, digest=digest)
+            for kind, media_type, width, height, digest in _list(row.images)
+        ),
+        show_details=row.show_details,
+        is_public=row.is_public,
+        created_at=from_ms(row.created_at),
+        updated_at=from_ms(row.updated_at),
+        revision=row.revision,
+    )
+
+
+def _is_anothers(connection: Connection, changelog: PublicChangelog, *, is_new: bool) -> bool:
+    """Return whether another organization has or holds the slug, or, where it is new, is called so."""
+    owner, slug = changelog.organization_id, changelog.slug
+    having = [
+        select(public_changelogs.c.id).where(public_changelogs.c.slug == slug, public_changelogs.c.owner_id != owner),
+        select(changelog_slugs.c.slug).where(
+            changelog_slugs.c.slug == slug, changelog_slugs.c.organization_id != owner
+        ),
+    ]
+    if is_new:
+        having.append(select(organizations.c.id).where(organizations.c.slug == slug, organizations.c.id != owner))
+    return any(connection.execute(each).first() is not None for each in having)
+
+
+def _row(changelog: PublicChangelog) -> dict[str, Any]:
+    return {
+        "id": changelog.id,
+        "owner_id": changelog.organization_id,
+        "organization_id": changelog.organization_id if changelog.is_first else None,
+        "slug": changelog.slug,
+        "title": changelog.title,
+        "description": changelog.description,
+        "product_url": changelog.product_url,
+        "content_types": json_of([kind.value for kind in changelog.content_types]),
+        "repositories": json_of(list(changelog.repositories)),
+        "scopes": json_of(list(changelog.scopes)),
+        "accent": changelog.accent,
+        "header_links": json_of([[link.label, link.url] for link in changelog.header_links]),
+        "show_details": changelog.show_details,
+        "is_public": changelog.is_public,
+        "created_at": to_ms(changelog.created_at),
+        "updated_at": to_ms(changelog.updated_at),
+    }
+
+
+def _marks(images: list[ImageMark]) -> str:
+    return json_of([[each.kind.value, each.media_type, each.width, each.height, each.digest] for each in images])
+
+
+def _list(text: str | None) -> list[Any]:
+    return [] if text is None else msgspec.json.decode(text)

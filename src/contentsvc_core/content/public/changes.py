@@ -1,0 +1,154 @@
+"""What may be changed of a public changelog, and the checks of each field."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
+
+from attrs import evolve
+
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.public.changelogs import SLUG_LIMIT, HeaderLink, PublicChangelog
+from contentsvc_core.content.public.colours import read_colour
+from contentsvc_core.content.public.facets import folded
+from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.identifiers import is_full_name, is_slug
+from contentsvc_core.text import has_controls, one_line
+
+TITLE_LIMIT: Final = 100
+DESCRIPTION_LIMIT: Final = 300
+URL_LIMIT: Final = 2_000
+#: The most repositories, and the most scopes and packages, that a changelog names: each is part of one question to the
+#: database.
+MAX_CHOSEN: Final = 20
+SCOPE_LIMIT: Final = 60
+#: The most links in a header: with the pages of the changelog they take one line of a laptop.
+MAX_LINKS: Final = 5
+LABEL_LIMIT: Final = 30
+_HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?", re.ASCII)
+_NO_ADDRESS: Final = f"must be an http or https address of at most {URL_LIMIT:,} characters"
+
+
+def changed_changelog(
+    standing: PublicChangelog, given: Mapping[str, Any], *, at: datetime
+) -> PublicChangelog | InvalidChangelog:
+    """Check a change, and return the changed changelog.
+
+    Args:
+        standing: The changelog as it is.
+        given: New values by the attributes of :class:`PublicChangelog`: texts, tuples, ``is_public``.
+        at: The time of the change.
+    """
+    values: dict[str, Any] = {}
+    for attribute, value in given.items():
+        read = _read(attribute, value)
+        if isinstance(read, InvalidChangelog):
+            return read
+        values[attribute] = read
+    # Later than the change before, whatever the clock says: who has the page asks whether it has changed since.
+    return evolve(standing, **values, updated_at=max(at, standing.updated_at))
+
+
+def _read(attribute: str, value: object) -> object | InvalidChangelog:  # noqa: PLR0911  # one for each field
+    match attribute, value:
+        case "slug", str():
+            return _slug(value)
+        case "title", str():
+            return _line("title", value, 1, TITLE_LIMIT)
+        case "description", str():
+            return _line("description", value, 0, DESCRIPTION_LIMIT)
+        case "product_url", None | str():
+            return _address("productUrl", value or "")
+        case "content_types", ():
+            return InvalidChangelog(reason="contentTypes must name one type of content at least")
+        case "content_types", tuple():
+            return cast("tuple[ContentType, ...]", value)
+        case "repositories", tuple():
+            return _repositories(cast("tuple[str, ...]", value))
+        case "scopes", tuple():
+            return _scopes(cast("tuple[str, ...]", value))
+        case "accent", None | str():
+            return _accent(value or "")
+        case "header_links", tuple():
+            return _links(cast("tuple[tuple[str, str], ...]", value))
+        case "is_public" | "show_details", bool():
+            return value
+        case _:
+            return InvalidChangelog(reason=f"{attribute} has a value that it cannot have")
+
+
+def _slug(text: str) -> str | InvalidChangelog:
+    if is_slug(text) and len(text) <= SLUG_LIMIT:
+        return text
+    shown = one_line(text, SLUG_LIMIT)
+    return InvalidChangelog(
+        reason=f"slug must be 1 to {SLUG_LIMIT} of a-z, 0-9 and inner hyphens, which '{shown}' is not"
+    )
+
+
+def _repositories(names: tuple[str, ...]) -> tuple[str, ...] | InvalidChangelog:
+    unfit = next((name for name in names if not is_full_name(name)), None)
+    if unfit is not None:
+        return InvalidChangelog(reason=f"repositories must be owner/name, which '{one_line(unfit, 100)}' is not")
+    return _chosen("repositories", names, folded)
+
+
+def _scopes(names: tuple[str, ...]) -> tuple[str, ...] | InvalidChangelog:
+    unfit = next((name for name in names if not 1 <= len(folded(name)) <= SCOPE_LIMIT), None)
+    if unfit is not None:
+        return InvalidChangelog(reason=f"scopes must have 1 to {SCOPE_LIMIT} characters each")
+    return _chosen("scopes", tuple(map(folded, names)), folded)
+
+
+def _chosen(field: str, names: tuple[str, ...], key: Callable[[str], str]) -> tuple[str, ...] | InvalidChangelog:
+    chosen = {key(name): name for name in names}
+    if len(chosen) > MAX_CHOSEN:
+        return InvalidChangelog(reason=f"{field} must be at most {MAX_CHOSEN}")
+    return tuple(chosen.values())
+
+
+def _accent(text: str) -> str | InvalidChangelog | None:
+    if not text.strip():
+        return None
+    return read_colour(text) or InvalidChangelog(reason="accent must be a colour such as #0b6b63")
+
+
+def _links(links: tuple[tuple[str, str], ...]) -> tuple[HeaderLink, ...] | InvalidChangelog:
+    if len(links) > MAX_LINKS:
+        return InvalidChangelog(reason=f"headerLinks must be at most {MAX_LINKS}")
+    read: list[HeaderLink] = []
+    for label, url in links:
+        line, address = _line("headerLinks", label, 1, LABEL_LIMIT, of="labels"), _address("headerLinks", url)
+        if isinstance(line, InvalidChangelog):
+            return line
+        if isinstance(address, InvalidChangelog) or address is None:
+            return InvalidChangelog(reason=f"headerLinks {_NO_ADDRESS.replace('must be', 'must each have')}")
+        read.append(HeaderLink(label=line, url=address))
+    return tuple(read)
+
+
+def _address(field: str, text: str) -> str | InvalidChangelog | None:
+    address = text.strip()
+    if not address:
+        return None
+    return address if _is_address(address) else InvalidChangelog(reason=f"{field} {_NO_ADDRESS}")
+
+
+def _line(name: str, text: str, least: int, limit: int, *, of: str = "") -> str | InvalidChangelog:
+    line = one_line(text, 2 * max(len(text), 1))
+    if not least <= len(line) <= limit:
+        size = f"{least} to" if least else "at most"
+        return InvalidChangelog(reason=f"{name} must have {f'{of} of ' if of else ''}{size} {limit} characters")
+    return line
+
+
+def _is_address(text: str) -> bool:
+    if len(text) > URL_LIMIT or has_controls(text) or " " in text or "\\" in text:
+        return False
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and "@" not in parts.netloc and _HOST.fullmatch(host) is not None

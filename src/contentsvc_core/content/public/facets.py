@@ -1,0 +1,106 @@
+"""What a post can be found by in a public changelog: its labels, its repositories, and its scopes and packages."""
+
+import re
+from collections.abc import Iterable
+from enum import Enum
+from html import unescape
+from typing import Final
+
+from contentsvc_core.content.labels import section_of_labels
+from contentsvc_core.content.phrases import PHRASEBOOKS
+from contentsvc_core.content.posts import Post
+from contentsvc_core.content.public.releases import repositories_in
+from contentsvc_core.content.sections import Section
+from contentsvc_core.text import one_line
+
+
+class Label(Enum):
+    """What readers look for in a changelog, the most urgent first; the values stand in addresses."""
+
+    BREAKING = "breaking"
+    SECURITY = "security"
+    NEW = "new"
+    IMPROVED = "improved"
+    FIXED = "fixed"
+
+    @property
+    def shown(self) -> str:
+        """Return the label as readers see it."""
+        return self.value.capitalize()
+
+
+_LABELS: Final = {
+    Section.BREAKING: Label.BREAKING,
+    Section.SECURITY: Label.SECURITY,
+    Section.ADDED: Label.NEW,
+    Section.CHANGED: Label.IMPROVED,
+    Section.PERFORMANCE: Label.IMPROVED,
+    Section.FIXED: Label.FIXED,
+}
+#: By a heading in lower case, in each language of the writers, and as people write it.
+_HEADINGS: Final = {
+    **{
+        heading.casefold(): section for book in PHRASEBOOKS.values() for section, heading in book.headings.items()
+    },
+    "new": Section.ADDED,
+    "improved": Section.CHANGED,
+    "breaking": Section.BREAKING,
+}
+_HEADING: Final = re.compile(r"<h([1-6])>([^<]{1,80})</h\1>")
+#: ``**scope:**`` at the beginning of an entry, as the writer prints it.
+_SCOPE: Final = re.compile(r"<li>\s*(?:<p>)?<strong>([^<]{1,60}):</strong>")
+#: ``package@1.2.0``, ``package/v1.2.0`` and ``package-v1.2.0``.
+_PACKAGE: Final = re.compile(r"(@?[\w./-]*?[A-Za-z][\w.-]*?)(?:@|/v?|-v?)(?=[0-9])")
+#: The size of a post's facets, in bytes: a database holds them in an index, whose rows have about 2,700 at most.
+_ROOM: Final = 1_000
+#: In place of the repositories that did not fit: a changelog of chosen repositories does not show the post.
+_MORE_REPOSITORIES: Final = "repository:*"
+
+
+def labels_of(post: Post) -> tuple[Label, ...]:
+    """Return the labels of a post, by the headings of its sections."""
+    found = {label for heading in _HEADING.findall(post.content) if (label := _label(unescape(heading[1])))}
+    return tuple(label for label in Label if label in found)
+
+
+def _label(heading: str) -> Label | None:
+    name = heading.strip().casefold()
+    section = _HEADINGS.get(name) or section_of_labels([name])
+    return _LABELS.get(section) if isinstance(section, Section) else None
+
+
+def scopes_of(post: Post) -> tuple[str, ...]:
+    """Return the scopes of a post's entries, and the package that the tag of its release names."""
+    package = _PACKAGE.match(post.release_tag or "")
+    named = [package[1]] if package else []
+    return tuple(dict.fromkeys(folded(unescape(name)) for name in (*named, *_SCOPE.findall(post.content))))
+
+
+def facets_of(post: Post) -> tuple[str, ...]:
+    """Return what a post can be found by, each as ``kind:name``, within the room that a store has for it."""
+    repositories = [f"repository:{folded(name)}" for name in repositories_in(post.source_metadata)]
+    labels = [f"label:{label.value}" for label in labels_of(post)]
+    room = _ROOM - sum(map(_size, labels)) - len(_MORE_REPOSITORIES) - 2
+    named = _fitting(repositories, room)
+    room -= sum(map(_size, named))
+    whole = named if len(named) == len(repositories) else [*named, _MORE_REPOSITORIES]
+    return (*labels, *whole, *_fitting((f"scope:{name}" for name in scopes_of(post)), room))
+
+
+def folded(name: str) -> str:
+    """Return the name of a repository, scope or package as names are compared: on one line, in lower case."""
+    return one_line(name, 200).casefold()
+
+
+def _fitting(facets: Iterable[str], room: int) -> list[str]:
+    fitting: list[str] = []
+    for facet in facets:
+        room -= _size(facet)
+        if room < 0:
+            break
+        fitting.append(facet)
+    return fitting
+
+
+def _size(facet: str) -> int:
+    return len(facet.encode("utf-8", "surrogatepass")) + 1

@@ -1,0 +1,13 @@
+"""Why a change of a public changelog is refused."""
+
+from typing import final
+
+from attrs import frozen
+
+
+@final
+@frozen(kw_only=True)
+class InvalidChangelog:
+    """A change that is refused; the reason begins with the field's name on the wire."""
+
+    reason: str

@@ -1,0 +1,66 @@
+"""The readable part of a post's address, such as ``2026/11/steer-the-beam`` and ``releases/v2.0.0``."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import count
+from typing import Final
+
+from contentsvc_core.content.posts import ContentType, Post
+from contentsvc_core.content.public.months import Month
+from contentsvc_core.content.public.releases import repository_of
+
+#: The longest readable name, in characters: about twelve words.
+_NAME_LIMIT: Final = 80
+#: The longest path that is looked up, in characters: a month, a name with a suffix, and room to spare.
+PATH_LIMIT: Final = 200
+#: A title without a letter or digit, such as one of emoji alone.
+_UNNAMED: Final = "post"
+_DASHES: Final = re.compile("-{2,}")
+_PATH: Final = re.compile(r"(?:releases|[0-9]{4}/(?:0[1-9]|1[0-2]))/[^/]+")
+
+
+def is_post_path(text: str) -> bool:
+    """Return whether a text has the form of a post's path."""
+    return len(text) <= PATH_LIMIT and _PATH.fullmatch(text) is not None
+
+
+def post_paths(post: Post) -> Iterator[str]:
+    """Yield the paths that a post may have, the best one first; the store takes the first that is free."""
+    if post.release_tag is None:
+        start = Month.of(post.occurred_at).written.replace("-", "/")
+        best = [readable(post.title) or _UNNAMED]
+    else:
+        start = "releases"
+        kind = "" if post.content_type is ContentType.CHANGELOG else f"-{post.content_type.value.replace('_', '-')}"
+        tag = (readable(post.release_tag, keep="._+@") or _UNNAMED) + kind
+        project = readable(repository_of(post).rpartition("/")[2], keep="._")
+        best = [tag, f"{project}-{tag}"] if project else [tag]
+    yield from (f"{start}/{name}" for name in best)
+    yield from (f"{start}/{best[0]}-{number}" for number in count(2))
+
+
+def readable(text: str, *, keep: str = "") -> str:
+    """Return a text as a part of an address; empty: the text has no letter and no digit.
+
+    Latin letters lose their accents. Letters of other scripts stay: browsers show them as they are.
+
+    Args:
+        text: The text.
+        keep: The characters that stay beside letters and digits.
+    """
+    kept = "".join(_kept(character, keep) for character in unicodedata.normalize("NFKC", text).casefold())
+    name = _DASHES.sub("-", unicodedata.normalize("NFC", kept)).strip(f"-{keep}")
+    if len(name) > _NAME_LIMIT:
+        start, dash, _ = name[: _NAME_LIMIT + 1].rpartition("-")
+        name = (start if dash and len(start) > _NAME_LIMIT // 2 else name[:_NAME_LIMIT]).strip(f"-{keep}")
+    return name
+
+
+def _kept(character: str, keep: str) -> str:
+    plain = unicodedata.normalize("NFKD", character)[0]
+    if character in keep or (plain.isascii() and plain.isalnum()):
+        return character if character in keep else plain
+    if character in {"'", "\u2019"}:
+        return ""
+    return character if character.isalnum() or unicodedata.category(character).startswith("M") else "-"
