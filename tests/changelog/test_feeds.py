@@ -81,13 +81,13 @@ async def test_a_feed_reader_reads_the_atom_feed(reader: Reader) -> None:
     assert not read.bozo, read.get("bozo_exception")
     assert (read.version, read.encoding) == ("atom10", "utf-8")
     assert (read.feed.title, read.feed.subtitle, read.feed.link) == ("Acme's lamps", "What shines & why", _BASE)
-    assert [entry.link for entry in read.entries] == [f"{_BASE}/posts/{post.id}" for post in reader.posts]
+    assert [entry.link for entry in read.entries] == [f"{_BASE}/{post.path}" for post in reader.posts]
     assert [entry.id for entry in read.entries] == [permanent_id(post.id) for post in reader.posts]
     assert [entry.content[0].value for entry in read.entries] == [
         post.content.strip().replace("\x0b", "\ufffd") for post in reader.posts
     ]
     assert [[tag.term for tag in entry.get("tags", [])] for entry in read.entries] == [
-        ["changelog"],
+        ["changelog", "new"],
         ["blog post", "v2.0.0"],
         ["changelog", "v1.0.0"],
     ]
@@ -126,7 +126,7 @@ async def test_a_feed_reader_reads_the_json_feed(reader: Reader) -> None:
     assert (read.title, read.description) == ("Acme's lamps", "What shines & why")
     assert (read.home_page_url, read.feed_url) == (_BASE, f"{_BASE}/feed.json")
     assert [(item.id, item.url, item.title, item.content_html) for item in read.items] == [
-        (permanent_id(post.id), f"{_BASE}/posts/{post.id}", post.title, post.content) for post in reader.posts
+        (permanent_id(post.id), f"{_BASE}/{post.path}", post.title, post.content) for post in reader.posts
     ]
     assert read.items[2].date_published == "2026-01-31T23:59:59.000Z"
     assert read.items[1].tags == ["blog post", "v2.0.0"]

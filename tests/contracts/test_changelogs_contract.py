@@ -1,4 +1,4 @@
-"""``Changelogs``: one of each organization, and what it shows of that organization's posts."""
+"""``Changelogs``: those of each organization, and what they show of that organization's posts."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -8,9 +8,21 @@ from attrs import evolve
 from contract_values import IDS, Stores, Tenant, a_post, later, tenant
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.public.changelogs import SLUG_TAKEN, Exposure, PublicChangelog, too_many_slugs
+from contentsvc_core.content.public.changelogs import (
+    MAX_CHANGELOGS,
+    SLUG_TAKEN,
+    SLUG_USED,
+    TOO_MANY_CHANGELOGS,
+    Exposure,
+    HeaderLink,
+    PublicChangelog,
+    too_many_slugs,
+)
+from contentsvc_core.content.public.facets import Label
+from contentsvc_core.content.public.images import Image, ImageKind, ImageMark
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
+from contentsvc_core.content.public.releases import PostLine
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.runs import Completion
@@ -298,3 +310,188 @@ async def test_a_post_that_was_removed_is_in_no_month(acme: Tenant) -> None:
 
     assert await acme.stores.changelogs.months(of(acme)) == []
     assert await acme.stores.changelogs.post(of(acme), IDS.mint("post_")) is None
+
+
+def another(acme: Tenant, slug: str, **changes: object) -> PublicChangelog:
+    return of(acme, id=f"chl_{slug}", slug=slug, title=slug, created_at=later(hours=1), **changes)
+
+
+async def test_an_organization_has_several_changelogs_each_with_its_slug(acme: Tenant) -> None:
+    changelogs = acme.stores.changelogs
+    first = of(acme, is_public=True)
+    lens = another(
+        acme,
+        "lens",
+        is_public=True,
+        repositories=("acme/lens",),
+        scopes=("beam", "api"),
+        accent="0b6b63",
+        header_links=(HeaderLink(label="Docs ⚓", url="https://acme.example/docs"),),
+        show_details=True,
+    )
+    for each in (lens, first):
+        assert await changelogs.save(each) is None
+
+    assert await changelogs.of(acme.id) == first
+    assert await changelogs.all_of(acme.id) == [first, lens]
+    assert await changelogs.named("lens") == lens
+    # Neither takes the other one's address, the present or an earlier one.
+    assert await changelogs.save(evolve(lens, slug="acme")) == SLUG_USED
+    assert await changelogs.save(evolve(first, slug="lighthouse")) is None
+    assert await changelogs.save(evolve(lens, slug="acme")) == SLUG_USED
+    assert await changelogs.named("acme") == evolve(first, slug="lighthouse")
+    moved = evolve(lens, slug="glass")
+    assert await changelogs.save(moved) is None
+    assert await changelogs.named("lens") == moved
+    # What is deleted leads nowhere; its slug is the organization's, and for each of its changelogs.
+    await changelogs.remove(moved)
+    assert await changelogs.all_of(acme.id) == [evolve(first, slug="lighthouse")]
+    assert await changelogs.named("lens") is None
+    zenith = await tenant(acme.stores, "zenith")
+    assert await changelogs.save(of(zenith, slug="lens")) == SLUG_TAKEN
+    door = another(acme, "door", is_public=True)
+    assert await changelogs.save(evolve(door, slug="lens")) is None
+    assert await changelogs.save(door) is None
+    assert await changelogs.named("lens") == door
+
+
+async def test_an_organization_has_a_bounded_number_of_changelogs(acme: Tenant) -> None:
+    changelogs = acme.stores.changelogs
+    for number in range(MAX_CHANGELOGS):
+        assert await changelogs.save(another(acme, f"c-{number}")) is None
+    assert await changelogs.save(another(acme, "more")) == TOO_MANY_CHANGELOGS
+    assert await changelogs.save(another(acme, "c-1", description="x")) is None
+
+
+async def test_a_picture_is_kept_beside_its_changelog_and_counts_as_a_change(acme: Tenant) -> None:
+    changelogs = acme.stores.changelogs
+    made = of(acme)
+    mark = ImageMark(kind=ImageKind.LOGO, media_type="image/png", width=64, height=32, digest="0" * 16)
+    logo = Image(mark=mark, content=b"\x89PNG\0")
+    icon = evolve(logo, mark=evolve(mark, kind=ImageKind.ICON))
+    # Of a changelog that is not set up.
+    await changelogs.put_image(made, ImageKind.LOGO, logo, START)
+    assert await changelogs.of(acme.id) is None
+    assert await changelogs.save(made) is None
+    for each in (logo, icon, evolve(logo, content=b"other")):
+        await changelogs.put_image(made, each.mark.kind, each, later(hours=1))
+
+    found = await changelogs.of(acme.id)
+    assert found is not None
+    assert (found.images, found.revision, found.updated_at) == ((icon.mark, mark), 3, later(hours=1))
+    # A change of something else leaves them.
+    assert await changelogs.save(of(acme, title="Lamps")) is None
+    found = await changelogs.of(acme.id)
+    assert found is not None
+    assert (found.title, found.images) == ("Lamps", (icon.mark, mark))
+    assert await changelogs.image(found, ImageKind.LOGO) == evolve(logo, content=b"other")
+    assert await changelogs.image(found, ImageKind.CARD) is None
+    await changelogs.put_image(found, ImageKind.LOGO, None, later(hours=2))
+    assert await changelogs.image(evolve(found, images=()), ImageKind.LOGO) is None
+    found = await changelogs.of(acme.id)
+    assert found is not None
+    assert found.images == (icon.mark,)
+
+
+async def test_a_changelog_of_some_repositories_or_scopes_shows_their_posts_alone(acme: Tenant) -> None:
+    def about(*repositories: str, scope: str = "beam") -> dict[str, object]:
+        content = f"<h2>Fixed</h2><ul><li><strong>{scope}:</strong> x</li></ul>"
+        return {"source_metadata": {"repositories": list(repositories)}, "content": content}
+
+    lens = await written(acme, START, **about("Acme/lens"))
+    both = await written(acme, later(hours=1), **about("acme/lens", "acme/secret"))
+    door = await written(acme, later(days=40), **about("acme/door", scope="api"))
+    none = await written(acme, later(days=80), source_metadata=None)
+    changelogs = acme.stores.changelogs
+
+    async def shown(**changes: object) -> list[Post]:
+        return list(await changelogs.posts(of(acme, **changes), limit=9))
+
+    assert await shown() == [none, door, both, lens]
+    assert await shown(repositories=("acme/lens",)) == [lens]
+    assert await shown(repositories=("acme/lens", "acme/secret")) == [both, lens]
+    assert await shown(repositories=("acme/lens", "acme/door")) == [door, lens]
+    assert await shown(scopes=("beam",)) == [both, lens]
+    assert await shown(scopes=("api", "fog")) == [door]
+    assert await shown(repositories=("acme/lens",), scopes=("api",)) == []
+    chosen = of(acme, repositories=("acme/lens", "acme/door"))
+    assert await changelogs.post(chosen, both.id) is None
+    assert await changelogs.months(chosen) == [Month.of(door.occurred_at), Month.of(lens.occurred_at)]
+    assert await changelogs.beside(chosen, lens) == (None, PostLine.of(door))
+    assert await changelogs.beside(of(acme), both) == (PostLine.of(lens), PostLine.of(door))
+    exposed = {"Acme/lens": 1, "acme/door": 1}
+    assert await changelogs.exposure(chosen) == Exposure(posts=2, repositories=exposed)
+    # An edit changes what a post is found by.
+    edited = evolve(lens, content="<h2>Added</h2><ul><li>y</li></ul>", updated_at=later(days=90))
+    assert await acme.stores.posts.change(edited, seen=lens.updated_at)
+    assert await shown(scopes=("beam",)) == [both]
+
+
+async def test_posts_are_listed_by_their_labels(acme: Tenant) -> None:
+    fixed = await written(acme, START, content="<h2>Fixed</h2><p>x</p>")
+    both = await written(acme, later(hours=1), content="<h2>Fixed</h2><p>x</p><h2>Added</h2>")
+    await written(acme, later(hours=2))
+    changelogs, all_ = acme.stores.changelogs, of(acme)
+
+    assert await changelogs.posts(all_, limit=9, label=Label.FIXED) == [both, fixed]
+    assert await changelogs.posts(all_, limit=1, label=Label.FIXED) == [both]
+    assert await changelogs.posts(all_, limit=9, label=Label.NEW) == [both]
+    assert await changelogs.posts(all_, limit=9, label=Label.SECURITY) == []
+    place = PublishedPlace.of(both)
+    assert await changelogs.posts(all_, limit=9, label=Label.FIXED, before=place) == [fixed]
+
+
+async def test_a_post_has_a_path_from_its_publication_on_and_keeps_those_that_it_had(acme: Tenant) -> None:
+    changelogs, posts, all_ = acme.stores.changelogs, acme.stores.posts, of(acme)
+
+    async def path(post: Post) -> str | None:
+        found = await posts.post(acme.id, post.id)
+        return None if found is None else found.path
+
+    lamp, same = await written(acme, title="A lamp"), await written(acme, title="A  lamp!")
+    release = await written(acme, title="A lamp", release_tag="v2.0.0")
+    draft = await written(acme, title="A lamp", status=PostStatus.DRAFT)
+    month = START.strftime("%Y/%m")
+    assert [await path(each) for each in (lamp, same, release, draft)] == [
+        *(f"{month}/a-lamp", f"{month}/a-lamp-2", "releases/v2.0.0"),
+        None,
+    ]
+    published = evolve(draft, status=PostStatus.PUBLISHED, published_at=later(hours=1), updated_at=later(hours=1))
+    assert await posts.change(published, seen=draft.updated_at)
+    assert await path(draft) == f"{month}/a-lamp-3"
+    renamed = evolve(lamp, title="A door", updated_at=later(hours=2))
+    assert await posts.change(renamed, seen=lamp.updated_at)
+    assert await path(lamp) == f"{month}/a-door"
+    # The old one leads there, and is not given to another post; it can be its own again.
+    for each in (f"{month}/a-door", f"{month}/a-lamp"):
+        found = await changelogs.at_path(all_, each)
+        assert found is not None
+        assert found == renamed
+        assert found.path == f"{month}/a-door"
+    assert await path(await written(acme, title="A lamp")) == f"{month}/a-lamp-4"
+    back = evolve(renamed, title="A lamp", updated_at=later(hours=3))
+    assert await posts.change(back, seen=renamed.updated_at)
+    assert await path(lamp) == f"{month}/a-lamp"
+    assert await changelogs.at_path(all_, "releases/unknown") is None
+    # What is taken back is nowhere, and what is deleted frees its paths.
+    hidden = evolve(back, status=PostStatus.DRAFT, updated_at=later(hours=4))
+    assert await posts.change(hidden, seen=back.updated_at)
+    assert await changelogs.at_path(all_, f"{month}/a-lamp") is None
+    assert await posts.remove(acme.id, lamp.id)
+    assert await path(await written(acme, title="A door")) == f"{month}/a-door"
+
+
+async def test_posts_published_at_once_have_different_paths(acme: Tenant) -> None:
+    written_ = await asyncio.gather(*(written(acme, title="A lamp") for _ in range(5)))
+
+    found = [await acme.stores.posts.post(acme.id, post.id) for post in written_]
+    assert len({post.path for post in found if post is not None}) == 5
+
+
+async def test_paths_are_each_organizations_own(acme: Tenant) -> None:
+    zenith = await tenant(acme.stores, "zenith")
+    lamp, theirs = await written(acme, title="A lamp"), await written(zenith, title="A lamp")
+
+    path = f"{START:%Y/%m}/a-lamp"
+    assert await acme.stores.changelogs.at_path(of(acme), path) == lamp
+    assert await acme.stores.changelogs.at_path(of(zenith), path) == theirs

@@ -36,6 +36,9 @@ from contentsvc_core.access.window import hit
 from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.posts import PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.facets import Label
+from contentsvc_core.content.public.images import Image, ImageKind, ImageMark
+from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.queries import InvalidQuery, PostOrder, PostQuery
 from contentsvc_core.content.windows import LookbackWindow
@@ -239,6 +242,31 @@ async def _showing(shelf: Shelf) -> None:
     assert await changelogs.post(shown, newest[0].id) == newest[0]
     assert await changelogs.contained(shown, newest[0].id, limit=9) == []
     assert await changelogs.last_change(shown) == newest[0].updated_at
+    await changelogs.beside(shown, newest[3])
+
+
+async def _finding(shelf: Shelf) -> None:
+    changelogs = shelf.stores.changelogs
+    shown = PublicChangelog.first(shelf.acme.organization, later())
+    assert await changelogs.save(shown) is None
+    some = evolve(shown, id="chl_some", slug="some", repositories=("acme/lens", "acme/door"), scopes=("beam", "api"))
+    assert await changelogs.save(some) is None
+    while await changelogs.address(limit=50):
+        pass
+    (newest, *_) = await changelogs.posts(shown, limit=2)
+    assert newest.path is not None
+    assert await changelogs.at_path(shown, newest.path) == newest
+    place = PublishedPlace.of(newest)
+    await changelogs.posts(shown, limit=20, label=Label.FIXED, before=place)
+    await changelogs.posts(some, limit=20, label=Label.FIXED, month=Month.of(newest.occurred_at))
+    await changelogs.posts(some, limit=20, released=True)
+    await changelogs.beside(some, newest)
+    await changelogs.contained(some, newest.id, limit=9)
+    mark = ImageMark(kind=ImageKind.LOGO, media_type="image/png", width=1, height=1, digest="0")
+    await changelogs.put_image(some, ImageKind.LOGO, Image(mark=mark, content=b"x"), later())
+    assert await changelogs.image(evolve(some, images=(mark,)), ImageKind.LOGO)
+    assert len(await changelogs.all_of(shelf.acme.id)) == 2
+    await changelogs.remove(some)
 
 
 def _searching(shelf: Shelf) -> LogSearch:
@@ -300,6 +328,7 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "change and remove a post": _editing,
     "sessions": _visiting,
     "public changelog": _showing,
+    "public changelog by label, repository and path": _finding,
     "newest part of the log": lambda shelf: shelf.stores.insights.log(shelf.acme.id, LogSearch(), limit=50),
     "older part of the log": lambda shelf: shelf.stores.insights.log(
         shelf.acme.id, LogSearch(), limit=50, before=Place(created_at=later(days=9), id="log_1")

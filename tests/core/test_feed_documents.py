@@ -61,6 +61,7 @@ ATOM = """\
     <published>2026-01-01T00:30:00.000Z</published>
     <updated>2026-01-01T03:00:00.000Z</updated>
     <category term="blog post" />
+    <category term="new" />
     <category term="v1.2.0" />
     <summary>A lamp.</summary>
     <content type="html">&lt;h2&gt;New&lt;/h2&gt;
@@ -108,7 +109,7 @@ def test_a_feed_is_made_of_what_its_changelog_shows() -> None:
                 content="<h2>New</h2>\n<p>A <strong>lamp</strong>.</p>",
                 occurred_at=START + timedelta(minutes=30),
                 updated_at=START + timedelta(hours=3),
-                tags=["blog post", "v1.2.0"],
+                tags=["blog post", "new", "v1.2.0"],
             ),
             FeedEntry(
                 id="urn:uuid:091fd75a-c0a4-5caf-8c94-d5304d777884",
@@ -161,7 +162,7 @@ def test_the_json_feed() -> None:
                 "summary": "A lamp.",
                 "date_published": "2026-01-01T00:30:00.000Z",
                 "date_modified": "2026-01-01T03:00:00.000Z",
-                "tags": ["blog post", "v1.2.0"],
+                "tags": ["blog post", "new", "v1.2.0"],
             },
             {
                 "id": "urn:uuid:091fd75a-c0a4-5caf-8c94-d5304d777884",
@@ -195,10 +196,17 @@ def test_every_address_stays_where_it_is(name: str, path: str) -> None:
 
 def test_what_programs_are_told_of_a_changelog() -> None:
     assert changelog_body(CHANGELOG) == {
+        "id": "chl_1",
         "slug": "acme",
         "title": "Acme",
         "description": "What is new",
         "productUrl": "https://acme.example/",
         "contentTypes": ["changelog", "blog_post"],
+        "repositories": [],
+        "scopes": [],
+        "accent": None,
+        "headerLinks": [],
+        "images": {},
+        "showDetails": False,
         "isPublic": True,
     }

@@ -136,9 +136,7 @@ class MemoryChangelogs:
     async def beside(self, changelog: PublicChangelog, post: Post) -> tuple[PostLine | None, PostLine | None]:
         """Find the posts before and after a post."""
         here = _order(PublishedPlace.of(post))
-        found = sorted(
-            ((_order(place), each) for each, place in self._listed(changelog)), key=lambda found: found[0]
-        )
+        found = sorted(((_order(place), each) for each, place in self._listed(changelog)), key=lambda found: found[0])
         older = [PostLine.of(each) for at, each in found if at < here]
         newer = [PostLine.of(each) for at, each in found if at > here]
         return (older[-1] if older else None), (newer[0] if newer else None)

@@ -139,8 +139,9 @@ class MemoryPostLibrary:
         self._state.count_public(standing)
         for key in [key for key, holder in self._state.paths.items() if holder == post_id]:
             del self._state.paths[key]
-        for changelog in self._state.changelogs_of(organization_id) if at is not None else ():
-            self._state.changelogs[changelog.id] = evolve(changelog, updated_at=max(at, changelog.updated_at))
+        if at is not None:
+            for changelog in self._state.changelogs_of(organization_id):
+                self._state.changelogs[changelog.id] = evolve(changelog, updated_at=max(at, changelog.updated_at))
         return True
 
 

@@ -170,7 +170,9 @@ class SqlChangelogs:
             return [each.asc() if ascending else each.desc() for each in columns]
 
         def of_type(kind: ContentType) -> FromClause:
-            within = select(*_PLACE, posts.c.facets).where(_listed(changelog, kind), *conditions).order_by(*order(posts))
+            within = (
+                select(*_PLACE, posts.c.facets).where(_listed(changelog, kind), *conditions).order_by(*order(posts))
+            )
             if chosen is None:
                 return within.with_only_columns(*_PLACE).limit(first).subquery()
             looked_at = within.limit(literal_column(str(LOOKED_AT), Integer)).subquery()
@@ -206,8 +208,13 @@ class SqlChangelogs:
 
     async def address(self, *, limit: int) -> int:
         """Address the posts of older versions."""
+        question = select(posts).where(UNADDRESSED, posts.c.organization_id > "").limit(limit)
+        # Nearly always there are none: looking waits for no writer.
+        ids = question.with_only_columns(posts.c.id)
+        if await self._database.read(lambda connection: connection.execute(ids).first()) is None:
+            return 0
         # Rows that another transaction changes are passed over: that one addresses them.
-        waiting = self._database.dialect.locking(select(posts).where(UNADDRESSED).limit(limit))
+        waiting = self._database.dialect.locking(question)
 
         def work(connection: Connection) -> int:
             found = [post_of(row) for row in connection.execute(waiting)]

@@ -60,7 +60,7 @@ class Post:
     #: For the post of a push: the id of the published post of the release that contains the push, of the same type of
     #: content. The stores keep it in step (:meth:`~contentsvc_core.ports.RunLedger.complete`).
     contained_in: str | None = None
-    #: The readable part of the post's address (:mod:`~contentsvc_core.content.public.paths`); ``None``: it has none yet.
+    #: The readable part of its address (:mod:`~contentsvc_core.content.public.paths`); ``None``: it has none yet.
     #: The stores set it when the post is published, and when its title changes.
     path: str | None = field(default=None, eq=False)
 

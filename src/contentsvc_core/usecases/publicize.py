@@ -44,15 +44,18 @@ class ChangelogEditor:
             return await self.standing(organization)
         return next((each for each in await self.all_of(organization) if name in {each.id, each.slug}), None)
 
-    async def create(
-        self, organization: Organization, given: Mapping[str, Any]
-    ) -> PublicChangelog | InvalidChangelog:
+    async def create(self, organization: Organization, given: Mapping[str, Any]) -> PublicChangelog | InvalidChangelog:
         """Set up one more changelog; ``slug`` and ``title`` have to be given."""
         if not {"slug", "title"} <= given.keys():
             return _UNNAMED
         now = self._clock.now()
         new = PublicChangelog(
-            id=self._ids.mint("chl_"), organization_id=organization.id, slug="", title="", created_at=now, updated_at=now
+            id=self._ids.mint("chl_"),
+            organization_id=organization.id,
+            slug="",
+            title="",
+            created_at=now,
+            updated_at=now,
         )
         return await self._change(new, given)
 

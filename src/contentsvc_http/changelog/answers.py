@@ -18,10 +18,10 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.v1.conditions import Tags, if_none_match
 
 _POLICY: Final = (
-    "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; "
+    "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors {}"
 )
-#: For pages: they load one stylesheet, one font and one icon, run nothing, and are in nobody's frame.
+#: For pages: they load stylesheets, a font and pictures from here, run nothing, and no other page may frame them.
 PAGE: Final = {
     "Content-Security-Policy": _POLICY.format("'none'"),
     "Referrer-Policy": "strict-origin-when-cross-origin",
@@ -33,6 +33,8 @@ SHARED: Final = {"Access-Control-Allow-Origin": "*"}
 _ALWAYS: Final = {"X-Content-Type-Options": "nosniff"}
 #: How long caches may keep an answer without asking, in seconds.
 FRESH_S: Final = 60
+#: The same of a picture whose address names its digest: a day.
+KEPT_S: Final = 86_400
 
 
 @final

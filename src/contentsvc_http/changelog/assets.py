@@ -1,5 +1,6 @@
-"""The files that public pages load: one stylesheet, one icon, one font."""
+"""The files that public pages load: a stylesheet, an icon, a font, and the shades of a changelog's accent colour."""
 
+import re
 from importlib.resources import files
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ from litestar.enums import HttpMethod
 from litestar.handlers import HTTPRouteHandler, route
 from litestar.params import FromPath
 
+from contentsvc_core.content.public.colours import shades_of
 from contentsvc_core.content.public.links import ROOT
 from contentsvc_http.changelog.reading import not_here
 from contentsvc_http.static_files import FONT, StaticFiles, font
@@ -17,6 +19,12 @@ _PLACE: Final = f"{ROOT}/-"
 _FOLDER: Final = files("contentsvc_http.changelog").joinpath("static")
 _OWN: Final = ("style.css", "icon.svg")
 _ASSETS: Final = StaticFiles(_PLACE, {**{name: _FOLDER.joinpath(name).read_bytes() for name in _OWN}, FONT: font()})
+_ACCENT: Final = re.compile(r"accent-([0-9a-f]{6})\.css", re.ASCII)
+#: Colours as the stylesheet names them.
+_SHADES: Final = (
+    ":root{{--accent:#{0.light};--accent-ground:#{0.light_ground}}}\n"
+    "@media (prefers-color-scheme:dark){{:root{{--accent:#{0.dark};--accent-ground:#{0.dark_ground}}}}}\n"
+)
 
 
 def asset_url(name: str) -> str:
@@ -29,9 +37,23 @@ def asset_route() -> HTTPRouteHandler:
 
     @route(f"{_PLACE}/{{name:str}}", http_method=[HttpMethod.GET, HttpMethod.HEAD], name="changelog_assets")
     async def asset(name: FromPath[str], request: Request[Any, Any, Any]) -> Response[bytes]:
-        found = _ASSETS.answer(name, request)
+        found = _ASSETS.answer(name, request) or _accent(name)
         if found is None:
             raise not_here()
         return found
 
     return asset
+
+
+def accent_url(accent: str) -> str:
+    """Return the address of the stylesheet with the shades of a colour."""
+    # With the version of the other stylesheet: the shades may change with that one.
+    return f"{_PLACE}/accent-{accent}.css?{asset_url('style.css').partition('?')[2]}"
+
+
+def _accent(name: str) -> Response[bytes] | None:
+    found = _ACCENT.fullmatch(name)
+    if found is None:
+        return None
+    headers = {"Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff"}
+    return Response(_SHADES.format(shades_of(found[1])).encode(), media_type="text/css", headers=headers)

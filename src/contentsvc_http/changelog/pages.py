@@ -1,5 +1,6 @@
 """The pages: templates, and what each of them is told."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from hashlib import blake2b
 from importlib.metadata import version
@@ -9,11 +10,17 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from contentsvc_core.content.posts import ContentType, Post
-from contentsvc_core.content.public.html import EXCERPT, excerpt, nested
-from contentsvc_core.content.public.months import Month
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.facets import Label, labels_of
+from contentsvc_core.content.public.folds import folded
+from contentsvc_core.content.public.html import EXCERPT, excerpt, nested, shown_whole
+from contentsvc_core.content.public.images import ImageKind
+from contentsvc_core.content.public.months import Month, by_month, by_year
+from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import tags_of
+from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_http.changelog.assets import asset_url
+from contentsvc_http.changelog.assets import accent_url, asset_url
 from contentsvc_http.changelog.reading import Part, Shown
 from contentsvc_http.dashboard.words import CONTENT
 from contentsvc_http.templates import page_environment
@@ -34,31 +41,55 @@ def render(template: str, shown: Shown, *, title: str, here: str, **told: object
         here: The page's own address, the one that search engines are to keep.
         told: What else the template is told.
     """
+    changelog = shown.changelog
     context = {
-        "changelog": shown.changelog,
+        "changelog": changelog,
         "links": shown.links,
         "title": title,
         "here": here,
-        "description": shown.changelog.description,
+        "description": changelog.description,
         "kind": "website",
+        "logo": changelog.image(ImageKind.LOGO),
+        "icon": changelog.image(ImageKind.ICON),
+        "card": changelog.image(ImageKind.CARD),
         **told,
     }
     return _ENVIRONMENT.get_template(template).render(context).encode()
 
 
+def front(shown: Shown, part: Part, months: Sequence[Month], *, label: Label | None = None) -> bytes:
+    """Render a part of the list of all posts, or of those with a label."""
+    here = shown.links.labelled(shown.links.home, label)
+    return render(
+        "home.html",
+        shown,
+        title=(label.shown if label else "") if part.before is None else "Older posts",
+        here=own_address(here, part),
+        label=label,
+        months=by_month(part.posts),
+        whole=shown_whole(part.posts),
+        goes_on=next_part(here, part),
+        archive=by_year(months),
+    )
+
+
 def missing(title: str, text: str) -> bytes:
     """Make the page that says that something is not there, or cannot be shown now; it is nobody's."""
-    return _ENVIRONMENT.get_template("missing.html").render(title=title, text=text).encode()
+    return _ENVIRONMENT.get_template("missing.html").render(title=title, text=text, changelog=None, icon=None).encode()
 
 
 def next_part(here: str, part: Part) -> str | None:
-    """Give the address of the next part of a list."""
-    return None if part.goes_on is None else f"{here}?before={part.goes_on.written}"
+    """Return the address of the next part of a list."""
+    return None if part.goes_on is None else _from(here, part.goes_on)
 
 
 def own_address(here: str, part: Part) -> str:
-    """Give the address of this part of a list."""
-    return here if part.before is None else f"{here}?before={part.before.written}"
+    """Return the address of this part of a list."""
+    return here if part.before is None else _from(here, part.before)
+
+
+def _from(here: str, place: PublishedPlace) -> str:
+    return f"{here}{'&' if '?' in here else '?'}before={place.written}"
 
 
 def _day(at: datetime) -> Markup:
@@ -66,9 +97,19 @@ def _day(at: datetime) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(iso_ms(at), f"{at.day} {Month.of(at).name}")
 
 
-def _within(post: Post, under: int) -> Markup:
-    """Give a post's content; it was made safe when it was rendered."""
-    return Markup(nested(post.content, under=under))  # noqa: S704  # see above
+def _within(post: Post, under: int, changelog: PublicChangelog, *, fold: bool = False) -> Markup:
+    """Return a post's content; it was made safe when it was rendered."""
+    content = _told(post, changelog)
+    return Markup(nested(folded(content) if fold else content, under=under))  # noqa: S704  # see above
+
+
+def _brief(post: Post, changelog: PublicChangelog, limit: int = 200) -> str:
+    """Return the beginning of a post's text."""
+    return excerpt(_told(post, changelog), limit)
+
+
+def _told(post: Post, changelog: PublicChangelog) -> str:
+    return post.content if changelog.show_details else trimmed(post.content)
 
 
 def _label(post: Post) -> str:
@@ -80,7 +121,17 @@ _ENVIRONMENT: Final = page_environment("contentsvc_http.changelog")
 _globals: dict[str, Any] = _ENVIRONMENT.globals
 _globals["excerpt_length"] = EXCERPT
 _filters: dict[str, Any] = _ENVIRONMENT.filters
-_filters.update(day=_day, within=_within, label=_label, tags=tags_of, excerpt=excerpt, asset=asset_url)
+_globals["labels"] = (Label.NEW, Label.IMPROVED, Label.FIXED, Label.SECURITY, Label.BREAKING)
+_filters.update(
+    day=_day,
+    within=_within,
+    kind=_label,
+    labels=labels_of,
+    tags=tags_of,
+    brief=_brief,
+    asset=asset_url,
+    accent=accent_url,
+)
 
 
 def _templates() -> str:

@@ -6,23 +6,33 @@ from datetime import datetime
 from typing import Any, Final, final
 from urllib.parse import quote
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from litestar import Request
 
-from contentsvc_core.content.posts import Post
+from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.changelogs import SLUG_LIMIT, PublicChangelog
+from contentsvc_core.content.public.facets import Label
 from contentsvc_core.content.public.links import ROOT, ChangelogLinks
 from contentsvc_core.content.public.months import Month
+from contentsvc_core.content.public.paths import is_post_path
 from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import PostLine
+from contentsvc_core.content.queries import InvalidQuery
 from contentsvc_core.identifiers import is_own_id, is_slug
-from contentsvc_core.ports import Changelogs
+from contentsvc_core.insights import Place
+from contentsvc_core.ports import Changelogs, Search
+from contentsvc_core.search.questions import read_post_search
+from contentsvc_core.text import one_line
 from contentsvc_http.changelog.kept import RenderedPages
 from contentsvc_http.errors import Refused
 
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](?::[0-9]{1,5})?", re.ASCII)
 #: What may stand in a query beside letters and digits (RFC 3986, section 3.4).
 _QUERY: Final = "/?:@!$&'()*+,;=%-._~"
+#: The longest search, in characters: a sentence.
+WORDS_LIMIT: Final = 100
+#: How often a search goes on where the changelog does not show what it finds.
+_SEARCHES: Final = 4
 #: Said of what is not there, of what is not shown, and of changelogs that are off: nobody can tell which.
 NOT_HERE: Final = "There is no such page. Its address may have changed, or what stood here is not public any more."
 
@@ -33,6 +43,7 @@ class PublicReading:
     """What public pages are made from."""
 
     changelogs: Changelogs
+    search: Search
     pages: RenderedPages
     #: Where readers reach this service, without a slash at the end; empty: as each request says.
     base_url: str = ""
@@ -45,6 +56,7 @@ class Shown:
 
     request: Request[Any, Any, Any]
     changelogs: Changelogs
+    search: Search
     pages: RenderedPages
     changelog: PublicChangelog
     #: With a host.
@@ -63,12 +75,54 @@ class Shown:
             raise not_here()
         return before
 
+    def label(self) -> Label | None:
+        """Return the label that the address asks for; ``None``: it asks for all posts.
+
+        Raises:
+            Refused: 404: there is no such label.
+        """
+        written = self.request.query_params.get("label")
+        try:
+            return Label(written) if written else None
+        except ValueError as exc:
+            raise not_here() from exc
+
+    def words(self) -> str:
+        """Return the words that the address asks for, on one line; empty: it asks for none."""
+        return one_line(self.request.query_params.get("q", ""), WORDS_LIMIT)
+
+    async def having(self, words: str, length: int) -> tuple[Sequence[Post], bool]:
+        """Search the posts that are shown for words; return the newest, and whether there may be more.
+
+        The search looks through all posts of the organization that are published. So it goes on a few times where the
+        changelog shows only some of them.
+        """
+        asked = read_post_search({"query": words})
+        if isinstance(asked, InvalidQuery) or not asked.terms:
+            return (), False
+        asked = evolve(asked, statuses=(PostStatus.PUBLISHED,), content_types=self.changelog.content_types)
+        found: list[Post] = []
+        before: Place | None = None
+        for _ in range(_SEARCHES):
+            hits = await self.search.posts(self.changelog.organization_id, asked, limit=length, before=before)
+            found += [post for post in hits.found if self.changelog.lists(post)]
+            if len(found) > length or not hits.has_more:
+                return found[:length], len(found) > length
+            before = Place.of(hits.found[-1])
+        return found[:length], True
+
     async def part(
-        self, length: int, before: PublishedPlace | None, *, month: Month | None = None, released: bool = False
+        self,
+        length: int,
+        before: PublishedPlace | None,
+        *,
+        label: Label | None = None,
+        month: Month | None = None,
+        released: bool = False,
     ) -> "Part":
         """Read as many posts as a page shows, from a place on."""
         found = await self.changelogs.posts(
-            self.changelog, limit=length + 1, month=month, released=released, before=before
+            self.changelog, limit=length + 1, label=label, month=month, released=released, before=before
         )
         posts = found[:length]
         return Part(posts=posts, goes_on=PublishedPlace.of(posts[-1]) if len(found) > length else None, before=before)
@@ -83,6 +137,24 @@ class Shown:
         if found is None:
             raise not_here()
         return found
+
+    async def at(self, path: str) -> Post:
+        """Find a post by its path.
+
+        Raises:
+            Refused: 404: there is none, or it is not shown.
+            Moved: The post has another path now.
+        """
+        found = await self.changelogs.at_path(self.changelog, path) if is_post_path(path) else None
+        if found is None:
+            raise not_here()
+        if found.path != path:
+            raise Moved(self.links.post(found))
+        return found
+
+    async def beside(self, post: Post) -> tuple[PostLine | None, PostLine | None]:
+        """Return the posts before and after a post."""
+        return await self.changelogs.beside(self.changelog, post)
 
     async def release_of(self, post: Post) -> Post | None:
         """Return the post of the release that contains a post; ``None``: no release contains the post."""
@@ -113,18 +185,12 @@ class Part:
 
 @final
 class Moved(Exception):
-    """The changelog has another slug now."""
+    """The page has another address now."""
 
-    def __init__(self, links: ChangelogLinks, rest: str, query: bytes) -> None:
-        """Build the new address of a page.
-
-        Args:
-            links: The addresses of the changelog as they are now.
-            rest: What followed the slug in the path.
-            query: The query, without its question mark.
-        """
-        self.location = f"{links.home}{quote(rest)}{'?' if query else ''}{quote(query, safe=_QUERY)}"
-        super().__init__(self.location)
+    def __init__(self, location: str) -> None:
+        """Name the address."""
+        self.location = location
+        super().__init__(location)
 
 
 async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: str) -> Shown:
@@ -140,10 +206,13 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
         raise not_here()
     links = ChangelogLinks(base_url=reading.base_url or _base_url(request), slug=changelog.slug)
     if changelog.slug != slug:
-        raise Moved(links, request.scope["path"].removeprefix(f"{ROOT}/{slug}"), request.scope["query_string"])
+        rest, query = request.scope["path"].removeprefix(f"{ROOT}/{slug}"), request.scope["query_string"]
+        location = f"{links.home}{quote(rest)}{'?' if query else ''}{quote(query, safe=_QUERY)}"
+        raise Moved(location)
     return Shown(
         request=request,
         changelogs=reading.changelogs,
+        search=reading.search,
         pages=reading.pages,
         changelog=changelog,
         links=links,

@@ -1,6 +1,6 @@
 """Every page and feed of public changelogs."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from attrs import evolve
@@ -9,17 +9,19 @@ from litestar.enums import HttpMethod
 from litestar.handlers import HTTPRouteHandler, route
 from litestar.params import FromPath
 
+from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.atom import ATOM_TYPE, atom_document
 from contentsvc_core.content.public.feeds import FEED_LENGTH, Feed, feed_of
 from contentsvc_core.content.public.html import excerpt, shown_whole
 from contentsvc_core.content.public.json_feed import JSON_FEED_TYPE, json_feed_document
 from contentsvc_core.content.public.links import ROOT
-from contentsvc_core.content.public.months import Month, by_month, by_year
+from contentsvc_core.content.public.months import Month, by_year
 from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import by_release
-from contentsvc_http.changelog.answers import FRAMED, FRESH_S, PAGE, SHARED, Page, answer
+from contentsvc_core.content.public.trimming import trimmed
+from contentsvc_http.changelog.answers import FRAMED, FRESH_S, KEPT_S, PAGE, SHARED, Page, answer
 from contentsvc_http.changelog.assets import asset_route
-from contentsvc_http.changelog.pages import HTML, missing, next_part, own_address, render
+from contentsvc_http.changelog.pages import HTML, front, missing, next_part, own_address, render
 from contentsvc_http.changelog.reading import Moved, PublicReading, Shown, not_here, shown
 from contentsvc_http.errors import refusal
 from contentsvc_http.routing import OwnRouter
@@ -37,12 +39,7 @@ _TITLES: Final = {404: "Not here", 405: "Not like this"}
 def changelog_routes(reading: PublicReading) -> Router:
     """Give the routes. What is spelled out in a path goes before what is read: no month is called ``releases``."""
 
-    # Where anything may follow, nothing that is read goes before it: not at the places of slugs and months.
-    @route(
-        [ROOT, f"{ROOT}/-", f"{ROOT}/{{slug:str}}/{{written:str}}/{{rest:path}}"],
-        http_method=_READ,
-        name="changelog_unknown",
-    )
+    @route([ROOT, f"{ROOT}/-"], http_method=_READ, name="changelog_unknown")
     async def unknown() -> Response[Any]:
         raise not_here()
 
@@ -66,48 +63,85 @@ def _pages(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ROOT}/{{slug:str}}", http_method=_READ, name="changelog")
     async def home(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)
-        before = found.before()
-        here = found.links.home
+        words = found.words()
+        if words:
+            return await _results(found, words)
+        before, label = found.before(), found.label()
+        named = Page(part=f"home?label={label.value}" if label else "home", media_type=HTML, headers=PAGE)
 
         async def read() -> Callable[[], bytes]:
-            part, months = await found.part(PAGE_LENGTH, before), await found.months()
-            return lambda: render(
-                "home.html",
-                found,
-                title="" if part.before is None else "Older posts",
-                here=own_address(here, part),
-                months=by_month(part.posts),
-                whole=shown_whole(part.posts),
-                goes_on=next_part(here, part),
-                archive=by_year(months),
-            )
+            part, months = await found.part(PAGE_LENGTH, before, label=label), await found.months()
+            return lambda: front(found, part, months, label=label)
 
-        return await answer(found, _page("home", before), read)
+        return await answer(found, _from(named, before), read)
 
     @route(f"{ROOT}/{{slug:str}}/posts/{{post_id:str}}", http_method=_READ, name="changelog_post")
     async def post(request: Request[Any, Any, Any], slug: FromPath[str], post_id: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)
 
-        async def read() -> Callable[[], bytes]:
+        async def find() -> Post:
             its = await found.post(post_id)
-            month = Month.of(its.occurred_at)
-            release, contained = await found.release_of(its), await found.contained(its, CONTAINED_LENGTH)
-            return lambda: render(
-                "post.html",
-                found,
-                title=its.title,
-                here=found.links.post(its),
-                description=excerpt(its.content),
-                kind="article",
-                post=its,
-                month=month,
-                release=release,
-                contained=contained,
-            )
+            if its.path is not None:
+                raise Moved(found.links.post(its))
+            return its
 
-        return await answer(found, evolve(_page(f"posts/{post_id}"), is_sure=False), read)
+        return await _of_post(found, f"posts/{post_id}", find)
 
-    return [home, post]
+    @route(f"{ROOT}/{{slug:str}}/releases/{{name:str}}", http_method=_READ, name="changelog_release")
+    async def release(request: Request[Any, Any, Any], slug: FromPath[str], name: FromPath[str]) -> Response[Any]:
+        found, path = await shown(reading, request, slug), f"releases/{name}"
+        return await _of_post(found, path, lambda: found.at(path))
+
+    # Where anything may follow, nothing that is read goes before it: not at the place of slugs.
+    @route(f"{ROOT}/{{slug:str}}/{{written:str}}/{{rest:path}}", http_method=_READ, name="changelog_path")
+    async def by_path(
+        request: Request[Any, Any, Any], slug: FromPath[str], written: FromPath[str], rest: FromPath[str]
+    ) -> Response[Any]:
+        found, path = await shown(reading, request, slug), f"{written}/{rest.strip('/')}"
+        month = Month.read(path.replace("/", "-"))
+        if month is not None:
+            raise Moved(found.links.month(month))
+        return await _of_post(found, path, lambda: found.at(path))
+
+    return [home, post, release, by_path]
+
+
+async def _of_post(found: Shown, part: str, find: Callable[[], Awaitable[Post]]) -> Response[Any]:
+    async def read() -> Callable[[], bytes]:
+        its = await find()
+        release, contained = await found.release_of(its), await found.contained(its, CONTAINED_LENGTH)
+        older, newer = await found.beside(its)
+        return lambda: render(
+            "post.html",
+            found,
+            title=its.title,
+            here=found.links.post(its),
+            description=excerpt(its.content if found.changelog.show_details else trimmed(its.content)),
+            kind="article",
+            post=its,
+            release=release,
+            contained=contained,
+            older=older,
+            newer=newer,
+        )
+
+    return await answer(found, evolve(_page(part), is_sure=False), read)
+
+
+async def _results(found: Shown, words: str) -> Response[Any]:
+    async def read() -> Callable[[], bytes]:
+        posts, has_more = await found.having(words, PAGE_LENGTH)
+        return lambda: render(
+            "search.html",
+            found,
+            title=f"Search: {words}",
+            here=found.links.having(words),
+            words=words,
+            posts=posts,
+            more=has_more,
+        )
+
+    return await answer(found, evolve(_page(f"search/{words}"), is_sure=False), read)
 
 
 def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
@@ -168,11 +202,15 @@ def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
 
 def _feeds(reading: PublicReading) -> list[HTTPRouteHandler]:
     async def feed(found: Shown, page: Page, document: Callable[[Feed], bytes]) -> Response[Any]:
-        async def read() -> Callable[[], bytes]:
-            posts = await found.changelogs.posts(found.changelog, limit=FEED_LENGTH)
-            return lambda: document(feed_of(found.changelog, posts, links=found.links, updated_at=found.last_change))
+        label = found.label()
 
-        return await answer(found, page, read)
+        async def read() -> Callable[[], bytes]:
+            posts = await found.changelogs.posts(found.changelog, limit=FEED_LENGTH, label=label)
+            return lambda: document(
+                feed_of(found.changelog, posts, links=found.links, updated_at=found.last_change, label=label)
+            )
+
+        return await answer(found, evolve(page, part=found.links.labelled(page.part, label)), read)
 
     @route(f"{ROOT}/{{slug:str}}/feed.atom", http_method=_READ, name="changelog_atom")
     async def atom(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
@@ -184,7 +222,28 @@ def _feeds(reading: PublicReading) -> list[HTTPRouteHandler]:
         page = Page(part="feed.json", media_type=JSON_FEED_TYPE, headers=SHARED)
         return await feed(await shown(reading, request, slug), page, json_feed_document)
 
-    return [atom, json_feed]
+    @route(f"{ROOT}/{{slug:str}}/images/{{name:str}}", http_method=_READ, name="changelog_image")
+    async def image(request: Request[Any, Any, Any], slug: FromPath[str], name: FromPath[str]) -> Response[Any]:
+        found = await shown(reading, request, slug)
+        mark = next((each for each in found.changelog.images if each.kind.value == name), None)
+        if mark is None:
+            raise not_here()
+        # Pages name the digest: another picture has another address.
+        is_named = request.query_params.get("v") == mark.digest
+        headers = {
+            **PAGE,
+            "X-Content-Type-Options": "nosniff",
+            "ETag": f'"{mark.digest}"',
+            "Cache-Control": f"public, max-age={KEPT_S if is_named else FRESH_S}",
+        }
+        if request.headers.get("If-None-Match", "").strip().removeprefix("W/") == headers["ETag"]:
+            return Response(None, status_code=304, headers=headers)
+        picture = await found.changelogs.image(found.changelog, mark.kind)
+        if picture is None:
+            raise not_here()
+        return Response(picture.content, media_type=mark.media_type, headers=headers)
+
+    return [atom, json_feed, image]
 
 
 def _embeds(reading: PublicReading) -> list[HTTPRouteHandler]:
@@ -216,8 +275,11 @@ def _for_its_reader(response: Response[Any]) -> Response[Any]:
 
 
 def _page(name: str, before: PublishedPlace | None = None) -> Page:
-    part = name if before is None else f"{name}?before={before.written}"
-    return Page(part=part, media_type=HTML, headers=PAGE)
+    return _from(Page(part=name, media_type=HTML, headers=PAGE), before)
+
+
+def _from(page: Page, before: PublishedPlace | None) -> Page:
+    return page if before is None else evolve(page, part=f"{page.part}?before={before.written}")
 
 
 def _refuse(_request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:

@@ -17,6 +17,7 @@ from contentsvc_http.app import Front, Services
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
 from contentsvc_http.watching import watching
+from contentsvc_http.wiring.addressing import addressing
 from contentsvc_http.wiring.agents import open_agents
 from contentsvc_http.wiring.api import open_api
 from contentsvc_http.wiring.code_hosts import open_code_hosts
@@ -62,6 +63,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
         if role.works:
             await stack.enter_async_context(sweeping(stores, clock))
             await stack.enter_async_context(searching(stores.search))
+            await stack.enter_async_context(addressing(stores.changelogs))
             await stack.enter_async_context(dispatching(settings, stores, clock, ids, on_sent=watch.sent))
         if engine is not None:
             scheduler = Scheduler(stores.schedules, stores.directory, clock, ids, on_fault=log_fault)

@@ -28,6 +28,7 @@ def open_public_reading(
     is_set = settings.base_url != attrs.fields(Settings).base_url.default
     return PublicReading(
         changelogs=stores.changelogs,
+        search=stores.search,
         pages=RenderedPages(aside or OneAtATime("public pages")),
         base_url=settings.base_url if is_set else "",
     )

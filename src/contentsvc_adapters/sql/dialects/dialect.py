@@ -66,7 +66,7 @@ class Dialect(Protocol):
         """Return the time of the database's own clock, in milliseconds since 1970."""
         ...
 
-    def holds(self, column: Column[str], part: str, *, folded: bool = False) -> ColumnElement[bool]:
+    def holds(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
         """Give the condition that a text has a part; ``folded``: once ASCII's capitals in the text are small."""
         ...
 

@@ -162,7 +162,7 @@ class Postgresql:
         """Return the time of this moment, not of the transaction's beginning."""
         return literal_column("(extract(epoch FROM clock_timestamp()) * 1000)::bigint", BigInteger)
 
-    def holds(self, column: Column[str], part: str, *, folded: bool = False) -> ColumnElement[bool]:
+    def holds(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
         """Look for a part of a text."""
         # In the collation "C", lower() knows ASCII alone; in any other one it depends on where the database was made.
         return func.strpos(func.lower(column.collate("C")) if folded else column, part) > 0

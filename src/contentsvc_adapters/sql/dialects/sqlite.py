@@ -157,7 +157,7 @@ class Sqlite:
         """Return the time of the machine."""
         return literal_column("CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)", BigInteger)
 
-    def holds(self, column: Column[str], part: str, *, folded: bool = False) -> ColumnElement[bool]:
+    def holds(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
         """Look for a part of a text."""
         # Not LIKE, which has wildcards, a limit for patterns, and its own mind about case. lower() knows ASCII alone.
         return func.instr(func.lower(column) if folded else column, part) > 0

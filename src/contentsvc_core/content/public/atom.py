@@ -23,8 +23,8 @@ def atom_document(feed: Feed) -> bytes:
     if feed.description:
         _text(root, "subtitle", feed.description)
     _time(root, "updated", feed.updated_at)
-    _link(root, "self", feed.links.atom, ATOM_TYPE)
-    _link(root, "alternate", feed.links.home, "text/html")
+    _link(root, "self", feed.links.labelled(feed.links.atom, feed.label), ATOM_TYPE)
+    _link(root, "alternate", feed.links.labelled(feed.links.home, feed.label), "text/html")
     # Section 4.1.1: a feed without it needs one in each entry.
     _text(ET.SubElement(root, "author"), "name", feed.title)
     _text(root, "generator", "contentsvc")

@@ -85,7 +85,7 @@ class PublicChangelog:
 
     @classmethod
     def first(cls, organization: Organization, at: datetime) -> Self:
-        """Return the first changelog of an organization as it is before it is set up: named as the organization, off."""
+        """Return the first changelog of an organization before it is set up: named as the organization, off."""
         return cls(
             organization_id=organization.id,
             slug=organization.slug[:SLUG_LIMIT].strip("-"),

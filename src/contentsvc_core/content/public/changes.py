@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from attrs import evolve
@@ -50,32 +50,17 @@ def changed_changelog(
     return evolve(standing, **values, updated_at=max(at, standing.updated_at))
 
 
-def _read(attribute: str, value: object) -> object | InvalidChangelog:  # noqa: PLR0911  # one for each field
-    match attribute, value:
-        case "slug", str():
-            return _slug(value)
-        case "title", str():
-            return _line("title", value, 1, TITLE_LIMIT)
-        case "description", str():
-            return _line("description", value, 0, DESCRIPTION_LIMIT)
-        case "product_url", None | str():
-            return _address("productUrl", value or "")
-        case "content_types", ():
-            return InvalidChangelog(reason="contentTypes must name one type of content at least")
-        case "content_types", tuple():
-            return cast("tuple[ContentType, ...]", value)
-        case "repositories", tuple():
-            return _repositories(cast("tuple[str, ...]", value))
-        case "scopes", tuple():
-            return _scopes(cast("tuple[str, ...]", value))
-        case "accent", None | str():
-            return _accent(value or "")
-        case "header_links", tuple():
-            return _links(cast("tuple[tuple[str, str], ...]", value))
-        case "is_public" | "show_details", bool():
-            return value
-        case _:
-            return InvalidChangelog(reason=f"{attribute} has a value that it cannot have")
+def _read(attribute: str, value: object) -> object | InvalidChangelog:
+    kind, read = _FIELDS.get(attribute, (_NoValue, None))
+    if value is None and attribute in _OPTIONAL:
+        value = ""
+    if read is None or not isinstance(value, kind):
+        return InvalidChangelog(reason=f"{attribute} has a value that it cannot have")
+    return read(value)
+
+
+class _NoValue:
+    """The type of no value: of fields that cannot be changed."""
 
 
 def _slug(text: str) -> str | InvalidChangelog:
@@ -152,3 +137,28 @@ def _is_address(text: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in {"http", "https"} and "@" not in parts.netloc and _HOST.fullmatch(host) is not None
+
+
+def _types(types: tuple[ContentType, ...]) -> tuple[ContentType, ...] | InvalidChangelog:
+    return types or InvalidChangelog(reason="contentTypes must name one type of content at least")
+
+
+def _switch(value: bool) -> bool:  # noqa: FBT001  # one of the readers below
+    return value
+
+
+_OPTIONAL: Final = frozenset({"product_url", "accent"})
+#: By an attribute that may be changed: the type of its value, and its reader.
+_FIELDS: Final[Mapping[str, tuple[type, Callable[[Any], object]]]] = {
+    "slug": (str, _slug),
+    "title": (str, lambda text: _line("title", text, 1, TITLE_LIMIT)),
+    "description": (str, lambda text: _line("description", text, 0, DESCRIPTION_LIMIT)),
+    "product_url": (str, lambda text: _address("productUrl", text)),
+    "content_types": (tuple, _types),
+    "repositories": (tuple, _repositories),
+    "scopes": (tuple, _scopes),
+    "accent": (str, _accent),
+    "header_links": (tuple, _links),
+    "show_details": (bool, _switch),
+    "is_public": (bool, _switch),
+}

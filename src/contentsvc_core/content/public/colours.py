@@ -16,6 +16,8 @@ _COLOUR: Final = re.compile("#?([0-9a-fA-F]{6})", re.ASCII)
 _LIGHT_TINT: Final = 0.1
 _DARK_TINT: Final = 0.18
 _STEPS: Final = 200
+#: Where the linear part of sRGB ends.
+_LINEAR: Final = 0.04045
 
 
 @final
@@ -67,9 +69,7 @@ def _mixed(one: str, other: str, share: float) -> str:
 
 
 def _luminance(colour: str) -> float:
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in _parts(colour)
-    )
+    red, green, blue = (part / 12.92 if part <= _LINEAR else ((part + 0.055) / 1.055) ** 2.4 for part in _parts(colour))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

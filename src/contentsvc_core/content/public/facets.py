@@ -39,9 +39,7 @@ _LABELS: Final = {
 }
 #: By a heading in lower case, in each language of the writers, and as people write it.
 _HEADINGS: Final = {
-    **{
-        heading.casefold(): section for book in PHRASEBOOKS.values() for section, heading in book.headings.items()
-    },
+    **{heading.casefold(): section for book in PHRASEBOOKS.values() for section, heading in book.headings.items()},
     "new": Section.ADDED,
     "improved": Section.CHANGED,
     "breaking": Section.BREAKING,

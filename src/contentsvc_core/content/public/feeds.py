@@ -5,13 +5,15 @@ from datetime import datetime
 from html import escape
 from typing import Final, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.facets import Label, labels_of
 from contentsvc_core.content.public.html import EXCERPT, excerpt, shown_whole
 from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 from contentsvc_core.content.public.releases import tags_of
+from contentsvc_core.content.public.trimming import trimmed
 
 #: How many posts a feed holds: the newest ones.
 FEED_LENGTH: Final = 20
@@ -35,7 +37,7 @@ class FeedEntry:
     occurred_at: datetime
     #: The last change, or the publication where that came later: readers have nothing older of it.
     updated_at: datetime
-    #: Plain words: the type of content, and the tag of the release.
+    #: Plain words: the type of content, the labels, and the tag of the release.
     tags: tuple[str, ...] = field(converter=tuple)
 
 
@@ -50,26 +52,43 @@ class Feed:
     #: Empty: there is none.
     description: str
     links: ChangelogLinks
+    #: ``None``: the feed of all posts.
+    label: Label | None = None
     #: The last change of anything in it.
     updated_at: datetime
     entries: tuple[FeedEntry, ...] = field(converter=tuple)
 
 
-def feed_of(changelog: PublicChangelog, posts: Iterable[Post], *, links: ChangelogLinks, updated_at: datetime) -> Feed:
-    """Give the feed of a changelog.
+def feed_of(
+    changelog: PublicChangelog,
+    posts: Iterable[Post],
+    *,
+    links: ChangelogLinks,
+    updated_at: datetime,
+    label: Label | None = None,
+) -> Feed:
+    """Return the feed of a changelog.
 
     Args:
-        changelog: Whose.
+        changelog: The changelog.
         posts: Its newest posts, newest first; what it does not list is left out.
         links: Its addresses, with a host.
         updated_at: Its last change.
+        label: The label that all posts of the feed have; ``None``: the feed of all posts.
     """
-    own = [post for post in posts if changelog.lists(post)]
+    own = [
+        post if changelog.show_details else evolve(post, content=trimmed(post.content))
+        for post in posts
+        if changelog.lists(post) and (label is None or label in labels_of(post))
+    ]
     whole = shown_whole(own)
     entries = [_entry(post, links, whole) for post in own]
+    # The feed of the first changelog is older than its id.
+    name = changelog.organization_id if changelog.is_first else changelog.id
     return Feed(
-        id=permanent_id(changelog.organization_id),
-        title=changelog.title,
+        id=permanent_id(name if label is None else f"{name}:{label.value}"),
+        title=changelog.title if label is None else f"{changelog.title}: {label.shown}",
+        label=label,
         description=changelog.description,
         links=links,
         updated_at=max([updated_at, *(entry.updated_at for entry in entries)]),
@@ -87,7 +106,7 @@ def _entry(post: Post, links: ChangelogLinks, whole: Container[str]) -> FeedEntr
         content=post.content if post.id in whole else _beginning(post, links),
         occurred_at=post.occurred_at,
         updated_at=max(post.updated_at, post.published_at or post.updated_at),
-        tags=[kind, *tags_of(post)],
+        tags=[kind, *(label.value for label in labels_of(post)), *tags_of(post)],
     )
 
 

@@ -14,6 +14,11 @@ _TAG: Final = re.compile(r'<(?:[^">]|"[^"]*")*+>')
 _INLINE: Final = re.compile(r'</?(?:a|code|del|em|s|strong)(?: (?:[^">]|"[^"]*")*+)?>')
 #: What is referred to in parentheses, as commits and issues are: of use to who can follow the link.
 _REFERENCE: Final = re.compile(r' ?\(<a (?:[^">]|"[^"]*")*+>[^<]*</a>\)')
+#: ``**scope:**`` at the beginning of an entry.
+_SCOPE: Final = re.compile(r"<li>(?:<p>)?<strong>[^<]{1,60}:</strong> ")
+_QUOTATION: Final = re.compile(r"\s*<blockquote>(?:[^<]|<(?!/blockquote>))*</blockquote>\s*")
+#: As many whole sentences as there are.
+_SENTENCE: Final = re.compile(r".*[.!?。](?=\s|$)", re.DOTALL)
 _NEXT_ITEM: Final = re.compile(r"(?<![.!?:;\s])\s*</li>(?:\s|</?[ou]l>)*<li>")
 _LOWEST: Final = 6
 #: The HTML of whole posts on one page or in one feed, in characters: twenty usual posts take a tenth of it.
@@ -56,5 +61,14 @@ def excerpt(content: str, limit: int = 200) -> str:
     """Give the beginning of a post's text as one line of at most ``limit`` characters, without its headings."""
     # Of a long text only the beginning is looked at.
     text = _REFERENCE.sub("", _HEADING.sub(" ", content[: 40 * limit]))
+    text = _SCOPE.sub("<li>", _QUOTATION.sub("", text))
     text = _TAG.sub(" ", _INLINE.sub("", _NEXT_ITEM.sub("; ", text)))
-    return one_line(unescape(text.partition("<")[0]), limit)
+    line = one_line(unescape(text.partition("<")[0]), 8 * limit)
+    if len(line) <= limit:
+        return line
+    sentence = _SENTENCE.match(line[: limit + 1])
+    if sentence is not None and len(sentence[0]) >= limit // 3:
+        return sentence[0]
+    start, space, _ = line[:limit].rpartition(" ")
+    # A word alone is cut; so are texts without spaces between their words.
+    return one_line(line, limit) if not space or len(start) < limit // 2 else f"{start.rstrip(' ,;:')}…"

@@ -17,6 +17,9 @@ _PNG: Final = re.compile(rb"\x89PNG\r\n\x1a\n....IHDR(....)(....)", re.DOTALL)
 _JPEG: Final = b"\xff\xd8\xff"
 #: The segments of a JPEG that hold its size (ITU T.81, table B.1): SOF0 to SOF15 without DHT, JPG and DAC.
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+#: The byte before each marker of a JPEG, and the bytes of a WebP that hold its size.
+_MARKER: Final = 0xFF
+_WEBP_HEAD: Final = 30
 _WEBP: Final = re.compile(rb"RIFF....WEBP(VP8 |VP8L|VP8X)", re.DOTALL)
 
 
@@ -78,7 +81,7 @@ def _jpeg(content: bytes) -> tuple[str, int, int] | None:
     if not content.startswith(_JPEG):
         return None
     at = 2
-    while at + 9 <= len(content) and content[at] == 0xFF:
+    while at + 9 <= len(content) and content[at] == _MARKER:
         if content[at + 1] in _FRAMES:
             return "image/jpeg", int.from_bytes(content[at + 7 : at + 9]), int.from_bytes(content[at + 5 : at + 7])
         # A marker, and its segment with the two bytes of its length.
@@ -88,7 +91,7 @@ def _jpeg(content: bytes) -> tuple[str, int, int] | None:
 
 def _webp(content: bytes) -> tuple[str, int, int] | None:
     found = _WEBP.match(content)
-    if found is None or len(content) < 30 or int.from_bytes(content[4:8], "little") + 8 > len(content):
+    if found is None or len(content) < _WEBP_HEAD or int.from_bytes(content[4:8], "little") + 8 > len(content):
         return None
     if found[1] == b"VP8X":
         width, height = (int.from_bytes(content[at : at + 3], "little") + 1 for at in (24, 27))

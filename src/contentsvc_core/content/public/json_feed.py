@@ -17,8 +17,8 @@ def json_feed_document(feed: Feed) -> bytes:
         {
             "version": _VERSION,
             "title": feed.title,
-            "home_page_url": feed.links.home,
-            "feed_url": feed.links.json_feed,
+            "home_page_url": feed.links.labelled(feed.links.home, feed.label),
+            "feed_url": feed.links.labelled(feed.links.json_feed, feed.label),
             **({"description": feed.description} if feed.description else {}),
             "authors": [{"name": feed.title, "url": feed.links.home}],
             "items": [_item(entry) for entry in feed.entries],

@@ -69,9 +69,14 @@ class ChangelogLinks:
         """Return the address of a picture: another picture has another address."""
         return f"{self.home}/images/{image.kind.value}?v={image.digest}"
 
-    def labelled(self, label: Label) -> str:
-        """Return the page of the posts that have a label."""
-        return f"{self.home}?label={label.value}"
+    def having(self, words: str) -> str:
+        """Return the page of the posts that have some words."""
+        return f"{self.home}?q={quote(words, safe='')}"
+
+    @staticmethod
+    def labelled(address: str, label: Label | None) -> str:
+        """Return the address of a page or feed for the posts with a label; ``None``: for all posts."""
+        return address if label is None else f"{address}?label={label.value}"
 
 
 def permanent_id(name: str) -> str:

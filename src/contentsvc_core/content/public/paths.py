@@ -16,6 +16,9 @@ _NAME_LIMIT: Final = 80
 PATH_LIMIT: Final = 200
 #: A title without a letter or digit, such as one of emoji alone.
 _UNNAMED: Final = "post"
+#: How many posts of a month have a number behind the same name; others have the end of their id, so many characters.
+_NUMBERED: Final = 5
+_OWN: Final = 12
 _DASHES: Final = re.compile("-{2,}")
 _PATH: Final = re.compile(r"(?:releases|[0-9]{4}/(?:0[1-9]|1[0-2]))/[^/]+")
 
@@ -37,7 +40,11 @@ def post_paths(post: Post) -> Iterator[str]:
         project = readable(repository_of(post).rpartition("/")[2], keep="._")
         best = [tag, f"{project}-{tag}"] if project else [tag]
     yield from (f"{start}/{name}" for name in best)
-    yield from (f"{start}/{best[0]}-{number}" for number in count(2))
+    yield from (f"{start}/{best[0]}-{number}" for number in range(2, _NUMBERED + 1))
+    # So that the thousandth post of a title is not asked a thousand times whether it is free.
+    own = f"{start}/{best[0]}-{readable(post.id)[-_OWN:]}"
+    yield own
+    yield from (f"{own}-{number}" for number in count(2))
 
 
 def readable(text: str, *, keep: str = "") -> str:

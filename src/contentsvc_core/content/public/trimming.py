@@ -1,0 +1,51 @@
+"""What public pages leave out of a post: hashes of commits, contributors, internal changes, and the counted upkeep.
+
+Posts for the public have none of them since the house style; this is for posts that have. The content is our own HTML.
+"""
+
+import re
+from html import unescape
+from typing import Final
+
+from contentsvc_core.content.phrases import PHRASEBOOKS
+from contentsvc_core.content.sections import Section
+
+_HEADING: Final = re.compile(r"<h([1-6])>([^<]{1,80})</h\1>")
+#: ``(6662648, abc1234)`` behind an entry, with links or without.
+_HASH: Final = r"(?:<a [^>]*>[0-9a-f]{7,64}</a>|[0-9a-f]{7,40})"
+_HASHES: Final = re.compile(rf" \({_HASH}(?:, {_HASH})*(?:,? [^()<]{{1,40}})?\)")
+#: The date and the counts that a changelog of the writer begins with: pages say both beside the title.
+_LEAD: Final = re.compile(r"\s*<p><strong>[^<]*[0-9]{4}[^<]*</strong> · (?:[^<]|<(?!/p>))*</p>")
+_BOOKS: Final = tuple(PHRASEBOOKS.values())
+_LEFT_OUT: Final = frozenset(
+    name.casefold() for book in _BOOKS for name in (book.contributors, book.headings[Section.INTERNAL])
+)
+_UPKEEP: Final = (Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL)
+_ALSO: Final = "|".join(re.escape(book.also_upkeep.partition("{")[0].strip()) for book in _BOOKS)
+_COUNTED: Final = "|".join(
+    re.escape(words.replace("{n}", "").strip())
+    for book in _BOOKS
+    for count in (book.smaller, *(book.kinds[section] for section in _UPKEEP))
+    for words in (count.one, count.many)
+)
+#: ``Also 2 internal changes (all commits).``
+_FOLDED: Final = re.compile(rf"<p>(?:{_ALSO}) [0-9][0-9.,]* (?:{_COUNTED})(?:[^<]|<(?!/p>))*</p>\s*")
+
+
+def trimmed(content: str) -> str:
+    """Return a post's content without what only its team reads; all of it, where nothing else would be left."""
+    kept = _FOLDED.sub("", _HASHES.sub("", _LEAD.sub("", _without_sections(content), count=1)))
+    return kept if kept.strip() else content
+
+
+def _without_sections(content: str) -> str:
+    headings = list(_HEADING.finditer(content))
+    kept: list[str] = []
+    at = 0
+    for number, heading in enumerate(headings):
+        if heading.start() < at or unescape(heading[2]).strip().casefold() not in _LEFT_OUT:
+            continue
+        following = (each.start() for each in headings[number + 1 :] if int(each[1]) <= int(heading[1]))
+        kept.append(content[at : heading.start()])
+        at = next(following, len(content))
+    return "".join([*kept, content[at:]])

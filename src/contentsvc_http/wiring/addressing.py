@@ -1,0 +1,28 @@
+"""The turns of giving paths to posts that nodes and databases of older versions have published."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import Final
+
+from contentsvc_core.ports import Changelogs
+from contentsvc_http.wiring.turns import turning
+
+#: How often published posts without a path are looked for, in seconds: one look at an index.
+_LOOK_EVERY_S: Final = 60.0
+_AGAIN_AFTER_S: Final = 60.0
+#: How many posts get theirs in one transaction, and the pause after each, in seconds: a batch takes less than it.
+_TOGETHER: Final = 20
+_PAUSE_S: Final = 0.1
+
+
+@contextlib.asynccontextmanager
+async def addressing(changelogs: Changelogs) -> AsyncGenerator[None]:
+    """Give published posts without a path theirs, now and from time to time."""
+
+    async def look() -> None:
+        while await changelogs.address(limit=_TOGETHER) == _TOGETHER:  # noqa: ASYNC110  # batches, with room between them
+            await asyncio.sleep(_PAUSE_S)
+
+    async with turning(look, "addressing", every_s=_LOOK_EVERY_S, after_fault_s=_AGAIN_AFTER_S):
+        yield

@@ -1,0 +1,113 @@
+"""Revision 0017: the changelog of an organization is its first one, and nodes of the version before go on."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from contract_values import RotatingSealer
+from older_schema import database_at
+from sqlalchemy import Connection, text
+
+from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.public.facets import Label
+from contentsvc_core.timestamps import from_ms
+
+# In the words of the version before, which knows one changelog of an organization and no paths.
+_ORGANIZATION = (
+    "INSERT INTO organizations (id, slug, name, retention_days, version, created_at) VALUES (:id, :slug, 'x', 30, 1, 0)"
+)
+_CHANGELOG = (
+    "INSERT INTO public_changelogs (organization_id, slug, title, description, content_types, is_public, created_at,"
+    " updated_at) VALUES (:owner, :slug, 't', '', '[\"changelog\"]', true, 0, 0) ON CONFLICT (organization_id) DO"
+    " UPDATE SET slug = excluded.slug, revision = public_changelogs.revision + 1"
+)
+_SLUG = "INSERT INTO changelog_slugs (slug, organization_id) VALUES (:slug, :owner)"
+_POST = (
+    "INSERT INTO posts (id, organization_id, title, content, markdown, content_type, status, created_at, updated_at,"
+    " published_at, occurred_at) VALUES (:id, 'org_1', 'A lamp', '<h2>Fixed</h2>', 'm', 'changelog', 'published', 0,"
+    " 0, 0, 0)"
+)
+_RENAME = "UPDATE posts SET title = 'A door', content = '<h2>Added</h2>', updated_at = 1 WHERE id = 'p-1'"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def older(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
+    """A database at the revision before."""
+    async with database_at("0013", request.param, tmp_path) as database:
+        yield database
+
+
+async def run(database: Database, statement: str, **values: str) -> None:
+    await database.write(lambda connection: connection.execute(text(statement), values))
+
+
+def _fill(connection: Connection) -> None:
+    for id_, slug in (("org_1", "acme"), ("org_2", "zenith")):
+        connection.execute(text(_ORGANIZATION), {"id": id_, "slug": slug})
+    connection.execute(text(_CHANGELOG), {"owner": "org_1", "slug": "lamps"})
+    for slug in ("lamps", "before"):
+        connection.execute(text(_SLUG), {"slug": slug, "owner": "org_1"})
+    connection.execute(text(_POST), {"id": "p-1"})
+
+
+async def test_the_changelog_keeps_its_addresses_and_posts_get_theirs(older: Database) -> None:
+    await older.write(_fill)
+    await upgrade(older)
+    changelogs = sql_stores(older, RotatingSealer()).changelogs
+
+    first = await changelogs.of("org_1")
+    assert first is not None
+    assert (first.id, first.slug, first.is_first, first.is_public) == ("chl_1", "lamps", True, True)
+    assert (first.content_types, first.created_at) == ((ContentType.CHANGELOG,), from_ms(0))
+    assert await changelogs.all_of("org_1") == [first]
+    assert await changelogs.named("lamps") == await changelogs.named("before") == first
+    # Shown at once, and found by its path and its label soon after.
+    (post,) = await changelogs.posts(first, limit=9)
+    assert post.path is None
+    assert await changelogs.posts(first, limit=9, label=Label.FIXED) == []
+    assert await changelogs.address(limit=9) == 1
+    assert await changelogs.address(limit=9) == 0
+    assert await changelogs.at_path(first, "1970/01/a-lamp") == post
+    assert await changelogs.posts(first, limit=9, label=Label.FIXED) == [post]
+    now = await changelogs.of("org_1")
+    assert now is not None
+    assert now.revision > first.revision
+    second = evolve(first, id="chl_more", slug="more")
+    assert await changelogs.save(second) is None
+    assert {each.id for each in await changelogs.all_of("org_1")} == {"chl_1", "chl_more"}
+
+
+async def test_nodes_of_the_version_before_read_and_write_beside_it(older: Database) -> None:
+    await older.write(_fill)
+    await upgrade(older)
+    if older.dialect.upgrades_itself:
+        # No other node serves a SQLite file meanwhile.
+        return
+    changelogs = sql_stores(older, RotatingSealer()).changelogs
+    first = await changelogs.of("org_1")
+    assert first is not None
+    assert await changelogs.save(evolve(first, id="chl_more", slug="more")) is None
+    await changelogs.address(limit=9)
+
+    await run(older, _CHANGELOG, owner="org_1", slug="light")
+    await run(older, _CHANGELOG, owner="org_2", slug="sky")
+    await run(older, _SLUG, owner="org_2", slug="sky")
+    await run(older, _POST, id="p-2")
+    await run(older, _RENAME)
+
+    found = await changelogs.of("org_1")
+    theirs = await changelogs.named("sky")
+    assert found is not None
+    assert theirs is not None
+    assert (found.slug, found.id) == ("light", "chl_1")
+    assert (theirs.id, theirs.organization_id) == ("chl_2", "org_2")
+    assert found.revision >= first.revision + 3
+    # What they have written is addressed; the old path leads on.
+    assert await changelogs.address(limit=9) == 2
+    for path, id_ in (("1970/01/a-lamp", "p-1"), ("1970/01/a-door", "p-1"), ("1970/01/a-lamp-2", "p-2")):
+        post = await changelogs.at_path(found, path)
+        assert post is not None
+        assert post.id == id_
+    assert [post.id for post in await changelogs.posts(found, limit=9, label=Label.NEW)] == ["p-1"]

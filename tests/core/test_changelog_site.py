@@ -1,0 +1,329 @@
+"""Public changelogs as sites: paths and facets of posts, colours, pictures, what is left out, and what is folded."""
+
+import struct
+from itertools import islice
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.core.test_public_changelog import OFF, POST
+
+from contentsvc_adapters.markup import SafeMarkdown
+from contentsvc_core.content.phrases import PHRASEBOOKS
+from contentsvc_core.content.posts import ContentType, Post
+from contentsvc_core.content.public.changes import changed_changelog
+from contentsvc_core.content.public.colours import DARK_GROUND, LIGHT_GROUND, contrast, read_colour, shades_of
+from contentsvc_core.content.public.facets import Label, facets_of, labels_of, scopes_of
+from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.content.public.folds import MOST_ENTRIES, SHOWN_ENTRIES, folded
+from contentsvc_core.content.public.html import excerpt
+from contentsvc_core.content.public.images import IMAGE_LIMIT, Image, ImageKind, read_image
+from contentsvc_core.content.public.paths import is_post_path, post_paths, readable
+from contentsvc_core.content.public.trimming import trimmed
+from contentsvc_core.content.sections import Section
+from contentsvc_core.testing import START
+
+
+def written(markdown: str, **changes: Any) -> Post:
+    return evolve(POST, markdown=markdown, content=SafeMarkdown().html(markdown), **changes)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Steer the beam", "steer-the-beam"),
+        ("Über die Brücke: it's 100 % — done!", "uber-die-brucke-its-100-done"),
+        ("灯塔 2.0 — 光", "灯塔-2-0-光"),
+        # Marks of other scripts are parts of their letters.
+        ("ガイド", "ガイド"),
+        ("हिन्दी लेख", "हिन्दी-लेख"),
+        ("🚀", ""),
+        (f"{'word ' * 16}and more", "-".join(["word"] * 16)),
+        ("x" * 99, "x" * 80),
+    ],
+)
+def test_a_title_becomes_a_part_of_an_address(title: str, name: str) -> None:
+    assert readable(title) == name
+
+
+@given(st.text(max_size=300), st.none() | st.text(max_size=300))
+def test_every_post_has_paths_that_are_found_again(title: str, tag: str | None) -> None:
+    paths = list(islice(post_paths(evolve(POST, title=title, release_tag=tag)), 12))
+
+    assert len(set(paths)) == 12 or not title.strip("0123456789-")
+    for path in paths:
+        assert is_post_path(path)
+        assert path == path.strip("/-")
+
+
+def test_many_posts_of_one_title_have_the_end_of_their_id() -> None:
+    paths = list(islice(post_paths(evolve(POST, id="post_01a2-0123456789ab")), 7))
+
+    assert paths[4:] == ["2026/01/a-lamp-5", "2026/01/a-lamp-0123456789ab", "2026/01/a-lamp-0123456789ab-2"]
+
+
+def test_the_path_of_a_release_is_its_tag_and_that_of_a_post_its_month_and_title() -> None:
+    first = [list(islice(post_paths(post), 3)) for post in (
+        POST,
+        evolve(POST, release_tag="v2.0.0"),
+        evolve(POST, release_tag="@acme/lens@1.2.0", content_type=ContentType.BLOG_POST, source_metadata=None),
+        evolve(POST, title="🚀"),
+    )]  # fmt: skip
+
+    assert first == [
+        ["2026/01/a-lamp", "2026/01/a-lamp-2", "2026/01/a-lamp-3"],
+        ["releases/v2.0.0", "releases/lighthouse-v2.0.0", "releases/v2.0.0-2"],
+        [f"releases/acme-lens@1.2.0-blog-post{number}" for number in ("", "-2", "-3")],
+        ["2026/01/post", "2026/01/post-2", "2026/01/post-3"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["2026/13/a", "2026/01/", "2026/01/a/b", "releases/", f"releases/{'a' * 200}", "a/b"])
+def test_what_is_no_path_is_not_looked_up(path: str) -> None:
+    assert not is_post_path(path)
+
+
+def test_labels_follow_from_the_sections() -> None:
+    names = {section: section.value for section in Section}
+    post = written("\n\n".join(f"## {name}\n\n- x" for name in names.values()))
+
+    assert labels_of(post) == (Label.BREAKING, Label.SECURITY, Label.NEW, Label.IMPROVED, Label.FIXED)
+    assert labels_of(written("Fixed: a lamp\n\n- Added a door")) == ()
+    assert labels_of(written("## Dependencies\n\n- x\n\n## Removed\n\n- y")) == ()
+    # As people write them.
+    assert labels_of(written("## Bug fixes\n\n- x\n\n### New features\n\n- y")) == (Label.NEW, Label.FIXED)
+    for book in PHRASEBOOKS.values():
+        assert labels_of(written(f"## {book.headings[Section.FIXED]}\n\n- x")) == (Label.FIXED,)
+
+
+def test_a_post_is_found_by_its_repositories_scopes_and_package() -> None:
+    post = written(
+        "## Fixed\n\n- **beam:** A\n- **API:** B\n- C **not:** D",
+        release_tag="lens@1.2.0",
+        source_metadata={"repositories": ["Acme/Lighthouse", "acme/lens"]},
+    )
+
+    assert scopes_of(post) == ("lens", "beam", "api")
+    assert facets_of(post) == (
+        *("label:fixed", "repository:acme/lighthouse", "repository:acme/lens"),
+        *("scope:lens", "scope:beam", "scope:api"),
+    )
+    packages = {"v1.2.0": (), "1.2": (), "@acme/a@1.0": ("@acme/a",), "b/v2.0": ("b",), "c-d-v1": ("c-d",)}
+    assert {tag: scopes_of(written("", release_tag=tag)) for tag in packages} == packages
+
+
+@given(st.lists(st.text(min_size=1), max_size=99), st.text(max_size=9))
+def test_facets_have_a_bound_and_repositories_that_do_not_fit_are_known_to_be_missing(
+    repositories: list[str], tag: str
+) -> None:
+    post = evolve(POST, source_metadata={"repositories": repositories}, release_tag=tag)
+    facets = facets_of(post)
+
+    assert sum(len(facet.encode()) + 1 for facet in facets) <= 1_000
+    assert not any("\n" in facet for facet in facets)
+    named = [facet for facet in facets if facet.startswith("repository:")]
+    if len(named) < len(dict.fromkeys(repositories)):
+        assert "repository:*" in named
+
+
+def test_a_changelog_of_some_repositories_shows_no_post_about_others() -> None:
+    chosen = evolve(OFF, repositories=("ACME/lighthouse",))
+    for repositories, is_shown in (
+        (["acme/lighthouse"], True),
+        (["acme/lighthouse", "acme/secret"], False),
+        (["acme/lighthouse-2"], False),
+        ([], False),
+    ):
+        assert chosen.shows(evolve(POST, source_metadata={"repositories": repositories})) is is_shown
+    assert not chosen.shows(evolve(POST, source_metadata=None))
+    scoped = evolve(OFF, scopes=("beam",))
+    assert scoped.shows(written("- **beam:** A\n- **api:** B"))
+    assert not scoped.shows(written("- **api:** B"))
+
+
+@given(st.from_regex(r"[0-9a-f]{6}", fullmatch=True))
+def test_every_accent_can_be_read_in_light_and_dark(accent: str) -> None:
+    shades = shades_of(accent)
+
+    for shade, ground in ((shades.light, LIGHT_GROUND), (shades.dark, DARK_GROUND)):
+        assert contrast(shade, ground) >= 4.5
+    assert contrast(shades.light, shades.light_ground) >= 4.5
+    assert contrast(shades.dark, shades.dark_ground) >= 4.5
+
+
+def test_a_colour_that_can_be_read_stays() -> None:
+    assert contrast("000000", "ffffff") == 21
+    assert shades_of("0b6b63").light == "0b6b63"
+    assert shades_of("ffe600").dark == "ffe600"
+    assert (read_colour("#0B6B63 "), read_colour("0b6b63"), read_colour("teal"), read_colour("#fff")) == (
+        "0b6b63",
+        "0b6b63",
+        None,
+        None,
+    )
+
+
+def png(width: int, height: int) -> bytes:
+    return b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + struct.pack(">II", width, height) + b"\0\0\0\0IEND\xaeB`\x82"
+
+
+def jpeg(width: int, height: int) -> bytes:
+    return b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc0\x00\x11\x08" + struct.pack(">HH", height, width) + b"\x03"
+
+
+def webp(kind: bytes, tail: bytes) -> bytes:
+    body = b"WEBP" + kind + b"\0\0\0\0" + tail.ljust(14, b"\0")
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+@pytest.mark.parametrize(
+    ("content", "media_type"),
+    [
+        (png(64, 32), "image/png"),
+        (jpeg(64, 32), "image/jpeg"),
+        (webp(b"VP8X", b"\0\0\0\0\x3f\0\0\x1f\0\0"), "image/webp"),
+        (webp(b"VP8L", b"\x2f" + struct.pack("<I", 63 | 31 << 14)), "image/webp"),
+        (webp(b"VP8 ", b"\0\0\0\x9d\x01\x2a" + struct.pack("<HH", 64, 32)), "image/webp"),
+    ],
+)
+def test_a_picture_is_known_by_its_own_bytes(content: bytes, media_type: str) -> None:
+    image = read_image(ImageKind.LOGO, content)
+
+    assert isinstance(image, Image)
+    assert (image.mark.media_type, image.mark.width, image.mark.height) == (media_type, 64, 32)
+    assert image.content == content
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (b"", "logo must be a PNG, JPEG or WebP picture"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "logo must be a PNG, JPEG or WebP picture"),
+        (png(64, 32)[:-1], "logo must be a PNG, JPEG or WebP picture"),
+        (jpeg(64, 32)[:12], "logo must be a PNG, JPEG or WebP picture"),
+        (webp(b"VP8X", b"")[:20], "logo must be a PNG, JPEG or WebP picture"),
+        (png(64, 4_097), "logo must have 1 to 4,096 pixels in width and in height"),
+        (png(0, 1), "logo must have 1 to 4,096 pixels in width and in height"),
+        (b"\0" * (IMAGE_LIMIT + 1), "logo must be a picture of at most 512 KiB"),
+    ],
+)
+def test_what_is_no_picture_is_refused_by_name(content: bytes, fault: str) -> None:
+    assert read_image(ImageKind.LOGO, content) == InvalidChangelog(reason=fault)
+
+
+@given(st.binary(max_size=64), st.sampled_from([b"", b"\xff\xd8\xff", b"RIFF", b"\x89PNG\r\n\x1a\n"]))
+def test_no_bytes_break_the_reader_of_pictures(content: bytes, start: bytes) -> None:
+    assert isinstance(read_image(ImageKind.ICON, start + content), Image | InvalidChangelog)
+
+
+@pytest.mark.parametrize(
+    ("given_", "fault"),
+    [
+        ({"repositories": ("acme",)}, "repositories must be owner/name, which 'acme' is not"),
+        ({"repositories": tuple(f"a/{n}" for n in range(21))}, "repositories must be at most 20"),
+        ({"scopes": (" ",)}, "scopes must have 1 to 60 characters each"),
+        ({"accent": "teal"}, "accent must be a colour such as #0b6b63"),
+        ({"header_links": (("Docs", "javascript:alert(1)"),)}, "headerLinks must each have an http or https address"),
+        ({"header_links": (("Docs", ""),)}, "headerLinks must each have an http or https address"),
+        ({"header_links": (("", "https://a.example"),)}, "headerLinks must have labels of 1 to 30 characters"),
+        ({"header_links": (("a", "https://a.example"),) * 6}, "headerLinks must be at most 5"),
+        ({"show_details": 1}, "show_details has a value that it cannot have"),
+    ],
+)
+def test_a_bad_value_of_a_changelog_is_refused_by_the_name_of_its_field(given_: dict[str, Any], fault: str) -> None:
+    refused = changed_changelog(OFF, given_, at=START)
+
+    assert isinstance(refused, InvalidChangelog)
+    assert refused.reason.startswith(fault)
+
+
+_INTERNAL = """\
+**3 October 2025** · 1 feature ([2 commits](https://x.example/y))
+
+## Added
+
+- **api:** Report ([#17](https://x.example/1)) ([6662648](https://x.example/6662648), [abc1234](https://x.example/2))
+- Plain (abc1234)
+
+## {internal}
+
+- Move the tests
+
+## Fixed
+
+- Keep (this) in
+
+{also} ([all commits](https://x.example/z)). Dependencies: tide 2.4.1 → 2.5.0.
+
+## {contributors}
+
+Ines Kaya, @maralind
+"""
+
+
+@pytest.mark.parametrize("book", PHRASEBOOKS.values(), ids=PHRASEBOOKS)
+def test_public_pages_leave_out_what_only_the_team_reads(book: Any) -> None:
+    also = book.also_upkeep.format(counts=book.count(2, book.kinds[Section.INTERNAL]))
+    content = SafeMarkdown().html(
+        _INTERNAL.format(internal=book.headings[Section.INTERNAL], also=also, contributors=book.contributors)
+    )
+
+    kept = trimmed(content)
+
+    assert "Report" in kept
+    assert "#17" in kept
+    assert "Keep (this) in" in kept
+    for gone in ("3 October", "6662648", "abc1234", "Move the tests", "all commits", "Ines Kaya", book.contributors):
+        assert gone not in kept, gone
+
+
+def test_a_post_of_nothing_else_stays_as_it_is() -> None:
+    internal = "## Internal changes\n\n- Move the tests"
+    for markdown in (internal, "Also, a lamp.", "A (b) c", "## Contributors to the lamp"):
+        content = SafeMarkdown().html(markdown)
+        assert trimmed(content) == content
+
+
+def listed(*sections: int) -> str:
+    numbers = iter(range(sum(sections)))
+    return SafeMarkdown().html(
+        "\n\n".join(
+            f"## S{at}\n\n" + "\n".join(f"- entry {next(numbers)}" for _ in range(size))
+            for at, size in enumerate(sections)
+        )
+    )
+
+
+@given(st.lists(st.integers(min_value=1, max_value=20), min_size=1, max_size=8))
+def test_a_long_post_is_folded_behind_its_first_entries_and_nothing_is_lost(sections: list[int]) -> None:
+    content, total = listed(*sections), sum(sections)
+    shown = folded(content)
+
+    if total <= MOST_ENTRIES:
+        assert shown == content
+        return
+    before, summary, after = shown.partition(f"<summary>Show all {total} changes</summary>")
+    assert summary
+    # A heading that nothing follows would stand above the fold.
+    assert not before.partition("<details")[0].rstrip().endswith("</h2>")
+    assert 1 <= before.count("<li>") <= SHOWN_ENTRIES
+    assert [before.count(tag) + after.count(tag) for tag in ("<li>", "<h2>")] == [total, len(sections)]
+    assert shown.count("<ul>") == shown.count("</ul>")
+    assert after.rstrip().endswith("</details>")
+
+
+def test_what_has_no_long_list_is_not_folded() -> None:
+    nested = SafeMarkdown().html("- a\n" + "".join(f"  - {n}\n" for n in range(30)))
+    prose = SafeMarkdown().html("\n\n".join(["word " * 200] * 20))
+
+    assert (folded(nested), folded(prose)) == (nested, prose)
+
+
+def test_an_excerpt_ends_with_a_sentence_or_a_word() -> None:
+    sentences = f"<p>One sentence stands here. {'Another one ' * 9}.</p>"
+    assert excerpt(sentences, 60) == "One sentence stands here."
+    assert excerpt("<p>" + "lamps " * 40 + "</p>", 20) == "lamps lamps lamps…"
+    quoted = "<ul>\n<li><strong>beam:</strong> A\n<blockquote>\n<p>note</p>\n</blockquote>\n</li>\n<li>B</li>\n</ul>"
+    assert excerpt(quoted) == "A; B"
