@@ -2,74 +2,178 @@
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from contentsvc_cli.output import JSON, ORGANIZATION, show
+from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import PublicChangelog, changelog_body
 from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.organizations import Organization
 from contentsvc_core.text import one_line
 
 #: How much of a name or a title is printed, in characters: a line of an 80-column terminal.
 _LINE: Final = 64
 _TYPES: Final = [kind.value for kind in ContentType]
+_WHICH: Final = click.option(
+    "--changelog", "which", metavar="SLUG", help="Which changelog, by its slug or id.  [default: the first one]"
+)
+_FIELDS: Final = (
+    click.option("--title", help="One line of 1 to 100 characters."),
+    click.option("--description", help="One line of at most 300 characters; '' for none."),
+    click.option("--product-url", metavar="URL", help="The product's own site; '' for none."),
+    click.option(
+        "--type",
+        "content_types",
+        type=click.Choice(_TYPES),
+        multiple=True,
+        help="A type of content that is shown; may be repeated.",
+    ),
+    click.option(
+        "--repository",
+        "repositories",
+        metavar="OWNER/NAME",
+        multiple=True,
+        help="Show posts about these repositories alone; may be repeated; '' for all.",
+    ),
+    click.option(
+        "--scope",
+        "scopes",
+        metavar="NAME",
+        multiple=True,
+        help="Show posts with this scope or package; may be repeated; '' for all.",
+    ),
+    click.option("--accent", metavar="COLOUR", help="The colour of links, such as #0b6b63; '' for the default."),
+    click.option(
+        "--link",
+        "header_links",
+        nargs=2,
+        metavar="LABEL URL",
+        multiple=True,
+        help="A link in the header; may be repeated; '' '' for none.",
+    ),
+    click.option(
+        "--details/--no-details",
+        "show_details",
+        default=None,
+        help="Show hashes, contributors and internal changes.",
+    ),
+)
+
+
+def _fields(command: Any) -> Any:  # noqa: ANN401  # a decorator
+    for option in reversed(_FIELDS):
+        command = option(command)
+    return command
 
 
 @click.group()
 def changelog() -> None:
-    """Show, set, publish and hide an organization's public changelog."""
+    """Create, show, set, publish and hide public changelogs."""
+
+
+@changelog.command("list")
+@ORGANIZATION
+@JSON
+def list_changelogs(organization: str, *, as_json: bool) -> None:
+    """List an organization's public changelogs."""
+
+    async def work(desk: Desk) -> list[dict[str, Any]]:
+        found = await desk.changelogs.all_of(await desk.organization(organization))
+        return [_body(desk, each) for each in found]
+
+    show_rows(
+        at_desk(work), columns=("slug", "title", "isPublic", "url"), as_json=as_json, empty="There is no changelog."
+    )
 
 
 @changelog.command("show")
 @ORGANIZATION
+@_WHICH
 @JSON
-def show_changelog(organization: str, *, as_json: bool) -> None:
-    """Show an organization's public changelog, and where it is."""
+def show_changelog(organization: str, which: str | None, *, as_json: bool) -> None:
+    """Show a public changelog, and where it is."""
+
+    async def work(desk: Desk) -> dict[str, Any]:
+        _, found = await _named(desk, organization, which)
+        return _body(desk, found)
+
+    show(at_desk(work), as_json=as_json)
+
+
+@changelog.command("create")
+@ORGANIZATION
+@click.option("--slug", required=True, help="Names it in its address; unique over all organizations.")
+@_fields
+@JSON
+def create_changelog(organization: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # one for each field
+    """Create one more public changelog; it is hidden until you publish it."""
+    if options["title"] is None:
+        message = "name it with --title"
+        raise click.UsageError(message)
 
     async def work(desk: Desk) -> dict[str, Any]:
         owner = await desk.organization(organization)
-        return _body(desk, await desk.changelogs.standing(owner))
+        return _body(desk, _accepted(await desk.changelogs.create(owner, _given(options))))
 
     show(at_desk(work), as_json=as_json)
 
 
 @changelog.command("set")
 @ORGANIZATION
+@_WHICH
 @click.option("--slug", help="Names it in its address; unique over all organizations.")
-@click.option("--title", help="One line of 1 to 100 characters.")
-@click.option("--description", help="One line of at most 300 characters; '' for none.")
-@click.option("--product-url", metavar="URL", help="The product's own site; '' for none.")
-@click.option(
-    "--type",
-    "content_types",
-    type=click.Choice(_TYPES),
-    multiple=True,
-    help="A type of content that is shown; may be repeated.",
-)
+@_fields
 @JSON
-def set_changelog(organization: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # one for each field
+def set_changelog(organization: str, which: str | None, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # as above
     """Change a public changelog: what is not named stays. A slug that was public redirects to the new one."""
-    given = {field: value for field, value in options.items() if value not in {None, ()}}
+    given = _given(options)
     if not given:
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
-    if "content_types" in given:
-        given["content_types"] = tuple(ContentType(kind) for kind in given["content_types"])
-    _change(organization, given, as_json=as_json)
+    _change(organization, which, given, as_json=as_json)
+
+
+@changelog.command("image")
+@ORGANIZATION
+@_WHICH
+@click.argument("kind", type=click.Choice([kind.value for kind in ImageKind]))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
+@click.option("--delete", is_flag=True, help="Delete the picture.")
+@JSON
+def set_image(
+    organization: str, which: str | None, kind: str, file: Path | None, *, delete: bool, as_json: bool
+) -> None:
+    """Set a changelog's logo, its icon, or the card that other sites show beside links to it.
+
+    FILE is a PNG, JPEG or WebP picture of at most 512 KiB.
+    """
+    if (file is None) is not delete:
+        message = "name either a file or --delete"
+        raise click.UsageError(message)
+    content = None if file is None else file.read_bytes()
+
+    async def work(desk: Desk) -> dict[str, Any]:
+        _, standing = await _named(desk, organization, which)
+        return _body(desk, _accepted(await desk.changelogs.set_image(standing, ImageKind(kind), content)))
+
+    show(at_desk(work), as_json=as_json)
 
 
 @changelog.command()
 @ORGANIZATION
+@_WHICH
 @click.option("--yes", is_flag=True, help="Do not ask: for scripts.")
 @JSON
-def publish(organization: str, *, yes: bool, as_json: bool) -> None:
+def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -> None:
     """Let everybody read a changelog, after showing which posts become public."""
     # Programs that ask for JSON read standard output: what people need to see goes beside it.
-    shown, question = at_desk(lambda desk: _question(desk, organization))
+    shown, question = at_desk(lambda desk: _question(desk, organization, which))
     if question:
         click.echo(shown, err=True)
         if not yes and not sys.stdin.isatty():
@@ -77,44 +181,92 @@ def publish(organization: str, *, yes: bool, as_json: bool) -> None:
             raise click.UsageError(message)
         if not yes:
             click.confirm(question, abort=True, err=True)
-    _change(organization, {"is_public": True}, as_json=as_json)
+    _change(organization, which, {"is_public": True}, as_json=as_json)
 
 
-async def _question(desk: Desk, organization: str) -> tuple[str, str]:
+async def _question(desk: Desk, organization: str, which: str | None) -> tuple[str, str]:
     """Return what becomes public, and what to ask; nothing where it is public already."""
-    owner = await desk.organization(organization)
-    standing = await desk.changelogs.standing(owner)
+    owner, standing = await _named(desk, organization, which)
     if standing.is_public:
         return "", ""
-    exposure, newest = await desk.changelogs.preview(owner)
+    exposure, newest = await desk.changelogs.preview(owner, standing)
     number = f"{exposure.posts:,} post{'' if exposure.posts == 1 else 's'}"
     home = ChangelogLinks(base_url=desk.settings.base_url, slug=standing.slug).home
+    rest = exposure.posts - len(newest)
+    chosen = [f"Only posts about: {', '.join(standing.repositories)}"] if standing.repositories else []
+    scoped = [f"Only posts with the scopes or packages: {', '.join(standing.scopes)}"] if standing.scopes else []
     lines = [
         f"{number} of {owner.slug} will be public at {home}, and what is published from now on.",
+        *chosen,
+        *scoped,
         *(f"  {count:>7,}  {one_line(name, _LINE)}" for name, count in exposure.repositories),
         *(["The newest:"] if newest else []),
         *(f"  {post.occurred_at:%Y-%m-%d}  {one_line(post.title, _LINE)}" for post in newest),
+        *([f"  and {rest:,} more"] if newest and rest > 0 else []),
     ]
     return "\n".join(lines), f"Make {number} public?"
 
 
 @changelog.command()
 @ORGANIZATION
+@_WHICH
 @JSON
-def hide(organization: str, *, as_json: bool) -> None:
+def hide(organization: str, which: str | None, *, as_json: bool) -> None:
     """Take a changelog back: its addresses lead to what unknown ones lead to."""
-    _change(organization, {"is_public": False}, as_json=as_json)
+    _change(organization, which, {"is_public": False}, as_json=as_json)
 
 
-def _change(organization: str, given: Mapping[str, Any], *, as_json: bool) -> None:
+@changelog.command()
+@ORGANIZATION
+@click.option("--changelog", "which", metavar="SLUG", required=True, help="Which changelog, by its slug or id.")
+@JSON
+def delete(organization: str, which: str, *, as_json: bool) -> None:
+    """Delete a changelog; its posts stay. The first one can only be hidden."""
+
     async def work(desk: Desk) -> dict[str, Any]:
-        owner = await desk.organization(organization)
-        changed = await desk.changelogs.change(owner, given)
-        if isinstance(changed, InvalidChangelog):
-            raise click.ClickException(changed.reason)
-        return _body(desk, changed)
+        _, standing = await _named(desk, organization, which)
+        refused = await desk.changelogs.remove(standing)
+        if refused is not None:
+            raise click.ClickException(refused.reason)
+        return {"id": standing.id}
 
     show(at_desk(work), as_json=as_json)
+
+
+def _change(organization: str, which: str | None, given: Mapping[str, Any], *, as_json: bool) -> None:
+    async def work(desk: Desk) -> dict[str, Any]:
+        owner, standing = await _named(desk, organization, which)
+        return _body(desk, _accepted(await desk.changelogs.change(owner, given, standing)))
+
+    show(at_desk(work), as_json=as_json)
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the options that are named; an empty text among several resets them."""
+    given: dict[str, Any] = {field: value for field, value in options.items() if value is not None and value != ()}
+    if "content_types" in given:
+        given["content_types"] = tuple(ContentType(kind) for kind in given["content_types"])
+    for field in ("repositories", "scopes"):
+        if field in given:
+            given[field] = tuple(filter(None, given[field]))
+    if "header_links" in given:
+        given["header_links"] = tuple(link for link in given["header_links"] if any(link))
+    return given
+
+
+async def _named(desk: Desk, organization: str, which: str | None) -> tuple[Organization, PublicChangelog]:
+    owner = await desk.organization(organization)
+    found = await desk.changelogs.find(owner, which)
+    if found is None:
+        message = f"{owner.slug} has no changelog '{which}': see 'contentsvc changelog list'"
+        raise click.ClickException(message)
+    return owner, found
+
+
+def _accepted(made: PublicChangelog | InvalidChangelog) -> PublicChangelog:
+    if isinstance(made, InvalidChangelog):
+        raise click.ClickException(made.reason)
+    return made
 
 
 def _body(desk: Desk, found: PublicChangelog) -> dict[str, Any]:

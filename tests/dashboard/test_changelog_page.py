@@ -2,7 +2,8 @@
 
 import pytest
 from tests.api.world import Caller
-from tests.dashboard.browsing import Browsing
+from tests.core.test_changelog_site import png
+from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.contents import beside, posted, stranger
 
 from contentsvc_core import Scope
@@ -144,4 +145,84 @@ async def test_who_may_only_read_changes_nothing(acme: Caller) -> None:
     assert (await reading.open(f"{PAGE}/publish")).path == PAGE
     for path in (PAGE, f"{PAGE}/switch"):
         assert (await reading.post(path, {"to": "on"})).status == 403
+    assert await standing(acme) is None
+
+
+async def test_a_further_changelog_is_added_furnished_previewed_published_and_deleted(
+    acme: Caller, browsing: Browsing
+) -> None:
+    post_id = await published(acme)
+    page = await browsing.open(PAGE)
+    page = await browsing.send(page.form("/dashboard/changelogs"), slug="lens", title="Lens")
+    assert (page.heading, page.status) == ("Lens", 200)
+    at = page.path
+    page = await browsing.send(
+        page.form(at),
+        repositories=["acme/lighthouse"],
+        scopes="Beam, api",
+        accent="#0B6B63",
+        headerLinks="Docs https://docs.example/\nOur status https://status.example/",
+        showDetails="on",
+    )
+    assert "Saved." in page.text
+    (lens,) = await acme.world.stores.changelogs.all_of(acme.organization.id)
+    assert (lens.repositories, lens.scopes, lens.accent) == (("acme/lighthouse",), ("beam", "api"), "0b6b63")
+    assert [(link.label, link.url) for link in lens.header_links] == [
+        ("Docs", "https://docs.example/"),
+        ("Our status", "https://status.example/"),
+    ]
+    assert lens.show_details
+    # No post has these scopes: the question says so, and names what is chosen.
+    page = await browsing.open(f"{at}/publish")
+    assert "Only posts about acme/lighthouse are shown." in page.text
+    assert page.heading == "Switch the public changelog on?"
+    page = await browsing.send((await browsing.open(at)).form(at), scopes="")
+    page = await browsing.open(f"{at}/publish")
+    assert page.heading == "Make 1 post public?"
+    # The page as readers will see it, for those who are signed in alone.
+    preview = await browsing.open(f"{at}/preview")
+    assert (preview.heading, "This is a preview for you alone." in preview.text) == ("Lens", True)
+    assert "no-store" in preview.response.headers["Cache-Control"]
+    assert (await acme.world.send("GET", f"{at}/preview")).status_code == 303
+    assert (await acme.world.send("GET", "/changelog/lens")).status_code == 404
+    page = await browsing.send(page.form(f"{at}/switch"))
+    assert "Switched on." in page.text
+    assert (await acme.world.send("GET", f"/changelog/lens/posts/{post_id}")).status_code == 301
+    # The first one is as it was.
+    first = await standing(acme)
+    assert first is None
+    page = await browsing.send(page.form(f"{at}/delete"))
+    assert (page.path, "Deleted." in page.text) == (PAGE, True)
+    assert (await browsing.open(at)).status == 404
+
+
+async def test_pictures_are_uploaded_and_removed(acme: Caller, browsing: Browsing) -> None:
+    csrf = (await browsing.open(PAGE)).form(PAGE).fields["csrf"][0]
+    where = f"{PAGE}/images"
+
+    async def send(kind: str, content: bytes, **more: str) -> Seen:
+        files = {"file": ("logo.png", content, "image/png")} if content else None
+        return await browsing.upload(where, {"csrf": csrf, "kind": kind, **more}, files)
+
+    assert "Saved." in (await send("logo", png(64, 32))).text
+    made = await standing(acme)
+    assert made is not None
+    assert [mark.kind.value for mark in made.images] == ["logo"]
+    assert (await browsing.open(f"{where}/logo")).response.content == png(64, 32)
+    refused = await send("icon", b"<svg/>")
+    assert (refused.status, "The icon must be a PNG, JPEG or WebP picture." in refused.text) == (422, True)
+    nothing = await send("card", b"")
+    assert (nothing.status, "The card must be a file: choose one." in nothing.text) == (422, True)
+    assert "Saved." in (await send("logo", b"", delete="on")).text
+    assert (await browsing.open(f"{where}/logo")).status == 404
+    forged = await browsing.upload(where, {"csrf": "x", "kind": "logo"}, {"file": ("a", png(1, 1), "image/png")})
+    assert forged.status == 403
+
+
+async def test_an_added_changelog_needs_an_address_that_is_free(acme: Caller, browsing: Browsing) -> None:
+    page = await browsing.send((await browsing.open(PAGE)).form("/dashboard/changelogs"), slug="A b", title="Kept")
+
+    assert page.status == 422
+    assert "The address must be 1 to 63" in page.text
+    assert page.form("/dashboard/changelogs").fields["title"] == ["Kept"]
     assert await standing(acme) is None

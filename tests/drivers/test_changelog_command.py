@@ -6,8 +6,18 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.core.test_changelog_site import png
 
 from contentsvc_cli.main import main
+
+_BARE: dict[str, Any] = {
+    "repositories": [],
+    "scopes": [],
+    "accent": None,
+    "headerLinks": [],
+    "images": {},
+    "showDetails": False,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -31,11 +41,13 @@ def command(*arguments: str) -> Any:
 def test_it_is_shown_set_published_and_hidden() -> None:
     mine = ("--organization", "acme")
     first = {
+        "id": command("changelog", "show", *mine)["id"],
         "slug": "acme",
         "title": "Acme",
         "description": "",
         "productUrl": None,
         "contentTypes": ["changelog", "blog_post"],
+        **_BARE,
         "isPublic": False,
         "url": "http://127.0.0.1:8000/changelog/acme",
     }
@@ -46,11 +58,13 @@ def test_it_is_shown_set_published_and_hidden() -> None:
         *("--product-url", "https://acme.example/", "--type", "blog_post", "--type", "twitter_post"),
     )
     assert named == {
+        "id": first["id"],
         "slug": "lamps",
         "title": "Lamps",
         "description": "What shines",
         "productUrl": "https://acme.example/",
         "contentTypes": ["blog_post", "twitter_post"],
+        **_BARE,
         "isPublic": True,
         "url": "http://127.0.0.1:8000/changelog/lamps",
     }
@@ -74,3 +88,49 @@ def test_what_cannot_be_is_refused() -> None:
     command("changelog", "publish", *mine, "--yes")
     taken = invoke("changelog", "set", "--organization", "zenith", "--slug", "acme")
     assert (taken.exit_code, "slug is not available: choose another one" in taken.output) == (1, True)
+
+
+def test_one_more_is_created_furnished_published_and_deleted(tmp_path: Path) -> None:
+    mine = ("--organization", "acme")
+    lens = (*mine, "--changelog", "lens")
+    made = command(
+        *("changelog", "create", *mine, "--slug", "lens", "--title", "Lens", "--repository", "acme/lens"),
+        *("--scope", "Beam", "--accent", "#0B6B63", "--link", "Docs", "https://docs.example/", "--details"),
+    )
+    assert (made["repositories"], made["scopes"], made["accent"]) == (["acme/lens"], ["beam"], "#0b6b63")
+    assert (made["headerLinks"], made["showDetails"]) == ([{"label": "Docs", "url": "https://docs.example/"}], True)
+    assert made["isPublic"] is False
+    picture = tmp_path / "logo.png"
+    picture.write_bytes(png(64, 32))
+    assert command("changelog", "image", *lens, "logo", str(picture))["images"].keys() == {"logo"}
+    assert command("changelog", "image", *lens, "logo", "--delete")["images"] == {}
+    bare = command(
+        *("changelog", "set", *lens, "--repository", "", "--scope", "", "--accent", "", "--link", "", ""),
+        "--no-details",
+    )
+    assert {name: bare[name] for name in _BARE} == _BARE
+    assert command("changelog", "publish", *lens, "--yes")["isPublic"] is True
+    listed = command("changelog", "list", *mine)
+    assert [(each["slug"], each["isPublic"]) for each in listed] == [("acme", False), ("lens", True)]
+    assert command("changelog", "delete", *lens) == {"id": made["id"]}
+    assert len(command("changelog", "list", *mine)) == 1
+
+
+def test_faults_of_further_changelogs_are_named(tmp_path: Path) -> None:
+    mine = ("--organization", "acme")
+    text = tmp_path / "logo.svg"
+    text.write_text("<svg/>")
+    for arguments, status, fault in (
+        (
+            ("changelog", "show", *mine, "--changelog", "no"),
+            1,
+            "acme has no changelog 'no': see 'contentsvc changelog list'",
+        ),
+        (("changelog", "create", *mine, "--slug", "lens"), 2, "name it with --title"),
+        (("changelog", "image", *mine, "logo"), 2, "name either a file or --delete"),
+        (("changelog", "image", *mine, "logo", str(text)), 1, "logo must be a PNG, JPEG or WebP picture"),
+        (("changelog", "delete", *mine, "--changelog", "acme"), 1, "hide it, it cannot be deleted"),
+        (("changelog", "set", *mine, "--accent", "teal"), 1, "accent must be a colour"),
+    ):
+        done = invoke(*arguments)
+        assert (done.exit_code, fault in done.output) == (status, True), done.output

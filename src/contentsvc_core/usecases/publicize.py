@@ -8,6 +8,7 @@ from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog,
 from contentsvc_core.content.public.changes import changed_changelog
 from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.images import Image, ImageKind, read_image
+from contentsvc_core.content.public.months import Month
 from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Changelogs, Clock, IdSource
 
@@ -94,6 +95,10 @@ class ChangelogEditor:
         await self._changelogs.put_image(standing, kind, image, self._clock.now())
         found = await self._changelogs.all_of(standing.organization_id)
         return next((each for each in found if each.id == standing.id), standing)
+
+    async def page(self, standing: PublicChangelog, length: int) -> tuple[Sequence[Post], Sequence[Month]]:
+        """Return the newest posts that a changelog shows, public or not, and the months of all."""
+        return await self._changelogs.posts(standing, limit=length), await self._changelogs.months(standing)
 
     async def image(self, standing: PublicChangelog, kind: ImageKind) -> Image | None:
         """Return a picture of a changelog."""

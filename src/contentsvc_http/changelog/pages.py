@@ -5,7 +5,7 @@ from datetime import datetime
 from hashlib import blake2b
 from importlib.metadata import version
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from markupsafe import Markup
 
@@ -15,13 +15,14 @@ from contentsvc_core.content.public.facets import Label, labels_of
 from contentsvc_core.content.public.folds import folded
 from contentsvc_core.content.public.html import EXCERPT, excerpt, nested, shown_whole
 from contentsvc_core.content.public.images import ImageKind
+from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.public.months import Month, by_month, by_year
 from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import tags_of
 from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.changelog.assets import accent_url, asset_url
-from contentsvc_http.changelog.reading import Part, Shown
+from contentsvc_http.changelog.reading import Part
 from contentsvc_http.dashboard.words import CONTENT
 from contentsvc_http.templates import page_environment
 
@@ -31,7 +32,21 @@ HTML: Final = "text/html"
 _USUAL: Final = ContentType.CHANGELOG
 
 
-def render(template: str, shown: Shown, *, title: str, here: str, **told: object) -> bytes:
+class Shows(Protocol):
+    """Whose page it is, and where."""
+
+    @property
+    def changelog(self) -> PublicChangelog:
+        """Return the changelog."""
+        ...
+
+    @property
+    def links(self) -> ChangelogLinks:
+        """Return its addresses."""
+        ...
+
+
+def render(template: str, shown: Shows, *, title: str, here: str, **told: object) -> bytes:
     """Make a page of a changelog.
 
     Args:
@@ -49,6 +64,7 @@ def render(template: str, shown: Shown, *, title: str, here: str, **told: object
         "here": here,
         "description": changelog.description,
         "kind": "website",
+        "preview": False,
         "logo": changelog.image(ImageKind.LOGO),
         "icon": changelog.image(ImageKind.ICON),
         "card": changelog.image(ImageKind.CARD),
@@ -57,7 +73,9 @@ def render(template: str, shown: Shown, *, title: str, here: str, **told: object
     return _ENVIRONMENT.get_template(template).render(context).encode()
 
 
-def front(shown: Shown, part: Part, months: Sequence[Month], *, label: Label | None = None) -> bytes:
+def front(
+    shown: Shows, part: Part, months: Sequence[Month], *, label: Label | None = None, is_preview: bool = False
+) -> bytes:
     """Render a part of the list of all posts, or of those with a label."""
     here = shown.links.labelled(shown.links.home, label)
     return render(
@@ -66,6 +84,7 @@ def front(shown: Shown, part: Part, months: Sequence[Month], *, label: Label | N
         title=(label.shown if label else "") if part.before is None else "Older posts",
         here=own_address(here, part),
         label=label,
+        preview=is_preview,
         months=by_month(part.posts),
         whole=shown_whole(part.posts),
         goes_on=next_part(here, part),

@@ -1,27 +1,37 @@
-"""The public changelog: what it is called, what it shows, and whether everybody may read it."""
+"""The public changelogs: how they are set up, what they show, and whether everybody may read them."""
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, final
 
+from attrs import frozen
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
 
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog
+from contentsvc_core.content.public.changelogs import MAX_CHANGELOGS, Exposure, PublicChangelog
 from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
-from contentsvc_http.dashboard.choices import content_choices, named
+from contentsvc_http.changelog.answers import PAGE
+from contentsvc_http.changelog.pages import HTML, front
+from contentsvc_http.changelog.reading import Part
+from contentsvc_http.changelog.routes import PAGE_LENGTH
+from contentsvc_http.dashboard.choices import Choice, content_choices, named
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.forms import Form, by_field
 from contentsvc_http.dashboard.pages import Pages, go
-from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.dashboard.visits import ROOT, Visit, change, upload, visit
 from contentsvc_http.dashboard.words import sentence
+from contentsvc_http.errors import Refused
 
 _SECTION: Final = "changelog"
 _TITLE: Final = "Public changelog"
 _SNIPPET: Final = '<iframe src="{}" title="What is new" loading="lazy" width="100%" height="420"></iframe>'
 _CHANGED: Final = "What becomes public has changed since you looked. Look once more."
+_LISTS: Final = ("contentTypes", "repositories")
+_TEXTS: Final = ("slug", "title", "description", "productUrl", "scopes", "accent", "headerLinks")
 #: By a field's name on the wire: what the page calls it.
 _LABELS: Final = {
     "slug": "The address",
@@ -29,43 +39,152 @@ _LABELS: Final = {
     "description": "The description",
     "productUrl": "The website",
     "contentTypes": "The choice",
+    "repositories": "The repositories",
+    "scopes": "The scopes",
+    "accent": "The colour",
+    "headerLinks": "The links",
+    "logo": "The logo",
+    "icon": "The icon",
+    "card": "The card",
 }
+_PICTURES: Final = (
+    Choice(value="logo", label="Logo", hint="in the header, 28 pixels high"),
+    Choice(value="icon", label="Icon", hint="in the tab of the browser"),
+    Choice(value="card", label="Card", hint="beside links on other sites, 1200 × 630 pixels"),
+)
 
 
-def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+@final
+@frozen(kw_only=True)
+class _Preview:
+    """A changelog as its page would be."""
 
-    async def page(found: Visit, form: Form | None = None, refused: InvalidChangelog | None = None) -> Response[Any]:
-        standing = await dashboard.changelogs.standing(found.organization)
+    changelog: PublicChangelog
+    links: ChangelogLinks
+
+
+def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:  # noqa: C901, PLR0915  # its routes
+    """Return the routes. The first changelog of an organization is at an address without its id."""
+
+    async def which(found: Visit) -> PublicChangelog:
+        standing = await dashboard.changelogs.find(found.organization, found.request.path_params.get("changelog_id"))
+        if standing is None:
+            raise Refused(404, {"error": "There is no such changelog."})
+        return standing
+
+    async def page(
+        found: Visit,
+        standing: PublicChangelog,
+        form: Form | None = None,
+        refused: InvalidChangelog | None = None,
+        *,
+        added: Form | None = None,
+    ) -> Response[Any]:
         links = ChangelogLinks(base_url=dashboard.base_url, slug=standing.slug)
+        faults = by_field(None if refused is None else _fault(refused.reason))
+        several = await dashboard.changelogs.all_of(found.organization)
+        integrations = await dashboard.api.directory.integrations(found.organization_id)
+        connected = (repository.full_name for each in integrations for repository in each.repositories)
+        names = dict.fromkeys((*connected, *standing.repositories))
         context = {
             "changelog": standing,
+            "at": _at(standing),
+            "changelogs": [(each, _at(each)) for each in several],
+            "may_add": len(several) < MAX_CHANGELOGS,
             "links": links,
             "typed": _standing(standing) if form is None else _typed(form),
             "choices": content_choices(),
-            "faults": by_field(None if refused is None else _fault(refused.reason)),
+            "repositories": [Choice(value=name, label=name) for name in names],
+            "pictures": [(choice, standing.image(ImageKind(choice.value))) for choice in _PICTURES],
+            "faults": by_field(None) if added is not None else faults,
+            "added": {"slug": "", "title": ""} if added is None else {n: added.raw(n) for n in ("slug", "title")},
+            "add_faults": by_field(None) if added is None else faults,
             # On this server, wherever readers reach it.
             "see": ChangelogLinks(slug=standing.slug).home,
             "snippet": _SNIPPET.format(links.embed),
         }
+        title = _TITLE if standing.is_first else standing.title
         return pages.page(
-            found, "changelog.html", context, title=_TITLE, section=_SECTION, status=200 if refused is None else 422
+            found, "changelog.html", context, title=title, section=_SECTION, status=200 if refused is None else 422
         )
 
-    @get(f"{ROOT}/changelog", name="dashboard_changelog")
+    @get([f"{ROOT}/changelog", f"{ROOT}/changelogs/{{changelog_id:str}}"], name="dashboard_changelog")
     async def shown(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await page(await visit(dashboard, request))
+        found = await visit(dashboard, request)
+        return await page(found, await which(found))
 
-    @post(f"{ROOT}/changelog", name="dashboard_changelog_save")
+    @post([f"{ROOT}/changelog", f"{ROOT}/changelogs/{{changelog_id:str}}"], name="dashboard_changelog_save")
     async def save(request: Request[Any, Any, Any]) -> Response[Any]:
         found, form = await change(dashboard, request)
-        done = await dashboard.changelogs.change(found.organization, _given(form))
-        return await page(found, form, done) if isinstance(done, InvalidChangelog) else go("/changelog", told="saved")
+        standing = await which(found)
+        done = await dashboard.changelogs.change(found.organization, _given(form), standing)
+        if isinstance(done, InvalidChangelog):
+            return await page(found, standing, form, done)
+        return go(_at(standing), told="saved")
 
-    async def question(found: Visit, *, error: str | None = None, status: int = 200) -> Response[Any]:
-        standing = await dashboard.changelogs.standing(found.organization)
-        exposure, newest = await dashboard.changelogs.preview(found.organization)
+    @post(f"{ROOT}/changelogs", name="dashboard_changelog_add")
+    async def add(request: Request[Any, Any, Any]) -> Response[Any]:
+        found, form = await change(dashboard, request)
+        given = {"slug": form.text("slug"), "title": form.text("title")}
+        done = await dashboard.changelogs.create(found.organization, given)
+        if isinstance(done, InvalidChangelog):
+            return await page(found, await which(found), refused=done, added=form)
+        return go(_at(done), told="saved")
+
+    @post(
+        [f"{ROOT}/changelog/images", f"{ROOT}/changelogs/{{changelog_id:str}}/images"],
+        name="dashboard_changelog_images",
+    )
+    async def picture(request: Request[Any, Any, Any]) -> Response[Any]:
+        found, form, content = await upload(dashboard, request)
+        standing = await which(found)
+        kind = named(ImageKind, form.text("kind"))
+        if not content and not form.is_on("delete"):
+            empty = InvalidChangelog(reason=f"{kind.value} must be a file: choose one")
+            return await page(found, standing, refused=empty)
+        done = await dashboard.changelogs.set_image(standing, kind, None if form.is_on("delete") else content)
+        if isinstance(done, InvalidChangelog):
+            return await page(found, standing, refused=done)
+        return go(_at(standing), told="saved")
+
+    @get(
+        [f"{ROOT}/changelog/images/{{kind:str}}", f"{ROOT}/changelogs/{{changelog_id:str}}/images/{{kind:str}}"],
+        name="dashboard_changelog_image",
+    )
+    async def shown_picture(request: Request[Any, Any, Any], kind: FromPath[str]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        standing = await which(found)
+        image = await dashboard.changelogs.image(standing, named(ImageKind, kind))
+        if image is None:
+            raise Refused(404, {"error": "There is no such picture."})
+        headers = {**PAGE, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-store"}
+        return Response(image.content, media_type=image.mark.media_type, headers=headers)
+
+    @get(
+        [f"{ROOT}/changelog/preview", f"{ROOT}/changelogs/{{changelog_id:str}}/preview"],
+        name="dashboard_changelog_preview",
+    )
+    async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
+        found = await visit(dashboard, request)
+        standing = await which(found)
+        posts, months = await dashboard.changelogs.page(standing, PAGE_LENGTH)
+        links = ChangelogLinks(slug=standing.slug, pictures=f"{ROOT}{_at(standing)}/images")
+        body = front(
+            _Preview(changelog=standing, links=links),
+            Part(posts=posts, goes_on=None, before=None),
+            months,
+            is_preview=True,
+        )
+        headers = {**PAGE, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-store"}
+        return Response(body, media_type=HTML, headers=headers)
+
+    async def question(
+        found: Visit, standing: PublicChangelog, *, error: str | None = None, status: int = 200
+    ) -> Response[Any]:
+        exposure, newest = await dashboard.changelogs.preview(found.organization, standing)
         context = {
+            "changelog": standing,
+            "at": _at(standing),
             "links": ChangelogLinks(base_url=dashboard.base_url, slug=standing.slug),
             "exposure": exposure,
             "newest": newest,
@@ -75,33 +194,52 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         title = "Switch the public changelog on"
         return pages.page(found, "changelog_publish.html", context, title=title, section=_SECTION, status=status)
 
-    @get(f"{ROOT}/changelog/publish", name="dashboard_changelog_publish")
+    @get(
+        [f"{ROOT}/changelog/publish", f"{ROOT}/changelogs/{{changelog_id:str}}/publish"],
+        name="dashboard_changelog_publish",
+    )
     async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
         found = await visit(dashboard, request)
-        standing = await dashboard.changelogs.standing(found.organization)
-        return go("/changelog") if standing.is_public or not found.may_write else await question(found)
+        standing = await which(found)
+        return go(_at(standing)) if standing.is_public or not found.may_write else await question(found, standing)
 
-    @post(f"{ROOT}/changelog/switch", name="dashboard_changelog_switch")
+    @post(
+        [f"{ROOT}/changelog/switch", f"{ROOT}/changelogs/{{changelog_id:str}}/switch"],
+        name="dashboard_changelog_switch",
+    )
     async def switch(request: Request[Any, Any, Any]) -> Response[Any]:
         found, form = await change(dashboard, request)
+        standing = await which(found)
         is_public = form.text("to") == "on"
         if is_public:
-            standing = await dashboard.changelogs.standing(found.organization)
-            exposure, _ = await dashboard.changelogs.preview(found.organization)
+            exposure, _ = await dashboard.changelogs.preview(found.organization, standing)
             if form.text("seen") != _tag(standing, exposure):
-                return await question(found, error=_CHANGED if form.text("seen") else None, status=409)
-        done = await dashboard.changelogs.change(found.organization, {"is_public": is_public})
+                return await question(found, standing, error=_CHANGED if form.text("seen") else None, status=409)
+        done = await dashboard.changelogs.change(found.organization, {"is_public": is_public}, standing)
         if isinstance(done, InvalidChangelog):
             # Another organization has taken the slug meanwhile.
-            return await page(found, refused=done)
-        return go("/changelog", told="enabled" if is_public else "disabled")
+            return await page(found, standing, refused=done)
+        return go(_at(standing), told="enabled" if is_public else "disabled")
 
-    return [shown, save, ask, switch]
+    @post(f"{ROOT}/changelogs/{{changelog_id:str}}/delete", name="dashboard_changelog_delete")
+    async def delete(request: Request[Any, Any, Any]) -> Response[Any]:
+        found, _ = await change(dashboard, request)
+        standing = await which(found)
+        refused = await dashboard.changelogs.remove(standing)
+        return go("/changelog", told="deleted") if refused is None else await page(found, standing, refused=refused)
+
+    return [shown, save, add, picture, shown_picture, preview, ask, switch, delete]
+
+
+def _at(changelog: PublicChangelog) -> str:
+    """Return where a changelog is, below the dashboard's root."""
+    return "/changelog" if changelog.is_first else f"/changelogs/{changelog.id}"
 
 
 def _tag(changelog: PublicChangelog, exposure: Exposure) -> str:
     """Return what a question was about, in short: an answer counts for that alone."""
-    return sha256(repr((changelog.slug, exposure)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    shown = (changelog.id, changelog.slug, changelog.repositories, changelog.scopes, changelog.content_types, exposure)
+    return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _standing(changelog: PublicChangelog) -> dict[str, Any]:
@@ -111,12 +249,17 @@ def _standing(changelog: PublicChangelog) -> dict[str, Any]:
         "description": changelog.description,
         "productUrl": changelog.product_url or "",
         "contentTypes": [kind.value for kind in changelog.content_types],
+        "repositories": list(changelog.repositories),
+        "scopes": ", ".join(changelog.scopes),
+        "accent": "" if changelog.accent is None else f"#{changelog.accent}",
+        "headerLinks": "\n".join(f"{link.label} {link.url}" for link in changelog.header_links),
+        "showDetails": changelog.show_details,
     }
 
 
 def _typed(form: Form) -> dict[str, Any]:
-    texts: dict[str, Any] = {name: form.raw(name) for name in ("slug", "title", "description", "productUrl")}
-    return texts | {"contentTypes": form.texts("contentTypes")}
+    texts: dict[str, Any] = {name: form.raw(name) for name in _TEXTS}
+    return texts | {name: form.texts(name) for name in _LISTS} | {"showDetails": form.is_on("showDetails")}
 
 
 def _given(form: Form) -> dict[str, Any]:
@@ -125,12 +268,18 @@ def _given(form: Form) -> dict[str, Any]:
     Raises:
         Refused: 400: it names a type that is none; no form of ours does.
     """
+    lines = [line.strip().rpartition(" ") for line in form.text("headerLinks").splitlines() if line.strip()]
     return {
         "slug": form.text("slug"),
         "title": form.text("title"),
         "description": form.text("description"),
         "product_url": form.text("productUrl"),
         "content_types": tuple(named(ContentType, kind) for kind in form.texts("contentTypes")),
+        "repositories": form.texts("repositories"),
+        "scopes": tuple(filter(None, (name.strip() for name in form.text("scopes").split(",")))),
+        "accent": form.text("accent"),
+        "header_links": tuple((label.strip(), url) for label, _, url in lines),
+        "show_details": form.is_on("showDetails"),
     }
 
 

@@ -1,6 +1,7 @@
-"""Forms as browsers send them (``application/x-www-form-urlencoded``)."""
+"""Forms as browsers send them."""
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
@@ -17,6 +18,10 @@ _MOST_FIELDS: Final = 500
 #: Forms up to this size, in bytes, are parsed on the event loop, in 8 ms at most. Only forms with a post are larger.
 _AT_ONCE: Final = 64 * 1024
 _TYPE: Final = "application/x-www-form-urlencoded"
+_UPLOAD: Final = "multipart/form-data"
+#: Browsers and clients draw boundaries from these characters (RFC 2046, section 5.1.1), in quotes or not.
+_BOUNDARY: Final = re.compile(r"""boundary="?([A-Za-z0-9'()+_,./:=?-]{1,70})"?""")
+_NAME: Final = re.compile(rb'[; ]name="([^"]*)"')
 
 
 @final
@@ -68,6 +73,32 @@ async def read_form(request: Request[Any, Any, Any]) -> Form:
         # As in bodies of `/v1`: what no store can hold is replaced once, where it enters.
         values.setdefault(name, []).append(storable(value))
     return Form(values)
+
+
+async def read_upload(request: Request[Any, Any, Any]) -> tuple[Form, bytes]:
+    """Read a request's form with one file, as browsers send files (RFC 7578).
+
+    Raises:
+        Refused: 400 or 415: it is none.
+    """
+    if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != _UPLOAD:
+        raise Refused(415, {"error": f"Unsupported content type: a file is sent as {_UPLOAD}"})
+    found = _BOUNDARY.search(request.headers.get("Content-Type", ""))
+    if found is None:
+        raise Refused(400, {"error": "Invalid form"})
+    values: dict[str, list[str]] = {}
+    content = b""
+    # The first part precedes the first boundary, and the last one follows the last.
+    for part in (b"\r\n" + await request.body()).split(f"\r\n--{found[1]}".encode())[1:-1]:
+        head, _, body = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
+        name = _NAME.search(head)
+        if name is None:
+            raise Refused(400, {"error": "Invalid form"})
+        if b"filename=" in head:
+            content = body
+        else:
+            values.setdefault(name[1].decode("utf-8", "replace"), []).append(storable(body.decode("utf-8", "replace")))
+    return Form(values), content
 
 
 def _fields(body: bytes) -> list[tuple[str, str]]:

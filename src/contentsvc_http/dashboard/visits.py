@@ -12,7 +12,7 @@ from contentsvc_core.access.sessions import SESSION_LIFE, csrf_matches
 from contentsvc_core.organizations import Organization
 from contentsvc_core.usecases.sign_in import SignedIn
 from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.forms import Form, read_form
+from contentsvc_http.dashboard.forms import Form, read_form, read_upload
 from contentsvc_http.same_origin import is_foreign
 
 ROOT: Final = "/dashboard"
@@ -100,12 +100,29 @@ async def change(
     """
     found = await visit(dashboard, request)
     form = await read_form(request)
-    if is_foreign(request, dashboard.base_url) or not csrf_matches(found.signed_in.token, form.text("csrf")):
+    _check(dashboard, request, found, form.text("csrf"), scope)
+    return found, form
+
+
+async def upload(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple[Visit, Form, bytes]:
+    """Return the visit that sends a file, its form, and the file; empty: none was chosen.
+
+    Raises:
+        NotSignedIn: As for :func:`visit`.
+        Forbidden: As for :func:`change`.
+    """
+    found = await visit(dashboard, request)
+    form, content = await read_upload(request)
+    _check(dashboard, request, found, form.text("csrf"), Scope.WRITE)
+    return found, form, content
+
+
+def _check(dashboard: Dashboard, request: Request[Any, Any, Any], found: Visit, csrf: str, scope: Scope) -> None:
+    if is_foreign(request, dashboard.base_url) or not csrf_matches(found.signed_in.token, csrf):
         message = "This form is out of date. Go back, reload the page, and send it again."
         raise Forbidden(message)
     if scope not in found.signed_in.key.scopes:
         raise Forbidden(_MAY_NOT[scope])
-    return found, form
 
 
 def change_of_anybody(dashboard: Dashboard, request: Request[Any, Any, Any]) -> None:

@@ -22,12 +22,14 @@ from contentsvc_core.usecases.connect import Connector
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_core.usecases.generate import Generator
 from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.usecases.replay import Replayer
 from contentsvc_core.usecases.triggers import TriggerEditor
 from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
 from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.v1.brand_identities import brand_routes
+from contentsvc_http.v1.changelogs import public_changelog_routes
 from contentsvc_http.v1.context import context_routes
 from contentsvc_http.v1.event_triggers import event_trigger_routes
 from contentsvc_http.v1.gate import Gate
@@ -65,6 +67,9 @@ class Api:
     search: Search
     endpoints: WebhookEndpoints
     endpoint_editor: EndpointEditor
+    changelogs: ChangelogEditor
+    #: Where readers reach this service; no slash at its end.
+    base_url: str
     shares: Shares
 
 
@@ -79,6 +84,7 @@ def api_routes(api: Api) -> list[HTTPRouteHandler]:
         *schedule_routes(api.gate, api.planner, api.schedules, api.directory),
         *event_trigger_routes(api.gate, api.trigger_editor, api.directory),
         *webhook_endpoint_routes(api.gate, api.endpoints, api.endpoint_editor),
+        *public_changelog_routes(api.gate, api.changelogs, api.directory, api.base_url),
         *webhook_log_routes(api.gate, api.journal, api.replayer, api.shares),
         *context_routes(api.gate, api.search, api.contexts, api.shares),
     ]

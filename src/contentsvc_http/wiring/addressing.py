@@ -21,7 +21,9 @@ async def addressing(changelogs: Changelogs) -> AsyncGenerator[None]:
     """Give published posts without a path theirs, now and from time to time."""
 
     async def look() -> None:
-        while await changelogs.address(limit=_TOGETHER) == _TOGETHER:  # noqa: ASYNC110  # batches, with room between them
+        addressed = _TOGETHER
+        while addressed == _TOGETHER:
+            addressed = await changelogs.address(limit=_TOGETHER)
             await asyncio.sleep(_PAUSE_S)
 
     async with turning(look, "addressing", every_s=_LOOK_EVERY_S, after_fault_s=_AGAIN_AFTER_S):

@@ -14,6 +14,7 @@ from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_core.usecases.generate import Generator, JobStarter
 from contentsvc_core.usecases.limit import RateLimiter
 from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.usecases.replay import Replayer
 from contentsvc_core.usecases.triggers import TriggerEditor
@@ -75,6 +76,8 @@ def open_api(
             ids,
             nudge=nudge,
         ),
+        changelogs=ChangelogEditor(stores.changelogs, clock, ids),
+        base_url=settings.base_url,
         endpoints=stores.endpoints,
         endpoint_editor=EndpointEditor(
             stores.endpoints, stores.outbox, clock, ids, opened=read_site_hosts(settings.outgoing_hosts)

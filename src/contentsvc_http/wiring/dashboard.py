@@ -10,7 +10,6 @@ from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.operate import Operator
 from contentsvc_core.usecases.preview_style import StylePreviews
-from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.usecases.sign_in import SignIn
 from contentsvc_core.usecases.trail import Trails
@@ -51,7 +50,7 @@ def open_dashboard(  # noqa: PLR0913  # its parts are the process's own
         runs=stores.ledger,
         run_memory=stores.run_memory,
         contexts=stores.contexts,
-        changelogs=ChangelogEditor(stores.changelogs, clock, ids),
+        changelogs=api.changelogs,
         style_previews=StylePreviews(Briefs(stores.contexts, stores.brands), stores.search, asyncio.to_thread),
         nudge=nudge,
         renderer=SafeMarkdown(),

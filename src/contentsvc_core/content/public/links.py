@@ -25,6 +25,8 @@ class ChangelogLinks:
     #: Scheme and host, without a slash at the end; empty: paths alone.
     base_url: str = ""
     slug: str
+    #: Where its pictures are, without a slash at the end; empty: below its pages. A preview has them elsewhere.
+    pictures: str = ""
 
     @property
     def home(self) -> str:
@@ -67,7 +69,7 @@ class ChangelogLinks:
 
     def image(self, image: ImageMark) -> str:
         """Return the address of a picture: another picture has another address."""
-        return f"{self.home}/images/{image.kind.value}?v={image.digest}"
+        return f"{self.pictures or f'{self.home}/images'}/{image.kind.value}?v={image.digest}"
 
     def having(self, words: str) -> str:
         """Return the page of the posts that have some words."""

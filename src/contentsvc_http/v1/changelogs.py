@@ -1,0 +1,351 @@
+"""``/v1/changelogs``: the public changelogs of an organization (decision 0050)."""
+
+from typing import Annotated, Any, Final, Literal, TypedDict, final
+
+import msgspec
+from litestar import Request, Response, delete, get, patch, post, put
+from litestar.handlers import HTTPRouteHandler
+from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
+from litestar.params import Parameter
+from msgspec import UNSET, Struct, UnsetType
+
+from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.public.changelogs import TOO_MANY_CHANGELOGS, PublicChangelog, changelog_body
+from contentsvc_core.content.public.faults import InvalidChangelog
+from contentsvc_core.content.public.images import IMAGE_LIMIT, ImageKind
+from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.organizations import Organization
+from contentsvc_core.ports import Directory
+from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.usecases.publicize import ChangelogEditor
+from contentsvc_http.errors import Refused
+from contentsvc_http.v1.bodies import read_body, takes
+from contentsvc_http.v1.gate import Gate, errors
+
+_TAGS: Final = ["public changelogs"]
+_UNKNOWN: Final = {"error": "Changelog not found"}
+_Id = Annotated[str, Parameter(description="the changelog's id, or its slug")]
+_Kind = Annotated[str, Parameter(description="logo, icon or card")]
+_Type = Literal["changelog", "blog_post", "linkedin_post", "twitter_post", "investor_update"]
+
+
+class GivenLink(Struct, forbid_unknown_fields=True, frozen=True):
+    """A link in the header of the pages."""
+
+    label: str
+    url: str
+
+
+class _Fields(Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
+    description: str | UnsetType = UNSET
+    product_url: str | UnsetType | None = UNSET
+    content_types: list[ContentType] | UnsetType = UNSET
+    repositories: list[str] | UnsetType = UNSET
+    scopes: list[str] | UnsetType = UNSET
+    accent: str | UnsetType | None = UNSET
+    header_links: list[GivenLink] | UnsetType = UNSET
+    show_details: bool | UnsetType = UNSET
+    is_public: bool | UnsetType = UNSET
+
+
+class ChangelogFields(_Fields, kw_only=True):
+    """What ``PATCH /v1/changelogs/{id}`` takes: any of these, one at least."""
+
+    slug: str | UnsetType = UNSET
+    title: str | UnsetType = UNSET
+
+
+class NewChangelog(_Fields, kw_only=True):
+    """What ``POST /v1/changelogs`` takes."""
+
+    slug: str
+    title: str
+
+
+@final
+class LinkBody(TypedDict):
+    """A link in the header of the pages."""
+
+    label: str
+    url: str
+
+
+@final
+class ImagesBody(TypedDict, total=False):
+    """The digests of the pictures that a changelog has."""
+
+    logo: str
+    icon: str
+    card: str
+
+
+@final
+class ChangelogBody(TypedDict):
+    """A public changelog."""
+
+    id: str
+    slug: str
+    title: str
+    description: str
+    productUrl: str | None
+    contentTypes: list[_Type]
+    #: Empty: all.
+    repositories: list[str]
+    #: Scopes of commits and names of packages; empty: all.
+    scopes: list[str]
+    accent: str | None
+    headerLinks: list[LinkBody]
+    images: ImagesBody
+    showDetails: bool
+    isPublic: bool
+    url: str
+
+
+@final
+class ChangelogListBody(TypedDict):
+    """The changelogs of an organization, the first one first."""
+
+    changelogs: list[ChangelogBody]
+
+
+@final
+class OneChangelogBody(TypedDict):
+    """A public changelog."""
+
+    changelog: ChangelogBody
+
+
+@final
+class ExposedRepository(TypedDict):
+    """How many posts name a repository."""
+
+    repository: str
+    posts: int
+
+
+@final
+class ExposedPost(TypedDict):
+    """A post that is or becomes public."""
+
+    id: str
+    title: str
+    occurredAt: str
+
+
+@final
+class ExposureBody(TypedDict):
+    """What a changelog shows, or would show once it is public."""
+
+    posts: int
+    repositories: list[ExposedRepository]
+    #: The newest ones.
+    newest: list[ExposedPost]
+
+
+@final
+class ChangelogRemovedBody(TypedDict):
+    """Which changelog was deleted."""
+
+    id: str
+
+
+def public_changelog_routes(  # noqa: C901  # its routes
+    gate: Gate, editor: ChangelogEditor, directory: Directory, base_url: str
+) -> list[HTTPRouteHandler]:
+    """Return the routes."""
+
+    def told(found: PublicChangelog) -> dict[str, Any]:
+        return changelog_body(found) | {"url": ChangelogLinks(base_url=base_url, slug=found.slug).home}
+
+    async def owner(key: ApiKey) -> Organization:
+        found = await directory.organization_of(key.organization_id)
+        if found is None:
+            raise Refused(404, _UNKNOWN)
+        return found
+
+    async def named(key: ApiKey, name: str) -> tuple[Organization, PublicChangelog]:
+        organization = await owner(key)
+        found = await editor.find(organization, name)
+        if found is None:
+            raise Refused(404, _UNKNOWN)
+        return organization, found
+
+    @get(
+        "/v1/changelogs",
+        name="list_changelogs",
+        operation_id="listChangelogs",
+        summary="List the public changelogs",
+        tags=_TAGS,
+        responses=errors(),
+    )
+    async def list_changelogs(request: Request[Any, Any, Any]) -> Response[ChangelogListBody]:
+        key = await gate.caller(request, Scope.READ)
+        found = await editor.all_of(await owner(key))
+        return await gate.answer(key, {"changelogs": [told(each) for each in found]})
+
+    @post(
+        "/v1/changelogs",
+        status_code=201,
+        name="create_changelog",
+        operation_id="createChangelog",
+        summary="Create a public changelog",
+        description="The changelog is off, unless `isPublic` is true.",
+        tags=_TAGS,
+        operation_class=takes(NewChangelog),
+        responses=errors(400, 409, 413, 415),
+    )
+    async def create_changelog(request: Request[Any, Any, Any]) -> Response[OneChangelogBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        made = await editor.create(await owner(key), _given(await read_body(request, NewChangelog)))
+        return await gate.answer(key, {"changelog": told(_accepted(made))}, status=201)
+
+    @get(
+        "/v1/changelogs/{changelog_id:str}",
+        name="get_changelog",
+        operation_id="getChangelog",
+        summary="Get a public changelog",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def get_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[OneChangelogBody]:
+        key = await gate.caller(request, Scope.READ)
+        _, found = await named(key, changelog_id)
+        return await gate.answer(key, {"changelog": told(found)})
+
+    @get(
+        "/v1/changelogs/{changelog_id:str}/exposure",
+        name="get_changelog_exposure",
+        operation_id="getChangelogExposure",
+        summary="Get what a changelog shows, or would show once it is public",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def get_exposure(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[ExposureBody]:
+        key = await gate.caller(request, Scope.READ)
+        exposure, newest = await editor.preview(*await named(key, changelog_id))
+        return await gate.answer(
+            key,
+            {
+                "posts": exposure.posts,
+                "repositories": [{"repository": name, "posts": count} for name, count in exposure.repositories],
+                "newest": [
+                    {"id": each.id, "title": each.title, "occurredAt": iso_ms(each.occurred_at)} for each in newest
+                ],
+            },
+        )
+
+    @patch(
+        "/v1/changelogs/{changelog_id:str}",
+        name="change_changelog",
+        operation_id="updateChangelog",
+        summary="Change a public changelog",
+        description="Fields that are absent stay. A slug that was public redirects to the new one.",
+        tags=_TAGS,
+        operation_class=takes(ChangelogFields),
+        responses=errors(400, 404, 413, 415),
+    )
+    async def change_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[OneChangelogBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        given = _given(await read_body(request, ChangelogFields))
+        if not given:
+            raise Refused(400, {"error": "Invalid request: there is nothing to change"})
+        organization, standing = await named(key, changelog_id)
+        changed = await editor.change(organization, given, standing)
+        return await gate.answer(key, {"changelog": told(_accepted(changed))})
+
+    @delete(
+        "/v1/changelogs/{changelog_id:str}",
+        status_code=200,
+        name="delete_changelog",
+        operation_id="deleteChangelog",
+        summary="Delete a public changelog; its posts stay",
+        description="The first changelog of an organization cannot be deleted: hide it instead.",
+        tags=_TAGS,
+        responses=errors(400, 404),
+    )
+    async def delete_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[ChangelogRemovedBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        _, standing = await named(key, changelog_id)
+        refused = await editor.remove(standing)
+        if refused is not None:
+            raise Refused(400, {"error": f"Invalid request: {refused.reason}"})
+        return await gate.answer(key, {"id": standing.id})
+
+    @put(
+        "/v1/changelogs/{changelog_id:str}/images/{kind:str}",
+        name="set_changelog_image",
+        operation_id="setChangelogImage",
+        summary="Set a picture of a public changelog",
+        description=f"The body is a PNG, JPEG or WebP picture of at most {IMAGE_LIMIT // 1024} KiB.",
+        tags=_TAGS,
+        operation_class=_TakesPicture,
+        responses=errors(400, 404, 413),
+    )
+    async def set_image(request: Request[Any, Any, Any], changelog_id: _Id, kind: _Kind) -> Response[OneChangelogBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        _, standing = await named(key, changelog_id)
+        changed = await editor.set_image(standing, _read_kind(kind), await request.body())
+        return await gate.answer(key, {"changelog": told(_accepted(changed))})
+
+    @delete(
+        "/v1/changelogs/{changelog_id:str}/images/{kind:str}",
+        status_code=200,
+        name="delete_changelog_image",
+        operation_id="deleteChangelogImage",
+        summary="Delete a picture of a public changelog",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def delete_image(
+        request: Request[Any, Any, Any], changelog_id: _Id, kind: _Kind
+    ) -> Response[OneChangelogBody]:
+        key = await gate.caller(request, Scope.WRITE)
+        _, standing = await named(key, changelog_id)
+        changed = await editor.set_image(standing, _read_kind(kind), None)
+        return await gate.answer(key, {"changelog": told(_accepted(changed))})
+
+    return [
+        list_changelogs,
+        create_changelog,
+        get_changelog,
+        get_exposure,
+        change_changelog,
+        delete_changelog,
+        set_image,
+        delete_image,
+    ]
+
+
+class _TakesPicture(Operation):
+    """An operation whose body is a picture."""
+
+    def __post_init__(self) -> None:
+        media = OpenAPIMediaType(schema=Schema(content_media_type="application/octet-stream"))
+        self.request_body = RequestBody(
+            required=True, content=dict.fromkeys(("image/png", "image/jpeg", "image/webp"), media)
+        )
+
+
+def _read_kind(text: str) -> ImageKind:
+    try:
+        return ImageKind(text)
+    except ValueError as exc:
+        raise Refused(404, _UNKNOWN) from exc
+
+
+def _given(fields: _Fields) -> dict[str, Any]:
+    given = {name: value for name, value in msgspec.structs.asdict(fields).items() if value is not UNSET}
+    for name in ("content_types", "repositories", "scopes"):
+        if name in given:
+            given[name] = tuple(given[name])
+    if "header_links" in given:
+        given["header_links"] = tuple((link.label, link.url) for link in given["header_links"])
+    return given
+
+
+def _accepted(made: PublicChangelog | InvalidChangelog) -> PublicChangelog:
+    if isinstance(made, InvalidChangelog):
+        status = 409 if made is TOO_MANY_CHANGELOGS else 400
+        raise Refused(status, {"error": f"Invalid request: {made.reason}"})
+    return made

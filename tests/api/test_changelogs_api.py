@@ -1,0 +1,128 @@
+"""``/v1/changelogs``: what programs set up of public changelogs."""
+
+from typing import Any
+
+import pytest
+from tests.api.world import ApiWorld, Caller
+from tests.core.test_changelog_site import png
+
+from contentsvc_core import Scope
+
+_FIRST: dict[str, Any] = {
+    "slug": "acme",
+    "title": "Acme",
+    "description": "",
+    "productUrl": None,
+    "contentTypes": ["changelog", "blog_post"],
+    "repositories": [],
+    "scopes": [],
+    "accent": None,
+    "headerLinks": [],
+    "images": {},
+    "showDetails": False,
+    "isPublic": False,
+    "url": "http://127.0.0.1:8000/changelog/acme",
+}
+
+
+@pytest.fixture
+async def acme() -> Caller:
+    return await ApiWorld().caller()
+
+
+async def test_an_organization_has_its_first_changelog_before_it_is_set_up(acme: Caller) -> None:
+    (first,) = (await acme("GET", "/v1/changelogs")).json()["changelogs"]
+
+    assert first == _FIRST | {"id": first["id"]}
+    for name in (first["id"], "acme"):
+        assert (await acme("GET", f"/v1/changelogs/{name}")).json()["changelog"] == first
+
+
+async def test_changelogs_are_created_changed_and_deleted(acme: Caller) -> None:
+    given: dict[str, Any] = {
+        "slug": "lens",
+        "title": "Lens",
+        "description": "Glass",
+        "productUrl": "https://lens.example/",
+        "contentTypes": ["changelog"],
+        "repositories": ["acme/lens"],
+        "scopes": ["Beam"],
+        "accent": "#0B6B63",
+        "headerLinks": [{"label": "Docs", "url": "https://docs.example/"}],
+        "showDetails": True,
+        "isPublic": True,
+    }
+    answer = await acme("POST", "/v1/changelogs", given)
+    assert answer.status_code == 201, answer.text
+    made = answer.json()["changelog"]
+    expected = given | {"scopes": ["beam"], "accent": "#0b6b63", "images": {}}
+    assert made == expected | {"id": made["id"], "url": "http://127.0.0.1:8000/changelog/lens"}
+    assert (await acme.world.send("GET", "/changelog/lens")).status_code == 200
+
+    where = f"/v1/changelogs/{made['id']}"
+    changed = await acme("PATCH", where, {"accent": None, "productUrl": None, "repositories": []})
+    assert changed.json()["changelog"] == made | {"accent": None, "productUrl": None, "repositories": []}
+    assert [each["slug"] for each in (await acme("GET", "/v1/changelogs")).json()["changelogs"]] == ["acme", "lens"]
+    assert (await acme("DELETE", where)).json() == {"id": made["id"]}
+    assert (await acme("GET", where)).status_code == 404
+    assert (await acme.world.send("GET", "/changelog/lens")).status_code == 404
+
+
+async def test_the_first_one_is_hidden_and_not_deleted(acme: Caller) -> None:
+    assert (await acme("PATCH", "/v1/changelogs/acme", {"isPublic": True})).status_code == 200
+    refused = await acme("DELETE", "/v1/changelogs/acme")
+
+    assert (refused.status_code, "hide it, it cannot be deleted" in refused.json()["error"]) == (400, True)
+    hidden = await acme("PATCH", "/v1/changelogs/acme", {"isPublic": False})
+    assert hidden.json()["changelog"]["isPublic"] is False
+
+
+async def test_pictures_are_set_and_deleted(acme: Caller) -> None:
+    where = "/v1/changelogs/acme/images/logo"
+    headers = {"Content-Type": "image/png"}
+    answer = await acme("PUT", where, headers=headers, content=png(64, 32))
+
+    assert answer.status_code == 200, answer.text
+    assert len(answer.json()["changelog"]["images"]["logo"]) == 16
+    assert (await acme("DELETE", where)).json()["changelog"]["images"] == {}
+    for content, fault in ((b"<svg/>", "PNG, JPEG or WebP"), (b"\0" * 600_000, "at most 512 KiB")):
+        refused = await acme("PUT", where, headers=headers, content=content)
+        assert (refused.status_code, fault in refused.json()["error"]) == (400, True)
+    unknown = await acme("PUT", "/v1/changelogs/acme/images/hat", headers=headers, content=png(1, 1))
+    assert unknown.status_code == 404
+
+
+async def test_what_becomes_public_can_be_asked_before(acme: Caller) -> None:
+    assert (await acme("GET", "/v1/changelogs/acme/exposure")).json() == {"posts": 0, "repositories": [], "newest": []}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "fault"),
+    [
+        ({"slug": "lens"}, 400, "title"),
+        ({"slug": "L", "title": "L"}, 400, "slug must be 1 to 63"),
+        ({"slug": "acme", "title": "A"}, 400, "slug is or was the address of another changelog of yours"),
+        ({"slug": "lens", "title": "L", "accent": "teal"}, 400, "accent must be a colour"),
+        ({"slug": "lens", "title": "L", "headerLinks": [{"label": "x", "url": "javascript:x"}]}, 400, "headerLinks"),
+        ({"slug": "lens", "title": "L", "hat": 1}, 400, "hat"),
+    ],
+)
+async def test_what_cannot_be_is_refused_by_its_field(acme: Caller, body: Any, status: int, fault: str) -> None:
+    assert (await acme("PATCH", "/v1/changelogs/acme", {"isPublic": True})).status_code == 200
+    refused = await acme("POST", "/v1/changelogs", body)
+
+    assert (refused.status_code, fault in refused.text) == (status, True), refused.text
+    assert len((await acme("GET", "/v1/changelogs")).json()["changelogs"]) == 1
+
+
+async def test_there_is_a_bound_and_other_organizations_see_nothing(acme: Caller) -> None:
+    for number in range(10):
+        await acme("POST", "/v1/changelogs", {"slug": f"c-{number}", "title": "x"})
+    more = await acme("POST", "/v1/changelogs", {"slug": "more", "title": "x"})
+    assert (more.status_code, "at most 10 changelogs" in more.text) == (409, True)
+    other = await acme.world.caller("Zenith")
+    for method in ("GET", "PATCH", "DELETE"):
+        body = {"title": "mine"} if method == "PATCH" else None
+        assert (await other(method, "/v1/changelogs/c-1", body)).status_code == 404
+    reader = await acme.world.caller("Acme two", Scope.READ)
+    assert (await reader("PATCH", "/v1/changelogs/acme-two", {"title": "x"})).status_code == 403
