@@ -65,7 +65,7 @@ async def test_the_checklist_follows_what_happens_until_all_is_done(acme: Caller
     part = await browsing.open("/dashboard", headers={"HX-Request": "true"})
     assert _steps(part) == (["done", "done", "done", "done", "open"], ["/dashboard/changelog"])
 
-    await ChangelogEditor(world.stores.changelogs, world.clock).change(mine, {"is_public": True})
+    await ChangelogEditor(world.stores.changelogs, world.clock, world.ids).change(mine, {"is_public": True})
     page = await browsing.open("/dashboard")
     assert _steps(page) == ([], [])
     assert "done" not in page.text

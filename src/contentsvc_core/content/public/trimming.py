@@ -7,10 +7,12 @@ import re
 from html import unescape
 from typing import Final
 
+from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.sections import Section
 
-_HEADING: Final = re.compile(r"<h([1-6])>([^<]{1,80})</h\1>")
+#: A heading, without the emoji that it may begin with.
+_HEADING: Final = re.compile(r"<h([1-6])>(?:[^\w<]{1,3} )?([^<]{1,80})</h\1>")
 #: ``(6662648, abc1234)`` behind an entry, with links or without.
 _HASH: Final = r"(?:<a [^>]*>[0-9a-f]{7,64}</a>|[0-9a-f]{7,40})"
 _HASHES: Final = re.compile(rf" \({_HASH}(?:, {_HASH})*(?:,? [^()<]{{1,40}})?\)")
@@ -21,7 +23,9 @@ _LEFT_OUT: Final = frozenset(
     name.casefold() for book in _BOOKS for name in (book.contributors, book.headings[Section.INTERNAL])
 )
 _UPKEEP: Final = (Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL)
-_ALSO: Final = "|".join(re.escape(book.also_upkeep.partition("{")[0].strip()) for book in _BOOKS)
+_ALSO: Final = "|".join(
+    re.escape(book.also_upkeep.of(tone).partition("{")[0].strip()) for book in _BOOKS for tone in ToneProfile
+)
 _COUNTED: Final = "|".join(
     re.escape(words.replace("{n}", "").strip())
     for book in _BOOKS
