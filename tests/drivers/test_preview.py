@@ -115,7 +115,7 @@ def test_a_monorepo_shows_the_series_of_its_newest_release(tmp_path: Path) -> No
 def test_the_posts_are_what_the_service_writes_of_these_commits(work: Work) -> None:
     (release,) = posts(work, "v1.1.0")
 
-    assert release["title"] == "lamp v1.1.0: Dim the lamp, keep the lamp from flickering"
+    assert release["title"] == "lamp v1.1.0: dim the lamp, keep the lamp from flickering"
     assert "## Added\n\n- Dim the lamp (#2)\n\n## Fixed\n\n- Keep the lamp from flickering (#3)" in release["markdown"]
     # An annotation is no release note, and a repository without a remote has no pages to link to.
     assert "The lamp is dim" not in release["markdown"]
@@ -162,7 +162,7 @@ def test_a_pipe_gets_markdown(work: Work) -> None:
     shown = ran(work, "v1.1.0").stdout
 
     assert shown.startswith(
-        "# lamp v1.1.0: Dim the lamp, keep the lamp from flickering\n\n_v1.0.0..v1.1.0 · 2 commits_\n\n"
+        "# lamp v1.1.0: dim the lamp, keep the lamp from flickering\n\n_v1.0.0..v1.1.0 · 2 commits_\n\n"
     )
     assert shown.endswith("\n")
 

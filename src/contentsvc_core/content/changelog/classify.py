@@ -8,7 +8,7 @@ from typing import Final, final
 
 from attrs import Factory, field, frozen
 
-from contentsvc_core.content.changelog import patterns, words
+from contentsvc_core.content.changelog import grave, patterns, words
 from contentsvc_core.content.changelog.paths import NOTHING, PathClass, Touched
 from contentsvc_core.content.changelog.read import Message
 from contentsvc_core.content.changelog.reverts import undoing
@@ -93,7 +93,7 @@ def classify(message: Message, touched: Touched = NOTHING, *, breaks: Breaks = B
     if breaks is Breaks.NOT:
         return kind
     moved = kind.section in {Section.CHANGED, Section.DEPENDENCIES} and touched.source
-    if moved and patterns.NEW_SERIES.match(message.description) and not _unnoticed(message.description):
+    if moved and grave.NEW_SERIES.match(message.description) and not _unnoticed(message.description):
         # The code had to follow; so have readers who use the same dependency.
         return _sure(Section.BREAKING)
     return Kind(section=Section.BREAKING, sure=False) if _breaks_in(breaks, message, kind) else kind
@@ -103,12 +103,12 @@ def _breaks_in(breaks: Breaks, message: Message, kind: Kind) -> bool:
     """Whether a change breaks something, where the number of its release says that something does."""
     text = message.description
     typed = words.TYPES.get(message.kind) in {Section.ADDED, Section.FIXED, Section.PERFORMANCE}
-    if kind.section not in _MAY_BREAK or typed or patterns.MENDS_BREAKING.match(text):
+    if kind.section not in _MAY_BREAK or typed or grave.MENDS_BREAKING.match(text):
         return False
-    if _unnoticed(text) or patterns.MESSAGE.search(text):
+    if _unnoticed(text) or grave.MESSAGE.search(text):
         return False
-    stable = breaks is Breaks.MAJOR and patterns.BREAKING_IN_STABLE.search(text)
-    return stable or patterns.BREAKING_IN_MAJOR.search(text)
+    stable = breaks is Breaks.MAJOR and grave.BREAKING_IN_STABLE.search(text)
+    return stable or grave.BREAKING_IN_MAJOR.search(text)
 
 
 def _classified(message: Message, touched: Touched) -> Kind:
@@ -177,7 +177,7 @@ def _security(seen: _Evidence) -> Kind | None:
         return None if seen.touched.upkeep is Section.INTERNAL else _sure(Section.SECURITY)
     if seen.touched.announced is Section.SECURITY and seen.touched.upkeep is None:
         return _sure(Section.SECURITY)
-    if not patterns.SECURITY.search(said):
+    if not grave.SECURITY.search(said):
         return None
     outside = seen.typed in UPKEEP and seen.typed is not Section.DEPENDENCIES
     return (
@@ -243,9 +243,9 @@ def _broken(seen: _Evidence) -> Kind | None:
         return _sure(Section.BREAKING)
     if seen.kind in words.VAGUE_TYPES or (seen.touched.classes and not seen.touched.source):
         return None
-    gone = patterns.REMOVED.match(seen.text) or (not seen.kind and patterns.GONE.search(seen.text))
+    gone = grave.REMOVED.match(seen.text) or (not seen.kind and grave.GONE.search(seen.text))
     gone = gone or (_in_upgrade_guide(seen) and not seen.kind)
-    if not gone or patterns.MENDS_BREAKING.match(seen.text) or _unnoticed(seen.text):
+    if not gone or grave.MENDS_BREAKING.match(seen.text) or _unnoticed(seen.text):
         return None
     return Kind(section=Section.BREAKING, sure=False)
 
@@ -258,7 +258,7 @@ def _in_upgrade_guide(seen: _Evidence) -> bool:
 
 def _unnoticed(text: str) -> bool:
     """Whether words are about what no reader has used."""
-    inside = patterns.UNNOTICED.search(text) or patterns.INTERNAL.search(text) or patterns.DOCUMENTATION.search(text)
+    inside = grave.UNNOTICED.search(text) or patterns.INTERNAL.search(text) or patterns.DOCUMENTATION.search(text)
     return inside or _names_private(text)
 
 
@@ -266,9 +266,9 @@ def _unnoticed(text: str) -> bool:
 def _breaks(text: str) -> bool:
     """Whether words say that something breaks, and not that a breakage is mended."""
     folded = text.casefold()
-    if not any(stem in folded for stem in patterns.BREAKING_STEMS):
+    if not any(stem in folded for stem in grave.BREAKING_STEMS):
         return False
-    return patterns.BREAKING.search(text) and patterns.MENDS_BREAKING.match(text) is None
+    return grave.BREAKING.search(text) and grave.MENDS_BREAKING.match(text) is None
 
 
 def _typed(seen: _Evidence) -> Kind | None:

@@ -5,6 +5,7 @@ from typing import Final, final
 
 from attrs import Factory, define, field, frozen
 
+from contentsvc_core.content.changelog.trailers import BREAKING_TOKENS, Footer, breaking_notes, footers_of
 from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.content.changelog.words import GITMOJI, INTERNAL_VERBS, RELEASE_SIGN, SHORTCODES, TYPES, VERBS
 
@@ -16,52 +17,6 @@ _READ: Final = 16_384
 _HEADER: Final = re.compile(
     r"(?P<type>[A-Za-z][A-Za-z0-9_-]{0,39})(?:\((?P<scope>[^()]*)\))?(?P<mark>!)?: +(?P<description>\S.*)"
 )
-# Rules 8, 9, 12, 15, 16: `Token: value` or `Token #value`; only the breaking token has a space, and needs capitals.
-_BREAKING: Final = re.compile(r"(BREAKING[ -]CHANGE)(?::(?: +|$)| (?=#))(.*)")
-_BREAKING_TOKENS: Final = frozenset({"BREAKING CHANGE", "BREAKING-CHANGE"})
-_FOOTER: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*)(?:: +| (?=#))(.*)")
-_BLANK_LINE: Final = re.compile(r"\n[ \t]*\n\s*")
-#: Breaking changes in a body, at the beginning of a line: ``BREAKING CHANGE: x``, ``**Breaking**: x``,
-#: ``[breaking] x``, ``## Breaking changes``, ``Breaking changes:``. Code hosts put the messages of a branch into the
-#: body of its merge.
-_NOTE: Final = re.compile(
-    r"^[ \t>]{0,12}(?:[-*][ \t]{1,4})?(?P<heading>\#{1,6}[ \t]{1,4})?(?:[*_`]|(?P<bracket>[\[(])|:\w{1,20}:"
-    r"|[\u26a0\ufe0f\U0001f4a5]){0,6}[ \t]{0,4}"
-    r"(?:(?:api|bc|user[ -]facing|potentially)[ -])?(?:breaking(?:[ -](?:api[ -])?changes?)?|bc[ -]breaks?"
-    r"|backwards?[ -]incompatib(?:le changes?|ilit(?:y|ies)))"
-    r"(?P<end>[\])]:?|[*_`]{0,3}[ \t]*(?::[*_`]{0,3}|[*_`]{0,3}(?=$|\n)))[ \t]*(?P<text>[^\n]*)$",
-    re.MULTILINE | re.IGNORECASE,
-)
-#: What a body may hold that one of the patterns below finds.
-_BREAKS: Final = re.compile(r"break|incompatib|!:", re.IGNORECASE)
-#: The first words of an answer that says that nothing breaks, and of a form that nobody has filled in.
-_NO_NOTE: Final = re.compile(
-    r"\W*(?:none|no|nope|n/?a|nil|false|nothing|not|never|there (?:is|are) no|tbd|todo)(?!\w)|[ \t]*[-*] \[ ?\]|\W*\Z",
-    re.IGNORECASE,
-)
-_YES: Final = re.compile(r"\W*(?:x\W+)?yes\b[\s:.,;-]*", re.IGNORECASE)
-_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-#: A form of a code host in which the author has ticked that something breaks.
-_TICKED: Final = re.compile(
-    r"breaking changes?\?\W*(?:[-*] \[ ?\] no\s*)?[-*] \[x\] yes\b|^[ \t]*[-*] \[x\] \W*(?:this (?:is"
-    r"|introduces) )?(?:a )?breaking\b(?: changes?\b)?"
-    r"(?!(?: changes?)? (?:are|is|have|has|document|note|\w+ed\b))",
-    re.MULTILINE | re.IGNORECASE,
-)
-#: A sentence that says so.
-_SAID: Final = re.compile(
-    r"\b(?:this|which|it|that|pr|commit|patch|change)s? (?:change )?(?:(?:is|are|introduces?|contains?"
-    r"|constitutes?) (?:technically |also )?"
-    r"(?:a |an |some )?(?:\w+ly )?(?:breaking|backwards?[- ]incompatible|(?:api|bc)[- ]break\w*)(?: api)?(?: change)?"
-    r"|breaks (?:backwards?|api|bc|binary|source)[ -](?:compat\w*)?)\b(?![^.\n]*\?)",
-    re.IGNORECASE,
-)
-#: A squashed commit whose type says so: ``* feat(x)!: y``.
-_SQUASHED: Final = re.compile(r"^[ \t]*[-*] [a-z]{2,12}(?:\([^()\n]{1,40}\))?!: +(?P<text>\S[^\n]*)$", re.MULTILINE)
-_NOTE_ENDS: Final = re.compile(r"[ \t]*(?:$|[-*+#][ \t]|---|===|[A-Za-z][A-Za-z-]*: |BREAKING[ -]CHANGE|\* )")
-_ITEM: Final = re.compile(r"[ \t]*[-*+][ \t]+(?=\S)")
-_NOTES_READ: Final = 10
-
 #: References at the end of a subject: ``(#12)``, ``#12``, ``(fixes #12, #13)``, ``(GH-12)``, ``(!12)``, ``[#12]``.
 _NUMBER: Final = re.compile(
     r"[ ,.:-]*[(\[]?(?:(?:close|fix|resolve)(?:[sd]|es|ed)? |refs? |see |issue |bug |pr |for |via |part of |thanks? )?"
@@ -139,17 +94,6 @@ _SIGN: Final = re.compile(
 
 @final
 @frozen(kw_only=True)
-class Footer:
-    """One trailer of a message."""
-
-    #: As written; tokens are compared without regard to case, except the breaking one.
-    token: str
-    #: May span several lines.
-    value: str
-
-
-@final
-@frozen(kw_only=True)
 class Message:
     """A commit message, taken apart."""
 
@@ -185,12 +129,12 @@ def parse(message: str) -> Message:
     """Return a commit message, taken apart. Every text is a message: what follows no habit is all description."""
     head = message[:_READ].replace("\r\n", "\n").lstrip()
     first_line, _, body = head.partition("\n")
-    footers = _footers(message)
+    footers = footers_of(message)
     subject, numbers = _subject(first_line, body)
     read = _prefixes(subject)
     rest, more = without_numbers(read.rest)
-    said, more_notes = _notes(body)
-    notes = [*(footer.value for footer in footers if footer.token in _BREAKING_TOKENS), *more_notes]
+    said, more_notes = breaking_notes(body)
+    notes = [*(footer.value for footer in footers if footer.token in BREAKING_TOKENS), *more_notes]
     return Message(
         subject=subject,
         type=read.kind,
@@ -401,69 +345,3 @@ _PREFIXES: Final = 6
 def _names_a_part(scope: str) -> bool:
     first, _, second = scope.casefold().partition(" ")
     return not second or not (first in VERBS or first in INTERNAL_VERBS)
-
-
-def _notes(body: str) -> tuple[bool, tuple[str, ...]]:
-    """Return whether a body says that something breaks, and what it says of that."""
-    if _BREAKS.search(body) is None:
-        return False, ()
-    body = _COMMENT.sub("", body)
-    notes: list[str] = []
-    for found in _NOTE.finditer(body):
-        # A bare bracket or a bold word in a sentence ends nothing.
-        if found["bracket"] and not found["end"].startswith(("]", ")")):
-            continue
-        notes += _note(found, body)
-        if len(notes) >= _NOTES_READ:
-            break
-    notes += [found["text"] for found in _SQUASHED.finditer(body)][: _NOTES_READ - len(notes)]
-    said = bool(notes) or _TICKED.search(body) is not None or _SAID.search(body) is not None
-    return said, tuple(filter(None, notes))
-
-
-def _note(found: "re.Match[str]", body: str) -> list[str]:
-    """Return the notes that a mark begins: its text until a blank line or the next item, or the list below it."""
-    lines = [found["text"]]
-    items: list[str] = []
-    for line in body[found.end() + 1 : found.end() + 2_000].split("\n"):
-        if len(lines) > _NOTES_READ or len(items) >= _NOTES_READ:
-            break
-        if not any(lines) and (item := _ITEM.match(line)) and (found["heading"] or not found["text"]):
-            items.append(line[item.end() :].strip())
-        elif items and (not line.strip() or line[:1] in " \t"):
-            items[-1] = f"{items[-1]} {line.strip()}".strip()
-        elif items or (_NOTE_ENDS.match(line) and any(lines)) or line[:1] == "#":
-            break
-        else:
-            lines.append(line.strip())
-    said = items or [" ".join(lines).strip()]
-    if _NO_NOTE.match(said[0]):
-        return []
-    # A form that asks "Breaking change? Yes" says more, or nothing else.
-    return [_YES.sub("", each, count=1) for each in said]
-
-
-def _footers(message: str) -> tuple[Footer, ...]:
-    """Read the trailer block: the last paragraphs, as far as each begins with a token."""
-    if "\n" not in message:
-        return ()
-    # The first paragraph is the subject, or what the cut left of a paragraph.
-    paragraphs = _BLANK_LINE.split(message[-_READ:].replace("\r\n", "\n").strip())[1:]
-    block: list[str] = []
-    for paragraph in reversed(paragraphs):
-        if not _footer(paragraph.partition("\n")[0]):
-            break
-        block.append(paragraph)
-    footers: list[tuple[str, list[str]]] = []
-    for paragraph in reversed(block):
-        for line in paragraph.split("\n"):
-            if found := _footer(line):
-                footers.append((found[1], [found[2]]))
-            else:
-                # Rule 10: a value goes on until the next token.
-                footers[-1][1].append(line.strip())
-    return tuple(Footer(token=token, value="\n".join(lines).strip()) for token, lines in footers)
-
-
-def _footer(line: str) -> re.Match[str] | None:
-    return _BREAKING.match(line) or _FOOTER.match(line)

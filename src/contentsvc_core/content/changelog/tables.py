@@ -117,3 +117,13 @@ def _item(pattern: str, at: int) -> tuple[set[str] | None, int]:
         msg = f"a group that is not read: {pattern[at:]}"
         raise ValueError(msg)
     return {_EDGE if sign == "^" else _UNKNOWN if sign in ".$" or not sign.isascii() else sign.lower()}, end
+
+
+def any_of(*alternatives: str) -> "re.Pattern[str]":
+    """Return one pattern of several, without regard to case."""
+    return re.compile("|".join(alternatives), re.IGNORECASE)
+
+
+def words_of(*alternatives: str) -> Table:
+    """Return a table whose rows are found as whole words."""
+    return Table(*(rf"\b(?:{each})\b" for each in alternatives))
