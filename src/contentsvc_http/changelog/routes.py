@@ -23,6 +23,8 @@ from contentsvc_http.changelog.answers import FRAMED, FRESH_S, KEPT_S, PAGE, SHA
 from contentsvc_http.changelog.assets import asset_route
 from contentsvc_http.changelog.pages import HTML, front, missing, next_part, own_address, render
 from contentsvc_http.changelog.reading import Moved, PublicReading, Shown, not_here, shown
+from contentsvc_http.changelog.subscribing import subscribe_routes
+from contentsvc_http.changelog.widget import widget_routes
 from contentsvc_http.errors import refusal
 from contentsvc_http.routing import OwnRouter
 
@@ -51,6 +53,8 @@ def changelog_routes(reading: PublicReading) -> Router:
             *_lists(reading),
             *_feeds(reading),
             *_embeds(reading),
+            *subscribe_routes(reading),
+            *widget_routes(reading),
             unknown,
         ],
         include_in_schema=False,

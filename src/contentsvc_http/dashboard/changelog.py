@@ -29,6 +29,8 @@ from contentsvc_http.errors import Refused
 _SECTION: Final = "changelog"
 _TITLE: Final = "Public changelog"
 _SNIPPET: Final = '<iframe src="{}" title="What is new" loading="lazy" width="100%" height="420"></iframe>'
+_WIDGET: Final = '<script src="{}" async></script>'
+_BADGE: Final = "[![Changelog]({})]({})"
 _CHANGED: Final = "What becomes public has changed since you looked. Look once more."
 _LISTS: Final = ("contentTypes", "repositories")
 _TEXTS: Final = ("slug", "title", "description", "productUrl", "scopes", "accent", "headerLinks")
@@ -102,6 +104,8 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             # On this server, wherever readers reach it.
             "see": ChangelogLinks(slug=standing.slug).home,
             "snippet": _SNIPPET.format(links.embed),
+            "widget": _WIDGET.format(links.widget),
+            "badge": _BADGE.format(links.badge, links.home),
         }
         title = _TITLE if standing.is_first else standing.title
         return pages.page(

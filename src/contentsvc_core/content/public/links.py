@@ -58,6 +58,21 @@ class ChangelogLinks:
         """Give the same without a page around it."""
         return f"{self.home}/embed/fragment"
 
+    @property
+    def subscribe(self) -> str:
+        """Return the page that lists all ways to follow the changelog."""
+        return f"{self.home}/subscribe"
+
+    @property
+    def widget(self) -> str:
+        """Return the script that other sites load."""
+        return f"{self.home}/widget.js"
+
+    @property
+    def badge(self) -> str:
+        """Return the picture that names the newest release."""
+        return f"{self.home}/badge.svg"
+
     def month(self, month: Month) -> str:
         """Give a month's page."""
         return f"{self.home}/{month.written}"

@@ -1,0 +1,96 @@
+"""What other sites show of a changelog: the data of the widget, and the badge for READMEs."""
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any, Final
+
+from contentsvc_core.content.posts import Post
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.colours import shades_of
+from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.text import one_line
+from contentsvc_core.timestamps import to_ms
+
+#: The posts that the widget shows: what fits into its panel.
+WIDGET_LENGTH: Final = 10
+#: The colour of a changelog that has set none: that of its pages.
+DEFAULT_ACCENT: Final = "0b6b63"
+#: The length of the version in a badge, in characters.
+_VERSION: Final = 30
+#: The width of a character of the badge's text, in pixels: `textLength` fits the text to it in every font.
+_CHARACTER: Final = 7
+_NAME: Final = "changelog"
+_NOTHING: Final = "nothing yet"
+#: For a shadow root. The system's colours follow the colour scheme of the embedding page.
+_STYLE: Final = """\
+:host{font:15px/1.5 system-ui,sans-serif;position:relative;display:inline-block}
+:host(.float){position:fixed;right:16px;bottom:16px;z-index:9999}
+*{box-sizing:border-box}[hidden]{display:none!important}
+button{font:inherit;font-weight:600;color:#fff;background:#ACCENT;border:0;border-radius:99px;padding:8px 16px;
+cursor:pointer}button:focus-visible,a:focus-visible{outline:3px solid Highlight;outline-offset:2px}
+span{margin-left:8px;background:#fff;color:#ACCENT;border-radius:99px;padding:0 7px}
+section{position:absolute;right:0;z-index:9999;width:320px;max-width:90vw;max-height:70vh;overflow:auto;padding:16px;
+background:Canvas;color:CanvasText;border:1px solid GrayText;border-radius:10px}
+:host(.float) section{bottom:52px}h2{font-size:17px;margin:0}ul{list-style:none;padding:0}li{margin:0 0 12px}
+time{display:block;font-size:13px}a{color:LinkText}
+"""
+_BADGE: Final = """\
+<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" aria-label="{name}: {value}">
+<title>{name}: {value}</title>
+<clipPath id="r"><rect width="{width}" height="20" rx="3"/></clipPath>
+<g clip-path="url(#r)"><rect width="{left}" height="20" fill="#444"/>
+<rect x="{left}" width="{right}" height="20" fill="#{accent}"/></g>
+<g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11">
+<text x="7" y="14" textLength="{name_length}">{name}</text>
+<text x="{value_at}" y="14" textLength="{value_length}">{value}</text></g>
+</svg>
+"""
+
+
+def widget_data(changelog: PublicChangelog, posts: Iterable[Post], links: ChangelogLinks) -> dict[str, Any]:
+    """Return what the widget's script shows: titles, addresses and times in milliseconds, and its style sheet."""
+    return {
+        "title": changelog.title,
+        "home": links.home,
+        "style": _STYLE.replace("ACCENT", _accent(changelog)),
+        "posts": [
+            {
+                "title": post.title,
+                "url": links.post(post),
+                "at": to_ms(post.occurred_at),
+                # A post is unread from its publication on, whenever its events happened.
+                "published": to_ms(post.published_at or post.occurred_at),
+            }
+            for post in posts
+            if changelog.lists(post)
+        ],
+    }
+
+
+def badge_value(release: Post | None, newest: Post | None) -> str:
+    """Return the text of a badge: the newest release, else the day of the newest post."""
+    if release is not None and release.release_tag:
+        return one_line(release.release_tag, _VERSION)
+    return _NOTHING if newest is None else f"{newest.occurred_at:%Y-%m-%d}"
+
+
+def badge_svg(changelog: PublicChangelog, value: str) -> bytes:
+    """Return the badge as SVG."""
+    name_length, value_length = len(_NAME) * _CHARACTER, len(value) * _CHARACTER
+    left, right = name_length + 14, value_length + 14
+    return _BADGE.format(
+        width=left + right,
+        left=left,
+        right=right,
+        name=_NAME,
+        value=escape(value),
+        value_at=left + 7,
+        name_length=name_length,
+        value_length=value_length,
+        accent=_accent(changelog),
+    ).encode()
+
+
+def _accent(changelog: PublicChangelog) -> str:
+    # White text is on it.
+    return shades_of(changelog.accent or DEFAULT_ACCENT).light

@@ -1,0 +1,91 @@
+"""The Subscribe page, the widget and the badge, without a browser."""
+
+import importlib
+from typing import Any
+
+from attrs import evolve
+from tests.changelog.reader import HOME, HOSTILE, Reader, publish, write
+from tests.dashboard.browsing import Seen
+
+from contentsvc_core.content.public.widget import badge_svg
+from contentsvc_http.changelog.widget import SCRIPT
+
+_XML: Any = importlib.import_module("lxml.etree")
+
+
+async def test_the_subscribe_page_names_every_address_as_text(reader: Reader) -> None:
+    page = Seen(await reader.get("/subscribe"))
+
+    assert (page.status, page.heading) == (200, "Subscribe")
+    for text in ("/feed.atom", "/feed subscribe http://test/changelog/acme/feed.atom", "/feed.json"):
+        assert text in page.text
+    # Without an SMTP server, there is no form that could not be kept.
+    assert not [tag for tag, _ in page.elements if tag == "form"]
+    assert Seen(await reader.get()).links["Subscribe"] == f"http://test{HOME}/subscribe"
+
+
+async def test_the_script_is_small_and_is_not_sent_twice(reader: Reader) -> None:
+    first = await reader.get("/widget.js")
+
+    assert len(first.content) <= 3 * 1024
+    assert first.content == SCRIPT
+    assert first.headers["Content-Type"] == "text/javascript; charset=utf-8"
+    assert first.headers["Access-Control-Allow-Origin"] == "*"
+    assert (await reader.get("/widget.js", If_None_Match=first.headers["ETag"])).status_code == 304
+
+
+async def test_the_widget_reads_what_is_listed_and_nothing_else(reader: Reader) -> None:
+    answer = await reader.get("/widget.json")
+    told = answer.json()
+
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert [post["title"] for post in told["posts"]] == [post.title for post in reader.posts]
+    assert told["title"] == "Acme's lamps"
+    assert told["posts"][0]["url"].startswith(f"http://test{HOME}/")
+
+
+async def test_the_badge_names_the_newest_release(reader: Reader) -> None:
+    answer = await reader.get("/badge.svg")
+    drawn = _XML.fromstring(answer.content)
+
+    assert answer.headers["Content-Type"].startswith("image/svg+xml")
+    assert drawn.get("aria-label") == "changelog: v2.0.0"
+    assert (await reader.get("/badge.svg", If_None_Match=answer.headers["ETag"])).status_code == 304
+
+
+async def test_the_badge_names_the_last_day_where_nothing_was_released_and_nothing_where_nothing_is() -> None:
+    reader = await Reader.made()
+    await publish(reader.other, slug="zenith", accent="ffee00")
+
+    async def label() -> str:
+        answer = await reader.world.send("GET", "/changelog/zenith/badge.svg")
+        # Yellow would not carry white text.
+        assert "ffee00" not in answer.text
+        return _XML.fromstring(answer.content).get("aria-label")
+
+    assert await label() == "changelog: 2026-02-06"
+    for post in [each for each in reader.state.posts.values() if each.organization_id == reader.other.organization.id]:
+        await reader.world.stores.posts.remove(post.organization_id, post.id)
+    assert await label() == "changelog: nothing yet"
+
+
+async def test_the_badge_escapes_a_hostile_tag() -> None:
+    reader = await Reader.made()
+    write(reader.state, reader.acme, "2026-03-01T10:00:00", release_tag=HOSTILE)
+    drawn = _XML.fromstring((await reader.get("/badge.svg")).content)
+
+    assert drawn.get("aria-label").startswith("changelog: <script>")
+    assert not drawn.findall(".//{*}script")
+
+
+async def test_a_changelog_that_is_off_has_none_of_them() -> None:
+    reader = await Reader.made()
+    await publish(reader.acme, is_public=False)
+    for path in ("/subscribe", "/widget.js", "/widget.json", "/badge.svg"):
+        assert (await reader.get(path)).status_code == 404
+
+
+def test_the_accent_is_that_of_the_changelog(reader: Reader) -> None:
+    changelog = next(iter(reader.state.changelogs.values()))
+
+    assert b'fill="#663399"' in badge_svg(evolve(changelog, accent="663399"), "v1")
