@@ -68,6 +68,12 @@ class Settings:
     site_hosts: str = field(default="", validator=checks.site_hosts)
     #: Hosts that webhooks may be sent to though they are not public, also without TLS: spelled as those above.
     outgoing_hosts: str = field(default="", validator=checks.site_hosts)
+    #: Where mails to subscribers are submitted: ``smtps://`` or ``smtp://`` with STARTTLS; empty: no mail is sent.
+    smtp_url: str = field(default="", repr=False, converter=str.strip, validator=checks.smtp_url)
+    #: The address that mails come from, which an SMTP server needs.
+    mail_from: str = field(default="", converter=str.strip, validator=checks.mail_from)
+    #: The least time between two mails with posts to one subscriber, in minutes; posts wait for each other so long.
+    mail_every_minutes: int = field(default=15, validator=checks.between(0, 1440, ""))
     #: Where a language model is asked to write, up to ``/chat/completions``; empty: posts are written by rules.
     writer_url: str = field(default="", converter=lambda text: text.rstrip("/"), validator=checks.writer_url)
     writer_model: str = field(default="", converter=str.strip, validator=checks.writer_model)
@@ -135,6 +141,9 @@ class Settings:
             "trusted_proxies": self.trusted_proxies,
             "site_hosts": self.site_hosts,
             "outgoing_hosts": self.outgoing_hosts,
+            "smtp_url": re.sub(r"//[^/]*@", "//***@", self.smtp_url),
+            "mail_from": self.mail_from,
+            "mail_every_minutes": self.mail_every_minutes,
             "writer_url": self.writer_url,
             "writer_model": self.writer_model,
             "writer_key": "***" if self.writer_key else "",

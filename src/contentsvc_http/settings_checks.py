@@ -119,6 +119,34 @@ def site_hosts(_settings: object, attribute: "Attribute[Any]", value: str) -> No
         raise InvalidSetting(message) from exc
 
 
+def smtp_url(_settings: object, _attribute: object, value: str) -> None:
+    """Check the address of an SMTP server, or that there is none."""
+    if not value:
+        return
+    from contentsvc_core.outgoing.smtp import SmtpServer  # noqa: PLC0415  # most commands start without it
+
+    try:
+        SmtpServer.read(value)
+    except ValueError as exc:
+        # No message repeats the address: it may hold a password.
+        message = f"CONTENTSVC_SMTP_URL {exc}"
+        raise InvalidSetting(message) from None
+
+
+def mail_from(settings: "Settings", _attribute: object, value: str) -> None:
+    """Check an e-mail address, which an SMTP server needs."""
+    if settings.smtp_url and not value:
+        message = "CONTENTSVC_MAIL_FROM must be the address that mails come from, as CONTENTSVC_SMTP_URL is set"
+        raise InvalidSetting(message)
+    if not value:
+        return
+    from contentsvc_core.outgoing.subscribers import read_address  # noqa: PLC0415  # most commands start without it
+
+    if read_address(value) is None:
+        message = "CONTENTSVC_MAIL_FROM must be an address such as changelog@example.org, without a name"
+        raise InvalidSetting(message)
+
+
 def writer_url(_settings: object, _attribute: object, value: str) -> None:
     """Take what stands before ``/chat/completions``, or nothing."""
     # No message repeats the address: somebody may have written a key into it.

@@ -85,7 +85,7 @@ def _shared_app(settings: Settings) -> ASGIApp:
         receiver=receiver,
         api=api,
         dashboard=open_dashboard(settings, stores, clock, ids, api=api, receiver=receiver, nudge=nudge, hosts=hosts),
-        public=evolve(open_public_reading(settings, stores), pages=pages),
+        public=evolve(open_public_reading(settings, stores, clock, ids), pages=pages),
         agents=open_agents(settings, stores, clock, ids, api=api),
     )
     return create_app(Services(front=front, why_not_ready=_ready))

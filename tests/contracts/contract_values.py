@@ -23,6 +23,7 @@ from contentsvc_core.ports import (
     Insights,
     Jobs,
     Journal,
+    Mailbox,
     Outbox,
     PostLibrary,
     RateLimitStore,
@@ -31,6 +32,7 @@ from contentsvc_core.ports import (
     Schedules,
     Search,
     Sessions,
+    Subscribers,
     WebhookEndpoints,
 )
 from contentsvc_core.testing import START, CountingIds
@@ -98,6 +100,10 @@ class Stores(Protocol):
     def endpoints(self) -> WebhookEndpoints: ...
     @property
     def outbox(self) -> Outbox: ...
+    @property
+    def subscribers(self) -> Subscribers: ...
+    @property
+    def mailbox(self) -> Mailbox: ...
     async def close(self) -> None: ...
 
 

@@ -33,6 +33,8 @@ def sweeper(stores: Stores, **how: Any) -> Sweeper:
         stores.sessions,
         stores.endpoints,
         stores.outbox,
+        stores.subscribers,
+        stores.mailbox,
         clock,
         **how,
     )

@@ -149,6 +149,8 @@ class Side:
             stores.sessions,
             stores.endpoints,
             stores.outbox,
+            stores.subscribers,
+            stores.mailbox,
             clock,
         )
 

@@ -281,6 +281,8 @@ async def test_after_a_rotation_both_secrets_are_accepted_until_the_old_one_ends
         stores.sessions,
         stores.endpoints,
         stores.outbox,
+        stores.subscribers,
+        stores.mailbox,
         clock,
     ).sweep()
     assert swept.secrets == 1

@@ -320,6 +320,8 @@ async def test_messages_are_swept_with_the_log(office: Office) -> None:
         stores.sessions,
         stores.endpoints,
         stores.outbox,
+        stores.subscribers,
+        stores.mailbox,
         office.world.clock,
     )
     office.world.clock.advance(timedelta(days=29))

@@ -258,6 +258,8 @@ async def test_a_sweep_takes_the_windows_that_say_nothing_any_more(world: World)
         stores.sessions,
         stores.endpoints,
         stores.outbox,
+        stores.subscribers,
+        stores.mailbox,
         world.clock,
     )
     for number in range(600):

@@ -175,6 +175,8 @@ async def test_a_sweep_goes_by_each_organizations_plan_and_frees_old_claims(worl
         stores.sessions,
         stores.endpoints,
         stores.outbox,
+        stores.subscribers,
+        stores.mailbox,
         world.clock,
     ).sweep()
 

@@ -138,6 +138,8 @@ async def test_a_sweep_takes_the_sessions_that_are_over(world: World, door: Sign
         stores.sessions,
         stores.endpoints,
         stores.outbox,
+        stores.subscribers,
+        stores.mailbox,
         world.clock,
     )
 

@@ -80,6 +80,8 @@ class MemoryChangelogs:
     async def remove(self, changelog: PublicChangelog) -> None:
         """Delete a changelog and its pictures."""
         self._state.changelogs.pop(changelog.id, None)
+        for each in [each for each in self._state.subscribers.values() if each.changelog_id == changelog.id]:
+            self._state.forget_subscriber(each.id)
         for kind in ImageKind:
             self._state.images.pop((changelog.id, kind), None)
 

@@ -7,6 +7,7 @@ from typing import final
 
 from attrs import evolve
 
+from contentsvc_adapters.memory.mailing import announce
 from contentsvc_adapters.memory.state import Secret, State, of_organization, refuse_unstorable
 from contentsvc_adapters.sealing import opened
 from contentsvc_core.errors import Unstorable
@@ -30,6 +31,8 @@ from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 def tell(state: State, occurrences: Iterable[Occurrence]) -> None:
     """Store what an organization's endpoints are told; it has to be in one step with what it tells of."""
+    occurrences = list(occurrences)
+    announce(state, occurrences)
     for occurrence in occurrences:
         for endpoint in state.endpoints.values():
             if endpoint.organization_id == occurrence.organization_id and endpoint.wants(occurrence.type):

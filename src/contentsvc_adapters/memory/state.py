@@ -21,7 +21,8 @@ from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogEntry
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
-from contentsvc_core.outgoing.messages import Message
+from contentsvc_core.outgoing.messages import Message, MessageStatus
+from contentsvc_core.outgoing.subscribers import Announced, MailKind, Subscriber
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.runs import RunStatus, Taken, WorkflowRun
 from contentsvc_core.workflows.schedules import Schedule
@@ -40,6 +41,24 @@ class Secret:
     def verifies(self, now: datetime) -> bool:
         """Tell whether it verifies at ``now``."""
         return self.expires_at is None or self.expires_at > now
+
+
+@final
+@frozen(kw_only=True)
+class Mail:
+    """A mail as it is kept."""
+
+    id: str
+    organization_id: str
+    subscriber_id: str
+    kind: MailKind
+    batch_id: str | None = None
+    status: MessageStatus = MessageStatus.PENDING
+    attempts: int = 0
+    takes: int = 0
+    created_at: datetime
+    due_at: datetime
+    error: str | None = None
 
 
 @final
@@ -112,8 +131,26 @@ class State:
     endpoint_secrets: dict[str, list[Secret]] = Factory(dict[str, list[Secret]])
     #: By id.
     messages: dict[str, Message] = Factory(dict[str, Message])
+    #: By id; their sealed tokens by the same.
+    subscribers: dict[str, Subscriber] = Factory(dict[str, Subscriber])
+    subscriber_tokens: dict[str, str] = Factory(dict[str, str])
+    #: Organization, publication and batch of the posts that subscribers get, by the post's id.
+    announced: dict[str, tuple[str, Announced, str | None]] = Factory(dict[str, tuple[str, Announced, str | None]])
+    #: By id.
+    mails: dict[str, Mail] = Factory(dict[str, Mail])
     #: By organization and id.
     log: dict[tuple[str, str], LogEntry] = Factory(dict[tuple[str, str], LogEntry])
+
+    def forget_mails(self, subscriber_id: str) -> None:
+        """Delete the mails of a subscriber."""
+        for id_ in [each.id for each in self.mails.values() if each.subscriber_id == subscriber_id]:
+            del self.mails[id_]
+
+    def forget_subscriber(self, subscriber_id: str) -> None:
+        """Delete a subscriber with everything that is kept for it."""
+        self.forget_mails(subscriber_id)
+        self.subscriber_tokens.pop(subscriber_id, None)
+        self.subscribers.pop(subscriber_id, None)
 
     def put_run(self, run: WorkflowRun) -> None:
         """Store a run as it is now."""

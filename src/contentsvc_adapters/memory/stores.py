@@ -16,6 +16,7 @@ from contentsvc_adapters.memory.journal import MemoryJournal
 from contentsvc_adapters.memory.ledger import MemoryRunLedger
 from contentsvc_adapters.memory.library import MemoryContextLibrary, MemoryPostLibrary
 from contentsvc_adapters.memory.limits import MemoryRateLimitStore
+from contentsvc_adapters.memory.mailing import MemoryMailbox, MemorySubscribers
 from contentsvc_adapters.memory.outgoing import MemoryOutbox, MemoryWebhookEndpoints
 from contentsvc_adapters.memory.schedules import MemorySchedules
 from contentsvc_adapters.memory.search import MemorySearch
@@ -33,6 +34,7 @@ from contentsvc_core.ports import (
     Insights,
     Jobs,
     Journal,
+    Mailbox,
     Outbox,
     PostLibrary,
     RateLimitStore,
@@ -42,6 +44,7 @@ from contentsvc_core.ports import (
     Search,
     SecretSealer,
     Sessions,
+    Subscribers,
     WebhookEndpoints,
 )
 
@@ -71,6 +74,8 @@ class MemoryStores:
     search: Search
     endpoints: WebhookEndpoints
     outbox: Outbox
+    subscribers: Subscribers
+    mailbox: Mailbox
 
     async def close(self) -> None:
         """Do nothing: there is nothing to be closed."""
@@ -100,4 +105,6 @@ def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemorySto
         search=MemorySearch(state),
         endpoints=MemoryWebhookEndpoints(state, sealer),
         outbox=MemoryOutbox(state, sealer),
+        subscribers=MemorySubscribers(state, sealer),
+        mailbox=MemoryMailbox(state, sealer),
     )

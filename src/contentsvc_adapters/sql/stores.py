@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Insights,
         Jobs,
         Journal,
+        Mailbox,
         Outbox,
         PostLibrary,
         RateLimitStore,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         Schedules,
         SecretSealer,
         Sessions,
+        Subscribers,
         WebhookEndpoints,
     )
 else:
@@ -177,6 +179,18 @@ class SqlStores:
         from contentsvc_adapters.sql.outgoing.outbox import SqlOutbox
 
         return SqlOutbox(self.database, self._sealer)
+
+    @cached_property
+    def subscribers(self) -> "Subscribers":
+        from contentsvc_adapters.sql.mailing import SqlSubscribers
+
+        return SqlSubscribers(self.database, self._sealer)
+
+    @cached_property
+    def mailbox(self) -> "Mailbox":
+        from contentsvc_adapters.sql.mailing import SqlMailbox
+
+        return SqlMailbox(self.database, self._sealer)
 
     async def close(self) -> None:
         """Finish what is under way and close the database."""

@@ -51,6 +51,10 @@ TESTING_ENDPOINTS: Final = Rate(
 )
 #: Limits that the specification does not name, by organization.
 SHARED_RATES: Final = (SEARCHING, PREVIEWING, ISSUING_KEYS, CREATING_ENDPOINTS, TESTING_ENDPOINTS)
+#: Requests for confirmation mails, by address: a reader subscribes to a few changelogs, and mistypes an address.
+SUBSCRIBING: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=6)
+#: The same of an organization: strangers choose the addresses. A changelog that is in the news has that many readers.
+SUBSCRIBING_TOGETHER: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=60, is_shared=True)
 #: Failed sign-ins, by address. A person mistypes a key a few times; an office may share one address.
 FAILED_SIGN_INS: Final = Rate(method="POST", template="/dashboard/sign-in", limit=20)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.insights import Insights
     from contentsvc_core.ports.jobs import Jobs
     from contentsvc_core.ports.limits import RateLimitStore
+    from contentsvc_core.ports.mailing import Mailbox, MailSender, Subscribers
     from contentsvc_core.ports.outgoing import Outbox, WebhookEndpoints, WebhookSender
     from contentsvc_core.ports.outside import Aside, Clock, IdSource, Share, Shares
     from contentsvc_core.ports.runs import (
@@ -53,6 +54,8 @@ __all__ = [
     "Jobs",
     "Journal",
     "LogWriter",
+    "MailSender",
+    "Mailbox",
     "MarkupRenderer",
     "Outbox",
     "PostLibrary",
@@ -67,6 +70,7 @@ __all__ = [
     "Shares",
     "SiteReader",
     "Steps",
+    "Subscribers",
     "WebhookEndpoints",
     "WebhookSender",
     "Workflow",
@@ -84,6 +88,7 @@ _HOMES: Final = {
     "insights": "Insights",
     "jobs": "Jobs",
     "limits": "RateLimitStore",
+    "mailing": "MailSender Mailbox Subscribers",
     "outgoing": "Outbox WebhookEndpoints WebhookSender",
     "outside": "Aside Clock IdSource Share Shares",
     "runs": "Executors RunLedger RunMemory Steps Workflow WorkflowHost WorkflowStarter",

@@ -8,7 +8,19 @@ from attrs import frozen
 
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import retention_cutoff
-from contentsvc_core.ports import Clock, Directory, Hooks, Journal, Outbox, RateLimitStore, Sessions, WebhookEndpoints
+from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN, RECENT
+from contentsvc_core.ports import (
+    Clock,
+    Directory,
+    Hooks,
+    Journal,
+    Mailbox,
+    Outbox,
+    RateLimitStore,
+    Sessions,
+    Subscribers,
+    WebhookEndpoints,
+)
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 
 #: Rows a transaction: a few milliseconds on SQLite, which is what a delivery may have to wait for.
@@ -25,7 +37,10 @@ class Swept:
     windows: int
     secrets: int
     sessions: int
+    #: Messages to endpoints, mails, and announced posts.
     messages: int
+    #: Addresses that were not confirmed in time.
+    subscribers: int = 0
 
 
 async def _no_pause() -> None:
@@ -50,6 +65,8 @@ class Sweeper:
         sessions: Sessions,
         endpoints: WebhookEndpoints,
         outbox: Outbox,
+        subscribers: Subscribers,
+        mailbox: Mailbox,
         clock: Clock,
         *,
         pause: Callable[[], Awaitable[None]] = _no_pause,
@@ -65,6 +82,8 @@ class Sweeper:
             sessions: Those that have expired are deleted.
             endpoints: Whose previous secrets are deleted.
             outbox: Whose messages are deleted.
+            subscribers: Those that have not confirmed in time are deleted.
+            mailbox: Whose mails are deleted.
             clock: The time.
             pause: Awaited after each batch: whoever else wants to write comes first.
             on_fault: Told what went wrong with a part, e.g. with one organization's log; the other parts are swept all
@@ -77,6 +96,8 @@ class Sweeper:
         self._sessions = sessions
         self._endpoints = endpoints
         self._outbox = outbox
+        self._subscribers = subscribers
+        self._mailbox = mailbox
         self._clock = clock
         self._pause = pause
         self._on_fault = on_fault
@@ -93,6 +114,9 @@ class Sweeper:
             cutoff = retention_cutoff(organization.retention_days, now)
             entries += await self._all(partial(self._journal.sweep, organization.id, before=cutoff, limit=_BATCH))
             messages += await self._all(partial(self._outbox.sweep, organization.id, before=cutoff, limit=_BATCH))
+            # An announced post is known for as long as it could be mailed once more, whatever the plan says.
+            cutoff = min(cutoff, now - RECENT)
+            messages += await self._all(partial(self._mailbox.sweep, organization.id, before=cutoff, limit=_BATCH))
         # They are few: somebody has rotated each of them.
         secrets = partial(self._hooks.sweep_secrets, now)
         previous = partial(self._endpoints.sweep_secrets, now)
@@ -103,6 +127,7 @@ class Sweeper:
             secrets=await self._all(secrets) + await self._all(previous),
             sessions=await self._all(partial(self._sessions.sweep, before=now, limit=_BATCH)),
             messages=messages,
+            subscribers=await self._all(partial(self._subscribers.sweep, before=now - CONFIRM_WITHIN, limit=_BATCH)),
         )
 
     async def _all(self, sweep: Callable[[], Awaitable[int]]) -> int:

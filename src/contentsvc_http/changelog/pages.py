@@ -97,6 +97,19 @@ def missing(title: str, text: str) -> bytes:
     return _ENVIRONMENT.get_template("missing.html").render(title=title, text=text, changelog=None, icon=None).encode()
 
 
+def mail_page(title: str, text: str, *, action: str = "", back: str = "") -> bytes:
+    """Return a page that a link in a mail leads to.
+
+    Args:
+        title: Its heading.
+        text: One paragraph.
+        action: The button that sends the token of the page's address; empty: there is none.
+        back: Where a link leads back to; empty: nowhere.
+    """
+    context = {"title": title, "text": text, "action": action, "back": back, "changelog": None, "icon": None}
+    return _ENVIRONMENT.get_template("mail.html").render(context).encode()
+
+
 def next_part(here: str, part: Part) -> str | None:
     """Return the address of the next part of a list."""
     return None if part.goes_on is None else _from(here, part.goes_on)

@@ -23,7 +23,10 @@ from contentsvc_core.insights import Place
 from contentsvc_core.ports import Changelogs, Search
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.text import one_line
+from contentsvc_core.usecases.limit import RateLimiter
+from contentsvc_core.usecases.subscribe import Subscriptions
 from contentsvc_http.changelog.kept import RenderedPages
+from contentsvc_http.client_address import Proxies
 from contentsvc_http.errors import Refused
 
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](?::[0-9]{1,5})?", re.ASCII)
@@ -39,6 +42,18 @@ NOT_HERE: Final = "There is no such page. Its address may have changed, or what 
 
 @final
 @frozen(kw_only=True)
+class ByMail:
+    """What subscriptions by e-mail are made with."""
+
+    subscriptions: Subscriptions
+    limiter: RateLimiter
+    proxies: Proxies
+    #: The address that this service is known by.
+    own_url: str
+
+
+@final
+@frozen(kw_only=True)
 class PublicReading:
     """What public pages are made from."""
 
@@ -47,6 +62,8 @@ class PublicReading:
     pages: RenderedPages
     #: Where readers reach this service, without a slash at the end; empty: as each request says.
     base_url: str = ""
+    #: ``None``: no SMTP server is set.
+    by_mail: ByMail | None = None
 
 
 @final

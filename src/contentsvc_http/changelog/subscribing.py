@@ -1,34 +1,141 @@
-"""The page that lists the ways to follow a changelog."""
+"""The page that lists the ways to follow a changelog, and the pages of subscriptions by e-mail."""
 
 from collections.abc import Callable
 from typing import Any, Final
 
-from litestar import Request, Response
+from litestar import Request, Response, post
 from litestar.enums import HttpMethod
 from litestar.handlers import HTTPRouteHandler, route
 from litestar.params import FromPath
 
+from contentsvc_core.access.rates import SUBSCRIBING, SUBSCRIBING_TOGETHER, Bucket
 from contentsvc_core.content.public.links import ROOT
+from contentsvc_core.usecases.subscribe import SubscribeFault
 from contentsvc_http.changelog.answers import PAGE, Page, answer
-from contentsvc_http.changelog.pages import HTML, render
-from contentsvc_http.changelog.reading import PublicReading, shown
+from contentsvc_http.changelog.pages import HTML, mail_page, render
+from contentsvc_http.changelog.reading import ByMail, PublicReading, Shown, not_here, shown
+from contentsvc_http.dashboard.forms import read_form
+from contentsvc_http.errors import Refused
+from contentsvc_http.same_origin import is_foreign
 
 _READ: Final = [HttpMethod.GET, HttpMethod.HEAD]
 _CSP: Final = "Content-Security-Policy"
 #: For the page with copy buttons: it runs one script from here.
 _SCRIPTED: Final = PAGE | {_CSP: f"{PAGE[_CSP]}; script-src 'self'"}
+#: For pages whose address holds a token, or that answer one reader.
+_OWN: Final = PAGE | {
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "X-Robots-Tag": "noindex",
+}
+#: The largest form here, in bytes: an address has 254 characters, each of which may be sent as three.
+_MAX_FORM: Final = 4 * 1024
+_SENT: Final = (
+    "If the address can be subscribed, a mail with a link is on its way. Open the link within 24 hours to confirm. "
+    "An address that is subscribed already gets no further mail."
+)
+_TOO_OFTEN: Final = "Too many addresses were entered in the last minute. Try again in a minute."
+_USED: Final = "This link was used before, or is older than 24 hours. Enter your address once more to get a new one."
 
 
 def subscribe_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
-    """Return the routes of the Subscribe page."""
+    """Return the routes of the Subscribe page, and of subscriptions by e-mail where an SMTP server is set."""
 
     @route(f"{ROOT}/{{slug:str}}/subscribe", http_method=_READ, name="changelog_subscribe")
     async def subscribe(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         found = await shown(reading, request, slug)
+        by_mail = reading.by_mail is not None
 
         async def read() -> Callable[[], bytes]:
-            return lambda: render("subscribe.html", found, title="Subscribe", here=found.links.subscribe)
+            return lambda: _subscribe_page(found, by_mail=by_mail)
 
-        return await answer(found, Page(part="subscribe", media_type=HTML, headers=_SCRIPTED), read)
+        return await answer(found, Page(part=f"subscribe {by_mail}", media_type=HTML, headers=_SCRIPTED), read)
 
-    return [subscribe]
+    return [subscribe, *([] if reading.by_mail is None else _mail_routes(reading, reading.by_mail))]
+
+
+def _mail_routes(reading: PublicReading, by_mail: ByMail) -> list[HTTPRouteHandler]:
+    @post(f"{ROOT}/{{slug:str}}/subscribe", name="changelog_subscribe_done", request_max_body_size=_MAX_FORM)
+    async def enter(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
+        found = await shown(reading, request, slug)
+        if is_foreign(request, by_mail.own_url):
+            raise Refused(403, {"error": "This form was sent by the page of another site. Open the Subscribe page."})
+        address = (await read_form(request)).text("address")
+        if not await _admitted(request, found):
+            return _own(_subscribe_page(found, by_mail=True, typed=address, fault=_TOO_OFTEN), 429)
+        fault = await by_mail.subscriptions.request(found.changelog, address)
+        if fault is not None:
+            status = 422 if fault is SubscribeFault.ADDRESS else 503
+            return _own(_subscribe_page(found, by_mail=True, typed=address, fault=fault.value), status)
+        return _own(mail_page("Check your mail", _SENT, back=found.links.home))
+
+    async def _admitted(request: Request[Any, Any, Any], found: Shown) -> bool:
+        connected = request.scope["client"]
+        client = by_mail.proxies.client(connected and connected[0], request.scope["headers"])
+        own = await by_mail.limiter.hit(Bucket.of_address(SUBSCRIBING, client))
+        if not own.admitted:
+            return False
+        owner = found.changelog.organization_id
+        return (await by_mail.limiter.hit(Bucket.of_organization(SUBSCRIBING_TOGETHER, owner))).admitted
+
+    return [enter, *_confirm_routes(reading, by_mail), *_leave_routes(by_mail)]
+
+
+def _confirm_routes(reading: PublicReading, by_mail: ByMail) -> list[HTTPRouteHandler]:
+    # Programs that look at links in mails open them: only a button confirms, and ends a subscription.
+    @route(f"{ROOT}/{{slug:str}}/subscribe/confirm", http_method=_READ, name="changelog_confirm")
+    async def ask(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
+        found = await shown(reading, request, slug)
+        text = f"Get new posts of {found.changelog.title} by e-mail."
+        return _own(mail_page("Confirm your subscription", text, action="Subscribe", back=found.links.home))
+
+    @post(f"{ROOT}/{{slug:str}}/subscribe/confirm", name="changelog_confirmed", request_max_body_size=_MAX_FORM)
+    async def confirm(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
+        found = await shown(reading, request, slug)
+        if not await by_mail.subscriptions.confirm(_token(request)):
+            return _own(mail_page("This link does not work any more", _USED, back=found.links.subscribe), 410)
+        text = f"New posts of {found.changelog.title} come by e-mail from now on. Each mail has a link to unsubscribe."
+        return _own(mail_page("You are subscribed", text, back=found.links.home))
+
+    return [ask, confirm]
+
+
+def _leave_routes(by_mail: ByMail) -> list[HTTPRouteHandler]:
+    # Whether the changelog is public does not matter: each reader can leave at any time.
+    @route(f"{ROOT}/{{slug:str}}/subscribe/leave", http_method=_READ, name="changelog_leave")
+    async def offer(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
+        del slug
+        if not _token(request):
+            raise not_here()
+        return _own(
+            mail_page("Unsubscribe", "You get no more mails, and your address is deleted.", action="Unsubscribe")
+        )
+
+    @post(f"{ROOT}/{{slug:str}}/subscribe/leave", name="changelog_left", request_max_body_size=_MAX_FORM)
+    async def leave(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
+        del slug
+        await by_mail.subscriptions.leave(_token(request))
+        return _own(mail_page("You are unsubscribed", "Your address is deleted. You get no more mails."))
+
+    return [offer, leave]
+
+
+def _subscribe_page(found: Shown, *, by_mail: bool, typed: str = "", fault: str = "") -> bytes:
+    return render(
+        "subscribe.html",
+        found,
+        title="Subscribe",
+        here=found.links.subscribe,
+        by_mail=by_mail,
+        typed=typed,
+        fault=fault,
+    )
+
+
+def _token(request: Request[Any, Any, Any]) -> str:
+    return request.query_params.get("token", "")
+
+
+def _own(body: bytes, status: int = 200) -> Response[Any]:
+    return Response(body, status_code=status, media_type=HTML, headers=_OWN)

@@ -25,6 +25,7 @@ from contentsvc_http.wiring.dashboard import open_dashboard
 from contentsvc_http.wiring.dispatching import dispatching
 from contentsvc_http.wiring.engine import open_engine
 from contentsvc_http.wiring.faults import log_fault
+from contentsvc_http.wiring.mailing import mailing
 from contentsvc_http.wiring.public_reading import open_public_reading
 from contentsvc_http.wiring.scheduling import scheduling
 from contentsvc_http.wiring.searching import log_given_up, searching
@@ -65,6 +66,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             await stack.enter_async_context(searching(stores.search))
             await stack.enter_async_context(addressing(stores.changelogs))
             await stack.enter_async_context(dispatching(settings, stores, clock, ids, on_sent=watch.sent))
+            await stack.enter_async_context(mailing(settings, stores, clock, ids))
         if engine is not None:
             scheduler = Scheduler(stores.schedules, stores.directory, clock, ids, on_fault=log_fault)
             await stack.enter_async_context(scheduling(scheduler, nudge=engine.nudge))
@@ -126,7 +128,7 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             room=settings.max_large_bodies_mib * _MIB,
             api=api,
             dashboard=dashboard,
-            public=open_public_reading(settings, stores, rendering),
+            public=open_public_reading(settings, stores, clock, ids, rendering),
             agents=open_agents(settings, stores, clock, ids, api=api),
         )
         yield Services(

@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING
 import attrs
 
 from contentsvc_adapters.aside import OneAtATime
-from contentsvc_core.ports import Aside
+from contentsvc_core.ports import Aside, Clock, IdSource
+from contentsvc_core.usecases.limit import RateLimiter
+from contentsvc_core.usecases.subscribe import Subscriptions
 from contentsvc_http.changelog.kept import RenderedPages
-from contentsvc_http.changelog.reading import PublicReading
+from contentsvc_http.changelog.reading import ByMail, PublicReading
+from contentsvc_http.client_address import Proxies
 from contentsvc_http.settings import Settings
 
 if TYPE_CHECKING:
@@ -16,13 +19,19 @@ if TYPE_CHECKING:
 
 
 def open_public_reading(
-    settings: Settings, stores: "SqlStores | MemoryStores", aside: Aside | None = None
+    settings: Settings,
+    stores: "SqlStores | MemoryStores",
+    clock: Clock,
+    ids: IdSource,
+    aside: Aside | None = None,
 ) -> PublicReading:
     """Return what the public pages read.
 
     Args:
         settings: Addresses begin with the one that is set; where none is, with that of the request.
         stores: Holds the changelogs.
+        clock: The time of subscriptions.
+        ids: Their ids and tokens.
         aside: Renders the pages; ``None``: a thread of their own.
     """
     is_set = settings.base_url != attrs.fields(Settings).base_url.default
@@ -31,4 +40,12 @@ def open_public_reading(
         search=stores.search,
         pages=RenderedPages(aside or OneAtATime("public pages")),
         base_url=settings.base_url if is_set else "",
+        by_mail=None
+        if not settings.smtp_url
+        else ByMail(
+            subscriptions=Subscriptions(stores.subscribers, clock, ids),
+            limiter=RateLimiter(stores.rate_limits, clock),
+            proxies=Proxies.read(settings.trusted_proxies),
+            own_url=settings.base_url,
+        ),
     )

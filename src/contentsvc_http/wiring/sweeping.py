@@ -34,6 +34,8 @@ async def sweeping(stores: SqlStores, clock: Clock) -> AsyncGenerator[None]:
         stores.sessions,
         stores.endpoints,
         stores.outbox,
+        stores.subscribers,
+        stores.mailbox,
         clock,
         pause=_pause,
         on_fault=log_fault,

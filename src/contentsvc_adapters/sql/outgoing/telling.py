@@ -6,6 +6,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, Update, bindparam, select
 
 from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.mailing import announce
 from contentsvc_adapters.sql.outgoing import message_rows
 from contentsvc_adapters.sql.schema import webhook_endpoints, webhook_messages, workflow_runs
 from contentsvc_core.outgoing.events import Occurrence, run_failed
@@ -27,6 +28,7 @@ def tell(connection: Connection, dialect: Dialect, occurrences: Iterable[Occurre
     told = list(occurrences)
     if not told:
         return
+    announce(connection, dialect, told)
     owners = sorted({each.organization_id for each in told})
     values = [
         message_rows.message_row(message_for(row.id, each))

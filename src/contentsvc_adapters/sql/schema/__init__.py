@@ -24,11 +24,13 @@ from contentsvc_adapters.sql.schema.directory import (
     webhook_secrets,
 )
 from contentsvc_adapters.sql.schema.lists import log_counts, post_counts
+from contentsvc_adapters.sql.schema.mailing import announced_posts, mails, subscribers
 from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
 from contentsvc_adapters.sql.schema.searching import search_documents, search_pending
 from contentsvc_adapters.sql.schema.work import executors, job_events, jobs, run_drafts, run_steps, workflow_runs
 
 __all__ = [
+    "announced_posts",
     "api_keys",
     "brand_identities",
     "changelog_images",
@@ -42,6 +44,7 @@ __all__ = [
     "jobs",
     "log_counts",
     "log_entries",
+    "mails",
     "metadata",
     "organizations",
     "post_counts",
@@ -57,6 +60,7 @@ __all__ = [
     "search_documents",
     "search_pending",
     "sessions",
+    "subscribers",
     "told_once",
     "triggers",
     "webhook_endpoints",

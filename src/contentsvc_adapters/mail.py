@@ -1,0 +1,153 @@
+"""Sending letters to an SMTP server (port :class:`~contentsvc_core.ports.MailSender`), in a thread."""
+
+import asyncio
+import smtplib
+import ssl
+from collections.abc import Sequence
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime, parseaddr
+from typing import Final, final
+
+from contentsvc_core.outgoing.letters import Letter, Posted, Posting
+from contentsvc_core.outgoing.smtp import SmtpServer
+from contentsvc_core.text import one_line
+
+#: How long the server may take for each answer, in seconds.
+TIMEOUT_S: Final = 20.0
+_NAME: Final = 60
+_ERROR: Final = 200
+_PERMANENT: Final = range(500, 600)
+
+
+@final
+class SmtpSender:
+    """Sends letters, over one connection for each call."""
+
+    def __init__(
+        self,
+        server: SmtpServer,
+        sender: str,
+        *,
+        tls: ssl.SSLContext | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        """Name the server.
+
+        Args:
+            server: The server.
+            sender: The address that letters come from.
+            tls: What certificates are checked with; the system's authorities unless it is given.
+            timeout_s: How long the server may take for each answer, in seconds.
+        """
+        self._server = server
+        self._sender = parseaddr(sender)[1]
+        self._tls = tls
+        self._timeout_s = timeout_s
+
+    async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
+        """Send letters."""
+        return await asyncio.to_thread(self._send, letters)
+
+    async def check(self) -> str | None:
+        """Return why the server cannot be used, after signing in to it; ``None``: it can. Nothing is sent."""
+        return await asyncio.to_thread(self._check)
+
+    def _check(self) -> str | None:
+        try:
+            with self._connected() as client:
+                client.noop()
+        except (OSError, smtplib.SMTPException) as exc:
+            return _reason(exc)
+        return None
+
+    def _send(self, letters: Sequence[Letter]) -> list[Posted]:
+        done: list[Posted] = []
+        try:
+            with self._connected() as client:
+                for letter in letters:
+                    done.append(self._post(client, letter))  # noqa: PERF401  # what was sent before a fault counts
+        except (OSError, smtplib.SMTPException) as exc:
+            if len(done) < len(letters):
+                # The letter under way may have arrived; without a connection, it is the first one that failed.
+                done.append(Posted(posting=Posting.RETRY, error=_reason(exc)))
+        return [*done, *[Posted(posting=Posting.NOT_TRIED)] * (len(letters) - len(done))]
+
+    def _post(self, client: smtplib.SMTP, letter: Letter) -> Posted:
+        try:
+            client.send_message(self._written(letter), self._sender, [letter.to])
+        except smtplib.SMTPServerDisconnected:
+            raise
+        except smtplib.SMTPRecipientsRefused as exc:
+            code, said = next(iter(exc.recipients.values()))
+            return _refused(code, said)
+        except smtplib.SMTPSenderRefused as exc:
+            # A fault of the settings: the letter is good.
+            return Posted(posting=Posting.RETRY, error=_reason(exc))
+        except smtplib.SMTPResponseException as exc:
+            return _refused(exc.smtp_code, exc.smtp_error)
+        return Posted(posting=Posting.SENT)
+
+    def _connected(self) -> smtplib.SMTP:
+        """Return a connection that is signed in.
+
+        Raises:
+            OSError: The server is not reached, or its certificate is not valid for it.
+            SMTPException: It refuses.
+        """
+        server = self._server
+        context = self._tls or ssl.create_default_context()
+        if server.is_tls:
+            client: smtplib.SMTP = smtplib.SMTP_SSL(server.host, server.port, timeout=self._timeout_s, context=context)
+        else:
+            client = smtplib.SMTP(server.host, server.port, timeout=self._timeout_s)
+        try:
+            if not server.is_tls and not server.in_clear:
+                client.starttls(context=context)
+            if server.user:
+                client.login(server.user, server.password)
+        except BaseException:
+            client.close()
+            raise
+        return client
+
+    def _written(self, letter: Letter) -> EmailMessage:
+        """Return a letter as a message. The policy refuses line ends in headers; names are one line besides."""
+        message = EmailMessage(policy=SMTP)
+        domain = self._sender.rpartition("@")[2]
+        message["From"] = Address(display_name=one_line(letter.sender_name, _NAME), addr_spec=self._sender)
+        message["To"] = Address(addr_spec=letter.to)
+        message["Subject"] = one_line(letter.subject, 200)
+        message["Date"] = format_datetime(letter.at)
+        message["Message-ID"] = f"<{letter.message_id}@{domain}>"
+        message["Auto-Submitted"] = "auto-generated"
+        if letter.unsubscribe_url is not None:
+            message["List-Unsubscribe"] = f"<{letter.unsubscribe_url}>"
+            message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+        message.set_content(letter.text)
+        message.add_alternative(letter.html, subtype="html")
+        return message
+
+
+def _refused(code: int, said: bytes | str) -> Posted:
+    posting = Posting.REFUSED if code in _PERMANENT else Posting.RETRY
+    return Posted(posting=posting, error=f"the server answered {code}: {_text(said)}")
+
+
+def _reason(exc: Exception) -> str:
+    match exc:
+        case smtplib.SMTPNotSupportedError():
+            return f"the server does not support what is set: {_text(str(exc))}"
+        case smtplib.SMTPResponseException():
+            return f"the server answered {exc.smtp_code}: {_text(exc.smtp_error)}"
+        case ssl.SSLCertVerificationError():
+            return f"the server's certificate is not valid for it: {_text(exc.verify_message)}"
+        case TimeoutError():
+            return "the server did not answer in time"
+        case _:
+            return f"the server cannot be reached: {_text(str(exc))}"
+
+
+def _text(said: bytes | str) -> str:
+    return one_line(said.decode("utf-8", "replace") if isinstance(said, bytes) else said, _ERROR)

@@ -1,0 +1,233 @@
+"""Subscribers and their mails."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import final
+
+from attrs import evolve
+
+from contentsvc_adapters.memory.state import Mail, State, refuse_unstorable
+from contentsvc_adapters.sealing import opened
+from contentsvc_core.outgoing.events import EventType, Occurrence
+from contentsvc_core.outgoing.messages import MessageStatus
+from contentsvc_core.outgoing.subscribers import (
+    CONFIRM_WITHIN,
+    MAX_PENDING,
+    MAX_SUBSCRIBERS,
+    RESEND_AFTER,
+    Announced,
+    MailKind,
+    MailOutcome,
+    Subscriber,
+    SubscriberStatus,
+    TakenMail,
+    WaitingPosts,
+)
+from contentsvc_core.ports import SecretSealer
+
+
+def announce(state: State, occurrences: Iterable[Occurrence]) -> None:
+    """Announce the posts that are published in this step, where somebody has subscribed."""
+    owners = {each.organization_id for each in state.subscribers.values() if each.status is SubscriberStatus.CONFIRMED}
+    for each in occurrences:
+        if each.type is EventType.POST_PUBLISHED and each.organization_id in owners:
+            post_id: str = each.data["id"]
+            state.announced.setdefault(post_id, (each.organization_id, Announced(post_id=post_id, at=each.since), None))
+
+
+@final
+class MemorySubscribers:
+    """The subscribers."""
+
+    def __init__(self, state: State, sealer: SecretSealer) -> None:
+        """Name the shared state, and what seals tokens."""
+        self._state = state
+        self._sealer = sealer
+
+    async def request(
+        self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
+    ) -> bool:
+        """Add or renew a pending subscriber, and its confirmation mail."""
+        refuse_unstorable(subscriber, token)
+        self._state.refuse_stranger(subscriber.organization_id)
+        own = [each for each in self._state.subscribers.values() if each.changelog_id == subscriber.changelog_id]
+        asked = sum(each.status is SubscriberStatus.PENDING for each in own)
+        found = next((each for each in own if each.address == subscriber.address), None)
+        if found is not None and found.digest == subscriber.digest:
+            return True
+        if len(own) >= at_most or asked >= pending:
+            return False
+        if found is None:
+            found = subscriber
+        elif found.status is SubscriberStatus.CONFIRMED or found.created_at > subscriber.created_at - RESEND_AFTER:
+            return True
+        self._state.forget_mails(found.id)
+        self._state.subscribers[found.id] = evolve(subscriber, id=found.id)
+        self._state.subscriber_tokens[found.id] = self._sealer.seal(token)
+        mail = Mail(
+            id=f"confirm/{subscriber.id}",
+            organization_id=subscriber.organization_id,
+            subscriber_id=found.id,
+            kind=MailKind.CONFIRMATION,
+            created_at=subscriber.created_at,
+            due_at=subscriber.created_at,
+        )
+        self._state.mails[mail.id] = mail
+        return True
+
+    async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Subscriber | None:
+        """Confirm a pending subscriber."""
+        found = self._by(digest)
+        if found is None or found.status is not SubscriberStatus.PENDING or found.created_at <= at - CONFIRM_WITHIN:
+            return None
+        confirmed = evolve(found, status=SubscriberStatus.CONFIRMED, confirmed_at=at, digest=new_digest)
+        self._state.subscribers[found.id] = confirmed
+        self._state.subscriber_tokens[found.id] = self._sealer.seal(new_token)
+        return confirmed
+
+    async def remove(self, digest: str) -> bool:
+        """Delete a subscriber."""
+        found = self._by(digest)
+        if found is not None:
+            self._state.forget_subscriber(found.id)
+        return found is not None
+
+    async def remove_address(self, organization_id: str, address: str) -> int:
+        """Delete an address."""
+        own = [each for each in await self.subscribers(organization_id) if each.address == address]
+        for each in own:
+            self._state.forget_subscriber(each.id)
+        return len(own)
+
+    async def subscribers(self, organization_id: str) -> Sequence[Subscriber]:
+        """List the subscribers of an organization."""
+        own = [each for each in self._state.subscribers.values() if each.organization_id == organization_id]
+        return sorted(own, key=lambda each: (each.changelog_id, each.address))
+
+    async def confirmed(self, organization_id: str) -> Mapping[str, int]:
+        """Count the confirmed subscribers."""
+        own = await self.subscribers(organization_id)
+        return Counter(each.changelog_id for each in own if each.status is SubscriberStatus.CONFIRMED)
+
+    async def sweep(self, *, before: datetime, limit: int) -> int:
+        """Delete the pending subscribers that were requested first."""
+        asked = [each for each in self._state.subscribers.values() if each.status is SubscriberStatus.PENDING]
+        old = sorted((each.created_at, each.id) for each in asked if each.created_at < before)[:limit]
+        for _, id_ in old:
+            self._state.forget_subscriber(id_)
+        return len(old)
+
+    def _by(self, digest: str) -> Subscriber | None:
+        return next((each for each in self._state.subscribers.values() if each.digest == digest), None)
+
+
+@final
+class MemoryMailbox:
+    """The mailbox."""
+
+    def __init__(self, state: State, sealer: SecretSealer) -> None:
+        """Name the shared state, and what opens tokens."""
+        self._state = state
+        self._sealer = sealer
+
+    async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
+        """List the posts that no batch has."""
+        own: dict[str, list[Announced]] = {}
+        for owner, announced, batch_id in sorted(
+            self._state.announced.values(), key=lambda each: (each[1].at, each[1].post_id)
+        ):
+            if batch_id is None:
+                own.setdefault(owner, []).append(announced)
+        due = [WaitingPosts(organization_id=owner, posts=of[:posts]) for owner, of in own.items() if of[0].at <= before]
+        return due[:limit]
+
+    async def batch(self, waiting: WaitingPosts, batch_id: str, *, changelog_ids: Sequence[str], at: datetime) -> int:
+        """Put posts into a batch."""
+        ids = [each.post_id for each in waiting.posts]
+        if any(each not in self._state.announced or self._state.announced[each][2] is not None for each in ids):
+            return 0
+        for each in ids:
+            owner, announced, _ = self._state.announced[each]
+            self._state.announced[each] = (owner, announced, batch_id)
+        told = [
+            each
+            for each in self._state.subscribers.values()
+            if each.changelog_id in changelog_ids and each.status is SubscriberStatus.CONFIRMED
+        ]
+        for each in told:
+            id_ = f"{batch_id}/{each.id}"
+            self._state.mails[id_] = Mail(
+                id=id_,
+                organization_id=each.organization_id,
+                subscriber_id=each.id,
+                kind=MailKind.POSTS,
+                batch_id=batch_id,
+                created_at=at,
+                due_at=at,
+            )
+        return len(told)
+
+    async def posts(self, batch_id: str) -> Sequence[Announced]:
+        """List the posts of a batch."""
+        own = [announced for _, announced, batch in self._state.announced.values() if batch == batch_id]
+        return sorted(own, key=lambda each: (each.at, each.post_id))
+
+    async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
+        """Set mails due again when the lease has ended."""
+        due = [
+            each for each in self._state.mails.values() if each.status is MessageStatus.PENDING and each.due_at <= now
+        ]
+        due.sort(key=lambda each: (each.kind.value, each.due_at, each.id))
+        return [self._take(each, until) for each in due[:limit]]
+
+    def _take(self, mail: Mail, until: datetime) -> TakenMail:
+        ours = evolve(mail, attempts=mail.attempts + 1, takes=mail.takes + 1, due_at=until)
+        self._state.mails[mail.id] = ours
+        return TakenMail(
+            id=ours.id,
+            kind=ours.kind,
+            subscriber=self._state.subscribers[ours.subscriber_id],
+            token=next(iter(opened(self._sealer, [self._state.subscriber_tokens[ours.subscriber_id]])), None),
+            batch_id=ours.batch_id,
+            attempts=ours.attempts,
+            takes=ours.takes,
+            created_at=ours.created_at,
+        )
+
+    async def record(self, taken: TakenMail, outcome: MailOutcome) -> None:
+        """Write an attempt's end."""
+        refuse_unstorable(outcome)
+        mail = self._held(taken)
+        if mail is not None:
+            self._state.mails[mail.id] = evolve(mail, status=outcome.status, due_at=outcome.due_at, error=outcome.error)
+
+    async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
+        """Set a mail due."""
+        mail = self._held(taken)
+        if mail is not None:
+            self._state.mails[mail.id] = evolve(mail, attempts=mail.attempts - 1, due_at=due_at)
+
+    async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
+        """Delete the oldest mails and announced posts."""
+        own = sorted(
+            (each.created_at, each.id)
+            for each in self._state.mails.values()
+            if each.organization_id == organization_id and each.created_at < before
+        )[:limit]
+        posts = sorted(
+            (announced.at, id_)
+            for id_, (owner, announced, _) in self._state.announced.items()
+            if owner == organization_id and announced.at < before
+        )[:limit]
+        for _, id_ in own:
+            del self._state.mails[id_]
+        for _, id_ in posts:
+            del self._state.announced[id_]
+        return len(own) + len(posts)
+
+    def _held(self, taken: TakenMail) -> Mail | None:
+        mail = self._state.mails.get(taken.id)
+        if mail is None or mail.status is not MessageStatus.PENDING:
+            return None
+        return mail if (mail.takes, mail.attempts) == (taken.takes, taken.attempts) else None

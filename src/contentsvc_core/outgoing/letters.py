@@ -1,0 +1,161 @@
+"""The mails to subscribers, as values: text and HTML from the same rendering as the feeds."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from enum import Enum, auto
+from hashlib import blake2b
+from html import escape, unescape
+from typing import Final, final
+
+from attrs import field, frozen
+
+from contentsvc_core.content.posts import Post
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.feeds import FeedEntry, feed_of
+from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.outgoing.subscribers import TakenMail
+from contentsvc_core.text import one_line
+
+#: The posts that a mail shows; of more, it names the number and links to the changelog.
+MAIL_LENGTH: Final = 10
+#: The HTML of a mail's posts, in characters: mail programs cut longer messages (one of them at 102 KB).
+_ROOM: Final = 60_000
+_SUBJECT: Final = 150
+_LINK: Final = re.compile(r'<a [^>]*href="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
+_ITEM: Final = re.compile(r"\s*<li>\s*(?:<p>)?")
+_BREAK: Final = re.compile(r"</(?:p|ul|ol|h[1-6]|pre|blockquote)>|<br ?/?>")
+_TAG: Final = re.compile(r"<[^>]*>")
+_LINES: Final = re.compile(r"\n\s*\n+")
+_PAGE: Final = """\
+<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>
+<body style="font:16px/1.6 system-ui,sans-serif;max-width:40em;margin:0 auto;padding:16px">
+{body}
+<hr><p style="font-size:13px">{foot}</p>
+</body></html>
+"""
+
+
+@final
+@frozen(kw_only=True)
+class Letter:
+    """A mail, before it is written for a server."""
+
+    #: Stable for all attempts: the mail programs of readers know a repetition by it.
+    message_id: str
+    #: The name beside the sender's address.
+    sender_name: str
+    to: str
+    subject: str
+    text: str
+    html: str
+    at: datetime
+    #: Where one click ends the subscription (RFC 8058); ``None``: of a confirmation.
+    unsubscribe_url: str | None = field(default=None, repr=False)
+
+
+class Posting(Enum):
+    """What an SMTP server did with a letter."""
+
+    SENT = auto()
+    #: The server will never take it.
+    REFUSED = auto()
+    RETRY = auto()
+    #: The connection ended before its turn.
+    NOT_TRIED = auto()
+
+
+@final
+@frozen(kw_only=True)
+class Posted:
+    """What became of a letter."""
+
+    posting: Posting
+    #: What the server said, or why it was not reached.
+    error: str | None = None
+
+
+def confirmation(mail: TakenMail, token: str, changelog: PublicChangelog, links: ChangelogLinks) -> Letter:
+    """Return the mail that asks for a confirmation."""
+    url = f"{links.subscribe}/confirm?token={token}"
+    name = changelog.title
+    ask = f"Somebody, probably you, asked to get new posts of {name} at this address."
+    ignore = "If it was not you, ignore this mail: the link ends after 24 hours, and the address is deleted."
+    body = f'<p>{escape(ask)}</p><p><a href="{escape(url)}">Confirm the subscription</a></p>'
+    subject = one_line(f"Confirm your subscription to {name}", _SUBJECT)
+    return Letter(
+        message_id=_message_id(mail),
+        sender_name=name,
+        to=mail.subscriber.address,
+        subject=subject,
+        text=f"{ask}\n\nTo confirm, open this page and press the button:\n\n{url}\n\n{ignore}\n",
+        html=_PAGE.format(title=escape(subject), body=body, foot=escape(ignore)),
+        at=mail.created_at,
+    )
+
+
+def posts_letter(
+    mail: TakenMail, token: str, changelog: PublicChangelog, posts: Sequence[Post], links: ChangelogLinks
+) -> Letter | None:
+    """Return the mail with new posts, newest first; ``None``: the changelog lists none of them any more."""
+    entries = feed_of(changelog, posts, links=links, updated_at=mail.created_at).entries
+    if not entries:
+        return None
+    shown, more = entries[:MAIL_LENGTH], len(entries) - MAIL_LENGTH
+    name, url = changelog.title, f"{links.subscribe}/leave?token={token}"
+    subject = one_line(f"{name}: {entries[0].title if len(entries) == 1 else f'{len(entries)} new posts'}", _SUBJECT)
+    contents = _contents(shown)
+    texts = [f"{each.title}\n{_day(each)}\n{each.url}\n\n{plain(html)}" for each, html in contents]
+    bodies = [
+        f'<h2><a href="{escape(each.url)}">{escape(each.title)}</a></h2><p>{_day(each)}</p>{html}'
+        for each, html in contents
+    ]
+    if more > 0:
+        rest = f"{more} more {'post' if more == 1 else 'posts'}"
+        texts.append(f"{rest}: {links.home}")
+        bodies.append(f'<p><a href="{escape(links.home)}">{rest}</a></p>')
+    why = f"You get this mail because you subscribed to {name}."
+    foot = f'{escape(why)} <a href="{escape(url)}">Unsubscribe</a>'
+    return Letter(
+        message_id=_message_id(mail),
+        sender_name=name,
+        to=mail.subscriber.address,
+        subject=subject,
+        text="\n\n\n".join([*texts, f"{why}\nUnsubscribe: {url}\n"]),
+        html=_PAGE.format(title=escape(subject), body="\n".join(bodies), foot=foot),
+        at=mail.created_at,
+        unsubscribe_url=url,
+    )
+
+
+def plain(html: str) -> str:
+    """Return our own HTML as plain text: entries with a bullet, links with their address."""
+    text = _LINK.sub(lambda found: _linked(found[1], found[2]), html)
+    text = _BREAK.sub("\n\n", _ITEM.sub("\n• ", text))
+    text = unescape(_TAG.sub("", text))
+    return _LINES.sub("\n\n", "\n".join(line.rstrip() for line in text.splitlines())).strip()
+
+
+def _linked(url: str, text: str) -> str:
+    return text if url == text else f"{text} ({url})"
+
+
+def _contents(entries: Sequence[FeedEntry]) -> list[tuple[FeedEntry, str]]:
+    room, found = _ROOM, list[tuple[FeedEntry, str]]()
+    for each in entries:
+        is_whole = len(each.content) <= room
+        room -= len(each.content) if is_whole else 0
+        found.append((each, each.content if is_whole else f"<p>{escape(each.summary)}</p>"))
+    return found
+
+
+def _day(entry: FeedEntry) -> str:
+    at = entry.occurred_at
+    return f"{at.day} {at:%B %Y}"
+
+
+def _message_id(mail: TakenMail) -> str:
+    # With the time: a confirmation that was asked for again is another mail.
+    key = f"{mail.id}\n{mail.created_at.isoformat()}"
+    return blake2b(key.encode(), digest_size=16).hexdigest()

@@ -1,0 +1,134 @@
+"""Subscribers: who gets a changelog's posts by e-mail, and what waits to be sent to them (decision 0053)."""
+
+import re
+from datetime import datetime, timedelta
+from enum import Enum
+from hashlib import sha256
+from typing import Final, final
+
+from attrs import field, frozen
+
+from contentsvc_core.outgoing.messages import MessageStatus
+
+#: The most subscribers of a changelog, with those that have not confirmed. A batch of mails is one statement.
+MAX_SUBSCRIBERS: Final = 5_000
+#: Of these, addresses that have not confirmed: strangers can enter them.
+MAX_PENDING: Final = 1_000
+#: How long a confirmation link works. After that, the address is deleted.
+CONFIRM_WITHIN: Final = timedelta(hours=24)
+#: The pause between two confirmation mails to one address.
+RESEND_AFTER: Final = timedelta(minutes=15)
+#: A post whose event happened longer ago than this before its publication is not mailed: an import is no news.
+RECENT: Final = timedelta(days=30)
+#: A post that was published longer ago than this is not mailed: mail was switched off meanwhile.
+STALE: Final = timedelta(days=3)
+#: The length of a token in characters: about 238 bits.
+TOKEN_LENGTH: Final = 40
+#: The length of an address in characters (RFC 5321, section 4.5.3.1).
+ADDRESS_LIMIT: Final = 254
+_LOCAL: Final = re.compile(r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*", re.ASCII)
+_LOCAL_LIMIT: Final = 64
+_DOMAIN: Final = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]", re.ASCII)
+_TOKEN: Final = re.compile(rf"[A-Za-z0-9]{{{TOKEN_LENGTH}}}", re.ASCII)
+
+
+class SubscriberStatus(Enum):
+    """Whether the owner of an address has confirmed the subscription."""
+
+    PENDING = "pending"
+    CONFIRMED = "confirmed"
+
+
+@final
+@frozen(kw_only=True)
+class Subscriber:
+    """An address that gets the posts of a changelog once its owner has confirmed."""
+
+    id: str
+    organization_id: str
+    changelog_id: str
+    #: As :func:`read_address` returns it: unique in a changelog.
+    address: str
+    status: SubscriberStatus = SubscriberStatus.PENDING
+    #: SHA-256 of the token in links: of the confirmation while it is pending, then of the unsubscription.
+    digest: str = field(repr=False)
+    #: The request, or the last one while it is pending.
+    created_at: datetime
+    confirmed_at: datetime | None = None
+
+
+class MailKind(Enum):
+    """What a mail is about. Confirmations are sent first: a reader waits for them."""
+
+    CONFIRMATION = "confirmation"
+    POSTS = "posts"
+
+
+@final
+@frozen(kw_only=True)
+class Announced:
+    """A published post that subscribers are to get."""
+
+    post_id: str
+    #: The publication.
+    at: datetime
+
+
+@final
+@frozen(kw_only=True)
+class WaitingPosts:
+    """The announced posts of an organization that no batch has."""
+
+    organization_id: str
+    posts: tuple[Announced, ...] = field(converter=tuple)
+
+
+@final
+@frozen(kw_only=True)
+class TakenMail:
+    """A mail that is to be sent now."""
+
+    #: The same for every attempt.
+    id: str
+    kind: MailKind
+    subscriber: Subscriber
+    #: ``None``: it cannot be opened with the keys that are set.
+    token: str | None = field(repr=False)
+    #: The posts; ``None``: of a confirmation.
+    batch_id: str | None
+    attempts: int
+    #: The number of times that it was taken: only the last taker records an outcome.
+    takes: int
+    created_at: datetime
+
+
+@final
+@frozen(kw_only=True)
+class MailOutcome:
+    """What became of an attempt."""
+
+    status: MessageStatus
+    #: The next attempt, while it is pending.
+    due_at: datetime
+    error: str | None = None
+
+
+def read_address(text: str) -> str | None:
+    """Return an e-mail address as it is stored: in lower case, its domain in ASCII; ``None``: it is none."""
+    text = text.strip()
+    local, _, domain = text.rpartition("@")
+    if len(text) > ADDRESS_LIMIT:
+        return None
+    try:
+        domain = domain.encode("idna").decode("ascii").lower()
+    except UnicodeError:
+        return None
+    local = local.lower()
+    usable = len(local) <= _LOCAL_LIMIT and _LOCAL.fullmatch(local) and _DOMAIN.fullmatch(domain)
+    address = f"{local}@{domain}"
+    return address if usable and len(address) <= ADDRESS_LIMIT else None
+
+
+def token_digest(token: str) -> str | None:
+    """Return the digest that a token is stored as; ``None``: the text is no token."""
+    return sha256(token.encode()).hexdigest() if _TOKEN.fullmatch(token) else None

@@ -1,0 +1,112 @@
+"""Subscribers, and the mails that wait to be sent to them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from contentsvc_core.outgoing.letters import Letter, Posted
+from contentsvc_core.outgoing.subscribers import (
+    MAX_PENDING,
+    MAX_SUBSCRIBERS,
+    Announced,
+    MailOutcome,
+    Subscriber,
+    TakenMail,
+    WaitingPosts,
+)
+
+
+class Subscribers(Protocol):
+    """The subscribers of changelogs. The stores keep tokens as digests, and encrypted for the mails."""
+
+    async def request(
+        self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
+    ) -> bool:
+        """Store a pending subscriber and its confirmation mail; False: the changelog has no place left.
+
+        A confirmed address stays as it is, and gets no mail. A pending one gets the new token and another mail, unless
+        the last mail is less than ``RESEND_AFTER`` old. The caller cannot tell one from the other.
+        """
+        ...
+
+    async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Subscriber | None:
+        """Confirm the pending subscriber with a digest, and replace its token.
+
+        ``None``: there is none, or ``CONFIRM_WITHIN`` has passed.
+        """
+        ...
+
+    async def remove(self, digest: str) -> bool:
+        """Delete the subscriber with a digest, and its mails; False: there is none."""
+        ...
+
+    async def remove_address(self, organization_id: str, address: str) -> int:
+        """Delete an address from all changelogs of an organization; return the number of subscriptions."""
+        ...
+
+    async def subscribers(self, organization_id: str) -> Sequence[Subscriber]:
+        """List the subscribers of an organization by changelog and address."""
+        ...
+
+    async def confirmed(self, organization_id: str) -> Mapping[str, int]:
+        """Count the confirmed subscribers of an organization, by changelog; changelogs without any are left out."""
+        ...
+
+    async def sweep(self, *, before: datetime, limit: int) -> int:
+        """Delete at most ``limit`` pending subscribers that were requested before ``before``."""
+        ...
+
+
+class Mailbox(Protocol):
+    """The durable outbox of mails.
+
+    The transaction that publishes a post announces it, when its organization has confirmed subscribers. A post is
+    announced once, also when it is withdrawn and published again. A batch turns announced posts into one mail for each
+    subscriber. Mails are taken under a lease and retried, as messages are (:class:`~contentsvc_core.ports.Outbox`).
+    """
+
+    async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
+        """List the posts that no batch has, of organizations whose oldest one was announced at ``before`` or earlier.
+
+        Args:
+            before: The time.
+            limit: The largest number of organizations.
+            posts: The largest number of posts of each, the oldest first.
+        """
+        ...
+
+    async def batch(self, waiting: WaitingPosts, batch_id: str, *, changelog_ids: Sequence[str], at: datetime) -> int:
+        """Put waiting posts into a batch, with a mail for each confirmed subscriber of the changelogs.
+
+        Return the number of mails. With 0, another process may have put one of the posts into a batch: nothing was
+        written then.
+        """
+        ...
+
+    async def posts(self, batch_id: str) -> Sequence[Announced]:
+        """List the posts of a batch."""
+        ...
+
+    async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
+        """Lease due mails until ``until`` and count the attempt; confirmations first. Each goes to one caller."""
+        ...
+
+    async def record(self, taken: TakenMail, outcome: MailOutcome) -> None:
+        """Write what became of an attempt, unless another process took the mail since, or it is gone."""
+        ...
+
+    async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
+        """Set a mail due as if it had not been taken."""
+        ...
+
+    async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
+        """Delete at most ``limit`` mails, and as many announced posts, that are older than ``before``."""
+        ...
+
+
+class MailSender(Protocol):
+    """Sends letters to an SMTP server."""
+
+    async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
+        """Send letters over one connection; return what became of each. It raises nothing for a fault of the server."""
+        ...

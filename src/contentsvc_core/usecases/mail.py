@@ -1,0 +1,141 @@
+"""The mailer: batches announced posts, and sends what waits in the mailbox. At least once, with a stable Message-ID."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final, final
+
+from contentsvc_core.content.posts import Post
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.outgoing.letters import Letter, Posted, Posting, confirmation, posts_letter
+from contentsvc_core.outgoing.messages import MessageStatus
+from contentsvc_core.outgoing.retries import NotSent, next_attempt_at
+from contentsvc_core.outgoing.subscribers import RECENT, STALE, Announced, MailKind, MailOutcome, TakenMail
+from contentsvc_core.ports import Changelogs, Clock, IdSource, Mailbox, MailSender
+from contentsvc_core.timestamps import whole_ms
+
+#: The mails that one connection sends: the lease has to be longer than they take.
+AT_ONCE: Final = 20
+#: How long mails are their taker's: longer than a connection may take, with all the waiting for a database.
+LEASE: Final = timedelta(minutes=5)
+#: The organizations that one turn makes batches for, and the posts of each.
+_ORGANIZATIONS: Final = 20
+_POSTS: Final = 500
+_NOTHING: Final = "nothing was sent: the changelog does not list the posts any more"
+_HIDDEN: Final = "nothing was sent: the changelog is not public"
+_SEALED: Final = "nothing was sent: the subscriber's secret cannot be opened with the keys that are set"
+
+
+@final
+class Mailer:
+    """Sends mails; safe to call from any number of processes."""
+
+    def __init__(
+        self,
+        mailbox: Mailbox,
+        changelogs: Changelogs,
+        sender: MailSender,
+        clock: Clock,
+        ids: IdSource,
+        *,
+        base_url: str,
+        every: timedelta,
+    ) -> None:
+        """Create a mailer over the ports.
+
+        Args:
+            mailbox: The mails.
+            changelogs: Their posts.
+            sender: Sends letters.
+            clock: The time.
+            ids: The ids of batches.
+            base_url: Where readers reach the service.
+            every: How long the oldest post of an organization waits for others: the least time between two mails to
+                one subscriber.
+        """
+        self._mailbox = mailbox
+        self._changelogs = changelogs
+        self._sender = sender
+        self._clock = clock
+        self._ids = ids
+        self._base_url = base_url
+        self._every = every
+
+    async def turn(self) -> int:
+        """Batch what has waited long enough, and send the mails of one connection; return their number.
+
+        Raises:
+            StoreUnavailable: Try again later. What was sent and not recorded is sent again when its lease has ended.
+        """
+        await self._batch()
+        now = self._clock.now()
+        taken = await self._mailbox.take(limit=AT_ONCE, now=now, until=now + LEASE)
+        ready: list[tuple[TakenMail, Letter]] = []
+        known: dict[tuple[str, str], list[Post]] = {}
+        for mail in taken:
+            letter = await self._letter(mail, known)
+            if isinstance(letter, Letter):
+                ready.append((mail, letter))
+            else:
+                await self._mailbox.record(mail, MailOutcome(status=MessageStatus.FAILED, due_at=now, error=letter))
+        if ready:
+            outcomes = await self._sender.send([letter for _, letter in ready])
+            for (mail, _), posted in zip(ready, outcomes, strict=True):
+                await self._note(mail, posted)
+        return len(taken)
+
+    async def _batch(self) -> None:
+        now = self._clock.now()
+        for waiting in await self._mailbox.waiting(now - self._every, limit=_ORGANIZATIONS, posts=_POSTS):
+            fresh = [each for each in waiting.posts if now - each.at <= STALE]
+            showing = [
+                changelog.id
+                for changelog in await self._changelogs.all_of(waiting.organization_id)
+                if changelog.is_public and await self._listed(changelog, fresh, limit=1)
+            ]
+            await self._mailbox.batch(waiting, self._ids.mint("bat_"), changelog_ids=showing, at=now)
+
+    async def _listed(self, changelog: PublicChangelog, announced: Sequence[Announced], limit: int) -> list[Post]:
+        found: list[Post] = []
+        for each in announced:
+            post = await self._changelogs.post(changelog, each.post_id)
+            if post is not None and changelog.lists(post) and each.at - post.occurred_at <= RECENT:
+                found.append(post)
+                if len(found) == limit:
+                    break
+        return found
+
+    async def _letter(self, mail: TakenMail, known: dict[tuple[str, str], list[Post]]) -> Letter | str:
+        """Return the letter of a mail, or why there is none."""
+        subscriber = mail.subscriber
+        own = await self._changelogs.all_of(subscriber.organization_id)
+        changelog = next((each for each in own if each.id == subscriber.changelog_id and each.is_public), None)
+        if changelog is None:
+            return _HIDDEN
+        if mail.token is None:
+            return _SEALED
+        links = ChangelogLinks(base_url=self._base_url, slug=changelog.slug)
+        if mail.kind is MailKind.CONFIRMATION or mail.batch_id is None:
+            return confirmation(mail, mail.token, changelog, links)
+        key = (mail.batch_id, changelog.id)
+        if key not in known:
+            announced = await self._mailbox.posts(mail.batch_id)
+            posts = await self._listed(changelog, announced, limit=_POSTS)
+            known[key] = sorted(posts, key=lambda post: (post.occurred_at, post.id), reverse=True)
+        return posts_letter(mail, mail.token, changelog, known[key], links) or _NOTHING
+
+    async def _note(self, mail: TakenMail, posted: Posted) -> None:
+        now = self._clock.now()
+        match posted.posting:
+            case Posting.SENT:
+                outcome = MailOutcome(status=MessageStatus.DELIVERED, due_at=now)
+            case Posting.REFUSED:
+                outcome = MailOutcome(status=MessageStatus.FAILED, due_at=now, error=posted.error)
+            case Posting.RETRY:
+                again = next_attempt_at(mail.id, mail.attempts, NotSent(error=posted.error or ""), now)
+                status = MessageStatus.FAILED if again is None else MessageStatus.PENDING
+                outcome = MailOutcome(status=status, due_at=whole_ms(again or now), error=posted.error)
+            case Posting.NOT_TRIED:
+                await self._mailbox.give_back(mail, due_at=now)
+                return
+        await self._mailbox.record(mail, outcome)

@@ -1,0 +1,68 @@
+"""Subscribing to a changelog by e-mail, with a confirmation (double opt-in), and unsubscribing."""
+
+from enum import Enum
+from typing import final
+
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.outgoing.subscribers import TOKEN_LENGTH, Subscriber, read_address, token_digest
+from contentsvc_core.ports import Clock, IdSource, Subscribers
+
+
+class SubscribeFault(Enum):
+    """Why an address was not taken; the values are for readers."""
+
+    ADDRESS = "That is no e-mail address. An address looks like name@example.org."
+    FULL = "This changelog takes no more subscribers by e-mail now. Use the feed instead."
+
+
+@final
+class Subscriptions:
+    """Takes, confirms and ends subscriptions."""
+
+    def __init__(self, subscribers: Subscribers, clock: Clock, ids: IdSource) -> None:
+        """Name the ports."""
+        self._subscribers = subscribers
+        self._clock = clock
+        self._ids = ids
+
+    async def request(self, changelog: PublicChangelog, address: str) -> SubscribeFault | None:
+        """Store the request of an address, and its confirmation mail.
+
+        The answer is the same for known and unknown addresses.
+        """
+        normal = read_address(address)
+        if normal is None:
+            return SubscribeFault.ADDRESS
+        token, digest = self._minted()
+        subscriber = Subscriber(
+            id=self._ids.mint("sub_"),
+            organization_id=changelog.organization_id,
+            changelog_id=changelog.id,
+            address=normal,
+            digest=digest,
+            created_at=self._clock.now(),
+        )
+        return None if await self._subscribers.request(subscriber, token) else SubscribeFault.FULL
+
+    async def confirm(self, token: str) -> bool:
+        """Confirm a subscription; False: the link was used, has ended, or is none."""
+        digest = token_digest(token)
+        if digest is None:
+            return False
+        new_token, new_digest = self._minted()
+        confirmed = await self._subscribers.confirm(
+            digest, at=self._clock.now(), new_digest=new_digest, new_token=new_token
+        )
+        return confirmed is not None
+
+    async def leave(self, token: str) -> None:
+        """Delete the address of a token, if there is one: what was deleted before is deleted."""
+        digest = token_digest(token)
+        if digest is not None:
+            await self._subscribers.remove(digest)
+
+    def _minted(self) -> tuple[str, str]:
+        token = self._ids.token(TOKEN_LENGTH)
+        digest = token_digest(token)
+        assert digest is not None  # for the type checker: it was made in that form
+        return token, digest

@@ -1,0 +1,68 @@
+"""Who sends mails."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from datetime import timedelta
+from typing import Final
+
+from contentsvc_adapters.mail import SmtpSender
+from contentsvc_adapters.sql import SqlStores
+from contentsvc_core.outgoing.smtp import SmtpServer
+from contentsvc_core.ports import Clock, IdSource
+from contentsvc_core.usecases.mail import AT_ONCE, Mailer
+from contentsvc_http.settings import Settings
+from contentsvc_http.wiring.faults import log_fault
+
+#: How often is looked for mails that are due, in seconds.
+_LOOK_EVERY_S: Final = 2.0
+#: How long after a fault, in seconds.
+_AFTER_FAULT_S: Final = 10.0
+#: How long a stop waits for the mails of one connection, in seconds.
+_GRACE_S: Final = 3.0
+
+
+def sender(settings: Settings) -> SmtpSender:
+    """Return what sends mails; an SMTP server has to be set."""
+    return SmtpSender(SmtpServer.read(settings.smtp_url), settings.mail_from)
+
+
+@contextlib.asynccontextmanager
+async def mailing(settings: Settings, stores: SqlStores, clock: Clock, ids: IdSource) -> AsyncGenerator[None]:
+    """Send the mails that wait, where an SMTP server is set."""
+    if not settings.smtp_url:
+        yield
+        return
+    mailer = Mailer(
+        stores.mailbox,
+        stores.changelogs,
+        sender(settings),
+        clock,
+        ids,
+        base_url=settings.base_url,
+        every=timedelta(minutes=settings.mail_every_minutes),
+    )
+    stopping = asyncio.Event()
+
+    async def turns() -> None:
+        while not stopping.is_set():
+            wait_s = _LOOK_EVERY_S
+            try:
+                if await mailer.turn() == AT_ONCE:
+                    continue
+            except Exception as exc:  # noqa: BLE001  # whatever it is, there is a next turn
+                log_fault(exc)
+                wait_s = _AFTER_FAULT_S
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), wait_s)
+
+    task = asyncio.create_task(turns(), name="mail")
+    try:
+        yield
+    finally:
+        stopping.set()
+        # Not cut off at once: mails that are sent and not recorded are sent again.
+        await asyncio.wait([task], timeout=_GRACE_S)
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task

@@ -1,0 +1,160 @@
+"""Sending letters over a real socket: TLS, signing in, refusals, and connections that end."""
+
+import ssl
+from pathlib import Path
+from typing import Final
+
+import pytest
+from attrs import evolve
+from tests.adapters.internet import certified
+from tests.mail_server import MailServer
+
+from contentsvc_adapters.mail import SmtpSender
+from contentsvc_core.outgoing.letters import Letter, Posted, Posting
+from contentsvc_core.outgoing.smtp import SmtpServer
+from contentsvc_core.testing import START
+
+_FROM: Final = "changelog@acme.example"
+_LETTER: Final = Letter(
+    message_id="abc",
+    sender_name="Äcme, lamps and more",
+    to="ann@example.org",
+    subject="A lamp ⚓",
+    text="It shines.\n.dots stay\n",
+    html="<p>It <b>shines</b>.</p>",
+    at=START,
+    unsubscribe_url="https://acme.example/leave?token=T",
+)
+
+
+def _sender(server: MailServer, *, tls: ssl.SSLContext | None = None, host: str | None = None) -> SmtpSender:
+    read = SmtpServer.read(server.url)
+    return SmtpSender(evolve(read, host=host or read.host), _FROM, tls=tls, timeout_s=10)
+
+
+async def test_a_letter_arrives_with_both_parts_and_one_click_to_leave() -> None:
+    async with MailServer.running() as server:
+        assert await _sender(server).send([_LETTER]) == [Posted(posting=Posting.SENT)]
+        [mail] = server.mails
+
+    message = mail.message
+    assert (mail.sender, mail.to) == (_FROM, ("ann@example.org",))
+    assert message["From"] == f'"Äcme, lamps and more" <{_FROM}>'
+    assert (message["To"], message["Subject"]) == ("ann@example.org", "A lamp ⚓")
+    assert message["Message-ID"] == "<abc@acme.example>"
+    assert message["List-Unsubscribe"] == "<https://acme.example/leave?token=T>"
+    assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert mail.text == _LETTER.text
+    assert mail.html.strip() == _LETTER.html
+    assert message.get_content_type() == "multipart/alternative"
+
+
+async def test_no_header_comes_in_by_a_name_or_a_subject() -> None:
+    hostile = "Lamps\r\nBcc: eve@example.org\r\n\r\nhello"
+    async with MailServer.running() as server:
+        sent = await _sender(server).send([evolve(_LETTER, sender_name=hostile, subject=hostile)])
+        [mail] = server.mails
+
+    assert sent == [Posted(posting=Posting.SENT)]
+    assert mail.to == ("ann@example.org",)
+    assert mail.message["Bcc"] is None
+    assert mail.message["Subject"] == "Lamps Bcc: eve@example.org hello"
+    assert mail.message["From"].addresses[0].addr_spec == _FROM
+
+
+async def test_the_password_is_sent_under_tls_alone(tmp_path: Path) -> None:
+    tls, trust = certified(tmp_path, "localhost")
+    async with MailServer.running(tls=tls, user="acme", password="pass word/") as server:  # noqa: S106
+        sent = await _sender(server, tls=trust, host="localhost").send([_LETTER])
+        assert sent == [Posted(posting=Posting.SENT)]
+        assert [(mail.encrypted, mail.user) for mail in server.mails] == [(True, "acme")]
+        # With the system's authorities, nobody vouches for the certificate.
+        distrusted = await _sender(server, host="localhost").check()
+        server.password = "another"  # noqa: S105
+        refused = await SmtpSender(
+            evolve(SmtpServer.read(server.url), host="localhost", password="wrong"),  # noqa: S106
+            _FROM,
+            tls=trust,
+        ).check()
+    assert distrusted is not None
+    assert "certificate is not valid" in distrusted
+    assert refused == "the server answered 535: 5.7.8 wrong user or password"
+
+
+async def test_a_server_without_starttls_gets_nothing() -> None:
+    async with MailServer.running() as server:
+        read = evolve(SmtpServer.read(server.url), in_clear=False)
+        [posted] = await SmtpSender(read, _FROM).send([_LETTER])
+
+    assert posted.posting is Posting.RETRY
+    assert posted.error is not None
+    assert "STARTTLS" in posted.error
+    assert server.mails == []
+
+
+@pytest.mark.parametrize(
+    ("begin", "said", "posting"),
+    [
+        ("RCPT", "550 5.1.1 no such user", Posting.REFUSED),
+        ("RCPT", "450 4.2.0 greylisted", Posting.RETRY),
+        ("DATA", "554 5.7.1 spam", Posting.REFUSED),
+        ("DATA", "451 later", Posting.RETRY),
+        ("MAIL", "550 not your address", Posting.RETRY),
+    ],
+)
+async def test_what_the_server_refuses_for_good_is_not_tried_again(begin: str, said: str, posting: Posting) -> None:
+    async with MailServer.running(answers={begin: said}) as server:
+        sent = await _sender(server).send([_LETTER, _LETTER])
+
+    assert [each.posting for each in sent] == [posting] * 2
+    assert sent[0].error == f"the server answered {said[:3]}: {said[4:]}"
+    assert server.mails == []
+
+
+async def test_a_connection_that_ends_leaves_the_rest_for_later() -> None:
+    async with MailServer.running(hangs_up=1) as server:
+        sent = await _sender(server).send([_LETTER] * 3)
+
+    assert [each.posting for each in sent] == [Posting.RETRY, Posting.NOT_TRIED, Posting.NOT_TRIED]
+
+
+async def test_a_server_that_is_away_is_tried_again() -> None:
+    async with MailServer.running() as server:
+        sender = _sender(server)
+        assert await sender.check() is None
+    sent = await sender.send([_LETTER])
+
+    assert sent[0].posting is Posting.RETRY
+    assert "cannot be reached" in str(sent[0].error)
+
+
+@pytest.mark.parametrize(
+    ("url", "fault"),
+    [
+        ("mail.example.org", "must be smtps://"),
+        ("http://mail.example.org", "must be smtps://"),
+        ("smtp://", "must be smtps://"),
+        ("smtp://mail.example.org:port", "host or port"),
+        ("smtp://mail.example.org/path", "must be smtps://"),
+        ("smtps://mail.example.org?starttls=off", "takes no option"),
+        ("smtp://mail.example.org?tls=no", "takes no option"),
+        ("smtp://user@mail.example.org", "a user and a password"),
+        ("smtp://user:pass@mail.example.org?starttls=off", "password in clear"),
+    ],
+)
+def test_an_address_that_cannot_be_used_says_why_without_the_password(url: str, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault) as raised:
+        SmtpServer.read(url)
+    assert "pass@" not in str(raised.value)
+
+
+def test_an_address_names_port_and_kind_of_tls() -> None:
+    assert SmtpServer.read("smtps://a:b%2Fc@mail.example.org") == SmtpServer(
+        host="mail.example.org",
+        port=465,
+        is_tls=True,
+        user="a",
+        password="b/c",  # noqa: S106
+    )
+    assert SmtpServer.read("smtp://mail.example.org") == SmtpServer(host="mail.example.org", port=587, is_tls=False)
+    assert SmtpServer.read("smtp://localhost:25?starttls=off").in_clear

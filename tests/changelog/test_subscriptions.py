@@ -1,0 +1,330 @@
+"""Subscribing by e-mail: forms in this process, mails over a real socket, and time that is set by hand."""
+
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Final, Self, final
+
+import httpx
+import pytest
+from attrs import evolve, frozen
+from tests.changelog.reader import HOME, HOSTILE, Reader, publish
+from tests.dashboard.browsing import Seen
+from tests.mail_server import MailServer, Received
+
+from contentsvc_adapters.mail import SmtpSender
+from contentsvc_adapters.markup import SafeMarkdown
+from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.outgoing.messages import MessageStatus
+from contentsvc_core.outgoing.smtp import SmtpServer
+from contentsvc_core.outgoing.subscribers import RECENT, STALE, SubscriberStatus, read_address
+from contentsvc_core.usecases.mail import Mailer
+from contentsvc_http.settings import Settings
+
+_EVERY: Final = timedelta(minutes=15)
+_URL: Final = re.compile(r"https://acme\.example\S+token=[A-Za-z0-9]+")
+
+
+@final
+@frozen(kw_only=True)
+class Office:
+    """Acme with a mail server, and whoever subscribes."""
+
+    reader: Reader
+    server: MailServer
+    mailer: Mailer
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, **server: object) -> AsyncGenerator[Self]:
+        async with MailServer.running(**server) as mail:
+            settings = Settings(base_url="https://acme.example", smtp_url=mail.url, mail_from="changelog@acme.example")
+            reader = await Reader.made(settings)
+            world = reader.world
+            mailer = Mailer(
+                world.stores.mailbox,
+                world.stores.changelogs,
+                SmtpSender(SmtpServer.read(mail.url), settings.mail_from),
+                world.clock,
+                world.ids,
+                base_url=settings.base_url,
+                every=_EVERY,
+            )
+            yield cls(reader=reader, server=mail, mailer=mailer)
+
+    async def post(self, path: str, *, address: str | None = None, **headers: str) -> httpx.Response:
+        body = {} if address is None else {"address": address}
+        told = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.reader.world.send("POST", path, data=body, headers=told)
+
+    async def enter(self, address: str, **headers: str) -> httpx.Response:
+        return await self.post(f"{HOME}/subscribe", address=address, **headers)
+
+    async def mails(self) -> list[Received]:
+        """Send what is due; return what came, and forget it."""
+        while await self.mailer.turn():
+            pass
+        came = list(self.server.mails)
+        self.server.mails.clear()
+        return came
+
+    async def subscribed(self, address: str = "ann@example.org") -> None:
+        assert (await self.enter(address)).status_code == 200
+        [mail] = await self.mails()
+        assert (await self.post(path_in(mail))).status_code == 200
+
+    def wait(self, by: timedelta = _EVERY + timedelta(seconds=1)) -> None:
+        self.reader.world.clock.advance(by)
+
+    async def publish(self, title: str = "A lamp", *, age: timedelta = timedelta(), markdown: str = "It.") -> Post:
+        """Publish a draft whose event is so old."""
+        world, acme = self.reader.world, self.reader.acme
+        now = world.clock.now()
+        draft = Post(
+            id=world.ids.mint("post_"),
+            organization_id=acme.organization.id,
+            title=title,
+            content=SafeMarkdown().html(markdown),
+            markdown=markdown,
+            content_type=ContentType.CHANGELOG,
+            source_metadata={"repositories": ["acme/lighthouse"]},
+            status=PostStatus.DRAFT,
+            created_at=now,
+            updated_at=now,
+            occurred_at=now - age,
+        )
+        self.reader.state.posts[draft.id] = draft
+        later = now + timedelta(milliseconds=1)
+        published = evolve(draft, status=PostStatus.PUBLISHED, updated_at=later, published_at=later)
+        assert await world.stores.posts.change(published, seen=now)
+        return published
+
+    def statuses(self) -> dict[str, MessageStatus]:
+        return {mail.id: mail.status for mail in self.reader.state.mails.values()}
+
+
+def path_in(mail: Received) -> str:
+    found = _URL.search(mail.text)
+    assert found is not None
+    return found[0].removeprefix("https://acme.example")
+
+
+async def test_a_reader_subscribes_gets_a_post_and_leaves() -> None:
+    async with Office.opened() as office:
+        page = Seen(await office.reader.get("/subscribe"))
+        assert [told["action"] for tag, told in page.elements if tag == "form"] == [
+            f"https://acme.example{HOME}/subscribe"
+        ]
+        assert Seen(await office.enter(" Ann@Example.ORG ")).heading == "Check your mail"
+        [mail] = await office.mails()
+        assert mail.to == ("ann@example.org",)
+        assert mail.message["Subject"] == "Confirm your subscription to Acme's lamps"
+        assert mail.message["List-Unsubscribe"] is None
+        link = path_in(mail)
+        # What looks at links does not confirm.
+        for _ in range(2):
+            assert Seen(await office.reader.world.send("GET", link)).heading == "Confirm your subscription"
+        [subscriber] = await office.reader.world.stores.subscribers.subscribers(office.reader.acme.organization.id)
+        assert subscriber.status is SubscriberStatus.PENDING
+        assert Seen(await office.post(link)).heading == "You are subscribed"
+        again = await office.post(link)
+        assert (again.status_code, again.headers["Cache-Control"]) == (410, "no-store")
+
+        post = await office.publish("Steer the beam", markdown="Turn it.")
+        assert await office.mails() == []
+        office.wait()
+        [told] = await office.mails()
+        assert told.message["Subject"] == "Acme's lamps: Steer the beam"
+        assert "Turn it." in told.text
+        assert "<p>Turn it.</p>" in told.html
+        assert f"https://acme.example{HOME}/" in told.text
+        assert post.id in office.reader.state.announced
+        leaving = told.message["List-Unsubscribe"].strip("<>")
+        assert told.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+        assert leaving.removeprefix("https://acme.example") == path_in(told)
+        # A program's one click (RFC 8058), which sends no origin and no cookie.
+        click = await office.reader.world.send(
+            "POST", leaving.removeprefix("https://acme.example"), data={"List-Unsubscribe": "One-Click"}
+        )
+        assert click.status_code == 200
+        assert office.reader.state.subscribers == {}
+        assert "ann@example.org" not in repr(office.reader.state)
+        await office.publish("Another")
+        office.wait()
+        assert await office.mails() == []
+
+
+async def test_the_page_to_leave_asks_first_and_works_while_the_changelog_is_off() -> None:
+    async with Office.opened() as office:
+        await office.subscribed()
+        await office.publish()
+        office.wait()
+        [told] = await office.mails()
+        await publish(office.reader.acme, is_public=False)
+
+        assert Seen(await office.reader.world.send("GET", path_in(told))).heading == "Unsubscribe"
+        assert len(office.reader.state.subscribers) == 1
+        for _ in range(2):
+            # Twice is no fault: the address is deleted.
+            assert Seen(await office.post(path_in(told))).heading == "You are unsubscribed"
+        assert office.reader.state.subscribers == {}
+
+
+async def test_known_and_unknown_addresses_get_the_same_answer() -> None:
+    async with Office.opened() as office:
+        await office.subscribed("ann@example.org")
+        await office.enter("bob@example.org")
+        answers = [await office.enter(f"{name}@example.org") for name in ("ann", "bob", "eve")]
+
+        assert len({(answer.status_code, answer.content) for answer in answers}) == 1
+        # Once each: neither who has confirmed nor who was asked a moment ago is asked again.
+        assert sorted(mail.to for mail in await office.mails()) == [("bob@example.org",), ("eve@example.org",)]
+
+
+async def test_what_is_no_address_is_said_and_kept_in_the_form() -> None:
+    async with Office.opened() as office:
+        for typed in ("", "ann", "ann@example", "a b@example.org", "ann@exa mple.org", f"{'a' * 65}@example.org"):
+            answer = await office.enter(typed)
+            page = Seen(answer)
+            assert answer.status_code == 422
+            assert "An address looks like name@example.org" in page.text
+            [field] = [told for tag, told in page.elements if told.get("name") == "address"]
+            assert field["value"] == typed.strip()
+        hostile = Seen(await office.enter(HOSTILE))
+        assert not [tag for tag, told in hostile.elements if tag == "script" and "copy.js" not in told.get("src", "")]
+        assert await office.mails() == []
+
+
+async def test_no_header_comes_in_by_an_address() -> None:
+    async with Office.opened() as office:
+        assert (await office.enter("ann@example.org\r\nBcc: eve@example.org")).status_code == 422
+        assert (await office.enter("ann@example.org,eve@example.org")).status_code == 422
+        assert office.reader.state.subscribers == {}
+
+
+async def test_forms_of_other_sites_are_refused() -> None:
+    async with Office.opened() as office:
+        for header in ({"Sec_Fetch_Site": "cross-site"}, {"Origin": "https://evil.example"}):
+            assert (await office.enter("ann@example.org", **header)).status_code == 403
+        assert office.reader.state.subscribers == {}
+
+
+async def test_confirmations_are_limited_for_an_address_of_the_network() -> None:
+    async with Office.opened() as office:
+        answers = [await office.enter(f"a{number}@example.org") for number in range(7)]
+
+        assert [answer.status_code for answer in answers] == [200] * 6 + [429]
+        assert "Try again in a minute" in Seen(answers[-1]).text
+        assert len(await office.mails()) == 6
+
+
+async def test_posts_that_are_published_together_come_in_one_mail() -> None:
+    async with Office.opened() as office:
+        await office.subscribed()
+        for number in range(122):
+            await office.publish(f"Post {number}", age=timedelta(minutes=number))
+        office.wait()
+        [told] = await office.mails()
+
+        assert told.message["Subject"] == "Acme's lamps: 122 new posts"
+        assert told.text.count("It.") == 10
+        assert "112 more posts" in told.text
+        # The newest event first.
+        assert told.text.index("Post 0\n") < told.text.index("Post 9\n")
+        # The next one waits as long again.
+        await office.publish("One more")
+        office.wait(_EVERY - timedelta(seconds=1))
+        assert await office.mails() == []
+        office.wait(timedelta(seconds=2))
+        assert len(await office.mails()) == 1
+
+
+async def test_old_posts_that_are_published_now_are_no_news() -> None:
+    async with Office.opened() as office:
+        await office.subscribed()
+        await office.publish("Old", age=RECENT + timedelta(days=1))
+        office.wait()
+        assert await office.mails() == []
+        await office.publish("Older", age=timedelta(days=400))
+        await office.publish("New", age=RECENT - timedelta(days=1))
+        office.wait()
+        [told] = await office.mails()
+        assert told.message["Subject"] == "Acme's lamps: New"
+        # Nothing was sent for days: what waited is no news any more.
+        await office.publish("Late")
+        office.wait(STALE + timedelta(days=1))
+        assert await office.mails() == []
+
+
+async def test_a_post_that_is_taken_back_before_its_mail_is_not_in_it() -> None:
+    async with Office.opened() as office:
+        await office.subscribed()
+        post = await office.publish("Too early")
+        draft = evolve(post, status=PostStatus.DRAFT, updated_at=post.updated_at + timedelta(seconds=1))
+        assert await office.reader.world.stores.posts.change(draft, seen=post.updated_at)
+        office.wait()
+        assert await office.mails() == []
+        # A mail that waits for its server, too.
+        office.server.answers["MAIL"] = "451 later"
+        second = await office.publish("Too early, too")
+        office.wait()
+        assert await office.mails() == []
+        draft = evolve(second, status=PostStatus.DRAFT, updated_at=second.updated_at + timedelta(seconds=1))
+        assert await office.reader.world.stores.posts.change(draft, seen=second.updated_at)
+        office.server.answers.clear()
+        office.wait(timedelta(hours=1))
+        assert await office.mails() == []
+
+
+async def test_a_mail_that_may_have_arrived_comes_again_with_the_same_id() -> None:
+    async with Office.opened() as office:
+        await office.subscribed()
+        office.server.hangs_up = 1
+        await office.publish("Once")
+        office.wait()
+        [first] = await office.mails()
+        assert list(office.statuses().values()).count(MessageStatus.PENDING) == 1
+        office.wait(timedelta(seconds=10))
+        [second] = await office.mails()
+        assert first.message["Message-ID"] == second.message["Message-ID"]
+        assert set(office.statuses().values()) == {MessageStatus.DELIVERED}
+        office.wait(timedelta(days=2))
+        assert await office.mails() == []
+
+
+async def test_a_mail_that_the_server_refuses_for_good_has_failed() -> None:
+    async with Office.opened(answers={"RCPT": "550 no such user"}) as office:
+        await office.enter("nobody@example.org")
+        assert await office.mails() == []
+        [mail] = office.reader.state.mails.values()
+        assert (mail.status, mail.error) == (MessageStatus.FAILED, "the server answered 550: no such user")
+
+
+async def test_hostile_words_stay_words_in_a_mail() -> None:
+    async with Office.opened() as office:
+        await publish(office.reader.acme, title=f"Lamps {HOSTILE}"[:90])
+        await office.subscribed()
+        await office.publish(HOSTILE)
+        office.wait()
+        [told] = await office.mails()
+        assert "<script" not in told.html
+        assert HOSTILE in told.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("Ann.O'Neil+lamps@Example.org", "ann.o'neil+lamps@example.org"),
+        ("ann@bücher.example", "ann@xn--bcher-kva.example"),
+        ("änn@example.org", None),
+        ("ann@-example.org", None),
+        ("ann..b@example.org", None),
+        ('"ann b"@example.org', None),
+        ("ann@127.0.0.1", None),
+        (f"ann@{'a' * 64}.org", None),
+        (f"ann@{'a.' * 130}org", None),
+    ],
+)
+def test_an_address_has_one_form(typed: str, kept: str | None) -> None:
+    assert read_address(typed) == kept

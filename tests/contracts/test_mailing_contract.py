@@ -1,0 +1,270 @@
+"""``Subscribers`` and ``Mailbox``: opt-in, batches of announced posts, and mails that are taken under a lease."""
+
+import asyncio
+from datetime import datetime, timedelta
+
+from attrs import evolve
+from contract_values import IDS, Stores, Tenant, a_post, later, tenant
+
+from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.outgoing.messages import MessageStatus
+from contentsvc_core.outgoing.subscribers import (
+    CONFIRM_WITHIN,
+    RESEND_AFTER,
+    TOKEN_LENGTH,
+    MailKind,
+    MailOutcome,
+    Subscriber,
+    SubscriberStatus,
+    TakenMail,
+    token_digest,
+)
+from contentsvc_core.testing import START
+from contentsvc_core.workflows.runs import Completion
+
+_LEASE = timedelta(minutes=5)
+
+
+async def changelog_of(acme: Tenant, **changes: object) -> PublicChangelog:
+    changelog: PublicChangelog = evolve(PublicChangelog.first(acme.organization, START), is_public=True, **changes)  # pyright: ignore[reportArgumentType]
+    assert await acme.stores.changelogs.save(changelog) is None
+    return changelog
+
+
+def asking(acme: Tenant, address: str, *, at: datetime = START, changelog_id: str | None = None) -> Subscriber:
+    first = PublicChangelog.first(acme.organization, START)
+    return Subscriber(
+        id=IDS.mint("sub_"),
+        organization_id=acme.id,
+        changelog_id=changelog_id or first.id,
+        address=address,
+        digest=_digest(IDS.token(TOKEN_LENGTH)),
+        created_at=at,
+    )
+
+
+def _digest(token: str) -> str:
+    digest = token_digest(token)
+    assert digest is not None
+    return digest
+
+
+async def requested(acme: Tenant, address: str, *, at: datetime = START, changelog_id: str | None = None) -> str:
+    """Request a subscription; return the token."""
+    token = IDS.token(TOKEN_LENGTH)
+    subscriber = evolve(asking(acme, address, at=at, changelog_id=changelog_id), digest=_digest(token))
+    assert await acme.stores.subscribers.request(subscriber, token)
+    return token
+
+
+async def confirmed(acme: Tenant, address: str, *, changelog_id: str | None = None) -> tuple[Subscriber, str]:
+    token, new = await requested(acme, address, changelog_id=changelog_id), IDS.token(TOKEN_LENGTH)
+    made = await acme.stores.subscribers.confirm(
+        _digest(token), at=later(minutes=1), new_digest=_digest(new), new_token=new
+    )
+    assert made is not None
+    # Its confirmation is out.
+    taken = await take(acme)
+    for mail in taken:
+        await acme.stores.mailbox.record(mail, MailOutcome(status=MessageStatus.DELIVERED, due_at=later(minutes=1)))
+    return made, new
+
+
+async def take(acme: Tenant, *, at: datetime | None = None, limit: int = 99) -> list[TakenMail]:
+    at = at or later(minutes=2)
+    return list(await acme.stores.mailbox.take(limit=limit, now=at, until=at + _LEASE))
+
+
+async def published(acme: Tenant, at: datetime = START) -> Post:
+    post = a_post(acme.id, at, status=PostStatus.PUBLISHED)
+    assert await acme.stores.ledger.complete(await acme.taken(), post, once=None) is Completion.COMPLETED
+    return post
+
+
+async def test_a_subscriber_confirms_once_and_within_a_day(acme: Tenant) -> None:
+    await changelog_of(acme)
+    subscribers = acme.stores.subscribers
+    token, late = await requested(acme, "ann@example.org"), await requested(acme, "bob@example.org")
+    new = IDS.token(TOKEN_LENGTH)
+
+    async def confirm(what: str, at: datetime) -> Subscriber | None:
+        return await subscribers.confirm(_digest(what), at=at, new_digest=_digest(new), new_token=new)
+
+    assert [each.status for each in await subscribers.subscribers(acme.id)] == [SubscriberStatus.PENDING] * 2
+    assert await subscribers.confirmed(acme.id) == {}
+    assert await confirm(late, START + CONFIRM_WITHIN) is None
+    made = await confirm(token, later(minutes=1))
+    assert made is not None
+    assert (made.address, made.status, made.confirmed_at) == (
+        "ann@example.org",
+        SubscriberStatus.CONFIRMED,
+        later(minutes=1),
+    )
+    assert made in await subscribers.subscribers(acme.id)
+    assert await subscribers.confirmed(acme.id) == {made.changelog_id: 1}
+    # The link works once, and the new token does not confirm.
+    assert await subscribers.confirm(_digest(token), at=later(minutes=2), new_digest="x", new_token="y") is None  # noqa: S106
+    assert await subscribers.confirm(_digest(new), at=later(minutes=2), new_digest="x", new_token="y") is None  # noqa: S106
+    assert await subscribers.sweep(before=later(days=1), limit=9) == 1
+    assert await subscribers.subscribers(acme.id) == [made]
+
+
+async def test_an_address_is_there_once_and_gets_another_mail_only_after_a_while(acme: Tenant) -> None:
+    await changelog_of(acme)
+    first = await requested(acme, "ann@example.org")
+    [mail] = await take(acme)
+    assert (mail.kind, mail.token, mail.subscriber.address) == (MailKind.CONFIRMATION, first, "ann@example.org")
+
+    await requested(acme, "ann@example.org", at=later(minutes=6))
+    assert await take(acme, at=later(minutes=6)) == []
+    again = await requested(acme, "ann@example.org", at=START + RESEND_AFTER)
+    [second] = await take(acme, at=START + RESEND_AFTER)
+    assert (second.token, second.subscriber.id) == (again, mail.subscriber.id)
+    assert second.id != mail.id
+    # The first mail is gone: its taker writes nothing.
+    await acme.stores.mailbox.record(mail, MailOutcome(status=MessageStatus.DELIVERED, due_at=START))
+    assert len(await acme.stores.subscribers.subscribers(acme.id)) == 1
+
+
+async def test_a_confirmed_address_gets_no_more_confirmations(acme: Tenant) -> None:
+    await changelog_of(acme)
+    made, _ = await confirmed(acme, "ann@example.org")
+    await requested(acme, "ann@example.org", at=later(days=1))
+
+    assert await take(acme, at=later(days=1)) == []
+    assert await acme.stores.subscribers.subscribers(acme.id) == [made]
+
+
+async def test_the_places_of_a_changelog_are_bounded_for_known_addresses_too(acme: Tenant) -> None:
+    await changelog_of(acme)
+    await confirmed(acme, "ann@example.org")
+    await requested(acme, "bob@example.org")
+    subscribers = acme.stores.subscribers
+    for address in ("ann@example.org", "bob@example.org", "eve@example.org"):
+        assert not await subscribers.request(asking(acme, address), "t", at_most=2)
+        assert not await subscribers.request(asking(acme, address), "t", pending=1)
+
+
+async def test_who_leaves_is_deleted_with_the_mails(acme: Tenant) -> None:
+    await changelog_of(acme)
+    made, token = await confirmed(acme, "ann@example.org")
+    other, _ = await confirmed(acme, "bob@example.org")
+    await published(acme)
+    [waiting] = await acme.stores.mailbox.waiting(START, limit=9, posts=9)
+    assert await acme.stores.mailbox.batch(waiting, "bat_1", changelog_ids=[made.changelog_id], at=START) == 2
+
+    assert await acme.stores.subscribers.remove(_digest(token))
+    assert not await acme.stores.subscribers.remove(_digest(token))
+    assert [mail.subscriber for mail in await take(acme)] == [other]
+    assert await acme.stores.subscribers.remove_address(acme.id, "bob@example.org") == 1
+    assert await acme.stores.subscribers.remove_address(acme.id, "bob@example.org") == 0
+    assert await acme.stores.subscribers.subscribers(acme.id) == []
+
+
+async def test_a_deleted_changelog_takes_its_subscribers_along(acme: Tenant) -> None:
+    await changelog_of(acme)
+    second = await changelog_of(acme, id="chl_second", slug="second")
+    await confirmed(acme, "ann@example.org", changelog_id=second.id)
+    kept, _ = await confirmed(acme, "ann@example.org")
+    await acme.stores.changelogs.remove(second)
+
+    assert await acme.stores.subscribers.subscribers(acme.id) == [kept]
+
+
+async def test_a_post_is_announced_once_and_only_where_somebody_subscribed(stores: Stores) -> None:
+    acme, other = await tenant(stores), await tenant(stores, "zenith", repository_id=2)
+    for each in (acme, other):
+        await changelog_of(each)
+    await confirmed(acme, "ann@example.org")
+    await requested(other, "bob@example.org")
+    post = await published(acme)
+    await published(other)
+
+    [waiting] = await stores.mailbox.waiting(START, limit=9, posts=9)
+    assert waiting.organization_id == acme.id
+    assert [(each.post_id, each.at) for each in waiting.posts] == [(post.id, post.updated_at)]
+    assert await stores.mailbox.waiting(START - timedelta(milliseconds=1), limit=9, posts=9) == []
+    await stores.mailbox.batch(waiting, "bat_1", changelog_ids=[], at=START)
+    # Taken back, and published again.
+    draft = evolve(post, status=PostStatus.DRAFT, updated_at=later(hours=1))
+    again = evolve(post, status=PostStatus.PUBLISHED, updated_at=later(hours=2))
+    assert await stores.posts.change(draft, seen=post.updated_at)
+    assert await stores.posts.change(again, seen=draft.updated_at)
+    assert await stores.mailbox.waiting(later(days=1), limit=9, posts=9) == []
+
+
+async def test_what_waits_is_batched_by_one_of_several(acme: Tenant) -> None:
+    changelog = await changelog_of(acme)
+    for name in ("ann", "bob", "eve"):
+        await confirmed(acme, f"{name}@example.org")
+    posts = [await published(acme, later(minutes=number)) for number in range(3)]
+    mailbox = acme.stores.mailbox
+    [waiting] = await mailbox.waiting(START, limit=9, posts=2)
+    assert [each.post_id for each in waiting.posts] == [post.id for post in posts[:2]]
+
+    made = await asyncio.gather(
+        *(
+            mailbox.batch(waiting, f"bat_{number}", changelog_ids=[changelog.id, "chl_x"], at=later(minutes=2))
+            for number in range(3)
+        )
+    )
+    assert sorted(made) == [0, 0, 3]
+    batch_id = f"bat_{made.index(3)}"
+    assert await mailbox.posts(batch_id) == list(waiting.posts)
+    taken = await take(acme)
+    assert {mail.batch_id for mail in taken} == {batch_id}
+    assert sorted(mail.subscriber.address for mail in taken) == [
+        f"{name}@example.org" for name in ("ann", "bob", "eve")
+    ]
+    [left] = await mailbox.waiting(later(days=1), limit=9, posts=9)
+    assert [each.post_id for each in left.posts] == [posts[2].id]
+
+
+async def test_a_mail_is_taken_by_one_and_again_when_its_lease_has_ended(acme: Tenant) -> None:
+    await changelog_of(acme)
+    await requested(acme, "ann@example.org")
+    mailbox, at = acme.stores.mailbox, later(minutes=2)
+
+    taken = [mail for each in await asyncio.gather(*(take(acme) for _ in range(3))) for mail in each]
+    assert [mail.attempts for mail in taken] == [1]
+    assert await take(acme, at=at + _LEASE - timedelta(milliseconds=1)) == []
+    [again] = await take(acme, at=at + _LEASE)
+    assert (again.id, again.attempts, again.takes) == (taken[0].id, 2, 2)
+    # The first taker is late: the mail is not its own any more.
+    await mailbox.record(taken[0], MailOutcome(status=MessageStatus.DELIVERED, due_at=at))
+    await mailbox.give_back(again, due_at=at + _LEASE)
+    [third] = await take(acme, at=at + _LEASE)
+    assert third.attempts == 2
+    outcome = MailOutcome(status=MessageStatus.PENDING, due_at=later(hours=1), error="not now")
+    await mailbox.record(third, outcome)
+    assert await take(acme, at=later(minutes=59)) == []
+    [fourth] = await take(acme, at=later(hours=1))
+    await mailbox.record(fourth, MailOutcome(status=MessageStatus.DELIVERED, due_at=later(hours=1)))
+    assert await take(acme, at=later(days=9)) == []
+
+
+async def test_confirmations_are_taken_first(acme: Tenant) -> None:
+    await changelog_of(acme)
+    made, _ = await confirmed(acme, "ann@example.org")
+    await published(acme)
+    [waiting] = await acme.stores.mailbox.waiting(START, limit=9, posts=9)
+    await acme.stores.mailbox.batch(waiting, "bat_1", changelog_ids=[made.changelog_id], at=START)
+    await requested(acme, "bob@example.org", at=later(minutes=1))
+
+    assert [mail.kind for mail in await take(acme, limit=1)] == [MailKind.CONFIRMATION]
+    assert [mail.kind for mail in await take(acme)] == [MailKind.POSTS]
+
+
+async def test_old_mails_and_announcements_are_swept(acme: Tenant) -> None:
+    changelog = await changelog_of(acme)
+    await confirmed(acme, "ann@example.org")
+    await published(acme)
+    [waiting] = await acme.stores.mailbox.waiting(START, limit=9, posts=9)
+    await acme.stores.mailbox.batch(waiting, "bat_1", changelog_ids=[changelog.id], at=later(hours=1))
+
+    assert await acme.stores.mailbox.sweep(acme.id, before=START, limit=9) == 0
+    # The confirmation and the announcement, then the mail with the post.
+    assert await acme.stores.mailbox.sweep(acme.id, before=later(minutes=1), limit=9) == 2
+    assert await acme.stores.mailbox.sweep(acme.id, before=later(days=1), limit=9) == 1
+    assert await take(acme, at=later(days=1)) == []
