@@ -3,8 +3,10 @@
 import asyncio
 import base64
 import ssl
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncGenerator, Generator
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, contextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from typing import Final, Self, final
@@ -13,6 +15,8 @@ from urllib.parse import quote
 from attrs import Factory, define, frozen
 
 LOOPBACK: Final = "127.0.0.1"
+#: How long whatever is waited for may take, in seconds, on a machine that does much else.
+PATIENCE_S: Final = 45.0
 
 
 @final
@@ -81,7 +85,7 @@ class MailServer:
         who = f"{quote(self.user)}:{quote(self.password, safe='')}@" if self.user else ""
         return f"smtp://{who}{LOOPBACK}:{self.port}{'' if self.tls else '?starttls=off'}"
 
-    async def got(self, number: int, *, within_s: float = 45.0) -> list[Received]:
+    async def got(self, number: int, *, within_s: float = PATIENCE_S) -> list[Received]:
         """Wait until there are so many mails."""
         async with asyncio.timeout(within_s):
             while len(self.mails) < number:
@@ -101,6 +105,28 @@ class MailServer:
     def take(self, mail: Received) -> None:
         self.mails.append(mail)
         self._changed.set()
+
+
+@contextmanager
+def in_a_thread() -> Generator[MailServer]:
+    """Run a server in a thread, for tests without an event loop."""
+    opened: Future[MailServer] = Future()
+    loop = asyncio.new_event_loop()
+    closing = asyncio.Event()
+
+    async def run() -> None:
+        async with MailServer.running() as server:
+            opened.set_result(server)
+            await closing.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=[run()])
+    thread.start()
+    try:
+        yield opened.result(timeout=PATIENCE_S)
+    finally:
+        loop.call_soon_threadsafe(closing.set)
+        thread.join()
+        loop.close()
 
 
 @final

@@ -103,6 +103,7 @@ class SmtpSender:
         else:
             client = smtplib.SMTP(server.host, server.port, timeout=self._timeout_s)
         try:
+            client.ehlo_or_helo_if_needed()
             if not server.is_tls and not server.in_clear:
                 client.starttls(context=context)
             if server.user:

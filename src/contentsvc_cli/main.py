@@ -42,6 +42,7 @@ COMMANDS: Final = {
     "context": _Command("context", "context", "List and search context for AI agents."),
     "post": _Command("posts", "post", "List, search, edit and publish posts."),
     "changelog": _Command("changelogs", "changelog", "Publish or hide the public changelog."),
+    "subscriber": _Command("subscribers", "subscriber", "List and delete e-mail subscribers."),
     "history": _Command("history", "history", "Record a repository's history as deliveries."),
     "send": _Command("send", "send", "Send recorded deliveries to a webhook."),
     "receive": _Command("receive", "receive", "Receive recorded deliveries, with no server."),

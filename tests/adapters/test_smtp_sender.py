@@ -64,15 +64,15 @@ async def test_no_header_comes_in_by_a_name_or_a_subject() -> None:
 
 async def test_the_password_is_sent_under_tls_alone(tmp_path: Path) -> None:
     tls, trust = certified(tmp_path, "localhost")
-    async with MailServer.running(tls=tls, user="acme", password="pass word/") as server:  # noqa: S106
+    async with MailServer.running(tls=tls, user="acme", password="pass word/") as server:
         sent = await _sender(server, tls=trust, host="localhost").send([_LETTER])
         assert sent == [Posted(posting=Posting.SENT)]
         assert [(mail.encrypted, mail.user) for mail in server.mails] == [(True, "acme")]
         # With the system's authorities, nobody vouches for the certificate.
         distrusted = await _sender(server, host="localhost").check()
-        server.password = "another"  # noqa: S105
+        server.password = "another"
         refused = await SmtpSender(
-            evolve(SmtpServer.read(server.url), host="localhost", password="wrong"),  # noqa: S106
+            evolve(SmtpServer.read(server.url), host="localhost", password="wrong"),
             _FROM,
             tls=trust,
         ).check()
@@ -154,7 +154,7 @@ def test_an_address_names_port_and_kind_of_tls() -> None:
         port=465,
         is_tls=True,
         user="a",
-        password="b/c",  # noqa: S106
+        password="b/c",
     )
     assert SmtpServer.read("smtp://mail.example.org") == SmtpServer(host="mail.example.org", port=587, is_tls=False)
     assert SmtpServer.read("smtp://localhost:25?starttls=off").in_clear

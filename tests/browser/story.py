@@ -64,15 +64,15 @@ class Story:
 
 
 @contextlib.contextmanager
-def told(folder: Path) -> Generator[Story]:
-    """Set up an organization with one of each, and let two weeks pass."""
-    installation = Installation(folder)
+def told(folder: Path, *, days: int = _DAYS, **settings: str) -> Generator[Story]:
+    """Set up an organization with one of each, and let two weeks pass, or another number of days."""
+    installation = Installation(folder, **settings)
     clock = SteppedClock(folder)
     hook, keys = asyncio.run(_furnish(Settings(database_url=f"sqlite+aiosqlite:///{installation.database}")))
     with serving(installation, program=clock.program, environment=clock.environment) as server:
         key, reader, stranger = keys
         story = Story(server=server, installation=installation, hook=hook, key=key, reader=reader, stranger=stranger)
-        _live(story, clock)
+        _live(story, clock, days)
         yield story
 
 
@@ -132,12 +132,12 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
         return hook, keys
 
 
-def _live(story: Story, clock: SteppedClock) -> None:
+def _live(story: Story, clock: SteppedClock, days: int) -> None:
     chance = random.Random(7)  # noqa: S311  # the same story each time
     # Told again when it is over: under other delivery ids, as somebody would who redelivers by hand.
     history = itertools.cycle(sample_history())
     others = other_kinds(REPOSITORY, REPOSITORY_ID)
-    for day in range(_DAYS, -1, -1):
+    for day in range(days, -1, -1):
         hours = sorted(chance.uniform(6, 20) for _ in range(chance.randint(*_A_DAY))) if day else [22.5, 23.2, 23.9]
         for hour in hours:
             clock.step_to(-day * _DAY_S - (24 - hour) * _HOUR_S)

@@ -42,7 +42,7 @@ async def test_a_changelog_of_the_version_before_gets_subscribers(kind: str, tmp
             created_at=START,
         )
         assert await stores.subscribers.request(asking, "token")
-        made = await stores.subscribers.confirm("d", at=START, new_digest="e", new_token="new")  # noqa: S106
+        made = await stores.subscribers.confirm("d", at=START, new_digest="e", new_token="new")
 
         assert made is not None
         assert made.status is SubscriberStatus.CONFIRMED

@@ -21,12 +21,14 @@ from contentsvc_core.ports import (
     Executors,
     Hooks,
     Journal,
+    Mailbox,
     Outbox,
     PostLibrary,
     RateLimitStore,
     RunLedger,
     RunMemory,
     Sessions,
+    Subscribers,
     WebhookEndpoints,
 )
 from contentsvc_core.testing import START, ManualClock
@@ -68,6 +70,10 @@ class Stores(Protocol):
     def endpoints(self) -> WebhookEndpoints: ...
     @property
     def outbox(self) -> Outbox: ...
+    @property
+    def subscribers(self) -> Subscribers: ...
+    @property
+    def mailbox(self) -> Mailbox: ...
     async def close(self) -> None: ...
 
 

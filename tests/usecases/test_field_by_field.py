@@ -686,8 +686,8 @@ class TestSweeping:
         async def pause() -> None:
             pauses.append(1)
 
-        queues = (stores.outbox, stores.subscribers, stores.mailbox)
-        ports = (stores.directory, stores.rate_limits, stores.hooks, stores.sessions, stores.endpoints, *queues, world.clock)
+        others = (stores.rate_limits, stores.hooks, stores.sessions, stores.endpoints)
+        ports = (stores.directory, *others, stores.outbox, stores.subscribers, stores.mailbox, world.clock)
         told = await Sweeper(journal, *ports, pause=pause, on_fault=faults.append).sweep()
         assert told == Swept(log_entries=1, claims=0, windows=0, secrets=0, sessions=0, messages=0)
         assert (faults, pauses) == ([fault], [1])

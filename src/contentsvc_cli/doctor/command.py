@@ -25,8 +25,9 @@ def doctor(host: str, port: int, *, as_json: bool) -> None:
     """Look at everything that may be wrong here, and say what to do about it.
 
     Settings, database, schema, file and disk, key, engine, runs, executors, deliveries of each integration, clock,
-    server, dashboard, the address for code hosts, and their APIs. Nothing is changed, nothing secret is shown, and no
-    token is sent anywhere. It works without a database, and with settings that cannot be used.
+    server, dashboard, the address for code hosts, their APIs, and the SMTP server. Nothing is changed, nothing secret
+    is shown, and no token is sent anywhere but a password to the SMTP server. It works without a database, and with
+    settings that cannot be used.
 
     Exit code 0 when there is no fault, whatever the warnings; 1 when there is one.
     """

@@ -10,6 +10,7 @@ from attrs import field, frozen
 from contentsvc_cli.doctor import clock, database, network, work
 from contentsvc_cli.doctor.deliveries import deliveries
 from contentsvc_cli.doctor.findings import LIMIT_S, Check, Finding, Findings, skipped, within
+from contentsvc_cli.doctor.mail import mail
 from contentsvc_cli.doctor.settings import settings_found
 from contentsvc_http.settings import Examined, variable
 from contentsvc_http.wiring.looking import LookedAt, open_as_it_is
@@ -86,6 +87,7 @@ class _Examination:
                 group.create_task(self._dashboard(server)),
                 group.create_task(self._base_url()),
                 group.create_task(_of(hosts, lambda found: [look.finding for look in found])),
+                group.create_task(self._mail()),
             ]
         return [
             *settings_found(self._examined),
@@ -173,6 +175,10 @@ class _Examination:
             return [await network.base_url(self._settings)]
 
         return await self._look("base_url", check) if why is None else [skipped("base_url", why)]
+
+    async def _mail(self) -> Findings:
+        why = self._unusable("smtp_url") or self._unusable("mail_from")
+        return await self._look("mail", partial(mail, self._settings)) if why is None else [skipped("mail", why)]
 
     async def _hosts(self, readable: "asyncio.Task[_Gate]") -> list[network.HostLook]:
         providers = frozenset[str]()

@@ -105,6 +105,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             "see": ChangelogLinks(slug=standing.slug).home,
             "snippet": _SNIPPET.format(links.embed),
             "widget": _WIDGET.format(links.widget),
+            "subscribers": (await dashboard.subscribers.confirmed(found.organization.id)).get(standing.id, 0),
             "badge": _BADGE.format(links.badge, links.home),
         }
         title = _TITLE if standing.is_first else standing.title

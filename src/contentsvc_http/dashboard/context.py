@@ -15,6 +15,7 @@ from contentsvc_core.ports import (
     RateLimitStore,
     RunLedger,
     RunMemory,
+    Subscribers,
 )
 from contentsvc_core.usecases.operate import Operator
 from contentsvc_core.usecases.preview_style import StylePreviews
@@ -44,6 +45,7 @@ class Dashboard:
     run_memory: RunMemory
     contexts: ContextLibrary
     changelogs: ChangelogEditor
+    subscribers: Subscribers
     style_previews: StylePreviews
     #: Called after a run was stored.
     nudge: Callable[[], None]

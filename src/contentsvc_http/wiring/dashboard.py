@@ -51,6 +51,7 @@ def open_dashboard(  # noqa: PLR0913  # its parts are the process's own
         run_memory=stores.run_memory,
         contexts=stores.contexts,
         changelogs=api.changelogs,
+        subscribers=stores.subscribers,
         style_previews=StylePreviews(Briefs(stores.contexts, stores.brands), stores.search, asyncio.to_thread),
         nudge=nudge,
         renderer=SafeMarkdown(),

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from datetime import timedelta
 from typing import Final
 
-from contentsvc_adapters.mail import SmtpSender
+from contentsvc_adapters.mail import TIMEOUT_S, SmtpSender
 from contentsvc_adapters.sql import SqlStores
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.ports import Clock, IdSource
@@ -22,9 +22,9 @@ _AFTER_FAULT_S: Final = 10.0
 _GRACE_S: Final = 3.0
 
 
-def sender(settings: Settings) -> SmtpSender:
+def sender(settings: Settings, *, timeout_s: float = TIMEOUT_S) -> SmtpSender:
     """Return what sends mails; an SMTP server has to be set."""
-    return SmtpSender(SmtpServer.read(settings.smtp_url), settings.mail_from)
+    return SmtpSender(SmtpServer.read(settings.smtp_url), settings.mail_from, timeout_s=timeout_s)
 
 
 @contextlib.asynccontextmanager

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const own = document.currentScript, base = own.src.split("/widget.js")[0], key = "changelog " + base;
-  const { label = "What’s new", target } = own.dataset;
+  const { label = "What's new", target } = own.dataset;
   // The embedding site may forbid storage: then everything stays unread.
   const seen = (time) => {
     try {

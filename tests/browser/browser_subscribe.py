@@ -1,0 +1,223 @@
+"""Following a changelog in a real browser: the Subscribe page, mails, and the widget on a site with a strict policy."""
+
+import json
+import re
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from tests.browser.chromium import ARGUMENTS, chromium
+from tests.browser.looking import NARROW, WIDE, Looking, Scheme
+from tests.browser.story import Story, told
+from tests.mail_server import MailServer, in_a_thread
+from tests.server_process import LOOPBACK, PATIENCE_S, until
+
+from contentsvc_cli.sample import sample_history
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_HOME: Final = "/changelog/acme"
+_URL: Final = re.compile(r"https?://\S+token=[A-Za-z0-9]+")
+#: What the site of somebody else allows: nothing but the script and the data of the widget.
+_POLICY: Final = (
+    "default-src 'none'; script-src {0}; connect-src {0}; base-uri 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+
+@pytest.fixture(scope="module")
+def mail() -> Generator[MailServer]:
+    with in_a_thread() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def story(mail: MailServer, tmp_path_factory: pytest.TempPathFactory) -> Generator[Story]:
+    folder: Path = tmp_path_factory.mktemp("story")
+    settings = {"smtp_url": mail.url, "mail_from": "log@acme.example", "mail_every_minutes": "0"}
+    with told(folder, days=1, **settings) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def browser(story: Story) -> Generator[Browser]:
+    del story
+    expect.set_options(timeout=PATIENCE_S * 1000)
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
+        yield opened
+        opened.close()
+
+
+@contextmanager
+def _site(policy: str, body: str) -> Generator[str]:
+    """Serve a page of somebody else's, on an origin of its own."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            page = f"<!doctype html><html lang=en><title>Shop</title><main><h1>Shop</h1>{body}</main>".encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Security-Policy", policy)
+            self.end_headers()
+            self.wfile.write(page)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer((LOOPBACK, 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://{LOOPBACK}:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def _visiting(browser: Browser, *, storage: bool = True) -> Generator[tuple[Page, list[Any]]]:
+    """Open a window that counts what the policy of a site refuses."""
+    with browser.new_context() as context:
+        page = context.new_page()
+        refused: list[Any] = []
+        page.expose_function("refused", lambda what: refused.append(what))  # noqa: PLW0108  # it is written on
+        page.add_init_script(
+            "addEventListener('securitypolicyviolation', (event) => refused(event.violatedDirective + ' ' +"
+            " event.blockedURI), true)"
+        )
+        if not storage:
+            page.add_init_script(
+                "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })"
+            )
+        page.on("pageerror", lambda fault: refused.append(str(fault)))
+        page.on("console", lambda said: refused.append(said.text) if said.type in {"error", "warning"} else None)
+        yield page, refused
+
+
+def _snippet(story: Story, more: str = "") -> str:
+    return f'<script src="{story.url}{_HOME}/widget.js" async{more}></script>'
+
+
+def test_the_widget_works_on_another_origin_with_a_strict_policy(story: Story, browser: Browser) -> None:
+    with _site(_POLICY.format(story.url), _snippet(story)) as url, _visiting(browser) as (page, refused):
+        page.goto(url)
+        button = page.get_by_role("button", name=re.compile(r"^What's new, \d+ unread$"))
+        expect(button).to_have_attribute("aria-expanded", "false")
+        # The style sheet applies: no inline style was refused.
+        assert button.evaluate("(it) => getComputedStyle(it).borderRadius") == "99px"
+        button.focus()
+        page.keyboard.press("Enter")
+        opened = page.get_by_role("button", name="What's new", exact=True)
+        expect(opened).to_have_attribute("aria-expanded", "true")
+        panel = page.get_by_role("region", name="Acme Lighthouses")
+        expect(panel).to_be_focused()
+        links = panel.get_by_role("listitem").get_by_role("link")
+        assert links.count() > 0
+        assert (links.first.get_attribute("href") or "").startswith(f"{story.url}{_HOME}/")
+        page.screenshot(path="build/screens/widget.png")
+        assert Axe().run(page).violations_count == 0
+        page.keyboard.press("Escape")
+        expect(panel).to_be_hidden()
+        expect(opened).to_be_focused()
+        # What was seen stays seen.
+        page.reload()
+        expect(page.get_by_role("button", name="What's new", exact=True)).to_be_visible()
+        opened.click()
+        expect(panel).to_be_visible()
+        page.get_by_role("heading", name="Shop").click()
+        expect(panel).to_be_hidden()
+        assert refused == []
+
+
+def test_the_widget_goes_where_it_is_told_and_works_without_storage(story: Story, browser: Browser) -> None:
+    snippet = '<p id="news"></p>' + _snippet(story, ' data-target="#news" data-label="News"')
+    with (
+        _site(_POLICY.format(story.url), snippet) as url,
+        _visiting(browser, storage=False) as (page, refused),
+    ):
+        page.goto(url)
+        button = page.locator("#news").get_by_role("button", name=re.compile(r"^News, \d+ unread$"))
+        button.click()
+        expect(page.get_by_role("region", name="Acme Lighthouses")).to_be_visible()
+        assert refused == []
+
+
+def test_a_site_that_allows_nothing_says_so_in_its_console_alone(story: Story, browser: Browser) -> None:
+    # That the tests above would notice a refusal.
+    with _site("default-src 'none'", _snippet(story)) as url, _visiting(browser) as (page, refused):
+        page.goto(url)
+        expect(page.get_by_role("heading", name="Shop")).to_be_visible()
+        until(lambda: page.evaluate("1") == 1 and bool(refused), "a refusal")
+        assert page.get_by_role("button").count() == 0
+        assert any("script-src" in str(each) for each in refused)
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", NARROW)])
+def test_the_subscribe_page_is_for_everybody(
+    story: Story, browser: Browser, scheme: Scheme, size: tuple[int, int]
+) -> None:
+    with Looking.at(story, browser, scheme=scheme, size=size, signed_in=False) as looking:
+        looking.page.goto(_HOME)
+        looking.page.get_by_role("link", name="Subscribe").first.click()
+        looking.page.get_by_role("button", name="Copy the address of the Atom feed").click()
+        expect(looking.page.get_by_text("Copied")).to_be_visible()
+        assert looking.page.evaluate("navigator.clipboard.readText()") == f"{story.url}{_HOME}/feed.atom"
+        assert looking.barriers() == []
+        assert not looking.overflows()
+        looking.shot(f"changelog-subscribe-{scheme}")
+
+
+def test_without_scripts_the_addresses_are_text(story: Story, browser: Browser) -> None:
+    with Looking.at(story, browser, scripts=False, signed_in=False) as looking:
+        looking.page.goto(f"{_HOME}/subscribe")
+        expect(looking.page.get_by_text(f"/feed subscribe {story.url}{_HOME}/feed.atom")).to_be_visible()
+        assert looking.page.get_by_role("button", name="Copy").count() == 0
+
+
+def test_a_reader_subscribes_gets_a_mail_and_leaves(story: Story, browser: Browser, mail: MailServer) -> None:
+    with Looking.at(story, browser, signed_in=False) as looking:
+        page = looking.page
+        page.goto(f"{_HOME}/subscribe")
+        page.get_by_label("Your e-mail address").fill("ann@example.org")
+        page.get_by_role("button", name="Subscribe").click()
+        expect(page.get_by_role("heading", name="Check your mail")).to_be_visible()
+        until(lambda: len(mail.mails) == 1, "a confirmation mail")
+        page.goto(_link(mail))
+        looking.shot("changelog-confirm")
+        assert looking.barriers() == []
+        page.get_by_role("button", name="Subscribe").click()
+        expect(page.get_by_role("heading", name="You are subscribed")).to_be_visible()
+        assert [each["status"] for each in _subscribers(story)] == ["confirmed"]
+
+        release = next(each for each in sample_history() if each.event == "release")
+        body = json.loads(release.body)
+        # News: the release of the sample is old.
+        now = datetime.now(UTC).isoformat()
+        body["release"] |= {"tag_name": "v99.0.0", "published_at": now, "created_at": now}
+        assert story.deliver("release", json.dumps(body).encode()).status_code == 200
+        until(lambda: len(mail.mails) == 2, "a mail with the post")
+        assert mail.mails[1].message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+        page.goto(_link(mail))
+        page.get_by_role("button", name="Unsubscribe").click()
+        expect(page.get_by_role("heading", name="You are unsubscribed")).to_be_visible()
+        assert _subscribers(story) == []
+
+
+def _link(mail: MailServer) -> str:
+    found = _URL.search(mail.mails[-1].text)
+    assert found is not None
+    return found[0]
+
+
+def _subscribers(story: Story) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = story.installation.command("subscriber", "list", "--organization", "acme")
+    return listed

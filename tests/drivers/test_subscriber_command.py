@@ -1,0 +1,106 @@
+"""``contentsvc subscriber`` and what ``doctor`` says of mail."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.mail_server import MailServer
+
+from contentsvc_cli.doctor.mail import mail
+from contentsvc_cli.main import main
+from contentsvc_cli.wiring import open_desk
+from contentsvc_core.outgoing.subscribers import SubscriberStatus
+from contentsvc_core.usecases.subscribe import Subscriptions
+from contentsvc_http.settings import InvalidSetting, Settings
+
+
+@pytest.fixture(autouse=True)
+def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("DATABASE_URL", "BASE_URL", "SECRET_KEY", "SMTP_URL", "MAIL_FROM"):
+        monkeypatch.delenv(f"CONTENTSVC_{name}", raising=False)
+    command("organization", "create", "Acme")
+    command("changelog", "publish", "--organization", "acme", "--yes")
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def command(*arguments: str) -> Any:
+    done = invoke(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+async def _request(*addresses: str) -> None:
+    async with open_desk(Settings()) as desk:
+        changelog = await desk.stores.changelogs.named("acme")
+        assert changelog is not None
+        for address in addresses:
+            assert (
+                await Subscriptions(desk.stores.subscribers, desk.clock, desk.ids).request(changelog, address) is None
+            )
+
+
+def test_subscribers_are_listed_and_deleted() -> None:
+    mine = ("--organization", "acme")
+    assert command("subscriber", "list", *mine) == []
+    assert "No subscribers." in invoke("subscriber", "list", *mine).output
+    asyncio.run(_request("bob@example.org", "ann@example.org"))
+
+    listed = command("subscriber", "list", *mine)
+    assert [(each["address"], each["changelog"], each["status"]) for each in listed] == [
+        ("ann@example.org", "acme", SubscriberStatus.PENDING.value),
+        ("bob@example.org", "acme", SubscriberStatus.PENDING.value),
+    ]
+    # Neither tokens nor digests leave the database.
+    assert set(listed[0]) == {"address", "changelog", "status", "createdAt", "confirmedAt"}
+    assert command("subscriber", "remove", *mine, "Ann@example.org") == {"address": "ann@example.org", "removed": 1}
+    assert [each["address"] for each in command("subscriber", "list", *mine)] == ["bob@example.org"]
+
+
+def test_what_cannot_be_deleted_is_said() -> None:
+    again = invoke("subscriber", "remove", "--organization", "acme", "ann@example.org")
+    assert (again.exit_code, "'ann@example.org' is not subscribed" in again.output) == (1, True)
+    wrong = invoke("subscriber", "remove", "--organization", "acme", "ann")
+    assert (wrong.exit_code, "'ann' is no e-mail address" in wrong.output) == (1, True)
+
+
+async def test_the_doctor_signs_in_to_the_server_and_sends_nothing() -> None:
+    assert await mail(Settings()) == []
+    async with MailServer.running() as server:
+        settings = Settings(base_url="https://acme.example", smtp_url=server.url, mail_from="log@acme.example")
+        [well] = await mail(settings)
+        [in_clear] = await mail(Settings(smtp_url=server.url, mail_from="log@acme.example"))
+        server.answers["EHLO"] = server.answers["HELO"] = "554 go away"
+        [refused] = await mail(settings)
+    [away] = await mail(settings)
+
+    assert [each.state.value for each in (well, in_clear, refused, away)] == ["ok", "warning", "fault", "fault"]
+    assert "554" in refused.found
+    assert "cannot be reached" in away.found
+    assert server.mails == []
+
+
+@pytest.mark.parametrize(
+    ("url", "sender", "fault"),
+    [
+        ("smtps://mail.example.org", "", "CONTENTSVC_MAIL_FROM must be the address that mails come from"),
+        ("smtps://mail.example.org", "Acme <a@acme.example>", "CONTENTSVC_MAIL_FROM must be an address such as"),
+        ("mail.example.org:25", "a@acme.example", "CONTENTSVC_SMTP_URL must be smtps://"),
+    ],
+)
+def test_settings_that_cannot_be_used_say_what_is_expected(url: str, sender: str, fault: str) -> None:
+    with pytest.raises(InvalidSetting, match=fault):
+        Settings(smtp_url=url, mail_from=sender)
+
+
+def test_the_password_is_shown_nowhere() -> None:
+    settings = Settings(smtp_url="smtps://acme:hush-hush@mail.example.org", mail_from="a@acme.example")
+
+    assert "hush" not in repr(settings) + repr(settings.masked())
+    assert settings.masked()["CONTENTSVC_SMTP_URL"] == "smtps://***@mail.example.org"
