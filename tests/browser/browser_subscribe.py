@@ -69,7 +69,7 @@ def _site(policy: str, body: str) -> Generator[str]:
             self.end_headers()
             self.wfile.write(page)
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *_: Any) -> None:  # noqa: A002  # as the base class calls it
             pass
 
     server = ThreadingHTTPServer((LOOPBACK, 0), Handler)
@@ -89,7 +89,12 @@ def _visiting(browser: Browser, *, storage: bool = True) -> Generator[tuple[Page
     with browser.new_context() as context:
         page = context.new_page()
         refused: list[Any] = []
-        page.expose_function("refused", lambda what: refused.append(what))  # noqa: PLW0108  # it is written on
+
+        def note(what: object) -> None:
+            refused.append(what)
+
+        exposing: Any = page
+        exposing.expose_function("refused", note)
         page.add_init_script(
             "addEventListener('securitypolicyviolation', (event) => refused(event.violatedDirective + ' ' +"
             " event.blockedURI), true)"
@@ -124,7 +129,8 @@ def test_the_widget_works_on_another_origin_with_a_strict_policy(story: Story, b
         assert links.count() > 0
         assert (links.first.get_attribute("href") or "").startswith(f"{story.url}{_HOME}/")
         page.screenshot(path="build/screens/widget.png")
-        assert Axe().run(page).violations_count == 0
+        axe: Any = Axe()
+        assert axe.run(page).violations_count == 0
         page.keyboard.press("Escape")
         expect(panel).to_be_hidden()
         expect(opened).to_be_focused()

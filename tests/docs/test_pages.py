@@ -116,7 +116,9 @@ _NEEDS_A_POST: Final = {"post search", "post show", "post edit", "post publish",
 _NEEDS_A_CODE_HOST: Final = {"integration reconcile", "integration delete"}
 #: What needs a server, another repository, or an engine that has done its work.
 _ALONE: Final = {"preview", "init", "serve", "mcp", "history", "send", "tail", "post list", "demo"}
-NOT_RUN: Final = _ALONE | _NEEDS_A_BRAND | _NEEDS_A_POST | _NEEDS_A_CODE_HOST
+#: Readers subscribe on the public page; ``tests/drivers/test_subscriber_command.py`` runs these.
+_NEEDS_A_READER: Final = {"subscriber list", "subscriber remove"}
+NOT_RUN: Final = _NEEDS_A_READER | _ALONE | _NEEDS_A_BRAND | _NEEDS_A_POST | _NEEDS_A_CODE_HOST
 
 
 def keys_of(value: Any) -> dict[str, list[str] | None]:

@@ -1,11 +1,10 @@
-"""Subscribers and their mails in SQL."""
+"""The mailbox in SQL, and how published posts get into it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final, final
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Select,
     Update,
@@ -23,32 +22,19 @@ from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.row import AnyRow
-from contentsvc_adapters.sql.schema import announced_posts, mails, organizations, subscribers
+from contentsvc_adapters.sql.schema import announced_posts, mails, subscribers
+from contentsvc_adapters.sql.subscribers import CONFIRMED, subscriber_of
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.messages import MessageStatus
-from contentsvc_core.outgoing.subscribers import (
-    CONFIRM_WITHIN,
-    MAX_PENDING,
-    MAX_SUBSCRIBERS,
-    RESEND_AFTER,
-    Announced,
-    MailKind,
-    MailOutcome,
-    Subscriber,
-    SubscriberStatus,
-    TakenMail,
-    WaitingPosts,
-)
+from contentsvc_core.outgoing.subscribers import Announced, MailKind, MailOutcome, TakenMail, WaitingPosts
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import from_ms, to_ms
 
 #: Spelled out: behind a parameter, the planner would not see that the partial index serves.
 _PENDING: Final = mails.c.status == literal_column(f"'{MessageStatus.PENDING.value}'")
-_ASKED: Final = subscribers.c.status == literal_column(f"'{SubscriberStatus.PENDING.value}'")
-_CONFIRMED: Final = subscribers.c.status == SubscriberStatus.CONFIRMED.value
 _OWNERS: Final[Select[*tuple[Any, ...]]] = (
     select(subscribers.c.organization_id)
-    .where(subscribers.c.organization_id.in_(bindparam("organizations", expanding=True)), _CONFIRMED)
+    .where(subscribers.c.organization_id.in_(bindparam("organizations", expanding=True)), CONFIRMED)
     .distinct()
 )
 
@@ -70,128 +56,6 @@ def announce(connection: Connection, dialect: Dialect, occurrences: Iterable[Occ
         values.sort(key=lambda row: row["post_id"])
         adding = dialect.insert(announced_posts).on_conflict_do_nothing(index_elements=["post_id"])
         connection.execute(adding.values(values))
-
-
-@final
-class SqlSubscribers:
-    """The subscribers."""
-
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        """Name the database, and what seals tokens."""
-        self._database = database
-        self._sealer = sealer
-
-    async def request(
-        self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
-    ) -> bool:
-        """Add or renew a pending subscriber, and its confirmation mail."""
-        row = _row(subscriber) | {"sealed_token": self._sealer.seal(token)}
-        own = subscribers.c.changelog_id == subscriber.changelog_id
-        counting = select(func.count(), func.count().filter(_ASKED)).where(own)
-        standing = select(subscribers).where(own, subscribers.c.address == subscriber.address)
-        recent = to_ms(subscriber.created_at - RESEND_AFTER)
-
-        def request(connection: Connection) -> bool:
-            # The requests of one organization are counted one after the other.
-            owner = select(organizations.c.id).where(organizations.c.id == subscriber.organization_id)
-            connection.execute(owner.with_for_update())
-            # The same question for known and unknown addresses.
-            whole, asked = connection.execute(counting).one()
-            found = connection.execute(standing).first()
-            if found is not None and found.digest == subscriber.digest:
-                # Once more, after an unknown outcome.
-                return True
-            if whole >= at_most or asked >= pending:
-                return False
-            if found is None:
-                connection.execute(insert(subscribers), row)
-                connection.execute(insert(mails), _confirmation(subscriber, subscriber.id))
-                return True
-            if found.status == SubscriberStatus.PENDING.value and found.created_at <= recent:
-                renewed = {name: row[name] for name in ("digest", "sealed_token", "created_at")}
-                connection.execute(update(subscribers).where(subscribers.c.id == found.id).values(renewed))
-                connection.execute(delete(mails).where(mails.c.subscriber_id == found.id))
-                connection.execute(insert(mails), _confirmation(subscriber, found.id))
-            return True
-
-        return await self._database.write(request)
-
-    async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Subscriber | None:
-        """Confirm a pending subscriber; the update itself is the question."""
-        values = {
-            "status": SubscriberStatus.CONFIRMED.value,
-            "confirmed_at": to_ms(at),
-            "digest": new_digest,
-            "sealed_token": self._sealer.seal(new_token),
-        }
-        confirming = (
-            update(subscribers)
-            .where(subscribers.c.digest == digest, _ASKED, subscribers.c.created_at > to_ms(at - CONFIRM_WITHIN))
-            .values(values)
-        )
-        reading = select(subscribers).where(subscribers.c.digest == new_digest)
-
-        def confirm(connection: Connection) -> Subscriber | None:
-            connection.execute(confirming)
-            # Found also when it is begun again after an unknown outcome.
-            found = connection.execute(reading).first()
-            return None if found is None else _subscriber(found)
-
-        return await self._database.write(confirm)
-
-    async def remove(self, digest: str) -> bool:
-        """Delete a subscriber; its mails go with it."""
-        return await self._remove(subscribers.c.digest == digest) > 0
-
-    async def remove_address(self, organization_id: str, address: str) -> int:
-        """Delete an address."""
-        return await self._remove(
-            (subscribers.c.organization_id == organization_id) & (subscribers.c.address == address)
-        )
-
-    async def _remove(self, which: ColumnElement[bool]) -> int:
-        removed = 0
-
-        def remove(connection: Connection) -> int:
-            nonlocal removed
-            # Begun again after an unknown outcome, it finds nothing, and what it found at first counts.
-            removed = connection.execute(delete(subscribers).where(which)).rowcount or removed
-            return removed
-
-        return await self._database.write(remove)
-
-    async def subscribers(self, organization_id: str) -> Sequence[Subscriber]:
-        """Read the subscribers of an organization."""
-        query = (
-            select(subscribers)
-            .where(subscribers.c.organization_id == organization_id)
-            .order_by(subscribers.c.changelog_id, subscribers.c.address)
-        )
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        return [_subscriber(row) for row in found]
-
-    async def confirmed(self, organization_id: str) -> Mapping[str, int]:
-        """Count the confirmed subscribers."""
-        query = (
-            select(subscribers.c.changelog_id, func.count().label("number"))
-            .where(subscribers.c.organization_id == organization_id, _CONFIRMED)
-            .group_by(subscribers.c.changelog_id)
-        )
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        return {row.changelog_id: row.number for row in found}
-
-    async def sweep(self, *, before: datetime, limit: int) -> int:
-        """Delete the pending subscribers that were requested first."""
-        first = (
-            select(subscribers.c.id)
-            .where(_ASKED, subscribers.c.created_at < to_ms(before))
-            .order_by(subscribers.c.created_at, subscribers.c.id)
-            .limit(limit)
-        )
-        # As with sessions: read once, and locked.
-        oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
-        sweeping = delete(subscribers).where(_ASKED, subscribers.c.id.in_(oldest))
-        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
 
 
 @final
@@ -258,7 +122,7 @@ class SqlMailbox:
             ).where(
                 subscribers.c.organization_id == waiting.organization_id,
                 subscribers.c.changelog_id.in_(changelog_ids),
-                _CONFIRMED,
+                CONFIRMED,
             ),
         )
 
@@ -324,7 +188,7 @@ class SqlMailbox:
         return TakenMail(
             id=row.mail_id,
             kind=MailKind(row.mail_kind),
-            subscriber=_subscriber(row),
+            subscriber=subscriber_of(row),
             token=next(iter(opened(self._sealer, [row.sealed_token])), None),
             batch_id=row.mail_batch_id,
             attempts=row.mail_attempts,
@@ -365,48 +229,6 @@ def _changing(taken: TakenMail) -> Update:
     """Begin the change of a mail by its taker; once it is done, it finds nothing to change any more."""
     return update(mails).where(
         mails.c.id == taken.id, _PENDING, mails.c.takes == taken.takes, mails.c.attempts == taken.attempts
-    )
-
-
-def _confirmation(subscriber: Subscriber, subscriber_id: str) -> dict[str, Any]:
-    at = to_ms(subscriber.created_at)
-    return {
-        # Of a renewed request another id than that of the mail which somebody may be sending at this moment.
-        "id": f"confirm/{subscriber.id}",
-        "organization_id": subscriber.organization_id,
-        "subscriber_id": subscriber_id,
-        "kind": MailKind.CONFIRMATION.value,
-        "status": MessageStatus.PENDING.value,
-        "attempts": 0,
-        "takes": 0,
-        "created_at": at,
-        "due_at": at,
-    }
-
-
-def _row(subscriber: Subscriber) -> dict[str, Any]:
-    return {
-        "id": subscriber.id,
-        "organization_id": subscriber.organization_id,
-        "changelog_id": subscriber.changelog_id,
-        "address": subscriber.address,
-        "status": subscriber.status.value,
-        "digest": subscriber.digest,
-        "created_at": to_ms(subscriber.created_at),
-        "confirmed_at": None if subscriber.confirmed_at is None else to_ms(subscriber.confirmed_at),
-    }
-
-
-def _subscriber(row: AnyRow) -> Subscriber:
-    return Subscriber(
-        id=row.id,
-        organization_id=row.organization_id,
-        changelog_id=row.changelog_id,
-        address=row.address,
-        status=SubscriberStatus(row.status),
-        digest=row.digest,
-        created_at=from_ms(row.created_at),
-        confirmed_at=None if row.confirmed_at is None else from_ms(row.confirmed_at),
     )
 
 

@@ -182,7 +182,7 @@ class SqlStores:
 
     @cached_property
     def subscribers(self) -> "Subscribers":
-        from contentsvc_adapters.sql.mailing import SqlSubscribers
+        from contentsvc_adapters.sql.subscribers import SqlSubscribers
 
         return SqlSubscribers(self.database, self._sealer)
 

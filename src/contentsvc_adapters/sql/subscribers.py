@@ -1,0 +1,193 @@
+"""Subscribers in SQL."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, final
+
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, literal_column, select, update
+
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.schema import mails, organizations, subscribers
+from contentsvc_core.outgoing.messages import MessageStatus
+from contentsvc_core.outgoing.subscribers import (
+    CONFIRM_WITHIN,
+    MAX_PENDING,
+    MAX_SUBSCRIBERS,
+    RESEND_AFTER,
+    MailKind,
+    Subscriber,
+    SubscriberStatus,
+)
+from contentsvc_core.ports import SecretSealer
+from contentsvc_core.timestamps import from_ms, to_ms
+
+#: Spelled out: behind a parameter, the planner would not see that the partial index serves.
+_ASKED: Final = subscribers.c.status == literal_column(f"'{SubscriberStatus.PENDING.value}'")
+#: Whose owner has confirmed the subscription.
+CONFIRMED: Final = subscribers.c.status == SubscriberStatus.CONFIRMED.value
+
+
+@final
+class SqlSubscribers:
+    """The subscribers."""
+
+    def __init__(self, database: Database, sealer: SecretSealer) -> None:
+        """Name the database, and what seals tokens."""
+        self._database = database
+        self._sealer = sealer
+
+    async def request(
+        self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
+    ) -> bool:
+        """Add or renew a pending subscriber, and its confirmation mail."""
+        row = _row(subscriber) | {"sealed_token": self._sealer.seal(token)}
+        own = subscribers.c.changelog_id == subscriber.changelog_id
+        counting = select(func.count(), func.count().filter(_ASKED)).where(own)
+        standing = select(subscribers).where(own, subscribers.c.address == subscriber.address)
+        recent = to_ms(subscriber.created_at - RESEND_AFTER)
+
+        def request(connection: Connection) -> bool:
+            # The requests of one organization are counted one after the other.
+            owner = select(organizations.c.id).where(organizations.c.id == subscriber.organization_id)
+            connection.execute(owner.with_for_update())
+            # The same question for known and unknown addresses.
+            whole, asked = connection.execute(counting).one()
+            found = connection.execute(standing).first()
+            if found is not None and found.digest == subscriber.digest:
+                # Once more, after an unknown outcome.
+                return True
+            if whole >= at_most or asked >= pending:
+                return False
+            if found is None:
+                connection.execute(insert(subscribers), row)
+                connection.execute(insert(mails), _confirmation(subscriber, subscriber.id))
+                return True
+            if found.status == SubscriberStatus.PENDING.value and found.created_at <= recent:
+                renewed = {name: row[name] for name in ("digest", "sealed_token", "created_at")}
+                connection.execute(update(subscribers).where(subscribers.c.id == found.id).values(renewed))
+                connection.execute(delete(mails).where(mails.c.subscriber_id == found.id))
+                connection.execute(insert(mails), _confirmation(subscriber, found.id))
+            return True
+
+        return await self._database.write(request)
+
+    async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Subscriber | None:
+        """Confirm a pending subscriber; the update itself is the question."""
+        values = {
+            "status": SubscriberStatus.CONFIRMED.value,
+            "confirmed_at": to_ms(at),
+            "digest": new_digest,
+            "sealed_token": self._sealer.seal(new_token),
+        }
+        confirming = (
+            update(subscribers)
+            .where(subscribers.c.digest == digest, _ASKED, subscribers.c.created_at > to_ms(at - CONFIRM_WITHIN))
+            .values(values)
+        )
+        reading = select(subscribers).where(subscribers.c.digest == new_digest)
+
+        def confirm(connection: Connection) -> Subscriber | None:
+            connection.execute(confirming)
+            # Found also when it is begun again after an unknown outcome.
+            found = connection.execute(reading).first()
+            return None if found is None else subscriber_of(found)
+
+        return await self._database.write(confirm)
+
+    async def remove(self, digest: str) -> bool:
+        """Delete a subscriber; its mails go with it."""
+        return await self._remove(subscribers.c.digest == digest) > 0
+
+    async def remove_address(self, organization_id: str, address: str) -> int:
+        """Delete an address."""
+        return await self._remove(
+            (subscribers.c.organization_id == organization_id) & (subscribers.c.address == address)
+        )
+
+    async def _remove(self, which: ColumnElement[bool]) -> int:
+        removed = 0
+
+        def remove(connection: Connection) -> int:
+            nonlocal removed
+            # Begun again after an unknown outcome, it finds nothing, and what it found at first counts.
+            removed = connection.execute(delete(subscribers).where(which)).rowcount or removed
+            return removed
+
+        return await self._database.write(remove)
+
+    async def subscribers(self, organization_id: str) -> Sequence[Subscriber]:
+        """Read the subscribers of an organization."""
+        query = (
+            select(subscribers)
+            .where(subscribers.c.organization_id == organization_id)
+            .order_by(subscribers.c.changelog_id, subscribers.c.address)
+        )
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return [subscriber_of(row) for row in found]
+
+    async def confirmed(self, organization_id: str) -> Mapping[str, int]:
+        """Count the confirmed subscribers."""
+        query = (
+            select(subscribers.c.changelog_id, func.count().label("number"))
+            .where(subscribers.c.organization_id == organization_id, CONFIRMED)
+            .group_by(subscribers.c.changelog_id)
+        )
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return {row.changelog_id: row.number for row in found}
+
+    async def sweep(self, *, before: datetime, limit: int) -> int:
+        """Delete the pending subscribers that were requested first."""
+        first = (
+            select(subscribers.c.id)
+            .where(_ASKED, subscribers.c.created_at < to_ms(before))
+            .order_by(subscribers.c.created_at, subscribers.c.id)
+            .limit(limit)
+        )
+        # As with sessions: read once, and locked.
+        oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
+        sweeping = delete(subscribers).where(_ASKED, subscribers.c.id.in_(oldest))
+        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+
+
+def _confirmation(subscriber: Subscriber, subscriber_id: str) -> dict[str, Any]:
+    at = to_ms(subscriber.created_at)
+    return {
+        # Of a renewed request another id than that of the mail which somebody may be sending at this moment.
+        "id": f"confirm/{subscriber.id}",
+        "organization_id": subscriber.organization_id,
+        "subscriber_id": subscriber_id,
+        "kind": MailKind.CONFIRMATION.value,
+        "status": MessageStatus.PENDING.value,
+        "attempts": 0,
+        "takes": 0,
+        "created_at": at,
+        "due_at": at,
+    }
+
+
+def _row(subscriber: Subscriber) -> dict[str, Any]:
+    return {
+        "id": subscriber.id,
+        "organization_id": subscriber.organization_id,
+        "changelog_id": subscriber.changelog_id,
+        "address": subscriber.address,
+        "status": subscriber.status.value,
+        "digest": subscriber.digest,
+        "created_at": to_ms(subscriber.created_at),
+        "confirmed_at": None if subscriber.confirmed_at is None else to_ms(subscriber.confirmed_at),
+    }
+
+
+def subscriber_of(row: AnyRow) -> Subscriber:
+    """Read a subscriber."""
+    return Subscriber(
+        id=row.id,
+        organization_id=row.organization_id,
+        changelog_id=row.changelog_id,
+        address=row.address,
+        status=SubscriberStatus(row.status),
+        digest=row.digest,
+        created_at=from_ms(row.created_at),
+        confirmed_at=None if row.confirmed_at is None else from_ms(row.confirmed_at),
+    )
