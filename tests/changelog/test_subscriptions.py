@@ -301,6 +301,20 @@ async def test_a_mail_that_the_server_refuses_for_good_has_failed() -> None:
         assert (mail.status, mail.error) == (MessageStatus.FAILED, "the server answered 550: no such user")
 
 
+async def test_a_mail_hides_what_public_pages_hide() -> None:
+    async with Office.opened() as office:
+        await office.subscribed()
+        link = "https://host.example/commit/abc1234"
+        markdown = f"## Fixed\n\n* Stop the horn ([abc1234]({link}))\n\n## Contributors\n\n* @keeper\n"
+        await office.publish("Horn", markdown=markdown)
+        office.wait()
+        [told] = await office.mails()
+        for part in (told.text, told.html):
+            assert "Stop the horn" in part
+            assert "abc1234" not in part
+            assert "@keeper" not in part
+
+
 async def test_hostile_words_stay_words_in_a_mail() -> None:
     async with Office.opened() as office:
         await publish(office.reader.acme, title=f"Lamps {HOSTILE}"[:90])
