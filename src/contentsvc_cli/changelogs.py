@@ -250,7 +250,7 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
         if field in given:
             given[field] = tuple(filter(None, given[field]))
     if "header_links" in given:
-        given["header_links"] = tuple(link for link in given["header_links"] if any(link))
+        given["header_links"] = tuple(link for link in given["header_links"] if link != ("", ""))
     return given
 
 

@@ -10,6 +10,9 @@ from contentsvc_core.content.brand import BrandIdentity
 _ENDPOINT_PATHS: Final = tuple(
     f"/v1/webhook-endpoints/{{endpointId}}{operation}" for operation in ("", "/rotate-secret", "/test")
 )
+_CHANGELOG_PATHS: Final = tuple(
+    f"/v1/changelogs/{{changelogId}}{operation}" for operation in ("", "/exposure", "/images/{kind}")
+)
 
 
 async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
@@ -49,6 +52,7 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
     endpoint = await _made(
         caller, "/v1/webhook-endpoints", {"url": "https://acme.example/hook", "eventTypes": ["post.published"]}
     )
+    changelog = await _made(caller, "/v1/changelogs", {"slug": f"{caller.organization.slug}-lens", "title": "Lens"})
     # So that nothing that is written from now on is of the same moment.
     world.clock.advance(timedelta(seconds=1))
     post = (await caller("GET", "/v1/posts?status=draft,published")).json()["posts"][0]
@@ -63,6 +67,7 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
         "/v1/event-triggers/{triggerId}": trigger["eventTrigger"]["id"],
         "/v1/webhook-logs/{logId}/replay": entry["id"],
         "/v1/context/{customId}": f"codehost:{caller.repository_id}:d-1",
+        **dict.fromkeys(_CHANGELOG_PATHS, str(changelog["changelog"]["id"])),
         **dict.fromkeys(_ENDPOINT_PATHS, str(endpoint["webhookEndpoint"]["id"])),
     }
 

@@ -55,7 +55,7 @@ async def test_changelogs_are_created_changed_and_deleted(acme: Caller) -> None:
     answer = await acme("POST", "/v1/changelogs", given)
     assert answer.status_code == 201, answer.text
     made = answer.json()["changelog"]
-    expected = given | {"scopes": ["beam"], "accent": "#0b6b63", "images": {}}
+    expected: dict[str, Any] = given | {"scopes": ["beam"], "accent": "#0b6b63", "images": {}}
     assert made == expected | {"id": made["id"], "url": "http://127.0.0.1:8000/changelog/lens"}
     assert (await acme.world.send("GET", "/changelog/lens")).status_code == 200
 

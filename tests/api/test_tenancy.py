@@ -23,6 +23,7 @@ BODIES: dict[str, Any] = {
     "/v1/schedules/{scheduleId}": {"enabled": False},
     "/v1/event-triggers/{triggerId}": {"enabled": False},
     "/v1/webhook-endpoints/{endpointId}": {"enabled": False},
+    "/v1/changelogs/{changelogId}": {"title": "Mine now"},
 }
 
 
@@ -46,11 +47,11 @@ async def _rows(database: Database, organization_id: str) -> dict[str, list[tupl
             table.name: [
                 tuple(row)
                 for row in connection.execute(
-                    select(table).where(table.c.organization_id == organization_id).order_by(*table.primary_key.columns)
+                    select(table).where(owner == organization_id).order_by(*table.primary_key.columns)
                 )
             ]
             for table in metadata.sorted_tables
-            if "organization_id" in table.c
+            if (owner := table.c.get("owner_id", table.c.get("organization_id"))) is not None
         }
 
     return await database.read(read)
@@ -64,7 +65,16 @@ async def test_whatever_is_anothers_is_not_found_and_stays_as_it_is(world: ApiWo
     before = await _rows(database, other.organization.id)
     assert all(
         before[name]
-        for name in ("posts", "schedules", "triggers", "jobs", "integrations", "brand_identities", "webhook_endpoints")
+        for name in (
+            "posts",
+            "schedules",
+            "triggers",
+            "jobs",
+            "integrations",
+            "brand_identities",
+            "webhook_endpoints",
+            "public_changelogs",
+        )
     )
 
     tried: list[str] = []
