@@ -248,7 +248,7 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
         given["content_types"] = tuple(ContentType(kind) for kind in given["content_types"])
     for field in ("repositories", "scopes"):
         if field in given:
-            given[field] = tuple(filter(None, given[field]))
+            given[field] = tuple(name for name in given[field] if name)
     if "header_links" in given:
         given["header_links"] = tuple(link for link in given["header_links"] if link != ("", ""))
     return given
