@@ -15,7 +15,9 @@ _PAGES: Final = {
     "home": "",
     "month": r"/changelog/acme/\d{4}-\d\d$",
     "releases": "/releases",
-    "post": r"/changelog/acme/posts/post_\S+$",
+    "post": r"/changelog/acme/(?:releases|\d{4}/\d\d)/\S+$",
+    "label": "?label=fixed",
+    "search": "?q=beam",
     "embed": "/embed",
     "missing": "/posts/post_unknown",
 }
@@ -36,7 +38,7 @@ def test_every_page_is_for_everybody(window: tuple[Looking, str]) -> None:
     for page, where in _PAGES.items():
         looking.page.goto(_HOME if "\\" in where else f"{_HOME}{where}")
         if "\\" in where:
-            links = [link.get_attribute("href") or "" for link in looking.page.locator("main a").all()]
+            links = [link.get_attribute("href") or "" for link in looking.page.locator("a").all()]
             looking.page.goto(next(link for link in links if re.search(where, link)))
         expect(looking.page.locator("h1")).to_have_count(1)
         looking.shot(f"changelog-{page}-{name}")
