@@ -6,10 +6,12 @@ from enum import Enum
 from html import unescape
 from typing import Final
 
+from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.labels import section_of_labels
+from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.public.releases import repositories_in
+from contentsvc_core.content.public.releases import repositories_in, tags_of
 from contentsvc_core.content.sections import Section
 from contentsvc_core.text import one_line
 
@@ -39,16 +41,24 @@ _LABELS: Final = {
 }
 #: By a heading in lower case, in each language of the writers, and as people write it.
 _HEADINGS: Final = {
-    **{heading.casefold(): section for book in PHRASEBOOKS.values() for section, heading in book.headings.items()},
+    **{
+        heading.casefold(): section
+        for book in PHRASEBOOKS.values()
+        for section, heading in (
+            *book.headings.items(),
+            *book.themes.items(),
+            *((Section.ADDED, book.new.of(tone)) for tone in ToneProfile),
+            *((Section.FIXED, book.fixes.of(tone)) for tone in ToneProfile),
+        )
+    },
     "new": Section.ADDED,
     "improved": Section.CHANGED,
     "breaking": Section.BREAKING,
 }
-_HEADING: Final = re.compile(r"<h([1-6])>([^<]{1,80})</h\1>")
-#: ``**scope:**`` at the beginning of an entry, as the writer prints it.
-_SCOPE: Final = re.compile(r"<li>\s*(?:<p>)?<strong>([^<]{1,60}):</strong>")
-#: ``package@1.2.0``, ``package/v1.2.0`` and ``package-v1.2.0``.
-_PACKAGE: Final = re.compile(r"(@?[\w./-]*?[A-Za-z][\w.-]*?)(?:@|/v?|-v?)(?=[0-9])")
+#: A heading, without the emoji that it may begin with.
+HEADING: Final = re.compile(r"<h([1-6])>(?:[^\w<]{1,3} )?([^<]{1,80})</h\1>")
+#: ``**scope:**`` at the beginning of an entry, and ``**scope**`` above the entries of one, as the writer prints them.
+_SCOPE: Final = re.compile(r"<li>\s*(?:<p>)?<strong>([^<]{1,60}?)(?::</strong>|</strong>\s*(?:</p>\s*)?<ul>)")
 #: The size of a post's facets, in bytes: a database holds them in an index, whose rows have about 2,700 at most.
 _ROOM: Final = 1_000
 #: In place of the repositories that did not fit: a changelog of chosen repositories does not show the post.
@@ -57,7 +67,7 @@ _MORE_REPOSITORIES: Final = "repository:*"
 
 def labels_of(post: Post) -> tuple[Label, ...]:
     """Return the labels of a post, by the headings of its sections."""
-    found = {label for heading in _HEADING.findall(post.content) if (label := _label(unescape(heading[1])))}
+    found = {label for heading in HEADING.findall(post.content) if (label := _label(unescape(heading[1])))}
     return tuple(label for label in Label if label in found)
 
 
@@ -68,9 +78,8 @@ def _label(heading: str) -> Label | None:
 
 
 def scopes_of(post: Post) -> tuple[str, ...]:
-    """Return the scopes of a post's entries, and the package that the tag of its release names."""
-    package = _PACKAGE.match(post.release_tag or "")
-    named = [package[1]] if package else []
+    """Return the scopes of a post's entries, and the packages that the tags of its releases name."""
+    named = [package.package for package in map(package_tag, tags_of(post)) if package is not None]
     return tuple(dict.fromkeys(folded(unescape(name)) for name in (*named, *_SCOPE.findall(post.content))))
 
 

@@ -9,10 +9,9 @@ from typing import Final
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.phrases import PHRASEBOOKS
+from contentsvc_core.content.public.facets import HEADING
 from contentsvc_core.content.sections import Section
 
-#: A heading, without the emoji that it may begin with.
-_HEADING: Final = re.compile(r"<h([1-6])>(?:[^\w<]{1,3} )?([^<]{1,80})</h\1>")
 #: ``(6662648, abc1234)`` behind an entry, with links or without.
 _HASH: Final = r"(?:<a [^>]*>[0-9a-f]{7,64}</a>|[0-9a-f]{7,40})"
 _HASHES: Final = re.compile(rf" \({_HASH}(?:, {_HASH})*(?:,? [^()<]{{1,40}})?\)")
@@ -43,7 +42,7 @@ def trimmed(content: str) -> str:
 
 
 def _without_sections(content: str) -> str:
-    headings = list(_HEADING.finditer(content))
+    headings = list(HEADING.finditer(content))
     kept: list[str] = []
     at = 0
     for number, heading in enumerate(headings):

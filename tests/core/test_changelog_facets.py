@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.core.test_public_changelog import OFF, POST
 
 from contentsvc_adapters.markup import SafeMarkdown
+from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changes import changed_changelog
@@ -96,6 +97,9 @@ def test_labels_follow_from_the_sections() -> None:
     assert labels_of(written("## Bug fixes\n\n- x\n\n### New features\n\n- y")) == (Label.NEW, Label.FIXED)
     for book in PHRASEBOOKS.values():
         assert labels_of(written(f"## {book.headings[Section.FIXED]}\n\n- x")) == (Label.FIXED,)
+        for tone in ToneProfile:
+            assert labels_of(written(f"## 🐛 {book.fixes.of(tone)}\n\n- x")) == (Label.FIXED,)
+            assert labels_of(written(f"## {book.new.of(tone)}\n\n- x")) == (Label.NEW,)
 
 
 def test_a_post_is_found_by_its_repositories_scopes_and_package() -> None:
@@ -112,6 +116,10 @@ def test_a_post_is_found_by_its_repositories_scopes_and_package() -> None:
     )
     packages = {"v1.2.0": (), "1.2": (), "@acme/a@1.0": ("@acme/a",), "b/v2.0": ("b",), "c-d-v1": ("c-d",)}
     assert {tag: scopes_of(written("", release_tag=tag)) for tag in packages} == packages
+    # Several packages in one post, and entries below the name of their scope.
+    tags = {"releaseTags": ["lens@1.2.0", "Beam@2.0.0"]}
+    assert scopes_of(written("", release_tag="lens@1.2.0", source_metadata=tags)) == ("lens", "beam")
+    assert scopes_of(written("## Fixed\n\n- **API**\n  - B\n  - C\n- **D** and E")) == ("api",)
 
 
 @given(st.lists(st.text(min_size=1), max_size=99), st.text(max_size=9))
@@ -263,11 +271,17 @@ Ines Kaya, @maralind
 """
 
 
+@pytest.mark.parametrize("tone", ToneProfile)
 @pytest.mark.parametrize("book", PHRASEBOOKS.values(), ids=PHRASEBOOKS)
-def test_public_pages_leave_out_what_only_the_team_reads(book: Any) -> None:
-    also = book.also_upkeep.format(counts=book.count(2, book.kinds[Section.INTERNAL]))
+def test_public_pages_leave_out_what_only_the_team_reads(book: Any, tone: ToneProfile) -> None:
+    also = book.also_upkeep.of(tone).format(counts=book.count(2, book.kinds[Section.INTERNAL]))
+    internal = book.headings[Section.INTERNAL]
     content = SafeMarkdown().html(
-        _INTERNAL.format(internal=book.headings[Section.INTERNAL], also=also, contributors=book.contributors)
+        _INTERNAL.format(
+            internal=internal if tone is ToneProfile.FORMAL else f"🔨 {internal}",
+            also=also,
+            contributors=book.contributors,
+        )
     )
 
     kept = trimmed(content)
