@@ -7,7 +7,7 @@ import feedparser
 import pytest
 from attrs import evolve
 from tests.changelog.reader import HOME, Reader, publish, write
-from tests.core.test_changelog_site import png
+from tests.core.test_changelog_facets import png
 from tests.dashboard.browsing import Seen
 
 from contentsvc_core.content.public.changelogs import PublicChangelog

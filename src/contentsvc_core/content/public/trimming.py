@@ -22,8 +22,11 @@ _LEFT_OUT: Final = frozenset(
     name.casefold() for book in _BOOKS for name in (book.contributors, book.headings[Section.INTERNAL])
 )
 _UPKEEP: Final = (Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL)
+#: A sanitizer writes a no-break space as a reference.
 _ALSO: Final = "|".join(
-    re.escape(book.also_upkeep.of(tone).partition("{")[0].strip()) for book in _BOOKS for tone in ToneProfile
+    re.escape(book.also_upkeep.of(tone).partition("{")[0].strip()).replace("\N{NO-BREAK SPACE}", "&nbsp;")
+    for book in _BOOKS
+    for tone in ToneProfile
 )
 _COUNTED: Final = "|".join(
     re.escape(words.replace("{n}", "").strip())
