@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.api.world import ApiWorld, Caller
-from tests.core.test_changelog_site import png
+from tests.core.test_changelog_facets import png
 
 from contentsvc_core import Scope
 

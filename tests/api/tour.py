@@ -8,6 +8,7 @@ import httpx
 from attrs import frozen
 from tests.api.furnished import furnish
 from tests.api.world import JSON, ApiWorld, Caller
+from tests.core.test_changelog_facets import png
 
 from contentsvc_core import Scope
 from contentsvc_core.ports.brands import NotRead, Page
@@ -282,6 +283,29 @@ async def _ours(tourist: _Tourist, known: Mapping[str, str]) -> None:
     await ask("GET /v1/context", 200, query="?q=lamp")
     await ask("GET /v1/context/{customId}", 200, ids={"customId": known["/v1/context/{customId}"]})
     await ask("GET /v1/event-triggers", 200)
+    await _changelogs(tourist)
+
+
+async def _changelogs(tourist: _Tourist) -> None:
+    ask, one = tourist.ask, "/v1/changelogs/{changelogId}"
+    made = await ask("POST /v1/changelogs", 201, {"slug": "lens", "title": "Lens"})
+    lens = {"changelogId": made["changelog"]["id"]}
+    picture = lens | {"kind": "logo"}
+    await ask("GET /v1/changelogs", 200)
+    await ask(f"GET {one}", 200, ids=lens)
+    await ask(f"GET {one}/exposure", 200, ids=lens)
+    await ask(
+        f"PATCH {one}",
+        200,
+        {"accent": "#0b6b63", "headerLinks": [{"label": "L", "url": "https://l.example"}]},
+        ids=lens,
+    )
+    await ask(f"PATCH {one}", 400, {}, ids=lens)
+    await ask(
+        f"PUT {one}/images/{{kind}}", 200, ids=picture, content=png(64, 32), headers={"Content-Type": "image/png"}
+    )
+    await ask(f"DELETE {one}/images/{{kind}}", 200, ids=picture)
+    await ask(f"DELETE {one}", 200, ids=lens)
 
 
 def _kinds(id_: str) -> tuple[tuple[str, str], ...]:

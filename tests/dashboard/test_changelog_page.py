@@ -2,7 +2,7 @@
 
 import pytest
 from tests.api.world import Caller
-from tests.core.test_changelog_site import png
+from tests.core.test_changelog_facets import png
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.contents import beside, posted, stranger
 

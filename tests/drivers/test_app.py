@@ -271,6 +271,8 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
         *("/v1/brand-identities/generate", "/v1/brand-identities/generate/{jobId}"),
         *("/v1/integrations", "/v1/integrations/codehost", "/v1/integrations/github"),
         *("/v1/integrations/{integrationId}", "/v1/house-style"),
+        *("/v1/changelogs", "/v1/changelogs/{changelogId}", "/v1/changelogs/{changelogId}/exposure"),
+        "/v1/changelogs/{changelogId}/images/{kind}",
         *("/v1/schedules", "/v1/schedules/{scheduleId}"),
         *("/v1/event-triggers", "/v1/event-triggers/{triggerId}"),
         *("/v1/webhook-logs", "/v1/webhook-logs/{logId}/replay"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.core.test_changelog_site import png
+from tests.core.test_changelog_facets import png
 
 from contentsvc_cli.main import main
 
