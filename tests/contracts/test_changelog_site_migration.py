@@ -1,4 +1,4 @@
-"""Revision 0017: the changelog of an organization is its first one, and nodes of the version before go on."""
+"""Revision 0014: the changelog of an organization is its first one, and nodes of the version before go on."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Revision 0018: subscribers of a changelog that was there before, and nodes of the version before at work."""
+"""Revision 0015: subscribers of a changelog that was there before, and nodes of the version before at work."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ async def test_a_changelog_of_the_version_before_gets_subscribers(kind: str, tmp
         connection.execute(text(_ORGANIZATION))
         connection.execute(text(_CHANGELOG), {"id": first_id("org_1"), "is_public": True})
 
-    async with database_at("0017", kind, tmp_path) as older:
+    async with database_at("0014", kind, tmp_path) as older:
         await older.write(fill)
         await upgrade(older)
         stores = sql_stores(older, RotatingSealer())
