@@ -27,6 +27,8 @@ _SHORTER: Final = (
     (re.compile(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)", re.IGNORECASE), ""),
     (re.compile(r"\ASupport(?:s|ed)? (?!for )(?=\S)", re.IGNORECASE), "support for "),
 )
+#: What an item of notes begins with and a title need not say: whatever a release names first is new in it.
+_NEWS: Final = re.compile(r"\A(?:new|added|features?|improve(?:d|ments?)|changed?): (?=\S)", re.IGNORECASE)
 _RELEASES_NAMED: Final = 3
 _PACKAGES_NAMED: Final = 3
 #: In characters: all tags that are named; less room than this is none for a change.
@@ -137,12 +139,13 @@ def items_title(items: Sequence[str], named: str, phrases: Phrasebook) -> str:
     """Return the first items of notes that fit behind what is named; ``""``: none does."""
     room = TITLE_LIMIT - len(named) - 2
     leads: list[str] = []
-    for item in map(plain, items):
+    told = [_NEWS.sub("", plain(item), count=1) for item in items]
+    for item in told:
         if len(item) <= min(room, _LEAD_LIMIT) and len(leads) < _LEADS:
             leads.append(_begun_small(item))
             room -= len(item) + 2
     if not leads and items:
-        leads = [_begun_small(cut_at_word(plain(items[0]), room))] if room > _LEAST_ROOM else []
+        leads = [_begun_small(cut_at_word(told[0], room))] if room > _LEAST_ROOM else []
     return plain_title(f"{named}: ", ", ".join(leads), "", phrases) if leads else ""
 
 
