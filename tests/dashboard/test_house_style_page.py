@@ -51,6 +51,7 @@ async def test_it_is_set_with_a_form_that_shows_what_is_set(acme: Caller, browsi
             "hideReleaseChores": "no",
             "foldUpkeep": "no",
             "upkeepPosts": "write",
+            "notes": "fill",
             "emoji": "yes",
             "foldSections": ["performance", "other"],
             "commitHashes": "no",

@@ -41,7 +41,7 @@ def test_it_is_set_by_options_shown_and_reset() -> None:
         *("--audience", "team", "--heading", "breaking=Take care", "--heading", "added=🚀 New"),
         *("--hide", "docs", "--hide", "api", "--hide-path", "vendor/*", "--hide-path", "*.lock"),
         *("--hide-author", "Kettle", "--no-hide-release-chores", "--no-fold-upkeep"),
-        *("--upkeep-posts", "write", "--emoji"),
+        *("--upkeep-posts", "write", "--notes", "fill", "--emoji"),
         *("--fold-section", "performance", "--fold-section", "other", "--no-commit-hashes", "--no-links"),
         *("--no-details", "--no-contributors", "--bot", "kettle-bot", "--longest-post", "5000"),
     )

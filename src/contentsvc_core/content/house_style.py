@@ -132,6 +132,12 @@ STYLE_FIELDS: Final = (
         Choice(("skip", "write")),
         "Whether pushes that consist of documentation, dependencies and internal changes have a changelog.",
     ),
+    StyleField(
+        "notes",
+        "notes",
+        Choice(("only", "fill")),
+        "Whether the notes of a release are its whole changelog, or the changes that they leave out follow.",
+    ),
     StyleField("foldSections", "folded", Sections(), "More sections to count in the closing line."),
     StyleField("emoji", "emoji", Switch(), "Begin the headings of sections with an emoji."),
     StyleField("commitHashes", "commit_hashes", Switch(), "Show the commits of each entry."),

@@ -19,6 +19,7 @@ _LABELS: Final = {
     "hideReleaseChores": "Leave out release chores",
     "foldUpkeep": "Fold upkeep into one line",
     "upkeepPosts": "Posts about upkeep alone",
+    "notes": "Release notes",
     "foldSections": "More sections to fold",
     "emoji": "Emoji in headings",
     "commitHashes": "Commit hashes",
@@ -30,12 +31,19 @@ _LABELS: Final = {
 }
 #: The groups of a form and their fields.
 _GROUPS: Final = (
-    ("What is shown", ("audience", "commitHashes", "links", "details", "contributors", "emoji")),
+    ("What is shown", ("audience", "notes", "commitHashes", "links", "details", "contributors", "emoji")),
     ("What is folded", ("foldUpkeep", "hideReleaseChores", "upkeepPosts", "foldSections")),
     ("What is left out", ("hide", "hidePaths", "hideAuthors", "bots")),
     ("Headings and length", ("longestPost", "headings")),
 )
-_CHOICES: Final = {"public": "everybody", "team": "the team", "skip": "are not written", "write": "are written"}
+_CHOICES: Final = {
+    "public": "everybody",
+    "team": "the team",
+    "skip": "are not written",
+    "write": "are written",
+    "only": "stand alone",
+    "fill": "are followed by what they leave out",
+}
 #: Digits of a number in the form: more are no length of a post.
 _DIGITS: Final = 9
 _SWITCH: Final = {True: "yes", False: "no"}

@@ -55,6 +55,7 @@ class HouseStyleBody(TypedDict, total=False):
     hideReleaseChores: bool
     foldUpkeep: bool
     upkeepPosts: Literal["skip", "write"]
+    notes: Literal["only", "fill"]
     foldSections: list[_Foldable]
     emoji: bool
     commitHashes: bool

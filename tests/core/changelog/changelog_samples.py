@@ -7,6 +7,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from contentsvc_core.content.changelog import ChangelogOptions, write_changelog
+from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS
 from contentsvc_core.content.writing import Brief, Chapter, Draft
 from contentsvc_core.webhooks.events import Author, Commit, Event, Push, Release
 
@@ -85,9 +86,11 @@ def draft_of(*messages: Commit | str) -> Draft:
     return draft
 
 
-def announced(of: Release, *pushes: Push, previous_tag: str | None = None) -> Draft:
+def announced(
+    of: Release, *pushes: Push, previous_tag: str | None = None, options: ChangelogOptions = DEFAULT_OPTIONS
+) -> Draft:
     brief = Brief(chapters=[Chapter(repository="acme/kettle", events=pushes)], release=of, previous_tag=previous_tag)
-    draft = write_changelog(brief)
+    draft = write_changelog(brief, options)
     assert draft is not None
     return draft
 

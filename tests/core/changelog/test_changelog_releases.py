@@ -17,6 +17,8 @@ from changelog_samples import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contentsvc_core.content.changelog import ChangelogOptions
+
 NOTES = "## Highlights\n\n- It **rings**. See [the manual](https://docs.example/bell).\n\n```\ncode\n```"
 
 
@@ -214,3 +216,38 @@ def test_any_notes_leave_the_compare_link_a_link(body: str, cut: int) -> None:
         assert draft.markdown.endswith("\n")
         hrefs = [token.attrs["href"] for token in tokens(draft.markdown) if token.type == "link_open"]
         assert hrefs[-1:] == [f"{HOST}/compare/v1.1.0...v1.2.0"]
+
+
+LISTED = (
+    "## Highlights\n\n- The lid closes by itself ([#1](https://codehost.example/acme/kettle/pull/1))\n"
+    "- Boils milk without burning the pot\n- Ring at noon (abc1234)\n"
+)
+
+
+def test_notes_are_the_whole_changelog_of_a_release_unless_more_is_asked_for() -> None:
+    pushes = push(
+        *("feat: close the lid (#1)", "feat: boil milk without burning a pot"),
+        commit("feat: ring at noon", sha="abc1234" + "0" * 33),
+        *("fix: stop the drip (#2)", "feat!: report kelvin", "docs: spell kettle"),
+    )
+
+    alone = announced(release("v2.0", body=LISTED), pushes)
+    filled = announced(
+        release("v2.0", body=LISTED), pushes, options=ChangelogOptions(notes="fill", commit_hashes=False)
+    )
+
+    assert alone.markdown.startswith(LISTED.strip())
+    assert "Also in this release" not in alone.markdown
+    assert filled.title == alone.title
+    assert filled.markdown.startswith(LISTED.strip())
+    more = filled.markdown.partition("## Also in this release\n\n")[2]
+    assert more.startswith("### Breaking changes\n\n- Report kelvin\n\n### Fixed\n\n- Stop the drip ([#2]")
+    assert all(told not in more for told in ("lid", "milk", "noon", "spell"))
+
+
+def test_nothing_follows_notes_that_leave_nothing_out() -> None:
+    filled = announced(
+        release("v2.0", body=LISTED), push("feat: close the lid (#1)"), options=ChangelogOptions(notes="fill")
+    )
+
+    assert "Also in this release" not in filled.markdown

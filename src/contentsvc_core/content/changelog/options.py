@@ -36,6 +36,8 @@ class ChangelogOptions:
     fold_upkeep: bool = True
     #: ``write`` or ``skip``: whether upkeep alone makes a changelog. A release always makes one.
     upkeep_posts: Literal["skip", "write"] = "skip"
+    #: ``only`` or ``fill``: whether a release's notes are its whole changelog, or the changes they leave out follow.
+    notes: Literal["only", "fill"] = "only"
     #: Whether commits that only make a release (version bumps, updates of a changelog file) stay out.
     hide_release_chores: bool = True
     #: Headings instead of those of the language.

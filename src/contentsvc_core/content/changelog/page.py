@@ -86,6 +86,13 @@ class Page:
             self._sections(part.changes, part.base, mark)
         self._add(folded(part.changes, part.commits_page, self._voice))
 
+    def add(self, heading: str, changes: Sequence[Change], base: str | None) -> None:
+        """Add changes by section, below a heading of their own."""
+        if self._add([f"## {heading}"]):
+            self._sections(changes, base, "###")
+        else:
+            self._left_out += _shown(changes)
+
     def markdown(self) -> str:
         """Give the whole text."""
         phrases = self._voice.phrases

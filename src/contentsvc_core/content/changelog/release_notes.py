@@ -1,8 +1,10 @@
 """The release notes that an author wrote, made ready to be shown: still the author's Markdown."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
+from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.wording import mask_addresses, masked_line
 from contentsvc_core.text import storable
 
@@ -36,6 +38,14 @@ _FOLLOWS: Final = re.compile(
 )
 #: In characters: the notes of one package among several.
 _PACKAGE_LIMIT: Final = 4_000
+#: References in notes: `#12`, `!12`, `…/pull/12`, `…/issues/12`; and hashes of commits.
+_NUMBER: Final = re.compile(r"(?:[#!]|/(?:pull|pulls|issues|merge_requests)/)(\d{1,10})\b")
+_COMMIT: Final = re.compile(r"\b[0-9a-fA-F]{7,40}\b")
+_HASH: Final = 7
+#: Words that tell: short ones stand in every line.
+_WORD: Final = re.compile(r"[^\W_]{3,40}")
+#: The share of a change's words that a line of notes about that change has: authors reword.
+_MOST_WORDS: Final = 0.6
 _BLANK_LINE: Final = re.compile(r"^[ \t]+$", re.MULTILINE)
 
 
@@ -72,6 +82,26 @@ def first_items(notes: str) -> list[str]:
         if len(found) == _ITEMS:
             break
     return found
+
+
+def untold(notes: str, changes: Iterable[Change]) -> list[Change]:
+    """Return the changes that notes leave out: without their numbers, their commits and most of their words.
+
+    Notes name a change by a pull request, an issue or a hash, or a line of them has most of its words.
+    """
+    numbers = set(_NUMBER.findall(notes))
+    hashes = {found[:_HASH].casefold() for found in _COMMIT.findall(notes)}
+    lines = [set(_WORD.findall(line.casefold())) for line in notes.split("\n")[:_LINES_READ]]
+
+    def is_told(change: Change) -> bool:
+        if not numbers.isdisjoint(change.numbers):
+            return True
+        if any(commit.id[:_HASH].casefold() in hashes for commit in change.commits):
+            return True
+        words = set(_WORD.findall(change.text.casefold()))
+        return any(len(words & line) >= _MOST_WORDS * len(words) for line in lines) if words else True
+
+    return [change for change in changes if change.shown and not is_told(change)]
 
 
 def package_notes(body: str | None) -> str:

@@ -15,7 +15,7 @@ from contentsvc_core.content.changelog.markdown import inline, link
 from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, MARKDOWN_LIMIT, ChangelogOptions
 from contentsvc_core.content.changelog.page import Page
 from contentsvc_core.content.changelog.people import contributors
-from contentsvc_core.content.changelog.release_notes import clean, first_items
+from contentsvc_core.content.changelog.release_notes import clean, first_items, untold
 from contentsvc_core.content.changelog.releases import compare_links, cut_notes, without_notes
 from contentsvc_core.content.changelog.report import Part, in_order, report_of
 from contentsvc_core.content.changelog.select import Change
@@ -87,9 +87,15 @@ def _announcement(brief: Brief, release: Release, part: Part, options: Changelog
     notes, cut = clean(release.body or "", options.longest - _NOTES_ROOM)
     if notes:
         blocks = [*opening, notes, *([cut_notes(release, phrases)] if cut else [])]
-        if part.base is None or f"{part.base}/compare/".casefold() not in notes.casefold():
-            blocks += compare
-        return Draft(title=notes_title(release, part.repository, first_items(notes), phrases), markdown=joined(blocks))
+        if part.base is not None and f"{part.base}/compare/".casefold() in notes.casefold():
+            compare = []
+        title = notes_title(release, part.repository, first_items(notes), phrases)
+        more = untold(notes, part.changes) if options.notes == "fill" else []
+        if not more:
+            return Draft(title=title, markdown=joined([*blocks, *compare]))
+        page = Page(voice, options, blocks, compare)
+        page.add(phrases.also_in_release, more, part.base)
+        return Draft(title=title, markdown=page.markdown())
     title = release_title(release, part.repository, phrases, part.changes)
     if not part.changes:
         busy = any(stage.busy for stage in part.stages)

@@ -102,6 +102,8 @@ class Phrasebook:
     #: they have in common, and the line of those that have nothing to tell.
     more_packages: Count
     across_packages: str
+    #: The heading of changes that the notes of a release leave out.
+    also_in_release: str
     also_released: str
     earlier_releases: str
     #: What was too much to be read.
