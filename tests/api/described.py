@@ -92,8 +92,7 @@ def try_operation(
         on_call()
         if operation.path in ids:
             # Once more on a thing that is there: an id that was made up leads no further than to 404.
-            (name,) = case.path_parameters
-            case.path_parameters[name] = ids[operation.path]
+            case.path_parameters[operation.path.partition("{")[2].partition("}")[0]] = ids[operation.path]
             _call(case)
             on_call()
 

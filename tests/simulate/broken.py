@@ -100,11 +100,11 @@ def _completing_what_is_anothers(state: State) -> MemoryStores:
     stores = memory_stores(RotatingSealer(), state)
     complete = stores.ledger.complete
 
-    async def completed(run: WorkflowRun, post: Post, *, once: str | None, pushes: Collection[str] = ()) -> Completion:
+    async def completed(run: WorkflowRun, post: Post, **more: Any) -> Completion:
         stored = state.runs[run.id]
         if stored.status in {RunStatus.RUNNING, RunStatus.COMPLETED}:
             state.runs[run.id] = evolve(stored, status=RunStatus.RUNNING, takes=run.takes)
-        return await complete(run, post, once=once, pushes=pushes)
+        return await complete(run, post, **more)
 
     return _with(stores, stores.ledger, complete=completed)
 
@@ -113,9 +113,11 @@ def _reporting_twice(state: State) -> MemoryStores:
     stores = memory_stores(RotatingSealer(), state)
     complete = stores.ledger.complete
 
-    async def completed(run: WorkflowRun, post: Post, *, once: str | None, pushes: Collection[str] = ()) -> Completion:
-        del once
-        return await complete(run, post, once=None, pushes=pushes)
+    async def completed(
+        run: WorkflowRun, post: Post, *, once: str | None, also: Collection[str] = (), **more: Any
+    ) -> Completion:
+        del once, also
+        return await complete(run, post, once=None, **more)
 
     return _with(stores, stores.ledger, complete=completed)
 
