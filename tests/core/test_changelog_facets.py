@@ -93,6 +93,9 @@ def test_labels_follow_from_the_sections() -> None:
     assert labels_of(post) == (Label.BREAKING, Label.SECURITY, Label.NEW, Label.IMPROVED, Label.FIXED)
     assert labels_of(written("Fixed: a lamp\n\n- Added a door")) == ()
     assert labels_of(written("## Dependencies\n\n- x\n\n## Removed\n\n- y")) == ()
+    notes = written("- **New:** a lens\n- **Changed:** angles\n- **Security:** tokens\n- **beam:** brighter")
+    assert labels_of(notes) == (Label.SECURITY, Label.NEW, Label.IMPROVED)
+    assert scopes_of(notes) == ("beam",)
     # As people write them.
     assert labels_of(written("## Bug fixes\n\n- x\n\n### New features\n\n- y")) == (Label.NEW, Label.FIXED)
     for book in PHRASEBOOKS.values():

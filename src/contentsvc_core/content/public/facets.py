@@ -66,8 +66,9 @@ _MORE_REPOSITORIES: Final = "repository:*"
 
 
 def labels_of(post: Post) -> tuple[Label, ...]:
-    """Return the labels of a post, by the headings of its sections."""
-    found = {label for heading in HEADING.findall(post.content) if (label := _label(unescape(heading[1])))}
+    """Return the labels of a post, by its headings and by entries that begin with one: ``**New:** …``."""
+    names = (*(heading[1] for heading in HEADING.findall(post.content)), *_SCOPE.findall(post.content))
+    found = {label for name in names if (label := _label(unescape(name)))}
     return tuple(label for label in Label if label in found)
 
 
@@ -80,7 +81,8 @@ def _label(heading: str) -> Label | None:
 def scopes_of(post: Post) -> tuple[str, ...]:
     """Return the scopes of a post's entries, and the packages that the tags of its releases name."""
     named = [package.package for package in map(package_tag, tags_of(post)) if package is not None]
-    return tuple(dict.fromkeys(folded(unescape(name)) for name in (*named, *_SCOPE.findall(post.content))))
+    scopes = (name for name in map(unescape, _SCOPE.findall(post.content)) if _label(name) is None)
+    return tuple(dict.fromkeys(map(folded, (*named, *scopes))))
 
 
 def facets_of(post: Post) -> tuple[str, ...]:
