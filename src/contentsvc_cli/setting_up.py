@@ -81,7 +81,7 @@ class Done:
     created_at_host: bool
     changelog_url: str
     is_public: bool
-    #: Published posts that would have become public, where nobody was asked.
+    #: The number of published posts that would become public; the command has not asked about them.
     unexposed: int
     #: How many deliveries of the checkout were received.
     received: int
@@ -250,5 +250,5 @@ async def _key(
 
 
 def suggested_start(tags: Sequence[object], *, is_checkout: bool) -> Start:
-    """Return what starts posts where nobody says: releases, or pushes in a checkout that has no releases."""
+    """Return the default event of the trigger: releases, or pushes for a checkout without releases."""
     return Start.PUSHES if is_checkout and not tags else Start.RELEASES

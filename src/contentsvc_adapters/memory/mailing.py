@@ -28,7 +28,7 @@ from contentsvc_core.ports import SecretSealer
 
 
 def announce(state: State, occurrences: Iterable[Occurrence]) -> None:
-    """Announce the posts that are published in this step, where somebody has subscribed."""
+    """Store an announcement of each post that this step publishes and that has subscribers."""
     owners = {each.organization_id for each in state.subscribers.values() if each.status is SubscriberStatus.CONFIRMED}
     for each in occurrences:
         if each.type is EventType.POST_PUBLISHED and each.organization_id in owners:

@@ -173,7 +173,7 @@ class State:
         return of_organization(self.changelogs.values(), organization_id, newest_first=False)
 
     def address(self, post_id: str) -> None:
-        """Give a post that was published the first of its paths that no other post has or had."""
+        """Set the path of a published post: the first candidate that no other post has or had."""
         post = self.posts[post_id]
         if post.published_at is None:
             return

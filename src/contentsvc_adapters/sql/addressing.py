@@ -24,7 +24,7 @@ _SETTING: Final = update(posts).where(posts.c.id == bindparam("post"))
 
 
 def address(connection: Connection, dialect: Dialect, published: Sequence[Post]) -> None:
-    """Give posts their paths and their facets; each gets the first of its paths that no other post has or had."""
+    """Set the path and the facets of posts. A path is the first candidate that no other post has or had."""
     # Last in its transaction: who waits here holds nothing that the holder of the lock waits for.
     for owner in sorted({post.organization_id for post in published}):
         dialect.hold(connection, f"paths/{owner}")

@@ -40,7 +40,7 @@ _OWNERS: Final[Select[*tuple[Any, ...]]] = (
 
 
 def announce(connection: Connection, dialect: Dialect, occurrences: Iterable[Occurrence]) -> None:
-    """Announce the posts that are published in this transaction, where somebody has subscribed."""
+    """Store an announcement of each post that this transaction publishes and that has subscribers."""
     published = [each for each in occurrences if each.type is EventType.POST_PUBLISHED]
     if not published:
         return

@@ -153,7 +153,7 @@ class SqlSubscribers:
 def _confirmation(subscriber: Subscriber, subscriber_id: str) -> dict[str, Any]:
     at = to_ms(subscriber.created_at)
     return {
-        # Of a renewed request another id than that of the mail which somebody may be sending at this moment.
+        # A renewed request has a new id: another process may be sending the mail with the old id at this moment.
         "id": f"confirm/{subscriber.id}",
         "organization_id": subscriber.organization_id,
         "subscriber_id": subscriber_id,

@@ -15,7 +15,7 @@ async def mail(settings: Settings) -> Findings:
     if not settings.smtp_url:
         return []
     # Only this needs it.
-    from contentsvc_http.wiring.mailing import sender  # noqa: PLC0415
+    from contentsvc_http.wiring.mailing import sender  # noqa: PLC0415  # other checks send no mail
 
     server = str(settings.masked()[variable("smtp_url")])
     reason = await sender(settings, timeout_s=_TIMEOUT_S).check()

@@ -104,7 +104,7 @@ class Changelogs(Protocol):
         ...
 
     async def address(self, *, limit: int) -> int:
-        """Give published posts that have none their path, and what they are found by; return the number of posts.
+        """Set the path and the facets of published posts that have no path; return the number of posts.
 
         Posts get both when they are published. This is for posts of older versions.
         """

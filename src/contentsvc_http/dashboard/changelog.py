@@ -1,4 +1,4 @@
-"""The public changelogs: how they are set up, what they show, and whether everybody may read them."""
+"""The public changelogs: their settings, what they show, and the switch that makes one public."""
 
 from collections.abc import Mapping
 from hashlib import sha256

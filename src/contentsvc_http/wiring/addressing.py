@@ -1,4 +1,4 @@
-"""The turns of giving paths to posts that nodes and databases of older versions have published."""
+"""The background turn that sets the paths of posts published by older versions."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ _PAUSE_S: Final = 0.1
 
 @contextlib.asynccontextmanager
 async def addressing(changelogs: Changelogs) -> AsyncGenerator[None]:
-    """Give published posts without a path theirs, now and from time to time."""
+    """Set the path of published posts that have none, at start and once a minute."""
 
     async def look() -> None:
         addressed = _TOGETHER

@@ -110,7 +110,7 @@ MENDS_BREAKING: Final = re.compile(
     r"|document|mention|note|announce|describe|allow|warn|detect|report|test|check)(?:s|es|ed|d|ing)?\b",
     re.IGNORECASE,
 )
-#: What nobody outside has used, or what stands beside the code.
+#: What no user of a release has used, or what stands beside the code.
 UNNOTICED: Final = words_of(
     r"unused", r"unnecessary", r"redundant", r"outdated", r"duplicated?", r"stray", r"stale", r"dead", r"leftovers?",
     r"superfluous", r"spurious", r"internals?", r"internally", r"temporary", r"hard-?coded", r"debug(?:ging)?",

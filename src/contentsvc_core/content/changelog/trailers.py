@@ -24,7 +24,7 @@ _NOTE: Final = re.compile(
 )
 #: What a body may hold that one of the patterns below finds.
 _BREAKS: Final = re.compile(r"break|incompatib|!:", re.IGNORECASE)
-#: The first words of an answer that says that nothing breaks, and of a form that nobody has filled in.
+#: The first words of an answer that says that nothing breaks, and of a form that is not filled in.
 _NO_NOTE: Final = re.compile(
     r"\W*(?:none|no|nope|n/?a|nil|false|nothing|not|never|there (?:is|are) no|tbd|todo)(?!\w)|[ \t]*[-*] \[ ?\]|\W*\Z",
     re.IGNORECASE,

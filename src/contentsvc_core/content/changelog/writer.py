@@ -212,7 +212,7 @@ def _releases_named(parts: Sequence[Part], phrases: Phrasebook) -> str:
 
 
 def _ending(parts: Sequence[Part], options: ChangelogOptions, voice: Voice, left_out: int) -> list[str]:
-    """Return what follows the sections: how complete they are, and who is to be thanked."""
+    """Return the end of a changelog: what is not covered, and the contributors."""
     phrases = voice.phrases
     blocks: list[str] = []
     if any(part.changes and part.incomplete for part in parts):

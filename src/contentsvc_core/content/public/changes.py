@@ -46,7 +46,7 @@ def changed_changelog(
         if isinstance(read, InvalidChangelog):
             return read
         values[attribute] = read
-    # Later than the change before, whatever the clock says: who has the page asks whether it has changed since.
+    # Later than the change before, whatever the clock says: conditional requests compare this time.
     return evolve(standing, **values, updated_at=max(at, standing.updated_at))
 
 
