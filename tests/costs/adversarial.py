@@ -22,7 +22,7 @@ UNITS: Final = (
     # Emphasis, code, quotations, lists, headings, tables.
     *("*", "*a ", "a* ", "**a** ", "a**b", "***a**b*", "~~a", "_a ", "`", "`a", "``a", "```\n", "~~~\n", "~~~a "),
     *(">", "> ", "> a\n", ">>>>>>>>>>>>>>>>>>>>\n\n", "- ", "- a\n"),
-    *("-\n", "1. a\n", "+ a\n- a\n", "# a\n", "#", "a\n=\n"),
+    *("**2026", "**2026** · a\n\n", "# Contributors\n", "-\n", "1. a\n", "+ a\n- a\n", "# a\n", "#", "a\n=\n"),
     *("|", "|a|b|\n|-|-|\n", "a|b\n", "|-|-\n"),
     # HTML, entities, escapes.
     *("<", "<a ", '<a b="', "<!--", "<!-- a -->", "<!--\n-->", "`<!--"),
@@ -68,6 +68,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "a long label": lambda size: f"[{'a' * size}]: x",
     "a long entity": lambda size: f"&#{'0' * size};",
     "spaces before a word": lambda size: " " * size + "x",
+    "a bold row of digits": lambda size: f"**{'0' * size}** a",
 }  # fmt: skip
 
 

@@ -28,11 +28,15 @@ from contentsvc_core.content.prompting import prompt_for, read_draft
 from contentsvc_core.content.prompting.facts import unfounded
 from contentsvc_core.content.public.atom import atom_document
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.facets import facets_of
 from contentsvc_core.content.public.feeds import feed_of
+from contentsvc_core.content.public.folds import folded
 from contentsvc_core.content.public.html import nested
 from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_core.content.site_brands import propose_brand
 from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.outgoing.letters import plain
 from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
 from contentsvc_core.search.terms import Term, read_terms
@@ -168,6 +172,10 @@ DEARER: Final[dict[str, _Work]] = {
     "render": _RENDERER.html,
     "inert Markdown": inert,
     "feed": _feed,
+    "trimmed": lambda text: trimmed(_RENDERER.html(text)),
+    "folded": lambda text: folded(_RENDERER.html(text)),
+    "facets_of": lambda text: facets_of(_post(text, _RENDERER.html(text))),
+    "plain": lambda text: plain(_RENDERER.html(text)),
     "marked": lambda text: marked(text, _TERMS),
     "record_excerpts of a release": lambda text: record_excerpts(_record(_release(text)), _TERMS),
 }

@@ -23,7 +23,7 @@ MAIL_LENGTH: Final = 10
 _ROOM: Final = 60_000
 _SUBJECT: Final = 150
 _LINK: Final = re.compile(r'<a [^>]*href="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
-_ITEM: Final = re.compile(r"\s*<li>\s*(?:<p>)?")
+_ITEM: Final = re.compile(r"(?<!\s)\s*<li>\s*(?:<p>)?")
 _BREAK: Final = re.compile(r"</(?:p|ul|ol|h[1-6]|pre|blockquote)>|<br ?/?>")
 _TAG: Final = re.compile(r"<[^>]*>")
 _LINES: Final = re.compile(r"\n\s*\n+")

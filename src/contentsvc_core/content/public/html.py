@@ -16,7 +16,8 @@ _INLINE: Final = re.compile(r'</?(?:a|code|del|em|s|strong)(?: (?:[^">]|"[^"]*")
 _REFERENCE: Final = re.compile(r' ?\(<a (?:[^">]|"[^"]*")*+>[^<]*</a>\)')
 #: ``**scope:**`` at the beginning of an entry.
 _SCOPE: Final = re.compile(r"<li>(?:<p>)?<strong>[^<]{1,60}:</strong> ")
-_QUOTATION: Final = re.compile(r"\s*<blockquote>(?:[^<]|<(?!/blockquote>))*</blockquote>\s*")
+#: The search begins at the first space of a run: from each space, a run costs the square of its length.
+_QUOTATION: Final = re.compile(r"(?<!\s)\s*<blockquote>(?:[^<]|<(?!/blockquote>))*</blockquote>\s*")
 #: As many whole sentences as there are.
 _SENTENCE: Final = re.compile(r".*[.!?。](?=\s|$)", re.DOTALL)
 _NEXT_ITEM: Final = re.compile(r"(?<![.!?:;\s])\s*</li>(?:\s|</?[ou]l>)*<li>")

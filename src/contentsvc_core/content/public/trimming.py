@@ -15,8 +15,9 @@ from contentsvc_core.content.sections import Section
 #: ``(6662648, abc1234)`` behind an entry, with links or without.
 _HASH: Final = r"(?:<a [^>]*>[0-9a-f]{7,64}</a>|[0-9a-f]{7,40})"
 _HASHES: Final = re.compile(rf" \({_HASH}(?:, {_HASH})*(?:,? [^()<]{{1,40}})?\)")
-#: The date and the counts that a changelog of the writer begins with: pages say both beside the title.
-_LEAD: Final = re.compile(r"\s*<p><strong>[^<]*[0-9]{4}[^<]*</strong> · (?:[^<]|<(?!/p>))*</p>")
+#: The date and the counts that a changelog of the writer begins with: pages say both beside the title. The longest
+#: date has 25 characters; without a bound, a row of digits costs the square of its length.
+_LEAD: Final = re.compile(r"<p><strong>[^<]{0,40}[0-9]{4}[^<]{0,40}</strong> · (?:[^<]|<(?!/p>))*</p>")
 _BOOKS: Final = tuple(PHRASEBOOKS.values())
 _LEFT_OUT: Final = frozenset(
     name.casefold() for book in _BOOKS for name in (book.contributors, book.headings[Section.INTERNAL])
@@ -51,7 +52,8 @@ def _without_sections(content: str) -> str:
     for number, heading in enumerate(headings):
         if heading.start() < at or unescape(heading[2]).strip().casefold() not in _LEFT_OUT:
             continue
-        following = (each.start() for each in headings[number + 1 :] if int(each[1]) <= int(heading[1]))
+        later = (headings[index] for index in range(number + 1, len(headings)))
+        following = (each.start() for each in later if int(each[1]) <= int(heading[1]))
         kept.append(content[at : heading.start()])
         at = next(following, len(content))
     return "".join([*kept, content[at:]])
