@@ -30,7 +30,7 @@ lock:  ## pin the newest versions that pyproject.toml allows (hashes only, no ad
 	@$(UV) pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --no-header \
 	  --group build --output-file requirements-build.lock
 	@$(UV) pip compile --quiet --upgrade --universal --generate-hashes --no-emit-index-url --no-header \
-	  --group dev --extra testing --extra otel --extra mcp pyproject.toml --output-file requirements.lock
+	  --group dev --extra testing --extra otel --extra mcp --extra postgresql pyproject.toml --output-file requirements.lock
 	@$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --constraint requirements.lock docs/site/requirements.in --output-file docs/site/requirements.lock
 

@@ -56,7 +56,9 @@ class Settings:
     )
 
     #: What keeps the steps of runs: ``auto`` is ``dbos`` with PostgreSQL and ``inline`` with SQLite.
-    engine: str = field(default="auto", converter=str.lower, validator=checks.one_of("auto", "inline", "dbos"))
+    engine: str = field(
+        default="auto", converter=str.lower, validator=[checks.one_of("auto", "inline", "dbos"), checks.engine]
+    )
     #: How many runs a process works on at a time, and how many of them may be of one organization.
     run_concurrency: int = field(default=16, validator=checks.positive)
     run_concurrency_per_organization: int = field(default=12, validator=checks.positive)

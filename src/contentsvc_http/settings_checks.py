@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -208,6 +209,22 @@ def one_of(*choices: str) -> Callable[[object, "Attribute[Any]", str], None]:
             raise InvalidSetting(message)
 
     return check
+
+
+def engine(settings: "Settings", _attribute: object, value: str) -> None:
+    """Check that the packages of the engine in force are installed."""
+    if value not in {"auto", "dbos"} or settings.engine_in_force != "dbos" or _is_installed("dbos"):
+        return
+    named = "CONTENTSVC_ENGINE is 'dbos'" if value == "dbos" else "CONTENTSVC_DATABASE_URL names PostgreSQL"
+    message = f"{named}, which needs packages that are not installed: pip install 'contentsvc[postgresql]'"
+    raise InvalidSetting(message)
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ValueError:
+        return False
 
 
 def variable(name: str) -> str:

@@ -211,6 +211,8 @@ def requirement_names(requirements: list[str]) -> set[str]:
     [
         ("## At run time", ("project", "dependencies")),
         ("## For tests of services that use the core", ("project", "optional-dependencies", "testing")),
+        ("## For PostgreSQL", ("project", "optional-dependencies", "postgresql")),
+        ("## For traces", ("project", "optional-dependencies", "otel")),
         ("## For agents", ("project", "optional-dependencies", "mcp")),
         ("## For development", ("dependency-groups", "dev")),
     ],

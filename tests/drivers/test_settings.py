@@ -1,3 +1,4 @@
+import sys
 from urllib.parse import unquote
 
 import pytest
@@ -114,6 +115,19 @@ def test_the_engine_goes_with_the_database(database: str, engine: str, tables: s
     settings = Settings(database_url=database)
     assert (settings.engine_in_force, unquote(settings.engine_database_url)) == (engine, unquote(tables))
     assert Settings(database_url=database, engine="inline").engine_in_force == "inline"
+
+
+def test_an_engine_that_is_not_installed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dbos", None)
+    postgresql = "postgresql+asyncpg://u@db/one"
+
+    with pytest.raises(InvalidSetting, match=r"^CONTENTSVC_DATABASE_URL .*'contentsvc\[postgresql\]'$"):
+        Settings(database_url=postgresql)
+    with pytest.raises(InvalidSetting, match=r"^CONTENTSVC_ENGINE .*'contentsvc\[postgresql\]'$"):
+        Settings(engine="dbos")
+
+    assert Settings().engine_in_force == "inline"
+    assert Settings(database_url=postgresql, engine="inline").engine_in_force == "inline"
 
 
 def test_everything_that_is_wrong_is_found_at_once_and_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
