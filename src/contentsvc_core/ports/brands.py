@@ -1,4 +1,4 @@
-"""The brand identities, and the sites that they are made from."""
+"""The ports for brand identities, and for reading the sites that they are made from."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -13,26 +13,27 @@ from contentsvc_core.workflows.runs import WorkflowRun
 
 
 class BrandIdentities(Protocol):
-    """The brand identities (decisions, ``/v1``). An organization that has any has exactly one default."""
+    """The brand identities (decisions, ``/v1``). An organization with identities has exactly one default identity."""
 
     async def add(self, brand: BrandIdentity) -> BrandIdentity | BrandFault:
-        """Add an identity; give it as it stands. The first one of an organization becomes its default.
+        """Store an identity and return the stored one. The first identity of an organization becomes its default.
 
-        ``NAME_TAKEN``: the organization has one of that name, whatever its case; nothing was written. One of the same
-        id stands as it is: adding it again is harmless, also when it was changed since.
+        ``NAME_TAKEN``: the organization has an identity of that name, compared without case; nothing was written. If
+        the store has an identity with this id already, the stored one is returned unchanged, even when it was edited
+        since.
         """
         ...
 
     async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | BrandFault | None:
-        """Add the identity that a run has made, as :meth:`add` does, and end the run as completed: both or nothing.
+        """Store the identity that a run has made, as :meth:`add` does, and complete the run, in one transaction.
 
-        ``NAME_TAKEN``: nothing was written. ``None``: neither; the run was cancelled, or somebody else has taken it
-        since (:class:`~contentsvc_core.ports.RunLedger`).
+        ``NAME_TAKEN``: nothing was written. ``None``: nothing was written, since the run was cancelled or another
+        process has taken it (:class:`~contentsvc_core.ports.RunLedger`).
         """
         ...
 
     async def identity(self, organization_id: str, brand_id: str) -> BrandIdentity | None:
-        """Find an identity."""
+        """Return an identity; ``None``: it is unknown."""
         ...
 
     async def identities(self, organization_id: str) -> Sequence[BrandIdentity]:
@@ -40,69 +41,72 @@ class BrandIdentities(Protocol):
         ...
 
     async def default(self, organization_id: str) -> BrandIdentity | None:
-        """Give the default; ``None``: the organization has no identity at all."""
+        """Return the default identity; ``None``: the organization has no identity."""
         ...
 
     async def is_taken(self, organization_id: str, name: str) -> bool:
-        """Tell whether an identity has that name, whatever its case: a courtesy, since adding decides."""
+        """Check whether an identity has a name, compared without case.
+
+        :meth:`add` checks again: this is only an early check.
+        """
         ...
 
     async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | BrandFault:
-        """Change an identity as it stands, in one transaction; give what it became.
+        """Apply a change to the current identity, in one transaction, and return the new identity.
 
-        One that becomes the default takes that from the other in the same transaction. ``UNKNOWN``, ``NAME_TAKEN``,
-        ``LEAVES_NO_DEFAULT``: nothing was written.
+        If the identity becomes the default, the former default loses that role in the same transaction. ``UNKNOWN``,
+        ``NAME_TAKEN``, ``LEAVES_NO_DEFAULT``: nothing was written.
         """
         ...
 
     async def remove(self, organization_id: str, brand_id: str) -> Removed | BrandFault:
-        """Remove an identity and, in one transaction, switch off the schedules and triggers that name it.
+        """Delete an identity and, in one transaction, disable the schedules and triggers that name it.
 
-        Those are listed that were on. They go on naming it: with no name, or another one, a trigger might become the
-        same as a second one. The organization's version is raised. ``UNKNOWN``, ``DELETES_DEFAULT``: nothing was
+        The result lists the schedules and triggers that were enabled. They keep the identity's id: without it, two
+        triggers might become equal. The organization's version is raised. ``UNKNOWN``, ``DELETES_DEFAULT``: nothing was
         written.
         """
         ...
 
 
 class SiteFault(Enum):
-    """Whether to try again."""
+    """Whether a retry may help."""
 
-    #: It would fail again: refused, not found, no page.
+    #: A retry would fail again: the site refused, the page was not found, or the answer is no page.
     LASTING = "lasting"
-    #: It may work in a while: no answer, too slow, a fault of the site.
+    #: A retry may work later: no answer, a timeout, or a server error of the site.
     PASSING = "passing"
 
 
 @final
 @frozen(kw_only=True)
 class Page:
-    """What was read."""
+    """A page as it was read."""
 
-    #: Where it was in the end, after redirects.
+    #: The final URL, after redirects.
     url: str
-    #: Its beginning, decoded; whatever the site has sent.
+    #: The decoded beginning of the page, unchecked.
     html: str
 
 
 @final
 @frozen(kw_only=True)
 class NotRead:
-    """Why nothing was read, for whoever named the site; the text tells nothing of our own network."""
+    """Why nothing was read. The text is shown to the user, and discloses nothing about the service's own network."""
 
     fault: SiteFault
     error: str
 
 
 class SiteReader(Protocol):
-    """Reads a page of a site that somebody has named: anybody, hence with care."""
+    """Reads pages of sites that users name. The URLs are untrusted."""
 
     async def read(self, url: str) -> Page | NotRead:
         """Read a page.
 
-        Only ``http`` and ``https``, and only at addresses that
-        :mod:`~contentsvc_core.content.site_addresses` lets pass: each number of a name is public, else the name is
-        refused, and the connection goes to a number that was checked. Redirects are checked alike. Time and size are
-        limited; what goes beyond the size is left unread.
+        Only ``http`` and ``https`` URLs are read, and only at addresses that
+        :mod:`~contentsvc_core.content.site_addresses` allows. Each IP address of a host name must be public, else the
+        name is refused; the connection uses an address that was checked. Redirects are checked alike. Time and size are
+        limited; a larger page is cut at the limit.
         """
         ...

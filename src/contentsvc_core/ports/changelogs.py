@@ -1,4 +1,4 @@
-"""What everybody may read."""
+"""The port for public changelogs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -56,7 +56,7 @@ class Changelogs(Protocol):
         ...
 
     async def put_image(self, changelog: PublicChangelog, kind: ImageKind, image: Image | None, at: datetime) -> None:
-        """Store a picture of a changelog that is set up, in place of the one of its kind; ``None``: delete it."""
+        """Store a picture of a stored changelog, in place of the picture of its kind; ``None``: delete the picture."""
         ...
 
     async def image(self, changelog: PublicChangelog, kind: ImageKind) -> Image | None:
@@ -119,17 +119,16 @@ class Changelogs(Protocol):
         ...
 
     async def exposure(self, changelog: PublicChangelog) -> Exposure:
-        """Count the posts that a changelog shows, and by repository those that name it.
+        """Count the posts that a changelog shows, in total and for each repository that they name.
 
-        The one question whose cost grows with the number of posts: it is for the moment before all of them become
-        public.
+        The cost grows with the number of posts. Call it only to confirm that a changelog becomes public.
         """
         ...
 
     async def last_change(self, changelog: PublicChangelog) -> datetime:
-        """Give when anything has changed last of what a changelog shows, and of what it showed.
+        """Return the time of the last change of a changelog or of the posts that it shows or has shown.
 
-        It is never earlier than its own last change, and takes in posts of all types of content: what is shown did
-        not change later than that.
+        The time is never earlier than the changelog's own last change. It covers posts of all content types, so that it
+        may be later than the last visible change.
         """
         ...

@@ -1,4 +1,4 @@
-"""What is read and written: context records, posts, and what turns one into the other."""
+"""The ports for context records, posts and the writer that turns a brief into a draft."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ class ContextLibrary(Protocol):
     """The context records (specification 2.5)."""
 
     async def record(self, organization_id: str, custom_id: str) -> ContextRecord | None:
-        """Give one record."""
+        """Return one record; ``None``: it is unknown."""
         ...
 
     async def repository(self, organization_id: str, custom_id: str) -> str | None:
@@ -26,8 +26,8 @@ class ContextLibrary(Protocol):
     async def before(self, record: ContextRecord, *, limit: int, max_bytes: int) -> Sequence[ContextRecord]:
         """List records of the same repository that arrived before ``record``, newest first.
 
-        At most ``limit``, and no more than their events have ``max_bytes`` together as they are stored, about; the
-        first one is given whatever its size.
+        At most ``limit`` records are returned, and their stored events have at most about ``max_bytes`` together. The
+        first record is returned whatever its size.
         """
         ...
 
@@ -41,9 +41,9 @@ class ContextLibrary(Protocol):
         limit: int,
         max_bytes: int,
     ) -> tuple[Sequence[ContextRecord], int]:
-        """List the records of a repository that arrived in a window, newest first, and count those that are left out.
+        """List the records of a repository that arrived in a window, newest first, and count the records left out.
 
-        As with :meth:`before`, at most ``limit``, and no more than ``max_bytes`` hold.
+        The list has at most ``limit`` records and about ``max_bytes``, as with :meth:`before`.
         """
         ...
 
@@ -58,38 +58,38 @@ class PostLibrary(Protocol):
     async def page(
         self, organization_id: str, query: PostQuery, request: PageRequest
     ) -> tuple[Sequence[Post], Pagination] | InvalidPage:
-        """Return one page, sorted by the time that the query names and then by id; count and page are of one moment.
+        """Return one page, sorted by the time that the query names and then by id.
 
-        A page of posts in the order of creation costs about the same wherever it stands. In the other order, the keys
-        of all posts before the page are passed over.
+        Count and page are read at one moment. A page in the order of creation costs the same at any offset. In the
+        other order, the store skips the keys of all posts before the page.
         """
         ...
 
     async def post(self, organization_id: str, post_id: str) -> Post | None:
-        """Find a post."""
+        """Return a post; ``None``: it is unknown."""
         ...
 
     async def change(self, post: Post, *, seen: datetime) -> bool:
-        """Store a post as it is after a change, if its last change was at ``seen``, and is earlier than this one.
+        """Store a changed post, if the stored post's last change was at ``seen`` and is earlier than this one.
 
-        Title, content, Markdown, status and the time of the change are written. False: it is gone, or was changed
-        since; nothing was written. Of any number of changes of one version, one is written; it is not to be written
-        again, since it has itself changed the post. Where a draft is published by it, the organization's webhook
-        endpoints are told, in the same transaction.
-        Title, content, Markdown, status, the first publication and the time of the change are written. False: it is
-        gone, or was changed since; nothing was written. Of any number of changes of one version, one is written; it is
-        not to be written again, since it has itself changed the post.
+        Title, content, Markdown, status, the first publication and the time of the change are written. Of concurrent
+        changes of one version, one is written. If the change publishes a draft, messages for the organization's webhook
+        endpoints are written in the same transaction.
+
+        ``False``: the post is deleted, or was changed since ``seen``; nothing was written. Do not repeat a call that
+        succeeded: its own change makes ``seen`` outdated.
         """
         ...
 
     async def remove(
         self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
     ) -> bool:
-        """Delete a post, if its last change was at ``seen`` or that does not matter; False: it is not so, or gone.
+        """Delete a post, if its last change was at ``seen`` (``None``: always).
 
-        ``at`` is when: the organization's public changelog has changed then, if it has one.
+        ``False``: it was changed since, or is gone.
 
-        Its run stays as it ended, and no other run writes what this post had told once
+        ``at`` is the time of the deletion, and counts as a change of the organization's public changelog. The run stays
+        completed, and no other run writes a post about the same event
         (:meth:`~contentsvc_core.ports.RunLedger.complete`).
         """
         ...
@@ -100,20 +100,21 @@ class PostLibrary(Protocol):
 
 
 class ContentWriter(Protocol):
-    """Writes content."""
+    """Writes drafts from briefs."""
 
-    #: Names the writer in a post's metadata.
+    #: The writer's name in a post's metadata.
     name: str
-    #: Whether a draft costs something, or comes out otherwise the next time: it is kept, and not written again.
+    #: Whether a draft costs money or differs each time. Such a draft is stored, so that a retry does not write it
+    #: again.
     costly: bool
 
     async def write(self, brief: Brief) -> Draft | Silence:
-        """Write from a brief, or say why there is nothing to write. May raise anything: the run is tried again."""
+        """Write a draft, or explain why there is nothing to write. Any exception makes the run be tried again."""
         ...
 
 
 class MarkupRenderer(Protocol):
-    """Turns Markdown into HTML that is safe to show, whoever wrote it."""
+    """Turns Markdown from any author into HTML that is safe to show."""
 
     async def render(self, markdown: str) -> str | None:
         """Return the HTML; ``None``: it would have more than :data:`~.editing.CONTENT_LIMIT` characters."""

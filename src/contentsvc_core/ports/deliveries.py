@@ -1,4 +1,4 @@
-"""Where deliveries are settled, and the log of what became of each."""
+"""The ports that settle deliveries and keep the log of their outcomes."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -11,36 +11,37 @@ from contentsvc_core.webhooks.settlement import Settled, Settlement
 
 
 class DeliveryStore(Protocol):
-    """Where deliveries are settled (specification 4.1, steps 2 and 6)."""
+    """Settles deliveries (specification 4.1, steps 2 and 6)."""
 
     async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
-        """Give what is known at an address; ``None``: no such integration there.
+        """Return the endpoint at an address; ``None``: no integration has this address.
 
-        Integration, repository, secrets, triggers and version are of one moment. The secrets are those that verify at
-        ``now``: one that was rotated out verifies until its time has come, and exactly then no more. Of the triggers,
-        at least those that name the repository are there.
+        Integration, repository, secrets, triggers and version are read at one moment. The secrets are the ones that
+        verify at ``now``: a rotated secret verifies until its overlap ends. The triggers include at least the triggers
+        that name the repository.
 
-        With ``recall`` the store may give what it remembers instead of what is there now, and only its secrets are as
-        of ``now``; ``None`` is never remembered. What is decided on it counts only once :meth:`settle` has accepted it:
-        an answer that no settlement confirms is to be decided anew, without ``recall``, and so is one that is
-        ``STALE``.
+        With ``recall`` the store may return a cached endpoint, whose secrets alone are as of ``now``; ``None`` is never
+        cached. A decision on a cached endpoint is valid only once :meth:`settle` has accepted it. Decide again, without
+        ``recall``, when the decision needs no settlement or when the settlement is ``STALE``.
 
         Args:
-            address: Where.
-            now: When; the secrets are as of then.
-            recall: Take what is remembered, if something is.
+            address: The address.
+            now: The time at which the secrets must verify.
+            recall: Allow a cached endpoint.
         """
         ...
 
     async def settle(self, settlement: Settlement) -> Settled:
-        """Make a settlement true, all of it or nothing, and answer only when it is durable.
+        """Write a settlement in one transaction, and return when it is durable.
 
-        ``STALE`` when the organization's version differs: nothing is written. ``ALREADY_CLAIMED`` when the claim is
-        held and the settlement takes or checks it: only ``settlement.duplicate_log`` is written. Of any number of
-        concurrent settlements of one key, one takes the claim. A claim is free again exactly
-        :data:`~contentsvc_core.webhooks.settlement.DEDUPE_WINDOW` after it was taken. Context records are upserted on
-        (organization, custom id): the event is replaced; id and creation time stay. Settling the same value again,
-        after an unknown outcome, writes nothing twice and gives the first answer.
+        ``STALE``: the organization's version differs; nothing is written. ``ALREADY_CLAIMED``: the claim is held, and
+        the settlement takes or checks it; only ``settlement.duplicate_log`` is written. Of concurrent settlements of
+        one key, one takes the claim. A claim expires exactly :data:`~contentsvc_core.webhooks.settlement.DEDUPE_WINDOW`
+        after it was taken.
+
+        Context records are upserted on (organization, custom id): the event is replaced; id and creation time stay. A
+        repeated settlement of the same value, after an unknown outcome, writes nothing twice and returns the first
+        result.
 
         Raises:
             Unstorable: The store cannot hold this value; nothing was written.
@@ -49,10 +50,10 @@ class DeliveryStore(Protocol):
 
 
 class LogWriter(Protocol):
-    """Where single log entries are written."""
+    """Writes single log entries."""
 
     async def append(self, entry: LogEntry) -> None:
-        """Write an entry on its own."""
+        """Write an entry in a transaction of its own."""
         ...
 
 
@@ -60,16 +61,16 @@ class Journal(LogWriter, Protocol):
     """The webhook log (specification 2.3)."""
 
     async def finish(self, entry: LogEntry) -> None:
-        """Write how an entry that was pending has ended: its status, status code, error and reason.
+        """Write the outcome of a pending entry: its status, status code, error and reason.
 
-        Everything else stays as it was appended; an entry that was swept meanwhile stays away.
+        The other fields stay as they were appended. An entry that was swept meanwhile is not written again.
         """
         ...
 
     async def answered(
         self, organization_id: str, integration_id: str, delivery_ids: Collection[str], *, since: datetime
     ) -> set[str]:
-        """Give those of some delivery ids that the integration has answered with success since a point in time."""
+        """Return the ids of deliveries that the integration has answered with success since a point in time."""
         ...
 
     async def entries(self, organization_id: str, *, limit: int | None = None) -> Sequence[LogEntry]:
@@ -79,21 +80,21 @@ class Journal(LogWriter, Protocol):
     async def page(
         self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
     ) -> tuple[Sequence[LogEntry], Pagination] | InvalidPage:
-        """Return one page, newest first; count and page are of one moment.
+        """Return one page, newest first; count and page are read at one moment.
 
-        The payloads of a page have at most about ``max_bytes`` together as they are stored, the smallest ones first; of
-        any, one is read. The others are left out (:attr:`~contentsvc_core.journal.LogEntry.left_out`).
+        The stored payloads of a page have at most about ``max_bytes`` together, the smallest ones first; at least one
+        is read. The others are left out (:attr:`~contentsvc_core.journal.LogEntry.left_out`).
         """
         ...
 
     async def entry(self, organization_id: str, log_id: str, *, max_bytes: int | None = None) -> LogEntry | None:
-        """Return an entry; a payload that has more than about ``max_bytes`` as it is stored is left out."""
+        """Return an entry; a stored payload larger than about ``max_bytes`` is left out."""
         ...
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
-        """Delete at most ``limit`` of an organization's entries older than ``before``; give how many."""
+        """Delete at most ``limit`` of an organization's entries older than ``before``; return their number."""
         ...
 
     async def sweep_claims(self, *, before: datetime, limit: int) -> int:
-        """Delete at most ``limit`` claims taken at ``before`` or earlier, of any organization; give how many."""
+        """Delete at most ``limit`` claims taken at ``before`` or earlier, of any organization; return the number."""
         ...

@@ -1,4 +1,4 @@
-"""The code host as somebody to be called, and what is kept of the hooks there."""
+"""The ports for the API of a code host, and for the stored data of hooks there."""
 
 from datetime import datetime
 from typing import Protocol, Self
@@ -16,93 +16,94 @@ from contentsvc_core.hosts import (
 
 
 class CodeHost(Protocol):
-    """One code host's API.
+    """The API of one code host.
 
-    Whatever it answers is a value; no method raises for an answer or its absence. Every call ends within a time that
-    the adapter sets, and reads no more of an answer than it allows. A token is repeated nowhere: not in a refusal's
-    reason, and in no log.
+    Every answer is a value; no method raises for a refusal or for a missing answer. Every call ends within the
+    adapter's timeout, and reads at most the adapter's limit of bytes. A token appears in no refusal's reason and in no
+    log.
     """
 
-    #: Whether it lists what it failed to deliver: without that, missed deliveries are asked for by hand.
+    #: Whether the API lists failed deliveries. Without the list, the user must redeliver missed deliveries by hand.
     lists_deliveries: bool
 
     def within(self, limit_s: float) -> Self:
-        """Give the same code host for some seconds from now on, all calls and pages of each together.
+        """Return a client for the same code host whose calls must all end within ``limit_s`` seconds from now.
 
-        A call that is under way then is cut off, and later ones are not made: ``UNREACHABLE``. Another limit takes the
-        place of one that was set.
+        At the deadline, a running call is cut off and later calls are not made: ``UNREACHABLE``. The new limit replaces
+        an earlier one.
         """
         ...
 
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[HostedRepository] | HostRefusal:
-        """Read a repository by its ``owner/name``, an old one too; without a token, a public one."""
+        """Read a repository by its current or former ``owner/name``; without a token, a public one."""
         ...
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
-        """Create a hook and give the code host's id of it."""
+        """Create a hook and return the code host's id of it."""
         ...
 
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
-        """Look for the hook whose address ends with ``path`` and give its id: for when nobody knows what it is called.
+        """Return the id of the hook whose address ends with ``path``; ``None``: there is no such hook.
 
-        The path names us well enough; what stands before it may have changed since.
+        The path identifies the service's hook. The host part of the address may have changed since the hook was
+        created.
         """
         ...
 
     async def change_secret(
         self, full_name: str, hook_id: str, secret: str, *, token: str
     ) -> HostAnswer[None] | HostRefusal:
-        """Have a hook sign with another secret; where it delivers to stays as it is."""
+        """Set the secret that a hook signs with; its address stays the same."""
         ...
 
     async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
-        """Remove a hook. One that is not there cannot be told from one that may not be seen: ``NO_ACCESS``."""
+        """Delete a hook. The API does not distinguish a missing hook from a hidden one: ``NO_ACCESS``."""
         ...
 
     async def deliveries(
         self, full_name: str, hook_id: str, *, since: datetime, token: str
     ) -> HostAnswer[HostDeliveries] | HostRefusal:
-        """List a hook's attempts to deliver since a point in time; ``UNSUPPORTED`` where that is not known."""
+        """List a hook's delivery attempts since a point in time; ``UNSUPPORTED``: the API has no such list."""
         ...
 
     async def redeliver(
         self, full_name: str, hook_id: str, attempt_id: str, *, token: str
     ) -> HostAnswer[None] | HostRefusal:
-        """Ask for another attempt; it is made a little later, with the same delivery id."""
+        """Request another attempt of a delivery. The code host sends it a little later, with the same delivery id."""
         ...
 
     async def pull_requests(
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
     ) -> HostPullRequests:
-        """Read pull requests of a repository, in a bounded number of calls; at a refusal, the rest is not asked for.
+        """Read pull requests of a repository, in a bounded number of calls; the first refusal ends the reading.
 
-        ``full_name`` may be an old one. Pull requests of a repository with another id are not returned.
+        ``full_name`` may be a former name. Pull requests of a repository with another id are not returned.
         """
         ...
 
 
 class Hooks(Protocol):
-    """What is kept of integrations' hooks: what deliveries are signed with, and how the code host is reached."""
+    """The stored data of integrations' hooks: signing secrets, hook ids and tokens."""
 
     async def rotate_secret(
         self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
     ) -> bool:
-        """Give an integration a new webhook secret, and raise its organization's version; False: it is unknown.
+        """Store a new webhook secret of an integration, and raise its organization's version; ``False``: it is unknown.
 
-        From the next delivery on both verify, until ``overlap_until``: exactly then the old one no longer does. A
-        secret that was to end earlier ends earlier; none is prolonged, so that a rotation without an overlap ends all
-        that came before. What has expired at ``at`` is deleted. The newest secret once more changes nothing.
+        Old and new secret both verify from the next delivery on; the old one expires exactly at ``overlap_until``. No
+        secret's end is postponed, so that a rotation without an overlap expires all earlier secrets. Secrets that have
+        expired at ``at`` are deleted. A repeated call with the newest secret changes nothing.
         """
         ...
 
     async def sweep_secrets(self, now: datetime) -> int:
-        """Delete the secrets that verify no longer, of any organization; give how many."""
+        """Delete the expired secrets of all organizations; return their number."""
         ...
 
     async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
-        """Tell how an integration's hook at the code host is reached; ``None``: the integration is unknown."""
+        """Return the data for calls to an integration's hook at the code host; ``None``: the integration is unknown."""
         ...
 
     async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
-        """Note what the code host calls an integration's hook; False: the integration is unknown."""
+        """Store the code host's id of an integration's hook; ``False``: the integration is unknown."""
         ...

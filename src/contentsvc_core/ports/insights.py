@@ -1,4 +1,4 @@
-"""What people who look ask for, and nothing else does."""
+"""The port for the read-only queries of lists and overviews."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -11,9 +11,9 @@ from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus
 
 
 class Insights(Protocol):
-    """Questions about what has happened. Nothing is written, and who delivers waits for none of them.
+    """Queries about the log, runs and posts. Nothing is written, and deliveries never wait for a query.
 
-    Lists read no event: an event may have 25 MiB, and a list shows a line of it
+    Lists do not read events: an event may have 25 MiB, and a list shows one line of it
     (:class:`~contentsvc_core.webhooks.summaries.EventSummary`).
     """
 
@@ -26,35 +26,36 @@ class Insights(Protocol):
         before: Place | None = None,
         after: Place | None = None,
     ) -> Sequence[ListedEntry]:
-        """Return the newest entries that ``search`` finds, newest first, at most ``limit``.
+        """Return the newest entries that match ``search``, newest first.
 
         Args:
-            organization_id: Whose.
-            search: Which.
-            limit: How many.
-            before: Only entries that are older than this place: the next part of a list that ended there.
-            after: Only entries that are newer than this place: what came since.
+            organization_id: The organization.
+            search: The filter.
+            limit: The largest number of entries.
+            before: Only entries older than this place: the next part of a list that ended there.
+            after: Only entries newer than this place.
         """
         ...
 
     async def entry(self, organization_id: str, log_id: str) -> ListedEntry | None:
-        """Return one entry, as lists show it."""
+        """Return one entry in its list form; ``None``: it is unknown."""
         ...
 
     async def newest_entries(self, organization_id: str) -> Mapping[str, ListedEntry]:
-        """Return the newest entry of each integration that has any, by the integration's id.
+        """Return the newest entry of each integration, by the integration's id.
 
-        Those that were removed are among them, as long as the log has entries of theirs.
+        Integrations without entries are left out. Removed integrations are included as long as the log has entries of
+        them.
         """
         ...
 
     async def log_counts(self, organization_id: str, *, since: datetime, span: timedelta) -> Sequence[LogCount]:
-        """Count entries by stretches of time that begin at ``since`` or later, integrations and statuses.
+        """Count entries by stretch of time (from ``since`` on), integration and status.
 
-        Oldest stretch first; where there is nothing, there is no count.
+        Oldest stretch first; groups without entries are left out.
 
         Raises:
-            ValueError: ``span`` is none of :data:`~contentsvc_core.insights.COUNTED_SPANS`.
+            ValueError: ``span`` is not in :data:`~contentsvc_core.insights.COUNTED_SPANS`.
         """
         ...
 
@@ -66,42 +67,42 @@ class Insights(Protocol):
         limit: int,
         before: Place | None = None,
     ) -> Sequence[ListedRun]:
-        """Return the newest runs, newest first, at most ``limit``; with statuses, only the runs that have one of them.
+        """Return the newest runs, newest first, at most ``limit``; ``statuses`` restricts the runs to these statuses.
 
         ``before``: only runs that are older than this place.
         """
         ...
 
     async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
-        """Return one run, as lists show it."""
+        """Return one run in its list form; ``None``: it is unknown."""
         ...
 
     async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
         """Return the whole event of a run.
 
-        ``None``: no delivery has started the run, or the stored event has more than about ``max_bytes``.
+        ``None``: the run was not started by a delivery, or the stored event has more than about ``max_bytes``.
         """
         ...
 
     async def runs_of(self, organization_id: str, log_id: str) -> Sequence[ListedRun]:
         """Return the runs that the delivery of a log entry has started, oldest first.
 
-        A replay is a delivery of its own, with its own entry: its runs are found by that one, and not by the entry of
-        what was replayed. Nothing is found by an entry that was swept, or of a delivery that was not processed.
+        A replay is a separate delivery with a log entry of its own: its runs belong to that entry. An entry that was
+        swept, or whose delivery was not processed, has no runs.
         """
         ...
 
     async def run_counts(self, organization_id: str, *, since: datetime) -> Mapping[RunStatus, int]:
-        """Count the runs that were created at ``since`` or later by their statuses; one that none has is left out."""
+        """Count the runs that were created at ``since`` or later, by status; statuses without runs are left out."""
         ...
 
     async def log_of(self, organization_id: str, run: RunState) -> str | None:
         """Return the id of the log entry of the delivery that started a run.
 
-        ``None``: no delivery has started it, or the entry was swept.
+        ``None``: the run was not started by a delivery, or the entry was swept.
         """
         ...
 
     async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
-        """Give the id of the run that has written a post; ``None``: the post is not there, or no run has written it."""
+        """Return the id of the run that has written a post; ``None``: the post is unknown, or no run has written it."""
         ...

@@ -1,4 +1,4 @@
-"""What clients have asked for, and follow."""
+"""The port for jobs: generation that clients have requested and follow."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,16 +7,16 @@ from contentsvc_core.content.jobs import Job, JobEvent
 
 
 class Jobs(Protocol):
-    """The jobs. A job's run is in the ledger (:class:`~contentsvc_core.ports.RunLedger`), and tells where it stands."""
+    """The jobs. A job's status is that of its run in the ledger (:class:`~contentsvc_core.ports.RunLedger`)."""
 
     async def start(self, job: Job) -> None:
-        """Store a job, its run and its first events, all of it or nothing. The same once more changes nothing."""
+        """Store a job, its run and its first events in one transaction. A repeated call changes nothing."""
         ...
 
     async def job(self, organization_id: str, job_id: str) -> Job | None:
-        """Give a job with its run as it is now, and its events in the order in which they were noted."""
+        """Return a job with its current run, and its events in the order in which they were added."""
         ...
 
     async def note(self, events: Sequence[JobEvent]) -> None:
-        """Add events to their jobs, each once, whoever notes it how often."""
+        """Append events to their jobs. Each event is stored once, even when several processes add it."""
         ...

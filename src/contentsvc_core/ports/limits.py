@@ -1,4 +1,4 @@
-"""What limited operations have admitted."""
+"""The port for the sliding windows of rate limits."""
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
@@ -7,27 +7,28 @@ from typing import Protocol, TypeAlias
 from contentsvc_core.access.rates import Bucket
 from contentsvc_core.access.window import Verdict, Window
 
-#: From the window as it is to the window as it shall be, and what that means for the request.
+#: Maps the current window to the new window and the verdict on the request.
 Transition: TypeAlias = Callable[[Window], tuple[Window, Verdict]]
 
 
 class RateLimitStore(Protocol):
-    """The windows of the buckets (specification 8.1). The store gives exclusivity; the rule is the core's."""
+    """The windows of the buckets (specification 8.1). The store provides exclusive updates; the core has the rule."""
 
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
-        """Apply a transition to a bucket's window, an empty one if there is none, and give its verdict.
+        """Apply a transition to a bucket's window (empty at first), and return the verdict.
 
-        Nobody else, in whatever process, updates the bucket between the reading and the writing, the first time
-        included. Where the transition gives the window that it was given, nothing is written. The transition awaits
-        nothing and may be called more than once. When the connection was lost and nobody knows whether the change was
-        committed, it is applied to what is there: a request may then be counted twice, and never not at all.
+        Read and write are exclusive among all processes, for a new bucket, too. If the transition returns the same
+        window, nothing is written. The transition awaits nothing and may be called more than once.
+
+        If the connection is lost at the commit, the transition is applied again to the stored window: a request may be
+        counted twice, but never not at all.
         """
         ...
 
     async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
-        """Return the windows of buckets as they are now, all in one read; a bucket without one is left out."""
+        """Return the current windows of buckets, in one read; buckets without a window are left out."""
         ...
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        """Delete up to ``limit`` windows whose last request left at ``before`` or earlier; give how many it were."""
+        """Delete up to ``limit`` windows whose last request left at ``before`` or earlier; return their number."""
         ...

@@ -22,22 +22,23 @@ class Subscribers(Protocol):
     async def request(
         self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
     ) -> bool:
-        """Store a pending subscriber and its confirmation mail; False: the changelog has no place left.
+        """Store a pending subscriber and its confirmation mail; ``False``: the changelog's limit is reached.
 
-        A confirmed address stays as it is, and gets no mail. A pending one gets the new token and another mail, unless
-        the last mail is less than ``RESEND_AFTER`` old. The caller cannot tell one from the other.
+        A confirmed address stays unchanged, and gets no mail. A pending address gets the new token and another mail,
+        unless its last mail is less than ``RESEND_AFTER`` old. The result does not disclose which of these was the
+        case.
         """
         ...
 
     async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Subscriber | None:
         """Confirm the pending subscriber with a digest, and replace its token.
 
-        ``None``: there is none, or ``CONFIRM_WITHIN`` has passed.
+        ``None``: the digest is unknown, or ``CONFIRM_WITHIN`` has passed.
         """
         ...
 
     async def remove(self, digest: str) -> bool:
-        """Delete the subscriber with a digest, and its mails; False: there is none."""
+        """Delete the subscriber with a digest, and its mails; ``False``: the digest is unknown."""
         ...
 
     async def remove_address(self, organization_id: str, address: str) -> int:
@@ -76,10 +77,9 @@ class Mailbox(Protocol):
         ...
 
     async def batch(self, waiting: WaitingPosts, batch_id: str, *, changelog_ids: Sequence[str], at: datetime) -> int:
-        """Put waiting posts into a batch, with a mail for each confirmed subscriber of the changelogs.
+        """Create a batch of waiting posts, with a mail for each confirmed subscriber of the changelogs.
 
-        Return the number of mails. With 0, another process may have put one of the posts into a batch: nothing was
-        written then.
+        Return the number of mails. With 0, another process may have batched one of the posts: nothing was written then.
         """
         ...
 
@@ -92,11 +92,11 @@ class Mailbox(Protocol):
         ...
 
     async def record(self, taken: TakenMail, outcome: MailOutcome) -> None:
-        """Write what became of an attempt, unless another process took the mail since, or it is gone."""
+        """Store the outcome of an attempt, unless another process took the mail since, or the mail is gone."""
         ...
 
     async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
-        """Set a mail due as if it had not been taken."""
+        """Set a mail due at ``due_at``, and do not count the attempt."""
         ...
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
@@ -108,5 +108,8 @@ class MailSender(Protocol):
     """Sends letters to an SMTP server."""
 
     async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
-        """Send letters over one connection; return what became of each. It raises nothing for a fault of the server."""
+        """Send letters over one connection and return the outcome of each.
+
+        Faults of the server are values, not exceptions.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Webhooks out: where they go, what waits to be sent, and who sends it."""
+"""The ports for webhook endpoints, the outbox of messages, and the sender."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -10,19 +10,19 @@ from contentsvc_core.outgoing.retries import Answer, NotSent
 
 
 class WebhookEndpoints(Protocol):
-    """The addresses that organizations are told at. Secrets are sealed: they are nowhere in clear.
+    """The webhook endpoints of organizations. Secrets are sealed; the store has no clear text of them.
 
-    What they are told of is written by whoever makes it true, in the same transaction:
-    :meth:`~contentsvc_core.ports.RunLedger.complete` and whatever has a run fail
-    (:class:`~contentsvc_core.ports.RunLedger`, :class:`~contentsvc_core.ports.Executors`), and
+    Messages to endpoints are written in the transaction that makes the event true: by
+    :meth:`~contentsvc_core.ports.RunLedger.complete`, by every method that fails a run
+    (:class:`~contentsvc_core.ports.RunLedger`, :class:`~contentsvc_core.ports.Executors`), and by
     :meth:`~contentsvc_core.ports.PostLibrary.change`.
     """
 
     async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | EndpointFault:
-        """Add an endpoint; the same once more changes nothing, and gives it as it stands.
+        """Store an endpoint and return it; a repeated call changes nothing and returns the stored endpoint.
 
         ``TOO_MANY``: the organization has :data:`~contentsvc_core.outgoing.endpoints.MAX_ENDPOINTS`; nothing was
-        written. Of any number that are added at once, no more are.
+        written. The limit holds for concurrent additions, too.
         """
         ...
 
@@ -37,39 +37,41 @@ class WebhookEndpoints(Protocol):
     async def change(
         self, organization_id: str, endpoint_id: str, change: Callable[[WebhookEndpoint], WebhookEndpoint]
     ) -> WebhookEndpoint | None:
-        """Change an endpoint as it stands, and give it as it is then; ``None``: it is unknown.
+        """Apply ``change`` to the current endpoint, and return the new endpoint; ``None``: it is unknown.
 
-        ``change`` is a pure function, may be called several times, and leaves the ids. Messages that wait while an
-        endpoint is off are sent when it is on again.
+        ``change`` is a pure function, may be called several times, and keeps the ids. Messages that wait while an
+        endpoint is disabled are sent when it is enabled again.
         """
         ...
 
     async def rotate(
         self, organization_id: str, endpoint_id: str, secret: str, *, overlap_until: datetime
     ) -> WebhookEndpoint | None:
-        """Give an endpoint a new secret; the one before signs, too, until ``overlap_until``. ``None``: it is unknown.
+        """Store a new secret of an endpoint; the previous one also signs until ``overlap_until``.
 
-        The one before that one ends now. Rotating to the same secret again changes nothing.
+        ``None``: it is unknown.
+
+        A secret older than the previous one expires now. A repeated call with the newest secret changes nothing.
         """
         ...
 
     async def remove(self, organization_id: str, endpoint_id: str) -> bool:
-        """Delete an endpoint with its secrets and messages; False: it is unknown.
+        """Delete an endpoint with its secrets and messages; ``False``: it is unknown.
 
-        Its log entries stay; those that were pending have failed.
+        Its log entries stay; pending entries end as failed.
         """
         ...
 
     async def sweep_secrets(self, now: datetime) -> int:
-        """Delete the previous secrets that sign nothing any more at ``now``; give how many."""
+        """Delete the previous secrets whose overlap has ended at ``now``; return their number."""
         ...
 
 
 class Outbox(Protocol):
-    """The messages. Each is taken by one process at a time; whoever took it last says how it ended."""
+    """The outbox of messages. One process leases a message at a time; the outcome of the last lease counts."""
 
     async def add(self, message: Message) -> None:
-        """Add a message on its own; the same once more changes nothing."""
+        """Store a message in a transaction of its own; a repeated call changes nothing."""
         ...
 
     async def due(
@@ -83,33 +85,34 @@ class Outbox(Protocol):
         without: Collection[str] = (),
         sending: Mapping[str, int] = NOTHING_SENT,
     ) -> Sequence[DueMessage]:
-        """Return at most ``limit`` messages that are pending and due, those of endpoints that do not fail first.
+        """Return at most ``limit`` pending messages that are due, those of healthy endpoints first.
 
-        - Of one endpoint at most ``per_endpoint``, those that are due longest. None of an endpoint in ``without``, and
-          none of an endpoint that is off.
-        - Of one organization at most ``per_organization``, less what ``sending`` counts for it.
-        - Of all endpoints whose last attempt failed at most ``failing`` together: dead ones do not hold up the others.
-        - In turns: the first message of each organization comes before the second message of any.
+        * Of one endpoint at most ``per_endpoint``, the longest due ones. None of an endpoint in ``without``, and none
+          of an endpoint that is disabled.
+        * Of one organization at most ``per_organization``, less its count in ``sending``.
+        * Of all endpoints whose last attempt failed, at most ``failing`` together: dead endpoints do not delay the
+          others.
+        * In turns: the first message of each organization comes before the second message of any.
         """
         ...
 
     async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[Taken]:
-        """Take messages that are due, and count the attempt; of several callers one gets each.
+        """Lease messages that are due, and count the attempt; each message goes to one caller.
 
-        The lease ends at ``until``: a message whose taker has not said by then what became of it is due again, as after
-        a kill. Secrets are those that sign at ``now``; one that cannot be opened is left out.
+        The lease ends at ``until``: a message without a recorded outcome is due again then. The secrets are the ones
+        that sign at ``now``; a message whose secret cannot be opened is left out.
         """
         ...
 
     async def record(self, attempted: Attempted) -> None:
-        """Write what became of an attempt: the message, its log entry and the endpoint, in one transaction.
+        """Write the outcome of an attempt to the message, its log entry and the endpoint, in one transaction.
 
-        Nothing is written when somebody else has taken it since, or the message is gone.
+        Nothing is written when another process has leased the message since, or the message is gone.
         """
         ...
 
     async def give_back(self, taken: Taken, *, due_at: datetime) -> None:
-        """Have a message taken again from ``due_at`` on, as if it had not been taken."""
+        """Set a message due at ``due_at``, and do not count the attempt."""
         ...
 
     async def message(self, organization_id: str, message_id: str) -> Message | None:
@@ -117,9 +120,9 @@ class Outbox(Protocol):
         ...
 
     async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
-        """Have a message sent again, whatever became of it: as if it had never been tried; False: it is gone.
+        """Set a message pending with all attempts left, whatever its status; ``False``: it is gone.
 
-        One that had ended gets a log entry of its own for this; one that is pending keeps the one that it has.
+        A message that had ended gets a new log entry; a pending message keeps its entry.
         """
         ...
 
@@ -129,13 +132,13 @@ class Outbox(Protocol):
 
 
 class WebhookSender(Protocol):
-    """Sends a message: to whatever address somebody has entered, hence with care."""
+    """Sends messages to URLs that users have entered. The URLs are untrusted."""
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
-        """Send a body of JSON by POST, and give the answer.
+        """Send a JSON body by POST, and return the answer.
 
-        Only to addresses that :func:`~contentsvc_core.outgoing.endpoints.read_endpoint_url` lets pass: each number of a
-        name is public, else nothing is sent, and the connection goes to a number that was checked. Redirects are
-        answers. Time is limited, and no more than the beginning of an answer is read.
+        Only addresses that :func:`~contentsvc_core.outgoing.endpoints.read_endpoint_url` allows are contacted. Each IP
+        address of a host name must be public, else nothing is sent; the connection uses an address that was checked.
+        Redirects are not followed: they are answers. Time is limited, and only the beginning of an answer is read.
         """
         ...

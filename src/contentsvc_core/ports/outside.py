@@ -1,4 +1,4 @@
-"""Time and chance, and where work is done that takes long."""
+"""The ports for time, random values, and for running long work elsewhere."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -10,32 +10,32 @@ _Result = TypeVar("_Result")
 
 
 class Clock(Protocol):
-    """Tells the time."""
+    """The clock."""
 
     def now(self) -> datetime:
-        """Give the time: aware, UTC, whole milliseconds."""
+        """Return the current time: aware, UTC, whole milliseconds."""
         ...
 
 
 class IdSource(Protocol):
-    """Makes what nobody has made before."""
+    """Generates unique ids and random tokens."""
 
     def mint(self, prefix: str) -> str:
-        """Give ``prefix`` and a UUIDv7 (RFC 9562): ids of one process sort in the order in which they were made."""
+        """Return ``prefix`` and a UUIDv7 (RFC 9562): the ids of one process sort by creation."""
         ...
 
     def token(self, length: int) -> str:
-        """Give ``length`` random characters of ``A-Za-z0-9``, fit for a secret."""
+        """Return ``length`` random characters of ``A-Za-z0-9``, fit for a secret."""
         ...
 
 
 class Aside(Protocol):
-    """Does work that takes long where nobody else has to wait for its end."""
+    """Runs long computations so that the event loop does not wait for them."""
 
     async def __call__(self, work: Callable[[], _Result], /) -> _Result:
-        """Call ``work`` and give what it gives, or raise what it raises.
+        """Call ``work``, and return its result or raise its exception.
 
-        It may be called in another thread, beside others or after them: it is a plain function of frozen values.
+        The call may run in another thread: ``work`` is a plain function of frozen values.
         """
         ...
 

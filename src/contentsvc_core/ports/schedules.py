@@ -1,4 +1,4 @@
-"""What has content written at fixed times."""
+"""The port for schedules."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -10,19 +10,17 @@ from contentsvc_core.workflows.schedules import MAX_SCHEDULES, DueSchedule, Dupl
 
 
 class Schedules(Protocol):
-    """The schedules. Whatever changes those of one organization is done one after the other."""
+    """The schedules. Changes of one organization's schedules run one after the other."""
 
     async def add(
         self, schedule: Schedule, *, checks_brand: bool = False, at_most: int = MAX_SCHEDULES
     ) -> bool | UnknownBrand | TooMany:
-        """Add a schedule; False: another one does the same, nothing was written. The same once more changes nothing.
+        """Store a schedule; ``False``: another one does the same, nothing was written. A repeated call changes nothing.
 
-        ``checks_brand``: the identity that it names must be there, while nobody removes it; else nothing is written.
-
-        Of any number of schedules that do the same
-        (:meth:`~contentsvc_core.workflows.schedules.Schedule.does_the_same_as`), added at once, one is added.
-        :class:`~contentsvc_core.organizations.TooMany`: the organization has ``at_most``, and no more are added,
-        however many are added at once.
+        Of equal schedules (:meth:`~contentsvc_core.workflows.schedules.Schedule.does_the_same_as`) that are added
+        concurrently, one is stored. :class:`~contentsvc_core.organizations.TooMany`: the organization has ``at_most``
+        schedules, counted in the same transaction. With ``checks_brand``, nothing is written unless the named identity
+        exists; the identity cannot be deleted meanwhile.
         """
         ...
 
@@ -42,30 +40,30 @@ class Schedules(Protocol):
         *,
         checks_brand: bool = False,
     ) -> Schedule | DuplicateSchedule | UnknownBrand | None:
-        """Change a schedule as it stands and give it as it is then; ``None``: it is unknown.
+        """Apply ``change`` to the current schedule, and return the new schedule; ``None``: it is unknown.
 
-        No other change, and no firing, comes between what ``change`` is given and what is written. It is a pure
-        function, may be called several times, and leaves the ids. When another schedule does what this one would do,
-        nothing is written. ``checks_brand``: nor when it names an identity then that is not there; nobody removes that
-        meanwhile.
+        No other change and no firing comes between read and write. ``change`` is a pure function, may be called several
+        times, and keeps the ids. If another schedule would do the same, nothing is written. With ``checks_brand``,
+        nothing is written unless the named identity exists; the identity cannot be deleted meanwhile.
         """
         ...
 
     async def remove(self, organization_id: str, schedule_id: str) -> bool:
-        """Remove a schedule; False: it is unknown. Its runs and posts stay."""
+        """Delete a schedule; ``False``: it is unknown. Its runs and posts stay."""
         ...
 
     async def due(self, now: datetime, *, limit: int, after: DueSchedule | None = None) -> Sequence[DueSchedule]:
-        """Give at most ``limit`` schedules, of all organizations, that are due; those that wait longest come first.
+        """Return at most ``limit`` schedules, of all organizations, that are due, the longest waiting first.
 
-        ``after``: only those that come behind it in this order, whatever has become of it since.
+        ``after``: only schedules behind this one in the same order, even if it was changed since.
         """
         ...
 
     async def fire(self, firing: Firing) -> bool:
-        """Store the run of a firing and set its schedule due next, all of it or nothing.
+        """Store the run of a firing and the schedule's next due time, in one transaction.
 
-        False: the schedule is gone or disabled, or is due at another time than the firing says, so that its slot has
-        fired already; nothing was written. The same firing once more changes nothing and gives the first answer.
+        ``False``: the schedule is deleted, disabled, or due at another time than the firing's slot, so that the slot
+        has fired already; nothing was written. A repeated call with the same firing changes nothing and returns the
+        first result.
         """
         ...

@@ -1,4 +1,4 @@
-"""What finds context records and posts by their words."""
+"""The port for full-text search over context records and posts."""
 
 from typing import Protocol
 
@@ -9,22 +9,22 @@ from contentsvc_core.workflows.context import ContextRecord
 
 
 class Search(Protocol):
-    """Finds by words, and by nothing that is a store's own idea: every store finds the same.
+    """Full-text search whose matches depend on the words alone: every store returns the same matches.
 
-    What has been written before a search began is found by it, unless :attr:`~.Hits.behind` says how much is not.
+    A search finds all documents written before it began, but for the documents that :attr:`~.Hits.behind` counts.
     """
 
     async def records(
         self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Place | None = None
     ) -> Hits[ContextRecord]:
-        """Find context records, newest first.
+        """Return matching context records, newest first.
 
         Args:
-            organization_id: Whose.
-            search: Which.
-            limit: How many at most.
-            max_bytes: How much their events have together, about, as they are stored; the first one is given whatever
-                its size, and what does not fit is left for the next part.
+            organization_id: The organization.
+            search: The query.
+            limit: The largest number of records.
+            max_bytes: The approximate limit of the stored events together. The first record is returned whatever its
+                size; records beyond the limit are left for the next part.
             before: Only records that are older than this place: the next part of a list that ended there.
         """
         ...
@@ -32,13 +32,12 @@ class Search(Protocol):
     async def posts(
         self, organization_id: str, search: PostSearch, *, limit: int, before: Place | None = None
     ) -> Hits[Post]:
-        """Find posts, newest first, by their creation."""
+        """Return matching posts, newest first by creation."""
         ...
 
     async def catch_up(self, *, limit: int) -> int:
-        """Look at documents that were written since, at most ``limit`` of them, so that no search has to.
+        """Index at most ``limit`` documents that were written since the last call; return their number, 0 at the end.
 
-        Gives how many it has looked at; 0: nothing is left. Called by whoever works, from time to time; a search needs
-        nobody to have called it.
+        A worker calls this from time to time, so that searches are cheap. Search results do not depend on it.
         """
         ...

@@ -1,4 +1,4 @@
-"""Who is signed in."""
+"""The port for sessions."""
 
 from datetime import datetime
 from typing import Protocol
@@ -7,20 +7,20 @@ from contentsvc_core.access.sessions import Session
 
 
 class Sessions(Protocol):
-    """The sessions. What a session may do, and whether its key still stands, is not theirs to say."""
+    """The sessions. Rights and the validity of a session's key are checked elsewhere."""
 
     async def add(self, session: Session) -> None:
-        """Add a session; the same once more changes nothing."""
+        """Store a session; a repeated call changes nothing."""
         ...
 
     async def session(self, digest: str) -> Session | None:
-        """Find a session by its token's digest, whether it has expired or not."""
+        """Return a session by its token's digest, expired or not; ``None``: it is unknown."""
         ...
 
     async def remove(self, digest: str) -> bool:
-        """Delete a session; False: it is not there. Of any number of calls at once, one is answered True."""
+        """Delete a session; ``False``: it is unknown. Of concurrent calls, one returns ``True``."""
         ...
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        """Delete at most ``limit`` sessions that had expired at ``before``, the oldest first; give how many."""
+        """Delete at most ``limit`` sessions that had expired at ``before``, oldest first; return their number."""
         ...
