@@ -30,7 +30,7 @@ DEFAULT_SCOPES: Final = (Scope.READ, Scope.WRITE)
 
 
 class KeyFault(Enum):
-    """Why a key was not issued; the value is what people are told."""
+    """Why a key was not issued; the value is the message for the user."""
 
     EXPIRED = "the key would have expired already"
     SCOPE = "a key can only give scopes that it has itself"
@@ -40,45 +40,45 @@ class KeyFault(Enum):
 @final
 @frozen(kw_only=True)
 class ApiKey:
-    """What is known of a key; the key itself is not."""
+    """The stored data of a key; the key itself is not stored."""
 
     #: The readable beginning, unique; names the key without revealing it.
     prefix: str
     organization_id: str
-    #: For people; empty when it was given none.
+    #: For people; may be empty.
     name: str
     #: SHA-256 of the whole key, in hexadecimal. A plain hash is enough: the key is random, not a password.
     digest: str = field(repr=False)
     scopes: tuple[Scope, ...] = field(converter=tuple)
     created_at: datetime
-    #: The prefix of the key that it was issued with; ``None``: an operator issued it.
+    #: The prefix of the key that issued this key; ``None``: an operator issued it.
     issued_by: str | None = None
     #: ``None``: it does not expire.
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
-    #: When it was last used, to the minute.
+    #: The last use, to the minute.
     last_used_at: datetime | None = None
 
 
 def digest(key: str) -> str:
-    """Give what is stored of a key."""
+    """Return the digest that a key is stored as."""
     return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def key_prefix(key: str) -> str | None:
-    """Give the prefix of what a client presents as a key; ``None``: it cannot be one."""
+    """Return the prefix of a presented key; ``None``: the text is not a key."""
     match = _FORM.fullmatch(key)
     return match[1] if match else None
 
 
 def opens(key: ApiKey, presented: str, now: datetime) -> bool:
-    """Tell whether ``presented`` is this key, and the key is neither revoked nor expired at ``now``.
+    """Check whether ``presented`` is this key, and the key is neither revoked nor expired at ``now``.
 
-    Compared in constant time. Why it does not open is not told: unknown, revoked and expired get one text.
+    The comparison takes constant time. The result does not distinguish unknown, revoked and expired keys.
     """
     return hmac.compare_digest(key.digest, digest(presented)) and stands(key, now)
 
 
 def stands(key: ApiKey, now: datetime) -> bool:
-    """Tell whether a key is neither revoked nor expired at ``now``."""
+    """Check whether a key is neither revoked nor expired at ``now``."""
     return key.revoked_at is None and (key.expires_at is None or now < key.expires_at)

@@ -14,7 +14,7 @@ class Rate:
     """How often an operation is admitted in a window of 60 seconds (:data:`~.window.WINDOW_MS`)."""
 
     method: str
-    #: The route's template: whatever stands for a parameter, it is one operation.
+    #: The route's template: all values of its parameters count as one operation.
     template: str
     limit: int
     #: All keys and sessions of an organization share one bucket. Otherwise each key has its own.
@@ -37,7 +37,7 @@ RATES: Final = (
 #: The keys of one organization together are admitted this many times the limit of one key. Ten keys at full pace are
 #: more than one organization needs, and a hundred keys lift no limit a hundredfold.
 ORGANIZATION_TIMES: Final = 10
-#: One search a second: an agent that reads what it finds searches less often.
+#: One search a second: an agent that reads its hits searches less often.
 SEARCHING: Final = Rate(method="GET", template="/v1/context", limit=60, is_shared=True)
 #: A preview is asked for at most every 0.4 s of typing (150 times a minute), by two people at once.
 PREVIEWING: Final = Rate(method="POST", template="/dashboard/preview", limit=300, is_shared=True)
@@ -60,7 +60,7 @@ FAILED_SIGN_INS: Final = Rate(method="POST", template="/dashboard/sign-in", limi
 
 
 def _place(method: str, template: str) -> tuple[str, str]:
-    # What a driver calls its parameters is its own affair.
+    # Drivers choose the names of parameters.
     return method, _PARAMETER.sub("{}", template)
 
 
@@ -80,7 +80,7 @@ def rate_of(method: str, template: str) -> Rate | None:
 @final
 @frozen(kw_only=True)
 class Bucket:
-    """Whose requests for which operation are counted together."""
+    """A counter of requests: one caller's requests for one operation."""
 
     rate: Rate
     #: The caller: a key by its prefix, an organization by its id, or an address.

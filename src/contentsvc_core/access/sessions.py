@@ -1,6 +1,6 @@
-"""Sessions: somebody has presented an API key once, and is known by a token for a while.
+"""Sessions: a browser presents an API key once, and a token identifies it afterwards.
 
-As with keys, the token is stored as a digest alone: who reads the database is signed in nowhere.
+As with keys, only the token's digest is stored: read access to the database does not allow signing in.
 """
 
 import hmac
@@ -11,7 +11,7 @@ from typing import Final, final
 
 from attrs import field, frozen
 
-#: How long a session lives at most, whatever is done in it.
+#: The longest life of a session, even when it is in use.
 SESSION_LIFE: Final = timedelta(hours=24)
 #: How long a sign-in link works: time enough to start a server and to open the link.
 LINK_LIFE: Final = timedelta(minutes=10)
@@ -19,7 +19,7 @@ LINK_LIFE: Final = timedelta(minutes=10)
 TOKEN_LENGTH: Final = 40
 
 _FORM: Final = re.compile(rf"[A-Za-z0-9]{{{TOKEN_LENGTH}}}", re.ASCII)
-#: Versioned: a change of what is derived is a change of this.
+#: Versioned: change the number together with the derivation.
 _CSRF: Final = b"contentsvc/csrf/1"
 _LINK: Final = b"contentsvc/sign-in-link/1:"
 
@@ -27,19 +27,19 @@ _LINK: Final = b"contentsvc/sign-in-link/1:"
 @final
 @frozen(kw_only=True)
 class Session:
-    """What is known of a session; its token is not."""
+    """The stored data of a session; its token is not stored."""
 
     #: SHA-256 of the token, in hexadecimal. A plain hash is enough: the token is random, not a password.
     digest: str = field(repr=False)
-    #: The prefix of the key that was presented: the session can do what the key can, as long as that stands.
+    #: The prefix of the key that was presented: the session has the key's scopes, as long as the key is valid.
     key_prefix: str
     created_at: datetime
-    #: From then on it is none.
+    #: The end: at this time the session is invalid.
     expires_at: datetime
 
 
 def session_digest(token: str) -> str | None:
-    """Give the digest of what a browser presents as a token; ``None``: it cannot be one."""
+    """Return the digest of a presented token; ``None``: the text is not a token."""
     return sha256(token.encode()).hexdigest() if _FORM.fullmatch(token) else None
 
 
@@ -52,14 +52,14 @@ def link_digest(token: str) -> str | None:
 
 
 def csrf_token(token: str) -> str:
-    """Give what a form of a session has to carry: only pages that were shown in the session can know it.
+    """Return the CSRF token that forms of a session must carry: only pages shown in the session contain it.
 
-    It is derived from the session's token, which no page holds, and cannot be turned back into it.
+    It is derived from the session's token, which no page contains and which cannot be computed from it.
     """
     return hmac.new(token.encode("utf-8", "surrogatepass"), _CSRF, sha256).hexdigest()
 
 
 def csrf_matches(token: str, presented: str) -> bool:
-    """Tell whether a form carries what it has to, in constant time."""
-    # As bytes: of texts, only ASCII can be compared so.
+    """Check the CSRF token of a form, in constant time."""
+    # As bytes: ``compare_digest`` accepts only ASCII texts.
     return hmac.compare_digest(csrf_token(token).encode(), presented.encode("utf-8", "surrogatepass"))

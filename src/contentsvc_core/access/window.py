@@ -10,9 +10,9 @@ from attrs import field, frozen
 from contentsvc_core.access.rates import Rate
 from contentsvc_core.timestamps import to_ms
 
-#: How long an admitted request counts, in milliseconds: one exactly so much later does not meet it any more.
+#: The time for which an admitted request counts, in milliseconds. A request exactly this much later does not count it.
 WINDOW_MS: Final = 60_000
-#: What is said of the reset when nobody can tell, in milliseconds.
+#: The reset time reported when the window cannot be read, in milliseconds.
 _SOON_MS: Final = 1000
 _SECOND_MS: Final = 1000
 
@@ -32,35 +32,35 @@ class Window:
 
     @property
     def expires_at_ms(self) -> int:
-        """Give when the last one leaves: from then on the window says nothing (0 for an empty one)."""
+        """Return the time at which the last request leaves the window (0: the window is empty)."""
         return self.hits_ms[-1] + WINDOW_MS if self.hits_ms else 0
 
 
 @final
 class Verdict(NamedTuple):
-    """Whether a request is admitted, and what its sender is told.
+    """Whether a request is admitted, and the limit's state for the response headers.
 
-    A tuple, unlike other values: one is made for every request, and takes a third of the time so.
+    A named tuple, unlike other values: a verdict is created for every request, and a tuple takes a third of the time.
     """
 
     admitted: bool
     #: The largest number of requests in a window.
     limit: int
-    #: How many more would be admitted now, this one counted.
+    #: The number of requests that would still be admitted now, after this one.
     remaining: int
     #: When the oldest admitted request leaves the window, in milliseconds since the Unix epoch.
     reset_at_ms: int
-    #: The same in whole seconds from now, rounded up, at least 1: whoever waits for so long has waited long enough.
+    #: The reset in whole seconds from now, rounded up, at least 1: a client that waits so long is admitted.
     retry_after_s: int
 
 
 def hit(window: Window, rate: Rate, now: datetime) -> tuple[Window, Verdict]:
     """Count a request, if fewer than the limit were admitted in the last 60 seconds.
 
-    A refused request is not counted, and leaves the very window that was given, so that nothing has to be stored. There
-    is one exception. Nothing was admitted later than now: what seems to have been was counted by a clock that has been
-    put back since (or by another node's, which is ahead), and counts as of now; that window is given whatever the
-    verdict. So a clock that steps back frees nothing, and keeps nobody out for more than 60 seconds.
+    A refused request is not counted: the same window object is returned, so that nothing must be stored. There is one
+    exception. A time of admission after ``now`` comes from a clock that was set back, or from a node whose clock is
+    ahead. It counts as ``now``, and the corrected window is returned, whatever the verdict. So a clock that steps back
+    frees no place, and locks no client out for more than 60 seconds.
     """
     now_ms = to_ms(now)
     hits = window.hits_ms
@@ -78,33 +78,34 @@ def hit(window: Window, rate: Rate, now: datetime) -> tuple[Window, Verdict]:
         window = _ordered(hits)
         reset_at_ms = hits[0] + WINDOW_MS
     else:
-        # The one whose leaving makes room: the oldest, unless the limit was higher when these were admitted.
+        # The request that must leave first: the oldest one, unless the limit was higher when the requests were
+        # admitted.
         remaining = 0
         reset_at_ms = hits[-limit] + WINDOW_MS
-    # Every hit that counts leaves after now: the seconds until then, rounded up, are at least 1.
+    # Every request that counts leaves after now: the seconds until then, rounded up, are at least 1.
     return window, Verdict(admitted, limit, remaining, reset_at_ms, -((now_ms - reset_at_ms) // _SECOND_MS))
 
 
 def _ordered(hits_ms: tuple[int, ...]) -> Window:
-    """Give a window of hits that are in their order already: to look at all of them would be most of a transition."""
+    """Return a window of sorted times without validation, which would be most of a transition's cost."""
     window = object.__new__(Window)
     object.__setattr__(window, "hits_ms", hits_ms)
     return window
 
 
 def used(window: Window, now: datetime) -> int:
-    """Tell how many requests count now, for whoever looks and asks for nothing.
+    """Return how many requests count now, without counting a new one.
 
-    What was counted by a clock that was ahead of now counts as of now, as in :func:`hit`.
+    A time of admission after ``now`` counts as ``now``, as in :func:`hit`.
     """
     return len(window.hits_ms) - bisect_right(window.hits_ms, to_ms(now) - WINDOW_MS)
 
 
 def refused_until(rate: Rate, reset_at_ms: int, now: datetime) -> Verdict | None:
-    """Refuse a request from what an earlier refusal said; ``None``: that says nothing about now.
+    """Refuse a request because of an earlier refusal; ``None``: the window must be read.
 
-    What holds a bucket closed can only become more until ``reset_at_ms``, whoever else asks. Only now that the clock
-    is behind the request that has to leave, or the time has come, must the window itself be asked.
+    Until ``reset_at_ms`` a full bucket can only stay full. The window must be read when that time has passed, or when
+    the clock is earlier than the request that must leave.
     """
     now_ms = to_ms(now)
     if not reset_at_ms - WINDOW_MS <= now_ms < reset_at_ms:
@@ -113,7 +114,7 @@ def refused_until(rate: Rate, reset_at_ms: int, now: datetime) -> Verdict | None
 
 
 def unknown(rate: Rate, now: datetime) -> Verdict:
-    """Give what is said while nobody can look into the window: nothing remains, ask again in a second."""
+    """Return the verdict for a window that cannot be read: nothing remains, retry in a second."""
     now_ms = to_ms(now)
     return _refused(rate, now_ms, now_ms + _SOON_MS)
 
@@ -129,9 +130,10 @@ def _refused(rate: Rate, now_ms: int, reset_at_ms: int) -> Verdict:
 
 
 def rate_headers(verdict: Verdict) -> dict[str, str]:
-    """Give the headers that every answer of a limited operation has, in both families (specification 8.1).
+    """Return the rate limit headers of a response, in both families (specification 8.1).
 
-    The reset is in seconds from now in the one family, and in Unix seconds in the other; both are rounded up.
+    The reset is in seconds from now in ``RateLimit-Reset``, and in Unix seconds in ``X-RateLimit-Reset``; both are
+    rounded up.
     """
     limit, remaining = str(verdict.limit), str(verdict.remaining)
     return {
@@ -145,12 +147,12 @@ def rate_headers(verdict: Verdict) -> dict[str, str]:
 
 
 def refusal_headers(verdict: Verdict) -> dict[str, str]:
-    """Give what a 429 has beside them."""
+    """Return the additional headers of a 429."""
     return {"Retry-After": str(verdict.retry_after_s)}
 
 
 def refusal_body(verdict: Verdict) -> dict[str, Any]:
-    """Give the body of a 429 (specification 7); the reset is in Unix milliseconds."""
+    """Return the body of a 429 (specification 7); the reset is in Unix milliseconds."""
     return {
         "error": "Rate limit exceeded",
         "limit": verdict.limit,
