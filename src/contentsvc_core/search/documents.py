@@ -1,4 +1,4 @@
-"""What of a context record and of a post is searched."""
+"""The searched words of context records and posts."""
 
 from collections.abc import Iterator
 from enum import Enum
@@ -12,23 +12,23 @@ from contentsvc_core.workflows.context import ContextRecord
 
 @final
 class DocumentKind(Enum):
-    """What a searched document is."""
+    """The kind of a searched document."""
 
     CONTEXT = "context"
     POST = "post"
 
 
 def record_words(record: ContextRecord) -> tuple[str, ...]:
-    """Give the words of a context record.
+    """Return the searched words of a context record.
 
-    Its repository, type, action and branch or tag; each commit's message, hash, author's name and account; a release's
-    name and notes. Authors' addresses are none of them: whoever searches for people finds them by name.
+    They are the words of its repository, type, action and branch or tag; of each commit's message, hash, author's name
+    and account; of a release's name and notes. E-mail addresses of authors are left out: search for people by name.
     """
     return words_of(_record_texts(record))
 
 
 def post_words(post: Post) -> tuple[str, ...]:
-    """Give the words of a post: its title's, and its Markdown's."""
+    """Return the searched words of a post: its title's and its Markdown's."""
     return words_of((post.title, post.markdown))
 
 

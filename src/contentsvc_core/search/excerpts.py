@@ -1,4 +1,4 @@
-"""Where in a record or post the words stand: a few lines that say whether it is the one."""
+"""Excerpts: the few lines of a record or post that contain the searched words."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,13 +21,13 @@ _LENGTH: Final = 280
 #: How many parts are compared with the words of a search. To compare one takes up to 50 µs, and an answer holds up to
 #: 100 records: together they take no more than a second of a processor.
 _COMPARED: Final = 200
-#: How many lines of a text are read, in the hope of so many that are not blank.
+#: The lines of a text that are read to find enough lines that are not blank.
 _LINES: Final = 2_000
 #: How long a commit's hash, a release's tag and an address may be, in characters. A code host has shorter ones.
 _REF_LIMIT: Final = 255
 _URL_LIMIT: Final = 2_000
 _WEB: Final = re.compile(r"https?://\S+", re.IGNORECASE)
-#: What Markdown's signs say of a line is not shown: a link is its text, and of a heading or an item the words are left.
+#: Markdown markup that excerpts leave out: a link becomes its text; headings and list items keep their words.
 _LINK: Final = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)")
 _BEGIN: Final = re.compile(r"^[ \t]*(?:#{1,6}|[-*+]|>)[ \t]+", re.MULTILINE)
 _EMPHASIS: Final = re.compile(r"\*\*|__|`")
@@ -35,7 +35,7 @@ _EMPHASIS: Final = re.compile(r"\*\*|__|`")
 
 @final
 class MetadataBody(TypedDict):
-    """What a context record is about (specification 2.5)."""
+    """The source of a context record (specification 2.5)."""
 
     source: str
     eventType: str
@@ -44,7 +44,7 @@ class MetadataBody(TypedDict):
 
 @final
 class ExcerptBody(TypedDict):
-    """A part of what was found: a commit with its hash and page, or a line of a release."""
+    """A part of a matching document: a commit with its hash and page, or a line of a release."""
 
     text: str
     ref: NotRequired[str]
@@ -53,7 +53,7 @@ class ExcerptBody(TypedDict):
 
 @final
 class HitBody(TypedDict):
-    """A context record that was found."""
+    """A matching context record."""
 
     customId: str
     metadata: MetadataBody
@@ -66,7 +66,7 @@ class HitBody(TypedDict):
 @final
 @frozen(kw_only=True)
 class Excerpt:
-    """A part of what was found, on one line."""
+    """A part of a matching document, on one line."""
 
     text: str
     #: The commit's hash or the release's tag; ``None``: a post's line.
@@ -76,7 +76,7 @@ class Excerpt:
 
     @property
     def body(self) -> dict[str, str]:
-        """Give the wire form; what there is not is left out."""
+        """Return the wire form, without empty fields."""
         named = {"text": self.text, "ref": self.ref, "url": self.url}
         return {name: value for name, value in named.items() if value}
 
@@ -93,7 +93,7 @@ def post_excerpts(post: Post, terms: Sequence[Term]) -> tuple[Excerpt, ...]:
 
 
 def record_hit_body(record: ContextRecord, terms: Sequence[Term]) -> dict[str, Any]:
-    """Give the wire form of a context record that was found: what tells it, and where the words stand in it."""
+    """Return the wire form of a matching context record: its metadata, and excerpts with the searched words."""
     return {
         "customId": record.custom_id,
         "metadata": record.metadata,
@@ -105,7 +105,7 @@ def record_hit_body(record: ContextRecord, terms: Sequence[Term]) -> dict[str, A
 
 
 def post_hit_body(post: Post, terms: Sequence[Term]) -> dict[str, Any]:
-    """Give the wire form of a post that was found: without its text, which is asked for by its id."""
+    """Return the wire form of a matching post. It has no body: clients read the post by its id."""
     return {
         "id": post.id,
         "title": post.title,
@@ -143,7 +143,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _web_page(url: str) -> str | None:
-    """Return ``url`` if it leads to a web page: whoever reads an answer may make a link of it."""
+    """Return ``url`` if it is the address of a web page: clients may turn it into a link."""
     return url if len(url) <= _URL_LIMIT and _WEB.fullmatch(url) and not has_controls(url) else None
 
 

@@ -1,4 +1,4 @@
-"""What context records and posts can be searched by, and what a search gives."""
+"""The parameters of searches over context records and posts, and the results."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,44 +25,44 @@ _Item = TypeVar("_Item")
 @final
 @frozen(kw_only=True)
 class ContextSearch:
-    """Which context records; each part that is empty asks for nothing."""
+    """A filter of context records; empty fields do not restrict the search."""
 
     terms: tuple[Term, ...] = field(converter=tuple, default=())
-    #: Only of the repository ``owner/name``, whatever the case of its ASCII letters: code hosts do not tell it apart.
+    #: Only of the repository ``owner/name``, compared without the case of ASCII letters, as code hosts do.
     repository: str = field(converter=folded, default="")
     #: Only of events of these types.
     event_types: tuple[str, ...] = field(converter=tuple, default=())
-    #: Only records that arrived then or later.
+    #: Only records that arrived at this time or later.
     since: datetime | None = None
 
 
 @final
 @frozen(kw_only=True)
 class PostSearch:
-    """Which posts; each part that is empty asks for nothing."""
+    """A filter of posts; empty fields do not restrict the search."""
 
     terms: tuple[Term, ...] = field(converter=tuple, default=())
     statuses: tuple[PostStatus, ...] = field(converter=tuple, default=())
     content_types: tuple[ContentType, ...] = field(converter=tuple, default=())
-    #: Only posts that were created then or later.
+    #: Only posts that were created at this time or later.
     since: datetime | None = None
 
 
 @final
 @frozen(kw_only=True)
 class Hits(Generic[_Item]):
-    """What a search has found."""
+    """The result of a search."""
 
     #: Newest first.
     found: Sequence[_Item]
-    #: Whether older ones are left that are found, too: the next part begins behind the last of these.
+    #: Whether there are older matches: the next part begins behind the last item of ``found``.
     has_more: bool
-    #: How many of the organization's documents could not be looked at yet, because many were written just now.
+    #: The number of the organization's recent documents that could not be searched yet.
     behind: int = 0
 
 
 def read_context_search(parameters: Mapping[str, str]) -> ContextSearch | InvalidQuery:
-    """Read ``query``, ``repository``, ``eventType`` (a comma list), ``since``; one that is empty asks for nothing."""
+    """Read ``query``, ``repository``, ``eventType`` (a comma list) and ``since``; empty parameters are ignored."""
     terms = read_terms(parameters.get("query", ""))
     if isinstance(terms, InvalidQuery):
         return terms
@@ -81,7 +81,7 @@ def read_context_search(parameters: Mapping[str, str]) -> ContextSearch | Invali
 
 
 def read_post_search(parameters: Mapping[str, str]) -> PostSearch | InvalidQuery:
-    """Read ``query``, ``status`` and ``contentType`` (comma lists) and ``since``; an empty one asks for nothing."""
+    """Read ``query``, ``status`` and ``contentType`` (comma lists) and ``since``; empty parameters are ignored."""
     terms = read_terms(parameters.get("query", ""))
     if isinstance(terms, InvalidQuery):
         return terms
@@ -98,10 +98,10 @@ def read_post_search(parameters: Mapping[str, str]) -> PostSearch | InvalidQuery
 
 
 def read_limit(text: str) -> int | InvalidQuery:
-    """Read how many are wanted: 1 to :data:`HITS_LIMIT`; empty: :data:`HITS_DEFAULT`."""
+    """Read the number of hits: 1 to :data:`HITS_LIMIT`; empty: :data:`HITS_DEFAULT`."""
     if not text:
         return HITS_DEFAULT
-    # Eighteen digits: more are no number that anybody means, and to read them takes its time.
+    # At most 18 digits: longer numbers are invalid anyway, and converting them is slow.
     number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else 0  # noqa: PLR2004
     if not 1 <= number <= HITS_LIMIT:
         return InvalidQuery(error=f"Invalid limit: '{one_line(text, 64)}' is not a number from 1 to {HITS_LIMIT}")
@@ -109,7 +109,7 @@ def read_limit(text: str) -> int | InvalidQuery:
 
 
 def read_since(text: str) -> datetime | InvalidQuery | None:
-    """Read a date or a point in time (ISO 8601); without an offset it is in UTC. Empty: ``None``."""
+    """Read a date or a point in time (ISO 8601), in UTC unless it has an offset. Empty: ``None``."""
     given = text.strip()
     if not given:
         return None
@@ -117,5 +117,5 @@ def read_since(text: str) -> datetime | InvalidQuery | None:
     wrong = InvalidQuery(error=f"Invalid since: '{one_line(text, 64)}' is no date and no time, such as {example}")
     if not _DATE.fullmatch(given):
         return wrong
-    # A plus sign that nobody has escaped in a URL is a space.
+    # An unescaped plus sign in a URL arrives as a space.
     return read_iso(_OFFSET.sub("+", given)) or wrong

@@ -1,4 +1,4 @@
-"""What somebody searches for: words, all of which have to be there."""
+"""Search terms: a document matches when it contains all of them."""
 
 from collections.abc import Collection
 from typing import Final, final
@@ -8,9 +8,9 @@ from attrs import field, frozen
 from contentsvc_core.content.queries import InvalidQuery
 from contentsvc_core.search.words import asked_words
 
-#: How long a question may be, in characters.
+#: The longest query, in characters.
 QUERY_LIMIT: Final = 500
-#: How many terms it may have.
+#: The most terms of a query.
 TERMS_LIMIT: Final = 32
 _MARKS: Final = "*-\"'"
 
@@ -18,27 +18,27 @@ _MARKS: Final = "*-\"'"
 @final
 @frozen(kw_only=True)
 class Term:
-    """One part of a question, between spaces; what has inner signs, such as ``rate_limit``, has several words."""
+    """One part of a query, between spaces. A part with inner punctuation, such as ``rate_limit``, has several words."""
 
-    #: All of them have to be there; never empty.
+    #: The words that a document must contain; never empty.
     words: tuple[str, ...] = field(converter=tuple)
-    #: The last word may go on.
+    #: Whether the last word is a prefix.
     is_prefix: bool = False
-    #: What has it is not looked for.
+    #: Whether documents that contain the words are excluded.
     is_excluded: bool = False
 
     def holds(self, words: Collection[str]) -> bool:
-        """Tell whether a document of these words is found by this term."""
+        """Check whether a document of these words matches this term."""
         *whole, last = self.words
         ends = any(word.startswith(last) for word in words) if self.is_prefix else last in words
         return (ends and all(word in words for word in whole)) is not self.is_excluded
 
 
 def read_terms(text: str) -> tuple[Term, ...] | InvalidQuery:
-    """Read a question: words with spaces between them, ``word*`` for a beginning, ``-word`` for what is not wanted.
+    """Read a query: words between spaces; ``word*`` is a prefix, ``-word`` excludes documents.
 
-    An empty text asks for nothing, and finds everything. What has signs alone is an error, and so is a question that
-    is too long; quotes mean nothing.
+    An empty query matches everything. A query of punctuation alone is an error, and so is a query that is too long.
+    Quotes are ignored.
     """
     if len(text) > QUERY_LIMIT:
         return InvalidQuery(error=f"Invalid query: it has more than {QUERY_LIMIT} characters")

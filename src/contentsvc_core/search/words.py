@@ -1,7 +1,7 @@
-"""The words of texts: what is found is decided here, and nowhere else.
+"""Tokenizes texts into the words that searches match.
 
-A database has ideas of its own about where a word ends and which letters are one, and no two databases share them. So a
-store is given words that are ready, and compares them byte by byte: the same question finds the same in each of them.
+Databases differ in where a word ends and which letters are equal. So each store gets ready tokens, and compares them
+byte by byte: a query has the same matches in every store.
 """
 
 import re
@@ -10,13 +10,13 @@ from typing import Final
 
 from contentsvc_core.text import compatible
 
-#: A longer word counts with its beginning alone, in characters.
+#: The longest word, in characters; the rest of a longer word is cut off.
 WORD_LIMIT: Final = 64
-#: How much is looked at of one document, in characters.
+#: The searched part of a document, in characters from its beginning.
 TEXT_LIMIT: Final = 2_000_000
-#: How many bytes the words of one document have together at most; PostgreSQL's ``tsvector`` holds a mebibyte.
+#: The size of all words of one document, in bytes; PostgreSQL's ``tsvector`` holds 1 MiB.
 ROOM: Final = 400_000
-#: Stands for the dot in a version's word. For private use: no text's word has it, and every database takes it.
+#: Replaces the dots in a version's word. The code point is for private use: no word of a text contains it.
 _DOT: Final = "\ue001"
 
 _TOKEN: Final = re.compile(r"[^\W_]+")
@@ -25,17 +25,17 @@ _UNSPACED: Final = re.compile(
     "([\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff])"
 )
-#: What a name like ``DeliveryStore`` or ``HTTPServer`` is made of.
+#: The parts of a name like ``DeliveryStore`` or ``HTTPServer``.
 _HUMP: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _VERSION: Final = re.compile(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+)(?![\w]|\.[0-9])", re.IGNORECASE | re.ASCII)
 
 
 def words_of(texts: Iterable[str]) -> tuple[str, ...]:
-    """Give the different words of a document, in the order in which they come first.
+    """Return the distinct words of a document, in the order of their first occurrence.
 
-    Letters are compared without their case, in their compatibility form (:func:`.text.compatible`). ``1.2.3`` is
-    a word beside its numbers, and so is each part of ``DeliveryStore`` beside the whole. Of a document that is very
-    large, the words of the beginning: :data:`TEXT_LIMIT` and :data:`ROOM` bound them.
+    Letters are compared without case, in their compatibility form (:func:`.text.compatible`). ``1.2.3`` is a word
+    beside its numbers, and so is each part of ``DeliveryStore`` beside the whole. Of a large document, only the
+    beginning counts: :data:`TEXT_LIMIT` and :data:`ROOM` bound it.
     """
     words: dict[str, None] = {}
     room, left = ROOM, TEXT_LIMIT
@@ -53,7 +53,7 @@ def words_of(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def asked_words(text: str) -> tuple[str, ...]:
-    """Give the words that a document has to have so that it holds ``text``, which has no spaces."""
+    """Return the words that a document must contain to match ``text``, which has no spaces."""
     normal = compatible(text)
     version = _VERSION.fullmatch(normal)
     return (_dotted(version[1]),) if version else tuple(dict.fromkeys(_plain(normal)))
