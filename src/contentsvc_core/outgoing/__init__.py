@@ -1,1 +1,1 @@
-"""Webhooks out: what organizations are told of, where, signed how, and tried how often."""
+"""Webhooks out: events, endpoints, messages, signatures and retries."""

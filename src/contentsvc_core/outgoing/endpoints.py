@@ -1,4 +1,4 @@
-"""Webhook endpoints: the addresses that organizations are told at, and of what."""
+"""Webhook endpoints: the URLs that receive an organization's events, and the event types that each subscribes to."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
@@ -11,18 +11,18 @@ from contentsvc_core.content.site_addresses import BadAddress, SiteAddress, Site
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.timestamps import iso_ms
 
-#: What the id of an endpoint begins with: log entries have it where those of deliveries have an integration's.
+#: The prefix of an endpoint's id. Outgoing log entries have this id in place of an integration's.
 ENDPOINT_PREFIX: Final = "whe_"
-#: So many endpoints an organization has at most: each is written to in the transaction of what it is told of.
+#: The most endpoints of an organization: the transaction of an event writes a message for each endpoint.
 MAX_ENDPOINTS: Final = 20
 DESCRIPTION_LIMIT: Final = 200
-#: How long the secret before verifies beside a new one, unless it is said otherwise, and at most.
+#: The time for which the previous secret also signs, in requests that name none, and the longest one.
 OVERLAP: Final = timedelta(hours=24)
 MAX_OVERLAP: Final = timedelta(days=30)
 
 
 class EndpointFault(Enum):
-    """Why nothing was done with an endpoint; the value is what clients are told."""
+    """Why a request about an endpoint failed; the value is the message for clients."""
 
     UNKNOWN = "Webhook endpoint not found"
     TOO_MANY = f"An organization has at most {MAX_ENDPOINTS} webhook endpoints"
@@ -37,34 +37,34 @@ def _in_order(types: Iterable[EventType]) -> tuple[EventType, ...]:
 @final
 @frozen(kw_only=True)
 class WebhookEndpoint:
-    """An address of an organization's that is told what happens there."""
+    """A URL that receives an organization's events."""
 
     #: ``whe_`` and a UUIDv7.
     id: str
     organization_id: str
     url: str
-    #: For people; empty when it was given none.
+    #: For people; may be empty.
     description: str = ""
-    #: Only these; empty: all, those that are still to come among them.
+    #: The subscribed types; empty: all types, including types added later.
     event_types: tuple[EventType, ...] = field(converter=_in_order, factory=tuple)
     enabled: bool = True
-    #: Why it was switched off by itself; ``None``: it was not.
+    #: Why the service disabled the endpoint; ``None``: it did not.
     disabled_reason: str | None = None
     created_at: datetime
-    #: Until when messages are signed with the secret before, too; ``None``: there is none.
+    #: The time until which messages are also signed with the previous secret; ``None``: there is no previous secret.
     previous_secret_until: datetime | None = None
-    #: How many attempts in a row have failed; 0: the last one succeeded, or there was none yet.
+    #: The number of failed attempts since the last success.
     failures: int = 0
 
     def wants(self, kind: EventType) -> bool:
-        """Tell whether it is told of such events."""
+        """Check whether the endpoint receives events of a type."""
         return self.enabled and (not self.event_types or kind in self.event_types)
 
 
 def read_endpoint_url(text: str, opened: Collection[SiteHost] = ()) -> SiteAddress | BadAddress:
-    """Read an endpoint's address: ``https`` at a public host, or whatever an operator has opened.
+    """Read an endpoint's URL: ``https`` at a public host, or at a host that an operator has allowed.
 
-    Its name is looked up, and the numbers are checked, with each attempt: what a name leads to may change.
+    The host name is resolved and its IP addresses are checked at each attempt, since DNS records may change.
     """
     address = read_site_address(text, opened)
     if isinstance(address, SiteAddress) and address.scheme != "https" and not address.opened:
@@ -73,7 +73,7 @@ def read_endpoint_url(text: str, opened: Collection[SiteHost] = ()) -> SiteAddre
 
 
 def endpoint_body(endpoint: WebhookEndpoint) -> dict[str, Any]:
-    """Give an endpoint's fields on the wire; its secret is not among them."""
+    """Return an endpoint's wire form, without its secret."""
     return {
         "id": endpoint.id,
         "url": endpoint.url,

@@ -1,4 +1,4 @@
-"""What is told to webhook endpoints, as values that are made without a look at who wants them."""
+"""The events that webhook endpoints receive, as values that do not depend on the endpoints."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,19 +10,19 @@ from attrs import frozen
 from contentsvc_core.content.posts import Post, PostStatus, post_metadata
 from contentsvc_core.timestamps import iso_ms
 
-#: What a message says that somebody has asked for to try an endpoint; nobody subscribes to it.
+#: The type of a test message, which a user requests; no endpoint subscribes to it.
 TEST_TYPE: Final = "endpoint.test"
-#: The field that each kind of id stands in, of what has started a run.
+#: The field for the id of a run's starter, by the prefix of the id.
 _STARTERS: Final = {"trg_": "triggerId", "sch_": "scheduleId", "job_": "jobId"}
 _PREFIX: Final = 4
 
 
 class EventType(Enum):
-    """What an endpoint can subscribe to."""
+    """A type of event that an endpoint can subscribe to."""
 
     #: A run has written a post.
     POST_CREATED = "post.created"
-    #: Readers see a post from now on: it was created so, or was a draft until then.
+    #: Readers can see a post from now on: it was created as published, or was a draft before.
     POST_PUBLISHED = "post.published"
     #: A run has ended without its post, after the last attempt.
     RUN_FAILED = "run.failed"
@@ -31,21 +31,21 @@ class EventType(Enum):
 @final
 @frozen(kw_only=True)
 class Occurrence:
-    """Something that has happened in an organization, and what is told of it."""
+    """An event of an organization, and its payload."""
 
     organization_id: str
     type: EventType
-    #: Tells it from all others of its type: told twice, it is one.
+    #: Identifies the event among all events of its type: two occurrences with one key are one event.
     key: str
     data: Mapping[str, Any]
-    #: ``None``: whoever tells it has no clock. Then the moment counts in which it is first taken to be sent, soon.
+    #: The time of the event. ``None``: its transaction has no clock; the time of the first lease, soon after, counts.
     at: datetime | None
-    #: When it was at the earliest: what waits for long is kept from then on.
+    #: The earliest possible time of the event; the retention period of its messages begins here.
     since: datetime
 
 
 def post_written(post: Post) -> list[Occurrence]:
-    """Give what is told of a post that a run has just written."""
+    """Return the events of a post that a run has just written."""
     created = _of_post(post, EventType.POST_CREATED)
     if post.status is not PostStatus.PUBLISHED:
         return [created]
@@ -53,7 +53,7 @@ def post_written(post: Post) -> list[Occurrence]:
 
 
 def post_published(post: Post) -> Occurrence:
-    """Give what is told of a post that was a draft until this version of it."""
+    """Return the event of a post that this version has published."""
     return _of_post(post, EventType.POST_PUBLISHED)
 
 
@@ -66,14 +66,14 @@ def _of_post(post: Post, kind: EventType) -> Occurrence:
         "sourceMetadata": post_metadata(post),
         "createdAt": iso_ms(post.created_at),
         "updatedAt": iso_ms(post.updated_at),
-        # Where the whole of it is read, relative to the service: titles and metadata are small, bodies are not.
+        # The whole post, relative to the service: titles and metadata are small, bodies are not.
         "links": {"self": f"/v1/posts/{post.id}"},
     }
     version = iso_ms(post.updated_at)
     return Occurrence(
         organization_id=post.organization_id,
         type=kind,
-        # A post may be withdrawn and published again: each time is told.
+        # A post may be withdrawn and published again: each publication is an event.
         key=f"{post.id}/{version}",
         data=data,
         at=post.updated_at,
@@ -81,7 +81,7 @@ def _of_post(post: Post, kind: EventType) -> Occurrence:
     )
 
 
-def run_failed(  # what a ledger knows of it without reading what it was performed from
+def run_failed(  # the fields of a run that a ledger knows without reading its cause
     *,
     organization_id: str,
     run_id: str,
@@ -91,14 +91,14 @@ def run_failed(  # what a ledger knows of it without reading what it was perform
     created_at: datetime,
     due_at: datetime,
 ) -> Occurrence:
-    """Give what is told of a run that has failed.
+    """Return the event of a failed run.
 
     Args:
-        organization_id: Whose.
-        run_id: Which.
+        organization_id: The organization.
+        run_id: The run.
         started_by: The id of the trigger, the schedule or the job.
-        takes: How often it was taken: one that was started once more may fail once more.
-        reason: As the run has it.
+        takes: How often the run was taken: a restarted run may fail again.
+        reason: The stored reason.
         created_at: When the run was created.
         due_at: When its last attempt was due.
     """

@@ -1,12 +1,12 @@
-"""Messages: what one endpoint is told of one occurrence, and where the telling stands.
+"""Messages: one event for one endpoint, and the state of its delivery.
 
 ::
 
-    pending ──attempt──▶ delivered   it was answered with 2xx
-       ▲        ├──────▶ failed      after the last attempt, or since the endpoint is gone
+    pending ──attempt──▶ delivered   the answer was 2xx
+       ▲        ├──────▶ failed      after the last attempt, or because the endpoint was deleted
        └────────┘        retried with growing pauses, over a day
 
-Delivery is at least once: who stops between sending and noting it sends the message again, with the same id.
+Delivery is at least once: a process that stops between sending and recording sends the message again, with the same id.
 """
 
 from collections import Counter
@@ -24,18 +24,18 @@ from contentsvc_core.journal import Direction, LogEntry, LogLine, LogStatus
 from contentsvc_core.outgoing.events import TEST_TYPE, Occurrence
 from contentsvc_core.timestamps import iso_ms
 
-#: What log entries of messages have as their integration's kind.
+#: The integration type in log entries of messages.
 INTEGRATION_TYPE: Final = "webhook"
-#: Why messages have failed whose endpoint was deleted.
+#: The error of messages whose endpoint was deleted.
 ENDPOINT_DELETED: Final = "the endpoint was deleted"
-#: They are about no repository.
+#: Messages belong to no repository.
 _NO_REPOSITORY: Final = 0
 
 
 class MessageStatus(Enum):
-    """Where a message stands."""
+    """The state of a message."""
 
-    #: Is to be sent, for the first time or again.
+    #: To be sent, for the first time or again.
     PENDING = "pending"
     DELIVERED = "delivered"
     FAILED = "failed"
@@ -44,27 +44,27 @@ class MessageStatus(Enum):
 @final
 @frozen(kw_only=True)
 class Message:
-    """What one endpoint is told."""
+    """One event for one endpoint."""
 
     #: The ``webhook-id``: the same for every attempt, and for replays.
     id: str
     organization_id: str
     endpoint_id: str
-    #: One of :class:`~contentsvc_core.outgoing.events.EventType`, or that of a test.
+    #: A value of :class:`~contentsvc_core.outgoing.events.EventType`, or :data:`~.events.TEST_TYPE`.
     type: str
     data: Mapping[str, Any]
-    #: ``None``: it counts from the moment in which it is first taken to be sent.
+    #: The time of the event; ``None``: the time of the first lease counts.
     occurred_at: datetime | None
     status: MessageStatus = MessageStatus.PENDING
-    #: How often it was tried since it was last begun with.
+    #: The number of attempts since the message was created or last resent.
     attempts: int = 0
-    #: How often it was taken, whatever became of it. Who took it last is the only one who may say how it ended.
+    #: The number of leases. Only the process with the last lease may record an outcome.
     takes: int = 0
-    #: From when on it is kept as long as the log is.
+    #: The beginning of the retention period, which is that of the log.
     created_at: datetime
-    #: A pending one is not taken before this.
+    #: The earliest time of the next attempt.
     due_at: datetime
-    #: Where its log entry is; ``None``: there is none yet.
+    #: The id of its log entry; ``None``: there is no entry yet.
     log_id: str | None = None
     logged_at: datetime | None = None
 
@@ -72,39 +72,39 @@ class Message:
 @final
 @frozen(kw_only=True)
 class Taken:
-    """A message that is to be sent now, by whoever was given it."""
+    """A message that its process has leased and sends now."""
 
     message: Message
     url: str
-    #: What it is signed with, the newest first; empty: none could be opened.
+    #: The secrets to sign with, the newest first; empty: no secret could be opened.
     secrets: tuple[str, ...] = field(converter=tuple, repr=False)
-    #: The last attempt at its endpoint has failed.
+    #: Whether the last attempt at its endpoint has failed.
     is_failing: bool = False
 
 
 @final
 @frozen(kw_only=True)
 class DueMessage:
-    """A message that may be taken."""
+    """A message that may be leased."""
 
     id: str
     organization_id: str
     endpoint_id: str
-    #: Its endpoint's last attempt has failed.
+    #: Whether the last attempt at its endpoint has failed.
     is_failing: bool
 
 
-#: No message is being sent, by organization.
+#: No message is being sent by any organization.
 NOTHING_SENT: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 def within_shares(
     due: Iterable[DueMessage], *, per_organization: int, sending: Mapping[str, int] = NOTHING_SENT
 ) -> list[DueMessage]:
-    """Return the messages that their organizations have a place for, in the given order.
+    """Return the messages that their organizations have a free place for, in the given order.
 
     Args:
-        due: The messages that may be taken.
+        due: The messages that may be leased.
         per_organization: How many messages of one organization are sent at once.
         sending: How many messages are being sent already, by organization.
     """
@@ -120,22 +120,22 @@ def within_shares(
 @final
 @frozen(kw_only=True)
 class Attempted:
-    """What became of an attempt, to be written as one."""
+    """The outcome of an attempt, written in one transaction."""
 
     taken: Taken
     status: MessageStatus
-    #: When it is tried again, while it is pending.
+    #: The time of the next attempt, while the message is pending.
     due_at: datetime
-    #: As it is now: new with the first attempt, changed with later ones.
+    #: The log entry: new with the first attempt, changed with later ones.
     log: LogEntry
-    #: Why the endpoint is switched off; ``None``: it is not.
+    #: Why the endpoint shall be disabled; ``None``: it stays enabled.
     disables: str | None = None
-    #: Whether the endpoint took it: what it has failed at in a row is counted.
+    #: Whether the endpoint accepted the message; resets or raises its count of failures.
     succeeded: bool
 
 
 def message_for(endpoint_id: str, occurrence: Occurrence) -> Message:
-    """Give what an endpoint is told; its id is derived, so that the same told twice is one message."""
+    """Return the message of an event for an endpoint. Its id is derived, so that a repeated event is one message."""
     key = f"{endpoint_id}\n{occurrence.type.value}\n{occurrence.key}"
     return Message(
         id=f"msg_{blake2b(key.encode(), digest_size=16).hexdigest()}",
@@ -150,7 +150,7 @@ def message_for(endpoint_id: str, occurrence: Occurrence) -> Message:
 
 
 def message_for_test(endpoint_id: str, organization_id: str, message_id: str, at: datetime) -> Message:
-    """Give a message that says nothing but that it is a test."""
+    """Return a test message."""
     return Message(
         id=message_id,
         organization_id=organization_id,
@@ -164,18 +164,18 @@ def message_for_test(endpoint_id: str, organization_id: str, message_id: str, at
 
 
 def payload(message: Message) -> dict[str, Any]:
-    """Give what is sent: ``{type, timestamp, data}``, as the Standard Webhooks specification proposes."""
+    """Return the payload: ``{type, timestamp, data}``, as the Standard Webhooks specification proposes."""
     at = message.created_at if message.occurred_at is None else message.occurred_at
     return {"type": message.type, "timestamp": iso_ms(at), "data": dict(message.data)}
 
 
 def payload_bytes(message: Message) -> bytes:
-    """Give the body, the same bytes for every attempt."""
+    """Return the body, the same bytes for every attempt."""
     return msgspec.json.encode(payload(message))
 
 
 def begun_log(taken: Taken, *, log_id: str, at: datetime) -> LogEntry:
-    """Give a message's log entry as it is while nothing has come back: one for all of its attempts."""
+    """Return a message's pending log entry, before any answer: one entry covers all attempts."""
     message = taken.message
     return LogEntry(
         id=message.log_id or log_id,
@@ -194,5 +194,5 @@ def begun_log(taken: Taken, *, log_id: str, at: datetime) -> LogEntry:
 
 
 def is_message_log(entry: LogLine) -> bool:
-    """Tell whether an entry of the webhook log is a message's."""
+    """Check whether an entry of the webhook log belongs to a message."""
     return entry.direction is Direction.OUTGOING and entry.integration_type == INTEGRATION_TYPE

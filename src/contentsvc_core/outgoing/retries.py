@@ -1,6 +1,6 @@
-"""What an answer means, and when a message is tried again.
+"""Retry policy: how an answer is classified, and when a message is sent again.
 
-The pauses are those of the Standard Webhooks specification's example, over a day and a few hours.
+The pauses are the example of the Standard Webhooks specification, 27.6 hours in total.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-#: How long to wait after the first, the second, … attempt has failed; after the last one there is no more.
+#: The pauses after the first, the second, … failed attempt. There is no attempt after the last pause's.
 DELAYS: Final = (
     timedelta(seconds=5),
     timedelta(minutes=5),
@@ -22,9 +22,9 @@ DELAYS: Final = (
     timedelta(hours=10),
 )
 MAX_ATTEMPTS: Final = len(DELAYS) + 1
-#: A receiver may ask for a longer pause than it would get, but for no more than this.
+#: The longest pause that a receiver's ``Retry-After`` is honoured for.
 MAX_RETRY_AFTER: Final = timedelta(hours=10)
-#: So much is added to a pause at most, as a part of it: what has failed together is not tried again together.
+#: The largest random part added to a pause, as a fraction: messages that failed together are spread out.
 JITTER: Final = 0.2
 #: The statuses whose ``Retry-After`` counts (RFC 9110, section 10.2.3; RFC 6585, section 4).
 _ASKS_TO_WAIT: Final = frozenset({429, 503})
@@ -32,42 +32,42 @@ _GONE: Final = 410
 _SUCCESS: Final = 2
 _REDIRECTION: Final = 3
 _SECONDS: Final = re.compile(r"[0-9]{1,9}")
-#: ``IMF-fixdate``, the one form that is still to be sent (RFC 9110, section 5.6.7).
+#: ``IMF-fixdate``, the form that senders must use (RFC 9110, section 5.6.7).
 _DATE: Final = "%a, %d %b %Y %H:%M:%S GMT"
 
 
 @final
 @frozen(kw_only=True)
 class Answer:
-    """What a receiver has answered."""
+    """The answer of a receiver."""
 
     status: int
-    #: The header, as it was sent; ``None``: there was none.
+    #: The header's value; ``None``: the answer has none.
     retry_after: str | None = None
-    #: The beginning of the body, as one short line; empty when there was nothing.
+    #: The beginning of the body, as one short line; may be empty.
     excerpt: str = ""
 
 
 @final
 @frozen(kw_only=True)
 class NotSent:
-    """Why there was no answer, in one sentence for whoever owns the endpoint."""
+    """Why there was no answer: one sentence for the owner of the endpoint."""
 
     error: str
 
 
 class Verdict(Enum):
-    """What an attempt comes to."""
+    """The classification of an attempt's result."""
 
     DELIVERED = auto()
-    #: It is tried again later, unless this was the last time.
+    #: Send again later, unless no attempt is left.
     RETRY = auto()
-    #: The endpoint wants nothing any more.
+    #: The endpoint asks to be disabled (410).
     GONE = auto()
 
 
 def verdict(result: Answer | NotSent) -> Verdict:
-    """Tell what an attempt comes to: 2xx is all that counts; redirects are not followed."""
+    """Classify the result of an attempt: only 2xx is a success; redirects are not followed."""
     if isinstance(result, NotSent):
         return Verdict.RETRY
     if result.status // 100 == _SUCCESS:
@@ -76,7 +76,7 @@ def verdict(result: Answer | NotSent) -> Verdict:
 
 
 def fault_text(result: Answer | NotSent) -> str:
-    """Say what was wrong with an attempt."""
+    """Return the error message of a failed attempt."""
     if isinstance(result, NotSent):
         return result.error
     if result.status // 100 == _REDIRECTION:
@@ -87,7 +87,7 @@ def fault_text(result: Answer | NotSent) -> str:
 
 
 def next_attempt_at(message_id: str, attempts: int, result: Answer | NotSent, now: datetime) -> datetime | None:
-    """Tell when a message is tried again whose ``attempts``-th attempt has just failed; ``None``: never."""
+    """Return the time of the next attempt after the ``attempts``-th one has failed; ``None``: no attempt is left."""
     if attempts >= MAX_ATTEMPTS:
         return None
     pause = DELAYS[attempts - 1] * (1 + JITTER * _chance(message_id, attempts))
@@ -97,7 +97,7 @@ def next_attempt_at(message_id: str, attempts: int, result: Answer | NotSent, no
 
 
 def _chance(message_id: str, attempts: int) -> float:
-    """Give a number from 0 to 1 that is another one for each message and attempt, and the same each time."""
+    """Return a number from 0 to 1, derived from message and attempt."""
     digest = blake2b(f"{message_id}/{attempts}".encode(), digest_size=4).digest()
     return int.from_bytes(digest) / 0xFFFFFFFF
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from contentsvc_core.timestamps import to_ms
 
-#: What a secret begins with, as the specification has it.
+#: The prefix of a secret (Standard Webhooks specification).
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105  # its beginning
 #: How many random characters a secret is made from: as bytes they are the key. The specification wants 24 to 64.
 SECRET_LENGTH: Final = 32
@@ -35,13 +35,13 @@ def signature(secret: str, *, message_id: str, timestamp_s: int, body: bytes) ->
     """Sign a body: ``v1,`` and the Base64 of the HMAC with SHA-256 (RFC 2104).
 
     Args:
-        secret: With its prefix.
-        message_id: The same for every attempt.
-        timestamp_s: When it is sent, in Unix seconds.
-        body: As it is sent, to the byte.
+        secret: The secret, with its prefix.
+        message_id: The message's id, the same for every attempt.
+        timestamp_s: The time of the attempt, in Unix seconds.
+        body: The exact bytes that are sent.
 
     Raises:
-        ValueError: It is no secret of this form.
+        ValueError: The secret does not have this form.
     """
     if not secret.startswith(SECRET_PREFIX):
         message = f"a webhook secret begins with {SECRET_PREFIX}"
@@ -56,10 +56,10 @@ def signature(secret: str, *, message_id: str, timestamp_s: int, body: bytes) ->
 
 
 def signed_headers(secrets: Iterable[str], *, message_id: str, at: datetime, body: bytes) -> dict[str, str]:
-    """Give the three headers of an attempt, with a signature for each secret, the newest first.
+    """Return the three headers of an attempt, with a signature for each secret, the newest first.
 
     Raises:
-        ValueError: There is no secret, or one is none.
+        ValueError: There is no secret, or a secret is invalid.
     """
     timestamp_s = to_ms(at) // _SECOND_MS
     signatures = [signature(each, message_id=message_id, timestamp_s=timestamp_s, body=body) for each in secrets]

@@ -1,4 +1,4 @@
-"""The address of an SMTP server, as an operator sets it."""
+"""The address of an SMTP server, as an operator configures it."""
 
 from typing import Final, Self, final
 from urllib.parse import unquote, urlsplit
@@ -12,7 +12,7 @@ _EXAMPLE: Final = "smtps://USER:PASSWORD@mail.example.org or smtp://USER:PASSWOR
 @final
 @frozen(kw_only=True)
 class SmtpServer:
-    """Where mail is submitted."""
+    """An SMTP submission server."""
 
     host: str
     port: int
@@ -28,7 +28,8 @@ class SmtpServer:
         """Read ``smtp://`` (STARTTLS is required, unless ``?starttls=off``) or ``smtps://``.
 
         Raises:
-            ValueError: The text is no such address; the message says what is expected, and repeats nothing of it.
+            ValueError: The text is not such an address; the message says the expected form, and does not repeat the
+                text.
         """
         try:
             parts = urlsplit(url)

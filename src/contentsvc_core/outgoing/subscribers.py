@@ -10,9 +10,9 @@ from attrs import field, frozen
 
 from contentsvc_core.outgoing.messages import MessageStatus
 
-#: The most subscribers of a changelog, with those that have not confirmed. A batch of mails is one statement.
+#: The most subscribers of a changelog, unconfirmed ones included. A batch of mails is one statement.
 MAX_SUBSCRIBERS: Final = 5_000
-#: Of these, addresses that have not confirmed: strangers can enter them.
+#: The most unconfirmed ones of them: strangers can enter addresses.
 MAX_PENDING: Final = 1_000
 #: How long a confirmation link works. After that, the address is deleted.
 CONFIRM_WITHIN: Final = timedelta(hours=24)
@@ -86,18 +86,18 @@ class WaitingPosts:
 @final
 @frozen(kw_only=True)
 class TakenMail:
-    """A mail that is to be sent now."""
+    """A leased mail."""
 
     #: The same for every attempt.
     id: str
     kind: MailKind
     subscriber: Subscriber
-    #: ``None``: it cannot be opened with the keys that are set.
+    #: ``None``: it cannot be opened with the configured keys.
     token: str | None = field(repr=False)
-    #: The posts; ``None``: of a confirmation.
+    #: The batch with the posts; ``None``: the mail is a confirmation.
     batch_id: str | None
     attempts: int
-    #: The number of times that it was taken: only the last taker records an outcome.
+    #: The number of leases: only the last process to lease the mail records an outcome.
     takes: int
     created_at: datetime
 
@@ -105,16 +105,16 @@ class TakenMail:
 @final
 @frozen(kw_only=True)
 class MailOutcome:
-    """What became of an attempt."""
+    """The outcome of an attempt."""
 
     status: MessageStatus
-    #: The next attempt, while it is pending.
+    #: The time of the next attempt, while the mail is pending.
     due_at: datetime
     error: str | None = None
 
 
 def read_address(text: str) -> str | None:
-    """Return an e-mail address as it is stored: in lower case, its domain in ASCII; ``None``: it is none."""
+    """Return an e-mail address in its stored form: in lower case, its domain in ASCII; ``None``: it is invalid."""
     text = text.strip()
     local, _, domain = text.rpartition("@")
     if len(text) > ADDRESS_LIMIT:
