@@ -1,4 +1,4 @@
-"""What was asked for, as the JSON that a store keeps of it."""
+"""The stored form of requested causes (:class:`Generation`, :class:`SiteReading`): JSON."""
 
 from datetime import datetime
 from functools import cache
@@ -18,13 +18,13 @@ _KINDS: Final["Mapping[str, type[Generation | SiteReading]]"] = {
     Generation.kind: Generation,
     SiteReading.kind: SiteReading,
 }
-#: The kinds of what can be asked for, as a store tells them apart from events.
+#: The kinds of requested causes; a store distinguishes them from events by these names.
 ASKED_KINDS: Final = frozenset(_KINDS)
 
 
 @cache
 def _converter() -> "Converter":
-    # Imported on first use, as for events.
+    # Imported on first use: cattrs is slow to import.
     from cattrs import Converter  # noqa: PLC0415
 
     def moment(ms: Any, _type: Any) -> datetime:  # noqa: ANN401  # whatever the JSON holds
@@ -37,10 +37,10 @@ def _converter() -> "Converter":
 
 
 def asked_to_json(asked: Generation | SiteReading) -> str:
-    """Write for a store what was asked for; :func:`asked_from_json` reads it back, equal."""
+    """Return the JSON of a requested cause; :func:`asked_from_json` reads it back, equal."""
     return msgspec.json.encode(_converter().unstructure(asked)).decode()
 
 
 def asked_from_json(kind: str, text: str | bytes) -> Generation | SiteReading:
-    """Read what :func:`asked_to_json` wrote of something of the given kind."""
+    """Read the JSON that :func:`asked_to_json` wrote for a cause of the given kind."""
     return _converter().structure(msgspec.json.decode(text), _KINDS[kind])

@@ -1,4 +1,4 @@
-"""Why a workflow run was started: the closed union of what starts one, and what each tells the run."""
+"""Causes of workflow runs: the closed union of everything that starts a run."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ _LAST_MOMENT: Final = timedelta(milliseconds=1)
 
 @frozen(kw_only=True)
 class TriggerMatch:
-    """A delivery matched a trigger (specification 6.4, step 2): everything but the event."""
+    """A delivery matched a trigger (specification 6.4, step 2): all of the cause but the event."""
 
     trigger_id: str
     #: The provider's slug.
@@ -32,35 +32,35 @@ class TriggerMatch:
     #: ``owner/name``.
     repository: str
     delivery_id: str
-    #: The delivery is a replay that somebody asked for: it may report once more what was reported.
+    #: The delivery is a replay that a user requested: its run may report the same release again.
     replayed: bool = False
 
     @property
     def started_by(self) -> str:
-        """Give the id of what started the run."""
+        """Return the id of the trigger."""
         return self.trigger_id
 
 
 @final
 @frozen(kw_only=True)
 class Delivered(TriggerMatch):
-    """A delivery matched a trigger; the whole event is what the run is performed from."""
+    """A delivery matched a trigger; the run reads the whole event."""
 
     event: Event
 
     @property
     def once_key(self) -> str | None:
-        """Give the key that one release's post carries: the code host announces some releases twice (decisions).
+        """Return the key of the one post about a release: code hosts announce some releases twice (decisions).
 
-        ``None``: any number of posts may report it, as with a replay, which somebody has asked for.
+        ``None``: any number of posts may report the event. A replay has no key, since a user requested it.
         """
         return None if self.replayed else once_key(self.trigger_id, self.repository_id, self.event)
 
     @property
     def shares_a_post(self) -> bool:
-        """Whether releases of other packages of the same commit may be told in one post with the run's release.
+        """Check whether one post may also report releases of other packages of the same commit.
 
-        A replay is asked for by itself, and a release without a time of publication could be told twice.
+        A replay has a post of its own. A release without a time of publication might be reported twice.
         """
         event = self.event
         return self.once_key is not None and isinstance(event, Release) and package_tag(event.tag_name) is not None
@@ -77,7 +77,7 @@ def once_key(trigger_id: str, repository_id: int, event: Event) -> str | None:
 @final
 @frozen(kw_only=True)
 class ListedDelivery(TriggerMatch):
-    """A delivery matched a trigger, as lists show it."""
+    """A delivery matched a trigger, in its list form."""
 
     event: EventSummary
 
@@ -85,7 +85,7 @@ class ListedDelivery(TriggerMatch):
 @final
 @frozen(kw_only=True)
 class Source:
-    """A connected repository that content is asked for."""
+    """A connected repository that content is requested for."""
 
     #: The provider's slug.
     provider: str
@@ -95,7 +95,7 @@ class Source:
 
 
 def sources_of(integrations: Iterable[Integration]) -> list[Source]:
-    """Give the repositories that are connected."""
+    """Return the connected repositories."""
     return [
         Source(provider=integration.provider, repository_id=repository.id, full_name=repository.full_name)
         for integration in integrations
@@ -106,11 +106,11 @@ def sources_of(integrations: Iterable[Integration]) -> list[Source]:
 @final
 @frozen(kw_only=True)
 class Generation:
-    """Somebody asked for content about a stretch of time: a client, or a schedule whose time had come."""
+    """A request for content about a stretch of time, by a client or by a schedule."""
 
     kind: ClassVar[str] = "generation"
 
-    #: The job that a client follows, or the schedule: one of the two.
+    #: The job or the schedule that started the run; exactly one is set.
     job_id: str | None = None
     schedule_id: str | None = None
     content_type: ContentType
@@ -129,25 +129,25 @@ class Generation:
 
     @property
     def started_by(self) -> str:
-        """Give the id of what started the run."""
+        """Return the id of the job or the schedule."""
         return self.job_id or self.schedule_id or ""
 
 
 @final
 @frozen(kw_only=True)
 class SiteReading:
-    """Somebody asked for a brand identity to be made from a website."""
+    """A request to create a brand identity from a website."""
 
     kind: ClassVar[str] = "site_reading"
 
     job_id: str
-    #: What the identity is to be called; ``None``: as the site calls itself.
+    #: The name of the new identity; ``None``: the name that the site has.
     name: str | None
     website_url: str
 
     @property
     def started_by(self) -> str:
-        """Give the id of what started the run."""
+        """Return the id of the job."""
         return self.job_id
 
 
@@ -159,7 +159,7 @@ ListedCause = ListedDelivery | Generation | SiteReading
 
 
 def listed_cause(cause: Cause) -> ListedCause:
-    """Return a cause as lists show it."""
+    """Return the list form of a cause."""
     if not isinstance(cause, Delivered):
         return cause
     return ListedDelivery(
@@ -174,11 +174,11 @@ def listed_cause(cause: Cause) -> ListedCause:
 
 
 def occurred_at(cause: Delivered | Generation, received_at: datetime) -> datetime:
-    """Return when the events happened that a run reports.
+    """Return the time of the events that a run reports.
 
-    A release happened when the code host published it, a push when its newest commit was made, and a window when it
-    ended. A date that cannot be read, is earlier than :data:`EARLIEST` or later than ``received_at`` is replaced by
-    ``received_at``, the time at which the run's delivery or request arrived.
+    The time of a release is its publication, that of a push its newest commit, that of a window its end. If the date
+    cannot be read, is earlier than :data:`EARLIEST` or later than ``received_at``, the result is ``received_at``: the
+    time at which the run's delivery or request arrived.
     """
     match cause:
         case Delivered():

@@ -23,7 +23,7 @@ _CUSTOM_ID: Final = re.compile(r"[a-z0-9-]{1,64}:[0-9]{1,19}:[!-~]{1,255}", re.A
 class ContextRecord:
     """One processed push or release, kept as text for AI agents; there is one for each custom id of an organization."""
 
-    #: Minted in the order of arrival (UUIDv7): records of one instant keep an order.
+    #: A UUIDv7 in the order of arrival: it orders records of the same millisecond.
     id: str
     organization_id: str
     #: The provider's slug.
@@ -42,12 +42,12 @@ class ContextRecord:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """Give the record's metadata."""
+        """Return the record's metadata."""
         return {"source": source_type(self.provider), "eventType": self.event.type, "repository": self.repository}
 
     @property
     def content(self) -> str:
-        """Give the text: type, repository, action, and the event's data as JSON."""
+        """Return the text: type, repository, action, and the event's data as JSON."""
         event = self.event
         data = {
             "eventType": event.type,
@@ -60,7 +60,7 @@ class ContextRecord:
 
 
 def custom_id(provider: str, repository_id: int, delivery_id: str) -> str:
-    """Give the custom id of the context record that a delivery leaves."""
+    """Return the custom id of a delivery's context record."""
     return f"{provider}:{repository_id}:{delivery_id}"
 
 
@@ -72,12 +72,12 @@ def push_id(cause: Cause) -> str | None:
 
 
 def is_custom_id(text: str) -> bool:
-    """Tell whether ``text`` can be a custom id; anything else is an unknown one."""
+    """Check whether ``text`` has the form of a custom id."""
     return _CUSTOM_ID.fullmatch(text) is not None
 
 
 def how_many_fit(sizes: Iterable[int], room: int) -> int:
-    """Give how many of the first things fit into ``room``; of any, one always does."""
+    """Return how many of the first sizes fit into ``room``; the first one always counts."""
     fitting = 0
     for size in sizes:
         room -= size
@@ -88,7 +88,7 @@ def how_many_fit(sizes: Iterable[int], room: int) -> int:
 
 
 def context_body(record: ContextRecord) -> dict[str, Any]:
-    """Give a record's wire form (specification 2.5)."""
+    """Return a record's wire form (specification 2.5)."""
     return {
         "customId": record.custom_id,
         "content": record.content,

@@ -23,20 +23,20 @@ PACKAGE_SPAN: Final = timedelta(minutes=10)
 MOST_PACKAGES: Final = 250
 
 _UNFINISHED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
-#: Such a run tells no release any more, and its release is told by none.
+#: A run with one of these statuses writes no post, so that its release needs another run.
 _OUT: Final = frozenset({RunStatus.CANCELLED, RunStatus.FAILED})
 
 
 @final
 @frozen(kw_only=True)
 class ReleaseRun:
-    """A run of the same trigger for the release of a package, as far as the rule looks at it."""
+    """A run of the same trigger for the release of a package: the fields that the rule needs."""
 
     id: str
     status: RunStatus
     tag: str
     delivery_id: str
-    #: The key that at most one post carries.
+    #: The key of the release; at most one post carries it.
     key: str
 
 

@@ -1,6 +1,6 @@
 """Workflow runs: one for each match of a trigger (specification 6.4, step 2), each job and each slot of a schedule.
 
-A run is a row that is written with the other effects of what starts it; work is started by that row, never by a call.
+A run is a row that is written in the transaction of its cause. Work is started by that row, never by a call.
 
 ::
 
@@ -8,8 +8,8 @@ A run is a row that is written with the other effects of what starts it; work is
        ▲                 │  ├───▶ skipped     there was nothing to report, or it was reported already
        └──backoff, kill──┘  └───▶ failed      after MAX_ATTEMPTS or MAX_KILLS, with the reason
 
-An operator may cancel a run that is pending or running: it is ``cancelled``, and the step under way is its last. One
-that has ended without a post may be started once more: it is ``pending`` as if it had never been tried.
+An operator may cancel a run that is pending or running: it is ``cancelled``, and its current step is the last. A run
+that has ended without a post may be restarted: it is ``pending`` with all attempts left.
 """
 
 from datetime import datetime, timedelta
@@ -32,17 +32,17 @@ from contentsvc_core.workflows.causes import (
 
 
 class RunStatus(Enum):
-    """Where a run stands."""
+    """The state of a run."""
 
-    #: Waits to be taken, for the first time or for another attempt.
+    #: Waits for its first or next attempt.
     PENDING = "pending"
-    #: Taken; a process works on it.
+    #: A process works on it.
     RUNNING = "running"
     #: Ended with a post.
     COMPLETED = "completed"
-    #: Ended without a post, and rightly so; ``error`` says why.
+    #: Ended without a post, since there was nothing to report; ``error`` has the reason.
     SKIPPED = "skipped"
-    #: Ended after the last attempt; ``error`` says why.
+    #: Ended after the last attempt; ``error`` has the reason.
     FAILED = "failed"
     #: Ended by an operator.
     CANCELLED = "cancelled"
@@ -52,45 +52,45 @@ class RunStatus(Enum):
 class RunState:
     """A workflow run without its cause: what whole runs and listed runs have in common."""
 
-    #: A UUIDv7; minted, never derived: after 24 hours the same delivery may rightly start another run.
+    #: A UUIDv7, not derived from the delivery: after 24 hours the same delivery may start another run.
     id: str
     organization_id: str
     status: RunStatus = RunStatus.PENDING
-    #: How often it was tried; an attempt that its process did not live through does not count.
+    #: The number of attempts; attempts that ended with their process do not count.
     attempts: int = 0
-    #: How often its process was killed while it was running.
+    #: How often a process was killed during the run.
     kills: int = 0
-    #: How often it was taken, whatever became of it. Who took it last is the only one who may change it.
+    #: The number of takes. Only the process with the last take may change the run.
     takes: int = 0
-    #: Who took it last (:class:`~contentsvc_core.ports.Executors`); ``None``: nobody yet.
+    #: The executor of the last take (:class:`~contentsvc_core.ports.Executors`); ``None``: the run was never taken.
     executor: str | None = None
-    #: Why it ended as it did, or why its last attempt failed; ``None`` while all is well.
+    #: Why the run ended, or why its last attempt failed; ``None``: there was no fault.
     error: str | None = None
     post_id: str | None = None
     created_at: datetime
-    #: A pending run is not taken before this.
+    #: The earliest time of the next take.
     due_at: datetime
 
 
 @final
 @frozen(kw_only=True)
 class WorkflowRun(RunState):
-    """One run of what a trigger, a client or a schedule starts."""
+    """One run that a trigger, a client or a schedule has started."""
 
-    #: Why it was started, and all that it is performed from.
+    #: Why the run was started, with all its input.
     cause: Cause
 
 
 @final
 @frozen(kw_only=True)
 class ListedRun(RunState):
-    """A workflow run as lists show it: its event is a summary."""
+    """The list form of a workflow run: its event is a summary."""
 
     cause: ListedCause
 
 
 def listed_run(run: WorkflowRun) -> ListedRun:
-    """Return a run as lists show it."""
+    """Return the list form of a run."""
     parts = asdict(run, recurse=False, filter=lambda attribute, _: attribute.name != "cause")
     return ListedRun(**parts, cause=listed_cause(run.cause))
 
@@ -107,7 +107,7 @@ class Due:
 @final
 @frozen(kw_only=True)
 class Taken:
-    """A run that is running in somebody's name: what is needed to give it back."""
+    """A running run of one executor: the data needed to give the run back."""
 
     id: str
     organization_id: str
@@ -117,63 +117,63 @@ class Taken:
 @final
 @frozen(kw_only=True)
 class Recovered:
-    """What became of the runs of processes that are dead."""
+    """The result of recovering the runs of dead processes."""
 
-    #: How many are pending again.
+    #: The number of runs that are pending again.
     pending: int = 0
-    #: How many have seen too many kills, and have failed.
+    #: The number of runs that failed because of too many kills.
     failed: int = 0
 
 
 class RunGone(Exception):
-    """A run was cancelled, or is another process's now: whoever works on it stops, and changes nothing more."""
+    """The run was cancelled, or another process owns it now. The process stops work on it and changes nothing more."""
 
 
 class Completion(Enum):
-    """What became of a run's last step."""
+    """The result of a run's last step."""
 
-    #: Its post is stored, and the run is completed.
+    #: The post is stored, and the run is completed.
     COMPLETED = auto()
-    #: Another run has reported the same release; this one is skipped, without a post.
+    #: Another run has reported the same release; this run is skipped, without a post.
     ALREADY_REPORTED = auto()
-    #: The run was not running any more, or was another process's by now; nothing was written.
+    #: The run is not running any more, or another process owns it; nothing was written.
     GONE = auto()
-    #: Another run has meanwhile reported one of several releases; nothing was written, and the run is running still.
+    #: Another run has meanwhile reported one of several releases; nothing was written, and the run stays running.
     OVERTAKEN = auto()
 
 
-#: What an operator may have done once more. A completed run is not among them: it has its post.
+#: The statuses of runs that an operator may restart. A completed run has its post.
 RESTARTABLE: Final = frozenset({RunStatus.FAILED, RunStatus.SKIPPED, RunStatus.CANCELLED})
-#: Why a run that an operator cancelled has ended.
+#: The reason of a run that an operator cancelled.
 CANCELLED: Final = "cancelled by an operator"
-#: Why a run is skipped whose release another run has reported.
+#: The reason of a skipped run whose release another run has reported.
 ALREADY_REPORTED: Final = "another run has reported this release"
-#: Why a run is skipped whose release the run of another release of the same commit tells.
+#: The reason of a skipped run whose release is part of another release's post.
 TOLD_TOGETHER: Final = "run {run} tells this release together with {tag}"
-#: Why a run is skipped whose changes are all hidden.
+#: The reason of a skipped run whose changes are all hidden.
 NOTHING_TO_REPORT: Final = "nothing to report"
-#: Why a run is skipped whose trigger was switched off after it had matched.
+#: The reason of a skipped run whose trigger was disabled after the match.
 TRIGGER_DISABLED: Final = "the trigger is disabled"
-#: Why a run is skipped whose schedule was switched off or deleted meanwhile.
+#: The reason of a skipped run whose schedule was disabled or deleted meanwhile.
 SCHEDULE_DISABLED: Final = "the schedule is disabled"
 
-#: A run is tried this often; then it has failed.
+#: The most attempts of a run; after the last one the run fails.
 MAX_ATTEMPTS: Final = 8
-#: A run whose process was killed this often while it was running is what kills it; then it has failed.
+#: The most kills of a run; then the run itself is considered the cause, and fails.
 MAX_KILLS: Final = 20
-#: A run whose process was killed this often is a suspect. It runs alone: so the next kill tells whose fault it is.
+#: From this number of kills on, a run is a suspect. It runs alone, so that the next kill has a clear cause.
 SUSPECT_KILLS: Final = 2
-#: A suspect lets others go first, but no longer than this after it was created: a steady load must not starve it.
+#: How long a suspect waits for other runs after its creation: a steady load must not starve it.
 SUSPECT_PATIENCE: Final = timedelta(minutes=1)
 _FIRST_DELAY: Final = timedelta(seconds=1)
 _LONGEST_DELAY: Final = timedelta(minutes=5)
 
 
 def retry_delay(attempts: int) -> timedelta | None:
-    """Give how long a run waits after its ``attempts``-th attempt failed; ``None``: it has failed for good.
+    """Return the backoff after the ``attempts``-th failed attempt; ``None``: the run has failed for good.
 
-    Doubles from one second, at most five minutes. No jitter: the runs of one process queue behind its own
-    concurrency limit anyway.
+    Doubles from one second, at most five minutes. No jitter: the runs of one process queue behind its concurrency
+    limit.
     """
     if attempts >= MAX_ATTEMPTS:
         return None
@@ -181,7 +181,7 @@ def retry_delay(attempts: int) -> timedelta | None:
 
 
 def run_body(run: WorkflowRun | ListedRun) -> dict[str, Any]:
-    """Return a run for operators: what has started it (specification 6.4), and its state.
+    """Return the form of a run for operators: its cause (specification 6.4) and its state.
 
     Of a listed run, ``eventAction`` and ``eventData`` are null.
     """

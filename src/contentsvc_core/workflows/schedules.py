@@ -1,7 +1,7 @@
 """Schedules: content that is written at fixed times (decisions, ``/v1``, "Schedules").
 
-A *slot* is a point in time at which a schedule is to fire: a whole minute in UTC. Each slot fires once, however many
-nodes look. Of slots that nobody saw (no server was up) the latest one fires alone, when somebody looks again.
+A *slot* is a time at which a schedule fires: a whole minute in UTC. Each slot fires once, on however many nodes. Of
+slots that passed while no server ran, only the latest one fires, when a server runs again.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,11 +22,11 @@ from contentsvc_core.workflows.triggers import output_config_body
 #: The only ``sourceType`` of schedules.
 SOURCE_TYPE: Final = "cron"
 NAME_LIMIT: Final = 120
-#: Why a schedule is refused that does what another one does.
+#: Why a schedule is refused that equals another one.
 DUPLICATE: Final = "Duplicate schedule"
-#: The most schedules of an organization, whether on or off: at most this many runs start in one minute.
+#: The most schedules of an organization, disabled ones included: at most this many runs start in one minute.
 MAX_SCHEDULES: Final = 100
-#: Why a run is skipped whose schedule found none of its repositories connected when it fired.
+#: The reason of a skipped run whose schedule found no connected repository when it fired.
 NO_REPOSITORY: Final = "none of the schedule's repositories is connected"
 
 
@@ -43,30 +43,30 @@ def _some(_schedule: object, _attribute: object, value: tuple[int, ...]) -> None
 @final
 @frozen(kw_only=True)
 class Schedule:
-    """Has content written at fixed times."""
+    """Starts a run that writes content at fixed times."""
 
     id: str
     organization_id: str
     #: For people; 1 to 120 characters in one line.
     name: str
     cron: Cron
-    #: The repositories that it reports, in ascending order: each that is connected, at whatever provider.
+    #: The repositories to report, in ascending order; they may belong to different providers.
     repository_ids: tuple[int, ...] = field(converter=_ascending, validator=_some)
-    #: What its runs write.
+    #: The content type of its posts.
     output_type: ContentType
-    #: ``None``: the organization's default.
+    #: ``None``: the organization's default identity.
     brand_identity_id: str | None = None
     enabled: bool = True
     #: True: its posts are published at once; False: they are drafts.
     auto_publish: bool = False
-    #: Goes before the organization's; ``None``: the organization's alone.
+    #: Overrides the organization's house style; ``None``: no override.
     house_style: HouseStyle | None = None
     lookback: Lookback = DEFAULT_LOOKBACK
     created_at: datetime
     updated_at: datetime
-    #: The slot that it fires for next; a disabled one has none.
+    #: The next slot; ``None``: the schedule is disabled.
     due_at: datetime | None
-    #: The slot that it fired for last.
+    #: The last slot that has fired.
     last_slot: datetime | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -75,9 +75,9 @@ class Schedule:
             raise ValueError(message)
 
     def does_the_same_as(self, other: "Schedule") -> bool:
-        """Tell whether two schedules of an organization would write the same at the same times.
+        """Check whether two schedules of an organization would write the same content at the same times.
 
-        Name, enabled and autoPublish do not count: they make no other content.
+        Name, ``enabled`` and ``auto_publish`` do not count: they do not change the content.
         """
         return _content(self) == _content(other)
 
@@ -97,11 +97,11 @@ def _content(schedule: Schedule) -> tuple[object, ...]:
 @final
 @frozen
 class DuplicateSchedule:
-    """Why a schedule was not made or changed: another one of the organization does the same."""
+    """The refusal of a new or changed schedule that equals another one of the organization."""
 
 
 def due_from(cron: Cron, now: datetime, *, last_slot: datetime | None) -> datetime:
-    """Give the first slot of a schedule that is made, changed or enabled at ``now``: none before that fires.
+    """Return the first slot of a schedule that is created, changed or enabled at ``now``.
 
     A slot that has fired does not fire again, even when the clock was stepped back since.
     """
@@ -109,9 +109,10 @@ def due_from(cron: Cron, now: datetime, *, last_slot: datetime | None) -> dateti
 
 
 def changed(schedule: Schedule, now: datetime, changes: Mapping[str, Any]) -> Schedule:
-    """Give a schedule as it is after a change at ``now``; the same change once more gives the same.
+    """Return a schedule with changes made at ``now``; repeated calls return the same schedule.
 
-    When it is enabled or gets other times, it is due anew; else it stays due as it was, and misses nothing.
+    When the schedule is enabled or its times change, its next slot is computed anew; else the slot stays, so that none
+    is missed.
     """
     enabled = changes.get("enabled", schedule.enabled)
     cron = changes.get("cron", schedule.cron)
@@ -124,7 +125,7 @@ def changed(schedule: Schedule, now: datetime, changes: Mapping[str, Any]) -> Sc
 
 
 def disabled(schedule: Schedule) -> Schedule:
-    """Give a schedule that is switched off, since what it uses is no more."""
+    """Return a disabled schedule, because a resource that it needs was deleted."""
     return evolve(schedule, enabled=False, due_at=None)
 
 
@@ -135,29 +136,29 @@ class DueSchedule:
 
     id: str
     organization_id: str
-    #: Since when.
+    #: The slot that is due.
     due_at: datetime
 
 
 @final
 @frozen(kw_only=True)
 class Firing:
-    """What a schedule leaves behind when it fires: its run, and when it is due next."""
+    """The effects of a firing schedule: its run and its next slot."""
 
     schedule_id: str
-    #: When it was due; whoever finds it due at another time has come too late.
+    #: The slot that was due; the store fires only if the schedule is still due at this time.
     due_at: datetime
-    #: The slot that it fires for.
+    #: The slot that fires.
     slot: datetime
     next_due_at: datetime
     run: WorkflowRun
 
 
 def firing(schedule: Schedule, now: datetime, *, sources: Iterable[Source], run_id: str) -> Firing | None:
-    """Fire a schedule at ``now``; ``None``: it is not due.
+    """Return the firing of a schedule at ``now``; ``None``: the schedule is not due.
 
-    It fires once for all the slots that have passed, with the window of the latest. Without any source the run is
-    there and has ended: nothing could be written, and whoever looks is told why.
+    One firing covers all passed slots, with the window of the latest. Without a connected repository, the run is
+    created as skipped, so that users see the reason.
     """
     if schedule.due_at is None or schedule.due_at > now:
         return None
@@ -190,7 +191,7 @@ def firing(schedule: Schedule, now: datetime, *, sources: Iterable[Source], run_
 
 
 def schedule_body(schedule: Schedule) -> dict[str, Any]:
-    """Give a schedule's wire form (decisions); repository ids are strings in every answer."""
+    """Return a schedule's wire form (decisions); repository ids are strings in every answer."""
     return {
         "id": schedule.id,
         "organizationId": schedule.organization_id,

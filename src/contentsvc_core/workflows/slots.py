@@ -1,4 +1,4 @@
-"""Slots: the points in time at which a schedule is to fire, whole minutes in UTC (decisions, ``/v1``, "Schedules")."""
+"""Slots: the times at which a schedule fires, whole minutes in UTC (decisions, ``/v1``, "Schedules")."""
 
 from calendar import monthrange
 from collections.abc import Iterator, Mapping
@@ -27,9 +27,9 @@ class Frequency(Enum):
 def cron_fault(
     *, frequency: Frequency, hour: int, minute: int, day_of_week: int | None, day_of_month: int | None
 ) -> str | None:
-    """Name what is wrong with the times of a schedule, in the wire's words; ``None``: nothing is.
+    """Return the fault in a schedule's times, in the wire's words; ``None``: the times are valid.
 
-    A day that would have no effect is refused, too: whoever sends it expects one.
+    A day that would have no effect is a fault, too: the client expects an effect.
     """
     weekly, monthly = frequency is Frequency.WEEKLY, frequency is Frequency.MONTHLY
     faults = {
@@ -48,16 +48,16 @@ def cron_fault(
 @final
 @frozen(kw_only=True)
 class Cron:
-    """When a schedule fires, in UTC. What can never be is refused with ValueError (:func:`cron_fault`)."""
+    """The times of a schedule, in UTC. Impossible times raise ValueError (:func:`cron_fault`)."""
 
     frequency: Frequency
     #: 0 to 23.
     hour: int
     #: 0 to 59.
     minute: int
-    #: 0 is Sunday and 6 is Saturday, as in crontab; weekly schedules have one, and no others.
+    #: 0 is Sunday and 6 is Saturday, as in crontab; set for weekly schedules only.
     day_of_week: int | None = None
-    #: 1 to 31: in a month that has no such day, its last one. Monthly schedules have one, and no others.
+    #: 1 to 31; in a shorter month, its last day. Set for monthly schedules only.
     day_of_month: int | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -73,17 +73,17 @@ class Cron:
 
 
 def next_slot(cron: Cron, after: datetime) -> datetime:
-    """Give the first slot that is later than ``after``."""
+    """Return the first slot that is later than ``after``."""
     return next(slot for slot in _slots(cron, after, _DAY) if slot > after)
 
 
 def latest_slot(cron: Cron, at: datetime) -> datetime:
-    """Give the last slot that is not later than ``at``."""
+    """Return the last slot that is not later than ``at``."""
     return next(slot for slot in _slots(cron, at, -_DAY) if slot <= at)
 
 
 def _slots(cron: Cron, start: datetime, step: timedelta) -> Iterator[datetime]:
-    """Give the slots from the day of ``start`` on, or back from it; the longest gap is a month."""
+    """Yield the slots from the day of ``start`` on, forwards or backwards; the longest gap is a month."""
     first = start.astimezone(UTC).replace(hour=cron.hour, minute=cron.minute, second=0, microsecond=0)
     return (day for day in (first + number * step for number in count()) if _has_slot(cron, day))
 
@@ -101,7 +101,7 @@ def _has_slot(cron: Cron, day: date) -> bool:
 
 
 def cron_body(cron: Cron) -> dict[str, Any]:
-    """Give the wire form: a day that does not apply is left out."""
+    """Return the wire form; a day that does not apply is left out."""
     days = {"dayOfWeek": cron.day_of_week, "dayOfMonth": cron.day_of_month}
     return {
         "frequency": cron.frequency.value,
@@ -112,7 +112,7 @@ def cron_body(cron: Cron) -> dict[str, Any]:
 
 
 def cron_of(body: Mapping[str, Any]) -> Cron:
-    """Read what :func:`cron_body` wrote."""
+    """Read the wire form that :func:`cron_body` returned."""
     return Cron(
         frequency=Frequency(body["frequency"]),
         hour=body["hour"],

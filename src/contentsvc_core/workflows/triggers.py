@@ -37,30 +37,30 @@ class Trigger:
 
     id: str
     organization_id: str
-    #: For people; empty when it was given none.
+    #: For people; may be empty.
     name: str = ""
     #: ``<provider>_webhook``.
     source_type: str
     enabled: bool = True
-    #: The repositories that it applies to, in ascending order.
+    #: The repositories whose events match, in ascending order.
     repository_ids: tuple[int, ...] = field(converter=_ascending_ids)
-    #: Which events start it; empty: all.
+    #: The event types that match; empty: all.
     event_types: tuple[str, ...] = field(converter=_ascending_names, validator=_known_event_types)
-    #: What its runs write.
+    #: The content type of its posts.
     output_type: ContentType
-    #: Who speaks in its posts; ``None``: the organization's default, if it has one.
+    #: The brand identity of its posts; ``None``: the organization's default, if it has one.
     brand_identity_id: str | None = None
     #: True: its posts are published at once; False: they are drafts.
     auto_publish: bool = False
-    #: Goes before the organization's; ``None``: the organization's alone.
+    #: Overrides the organization's house style; ``None``: no override.
     house_style: HouseStyle | None = None
     created_at: datetime
 
     def does_the_same_as(self, other: "Trigger") -> bool:
-        """Tell whether both do the same work: then an organization has one of them alone (decisions, ``/v1``).
+        """Check whether two triggers do the same work; an organization has only one of them (decisions, ``/v1``).
 
-        Name, switch and publication do not count: two that differ in nothing else would write every post twice. To
-        name every event type is to name none.
+        Name, ``enabled`` and ``auto_publish`` do not count: two such triggers would write every post twice. A list of
+        all event types equals an empty list.
         """
         return _work(self) == _work(other)
 
@@ -77,26 +77,26 @@ def _work(trigger: Trigger) -> tuple[object, ...]:
     )
 
 
-#: The most triggers of an organization, whether on or off: one push starts at most this many runs.
+#: The most triggers of an organization, disabled ones included: one push starts at most this many runs.
 MAX_TRIGGERS: Final = 200
 
 
 class TriggerFault(Enum):
-    """Why a trigger was not made or changed; the value is what clients are told."""
+    """Why a trigger was not created or changed; the value is the message for clients."""
 
     UNKNOWN = "Event trigger not found"
-    #: Another one does the same already.
+    #: Another trigger does the same already.
     DOUBLE = "Duplicate event trigger"
-    #: What was looked at is no longer so; who is told so, again and again, may ask once more.
+    #: The trigger was changed concurrently, several times in a row; the client may retry.
     CHANGED = "Event trigger was changed by somebody else at the same time"
 
 
-#: Gives a trigger as it is to be, or refuses to change it as it stands.
+#: Maps the current trigger to the changed one, or refuses the change.
 TriggerChange: TypeAlias = Callable[[Trigger], Trigger | TriggerFault]
 
 
 def source_type(provider: str) -> str:
-    """Give the ``sourceType`` of triggers, and the ``source`` of context, that belong to a provider."""
+    """Return a provider's ``sourceType`` of triggers and ``source`` of context records."""
     return f"{provider}_webhook"
 
 
@@ -108,7 +108,7 @@ def matching(
     repository_id: int,
     event_type: str,
 ) -> tuple[Trigger, ...]:
-    """Give the triggers that an event starts, in their own order (specification 6.4, step 2)."""
+    """Return the triggers that an event starts, in their given order (specification 6.4, step 2)."""
     found = [
         trigger
         for trigger in triggers
@@ -122,13 +122,13 @@ def matching(
 
 
 def output_config_body(brand_identity_id: str | None, house_style: HouseStyle | None) -> dict[str, Any] | None:
-    """Return the wire form of how posts are written: what is set of it; ``None``: nothing is."""
+    """Return the wire form of the settings for posts, without empty fields; ``None``: all are empty."""
     given = {"brandIdentityId": brand_identity_id, "houseStyle": style_body(house_style)}
     return {name: value for name, value in given.items() if value is not None} or None
 
 
 def trigger_body(trigger: Trigger) -> dict[str, Any]:
-    """Give a trigger's wire form (specification 2.4, decisions); repository ids are strings in every answer."""
+    """Return a trigger's wire form (specification 2.4, decisions); repository ids are strings in every answer."""
     return {
         "id": trigger.id,
         "organizationId": trigger.organization_id,
