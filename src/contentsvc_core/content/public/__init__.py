@@ -1,1 +1,1 @@
-"""What an organization shows of its posts to everybody: its public changelog, as values and pure functions."""
+"""Public changelogs: the posts that an organization shows to all readers, as values and pure functions."""

@@ -10,7 +10,7 @@ from contentsvc_core.timestamps import iso_ms
 
 ATOM_TYPE: Final = "application/atom+xml"
 _NAMESPACE: Final = "http://www.w3.org/2005/Atom"
-#: What no XML 1.0 document may hold, however it is written (section 2.2, Char).
+#: Characters that an XML 1.0 document must not contain, even escaped (section 2.2, Char).
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -46,7 +46,7 @@ def _entry(root: ET.Element, entry: FeedEntry) -> None:
         ET.SubElement(element, "category", {"term": _storable(tag)})
     if entry.summary:
         _text(element, "summary", entry.summary)
-    # Section 4.1.3.3: escaped HTML, as it could stand in a <div>.
+    # Section 4.1.3.3: escaped HTML, as inside a <div>.
     _text(element, "content", entry.content).set("type", "html")
 
 

@@ -1,4 +1,4 @@
-"""The public changelogs of an organization: their values, and what they show (decisions 0023 and 0050)."""
+"""The public changelogs of an organization, and which posts they show (decisions 0023 and 0050)."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -13,7 +13,7 @@ from contentsvc_core.content.public.images import ImageKind, ImageMark
 from contentsvc_core.organizations import Organization
 
 SLUG_LIMIT: Final = 63
-#: What is shown unless somebody chooses: what is written for readers of the product, and for nobody's timeline.
+#: The content types of a new changelog: those written for readers of the product, not for social networks.
 DEFAULT_TYPES: Final = (ContentType.CHANGELOG, ContentType.BLOG_POST)
 #: The most changelogs of an organization: one for each product, and each has an address of its own.
 MAX_CHANGELOGS: Final = 10
@@ -42,50 +42,51 @@ class HeaderLink:
 
 
 def first_id(organization_id: str) -> str:
-    """Return the id of an organization's first changelog; nothing is minted, so that it always has one."""
+    """Return the id of an organization's first changelog, derived from the organization's id."""
     return f"chl_{organization_id.removeprefix('org_')}"
 
 
 @final
 @frozen(kw_only=True)
 class PublicChangelog:
-    """A public changelog: which published posts of an organization it shows, under which name, and whether at all."""
+    """A public changelog: its title, and which published posts of an organization it shows."""
 
     organization_id: str
-    #: Without another one, that of the first changelog of the organization.
+    #: The id; by default that of the organization's first changelog.
     id: str = Factory(lambda self: first_id(self.organization_id), takes_self=True)
-    #: Names it in addresses, ``/changelog/{slug}``; unique over all organizations. Once public, it is theirs for good.
+    #: The name in addresses, ``/changelog/{slug}``, unique over all organizations. A slug that was public stays
+    #: reserved.
     slug: str
     #: One line of 1 to 100 characters.
     title: str
-    #: One line of at most 300 characters; empty: there is none.
+    #: One line of at most 300 characters; may be empty.
     description: str = ""
-    #: The product's own site, ``http`` or ``https``; ``None``: nothing is linked.
+    #: The product's own site, ``http`` or ``https``; ``None``: no link.
     product_url: str | None = None
-    #: The posts of these types are shown; one at least, each once.
+    #: The content types of its posts; at least one, without duplicates.
     content_types: tuple[ContentType, ...] = field(converter=_known_order, default=DEFAULT_TYPES)
-    #: ``owner/name``: posts about other repositories, also beside these, are not shown; empty: all are.
+    #: Only posts about these repositories (``owner/name``) alone are shown; empty: no restriction.
     repositories: tuple[str, ...] = ()
-    #: Scopes of commits and names of packages, in lower case: posts with one of them are shown; empty: all are.
+    #: Only posts with one of these scopes or packages, in lower case, are shown; empty: no restriction.
     scopes: tuple[str, ...] = ()
     #: ``rrggbb``; ``None``: the default colour.
     accent: str | None = None
     header_links: tuple[HeaderLink, ...] = ()
-    #: The store keeps their bytes, and sets these.
+    #: The digests of the pictures; the store keeps the bytes, and sets this field.
     images: tuple[ImageMark, ...] = field(converter=_by_kind, default=())
     #: Whether pages and feeds show hashes of commits, contributors and internal changes, where posts have them.
     show_details: bool = False
-    #: Off: its addresses lead to the same page as unknown ones.
+    #: Whether readers can see it. If not, its addresses answer like unknown ones.
     is_public: bool = False
     created_at: datetime
-    #: The last change of any of this, and the last deletion of a post that may have been shown.
+    #: The time of the last change of these fields, or of the last deletion of a post that may have been shown.
     updated_at: datetime
-    #: Counts the changes of this and of posts that are or were public, whatever the clock says; the store counts.
+    #: The number of changes of the changelog and of its posts; the store counts, independently of the clock.
     revision: int = field(default=0, eq=False)
 
     @classmethod
     def first(cls, organization: Organization, at: datetime) -> Self:
-        """Return the first changelog of an organization before it is set up: named as the organization, off."""
+        """Return the first changelog of an organization before it is set up: titled as the organization, not public."""
         return cls(
             organization_id=organization.id,
             slug=organization.slug[:SLUG_LIMIT].strip("-"),
@@ -121,20 +122,23 @@ class PublicChangelog:
     def _chooses(self, post: Post) -> bool:
         facets = facets_of(post)
         named = {facet for facet in facets if facet.startswith("repository:")}
-        # A summary of several repositories may tell of one that is not public.
+        # A summary of several repositories may mention a private one.
         if self.repositories and not (named and named <= {f"repository:{folded(name)}" for name in self.repositories}):
             return False
         return not self.scopes or any(f"scope:{folded(name)}" in facets for name in self.scopes)
 
     def lists(self, post: Post) -> bool:
-        """Return whether the lists and feeds of this changelog have a post: a release stands for what it contains."""
+        """Check whether the lists and feeds of this changelog have a post.
+
+        Posts that a release contains are left out.
+        """
         return self.shows(post) and post.contained_in is None
 
 
 @final
 @frozen(kw_only=True)
 class Exposure:
-    """What a changelog shows, or would show once it is switched on."""
+    """The posts that a changelog shows, or would show if it were public."""
 
     #: The number of posts.
     posts: int
@@ -145,7 +149,7 @@ class Exposure:
 #: The most slugs of an organization that are or were public. Each is held for good: without a bound, one organization
 #: could hold every name. Ten changelogs may each change theirs twice.
 MAX_SLUGS: Final = 30
-#: The one answer for every slug that is another organization's, so that it reveals no changelog that is off.
+#: The message for every slug that another organization holds: it does not reveal a changelog that is not public.
 SLUG_TAKEN: Final = InvalidChangelog(reason="slug is not available: choose another one")
 #: Links to the other changelog would lead to this one.
 SLUG_USED: Final = InvalidChangelog(
@@ -164,12 +168,12 @@ def too_many_slugs(at_most: int = MAX_SLUGS) -> InvalidChangelog:
 
 
 def public_slugs(standing: PublicChangelog | None, changed: PublicChangelog) -> set[str]:
-    """Return the slugs that a change makes public, or has found public: their organization holds them from then on."""
+    """Return the slugs that a changed changelog reserves for its organization."""
     return {each.slug for each in (standing, changed) if each is not None and each.is_public}
 
 
 def changelog_body(changelog: PublicChangelog) -> dict[str, Any]:
-    """Return a changelog's fields, as programs are told them."""
+    """Return a changelog's wire form."""
     return {
         "id": changelog.id,
         "slug": changelog.slug,

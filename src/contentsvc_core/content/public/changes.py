@@ -1,4 +1,4 @@
-"""What may be changed of a public changelog, and the checks of each field."""
+"""Changes of a public changelog, with the checks of each field."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ def changed_changelog(
     """Check a change, and return the changed changelog.
 
     Args:
-        standing: The changelog as it is.
+        standing: The current changelog.
         given: New values by the attributes of :class:`PublicChangelog`: texts, tuples, ``is_public``.
         at: The time of the change.
     """
@@ -46,7 +46,7 @@ def changed_changelog(
         if isinstance(read, InvalidChangelog):
             return read
         values[attribute] = read
-    # Later than the change before, whatever the clock says: conditional requests compare this time.
+    # Never earlier than the previous change, even if the clock was set back: conditional requests compare this time.
     return evolve(standing, **values, updated_at=max(at, standing.updated_at))
 
 
@@ -60,7 +60,7 @@ def _read(attribute: str, value: object) -> object | InvalidChangelog:
 
 
 class _NoValue:
-    """The type of no value: of fields that cannot be changed."""
+    """The type of a missing value, for fields that cannot be changed."""
 
 
 def _slug(text: str) -> str | InvalidChangelog:

@@ -1,4 +1,4 @@
-"""What a post can be found by in a public changelog: its labels, its repositories, and its scopes and packages."""
+"""The facets that readers filter a public changelog by: labels, repositories, scopes and packages."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from contentsvc_core.text import one_line
 
 
 class Label(Enum):
-    """What readers look for in a changelog, the most urgent first; the values stand in addresses."""
+    """What readers look for in a changelog, the most urgent first; the values are part of addresses."""
 
     BREAKING = "breaking"
     SECURITY = "security"
@@ -39,7 +39,7 @@ _LABELS: Final = {
     Section.PERFORMANCE: Label.IMPROVED,
     Section.FIXED: Label.FIXED,
 }
-#: By a heading in lower case, in each language of the writers, and as people write it.
+#: By a heading in lower case: the writer's headings in each language, and usual ones of human authors.
 _HEADINGS: Final = {
     **{
         heading.casefold(): section
@@ -86,7 +86,7 @@ def scopes_of(post: Post) -> tuple[str, ...]:
 
 
 def facets_of(post: Post) -> tuple[str, ...]:
-    """Return what a post can be found by, each as ``kind:name``, within the room that a store has for it."""
+    """Return the facets of a post, each as ``kind:name``, within the size that a store allows."""
     repositories = [f"repository:{folded(name)}" for name in repositories_in(post.source_metadata)]
     labels = [f"label:{label.value}" for label in labels_of(post)]
     room = _ROOM - sum(map(_size, labels)) - len(_MORE_REPOSITORIES) - 2
@@ -97,7 +97,7 @@ def facets_of(post: Post) -> tuple[str, ...]:
 
 
 def folded(name: str) -> str:
-    """Return the name of a repository, scope or package as names are compared: on one line, in lower case."""
+    """Return the comparable form of a repository's, scope's or package's name: on one line, in lower case."""
     return one_line(name, 200).casefold()
 
 

@@ -1,4 +1,4 @@
-"""A public changelog as a feed: what both formats say, each in its own words (:mod:`.atom`, :mod:`.json_feed`)."""
+"""A public changelog as a feed: the content that both formats share (:mod:`.atom`, :mod:`.json_feed`)."""
 
 from collections.abc import Container, Iterable
 from datetime import datetime
@@ -24,18 +24,18 @@ FEED_LENGTH: Final = 20
 class FeedEntry:
     """A post in a feed."""
 
-    #: Permanent, whatever becomes of the addresses (RFC 4287, section 4.2.6).
+    #: Permanent, even when addresses change (RFC 4287, section 4.2.6).
     id: str
     url: str
     #: Plain text.
     title: str
     #: One line of plain text.
     summary: str
-    #: Safe HTML: the whole post, or its beginning with a link to the rest where the feed would become too large.
+    #: Safe HTML: the whole post, or an excerpt with a link to the rest if the feed would become too large.
     content: str
-    #: When its events happened: the time that the feed is sorted by.
+    #: The time of the post's events: feeds are sorted by it.
     occurred_at: datetime
-    #: The last change, or the publication where that came later: readers have nothing older of it.
+    #: The later one of the last change and the publication.
     updated_at: datetime
     #: Plain words: the type of content, the labels, and the tag of the release.
     tags: tuple[str, ...] = field(converter=tuple)
@@ -46,15 +46,15 @@ class FeedEntry:
 class Feed:
     """A changelog's newest posts."""
 
-    #: Permanent, as those of entries.
+    #: Permanent, like the ids of entries.
     id: str
     title: str
-    #: Empty: there is none.
+    #: May be empty.
     description: str
     links: ChangelogLinks
     #: ``None``: the feed of all posts.
     label: Label | None = None
-    #: The last change of anything in it.
+    #: The time of the last change in the feed.
     updated_at: datetime
     entries: tuple[FeedEntry, ...] = field(converter=tuple)
 
@@ -71,7 +71,7 @@ def feed_of(
 
     Args:
         changelog: The changelog.
-        posts: Its newest posts, newest first; what it does not list is left out.
+        posts: Its newest posts, newest first; posts that it does not list are left out.
         links: Its addresses, with a host.
         updated_at: Its last change.
         label: The label that all posts of the feed have; ``None``: the feed of all posts.
@@ -83,7 +83,7 @@ def feed_of(
     ]
     whole = shown_whole(own)
     entries = [_entry(post, links, whole) for post in own]
-    # The feed of the first changelog is older than its id.
+    # The id of the first changelog's feed was published before changelogs had ids of their own.
     name = changelog.organization_id if changelog.is_first else changelog.id
     return Feed(
         id=permanent_id(name if label is None else f"{name}:{label.value}"),

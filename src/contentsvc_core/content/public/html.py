@@ -1,4 +1,4 @@
-"""A post's rendered content where it is shown among others. It is our own HTML: the sanitizer has had the last word."""
+"""A post's rendered content among other posts. The input is the service's own sanitized HTML."""
 
 import re
 from collections.abc import Iterable
@@ -10,29 +10,29 @@ from contentsvc_core.text import one_line
 
 _HEADING: Final = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
 _TAG: Final = re.compile(r'<(?:[^">]|"[^"]*")*+>')
-#: Of those that a post may have, the tags that may stand in the middle of a word.
+#: The tags of a post that may occur in the middle of a word.
 _INLINE: Final = re.compile(r'</?(?:a|code|del|em|s|strong)(?: (?:[^">]|"[^"]*")*+)?>')
-#: What is referred to in parentheses, as commits and issues are: of use to who can follow the link.
+#: References in parentheses, as to commits and issues: useful only with their links.
 _REFERENCE: Final = re.compile(r' ?\(<a (?:[^">]|"[^"]*")*+>[^<]*</a>\)')
 #: ``**scope:**`` at the beginning of an entry.
 _SCOPE: Final = re.compile(r"<li>(?:<p>)?<strong>[^<]{1,60}:</strong> ")
 #: The search begins at the first space of a run: from each space, a run costs the square of its length.
 _QUOTATION: Final = re.compile(r"(?<!\s)\s*<blockquote>(?:[^<]|<(?!/blockquote>))*</blockquote>\s*")
-#: As many whole sentences as there are.
+#: The longest prefix of whole sentences.
 _SENTENCE: Final = re.compile(r".*[.!?。](?=\s|$)", re.DOTALL)
 _NEXT_ITEM: Final = re.compile(r"(?<![.!?:;\s])\s*</li>(?:\s|</?[ou]l>)*<li>")
 _LOWEST: Final = 6
 #: The HTML of whole posts on one page or in one feed, in characters: twenty usual posts take a tenth of it.
 PAGE_ROOM: Final = 256 * 1024
-#: The length of an excerpt that stands in place of a whole post, in characters: a paragraph.
+#: The length of the excerpt of a post that is not shown whole, in characters: a paragraph.
 EXCERPT: Final = 500
 
 
 def nested(content: str, *, under: int) -> str:
-    """Give content whose headings continue those around it.
+    """Return content whose heading levels continue those of the page.
 
-    No heading is as high as ``under``, which is that of the post's title, and none skips a level: who reads by
-    headings finds each post, and its parts below it (WCAG 2.2, 1.3.1).
+    Every heading is below ``under``, the level of the post's title, and no level is skipped: screen reader users find
+    each post by its heading, and its parts below (WCAG 2.2, 1.3.1).
     """
     open_levels: list[tuple[int, int]] = []
 
@@ -49,7 +49,7 @@ def nested(content: str, *, under: int) -> str:
 
 
 def shown_whole(posts: Iterable[Post], *, room: int = PAGE_ROOM) -> frozenset[str]:
-    """Return the ids of the posts that fit on one page, each in its turn; of the others an excerpt is shown."""
+    """Return the ids of the posts that fit on one page as a whole, in the given order; the others get an excerpt."""
     whole: set[str] = set()
     for post in posts:
         if len(post.content) <= room:
@@ -59,8 +59,8 @@ def shown_whole(posts: Iterable[Post], *, room: int = PAGE_ROOM) -> frozenset[st
 
 
 def excerpt(content: str, limit: int = 200) -> str:
-    """Give the beginning of a post's text as one line of at most ``limit`` characters, without its headings."""
-    # Of a long text only the beginning is looked at.
+    """Return the beginning of a post's text as one line of at most ``limit`` characters, without its headings."""
+    # Only the beginning of a long text is processed.
     text = _REFERENCE.sub("", _HEADING.sub(" ", content[: 40 * limit]))
     text = _SCOPE.sub("<li>", _QUOTATION.sub("", text))
     text = _TAG.sub(" ", _INLINE.sub("", _NEXT_ITEM.sub("; ", text)))
@@ -71,5 +71,5 @@ def excerpt(content: str, limit: int = 200) -> str:
     if sentence is not None and len(sentence[0]) >= limit // 3:
         return sentence[0]
     start, space, _ = line[:limit].rpartition(" ")
-    # A word alone is cut; so are texts without spaces between their words.
+    # A single long word is cut; so are texts without spaces between their words.
     return one_line(line, limit) if not space or len(start) < limit // 2 else f"{start.rstrip(' ,;:')}…"

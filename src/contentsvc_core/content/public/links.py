@@ -13,7 +13,7 @@ from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.releases import PostLine
 
 ROOT: Final = "/changelog"
-#: Version 5 UUIDs of our names (RFC 9562, section 5.5); never to be changed: readers know entries by them.
+#: The namespace of our version 5 UUIDs (RFC 9562, section 5.5). Never change it: feed readers identify entries by them.
 _NAMESPACE: Final = UUID("194dbe08-77d8-5d96-9eed-58634a91648f")
 
 
@@ -25,37 +25,37 @@ class ChangelogLinks:
     #: Scheme and host, without a slash at the end; empty: paths alone.
     base_url: str = ""
     slug: str
-    #: Where its pictures are, without a slash at the end; empty: below its pages. A preview has them elsewhere.
+    #: The address of the folder of pictures, without a trailing slash; empty: the folder of the pages. Previews set it.
     pictures: str = ""
 
     @property
     def home(self) -> str:
-        """Give the page that begins with the newest posts."""
+        """Return the page that begins with the newest posts."""
         return f"{self.base_url}{ROOT}/{self.slug}"
 
     @property
     def releases(self) -> str:
-        """Give the page of the releases."""
+        """Return the page of the releases."""
         return f"{self.home}/releases"
 
     @property
     def atom(self) -> str:
-        """Give the Atom feed."""
+        """Return the Atom feed."""
         return f"{self.home}/feed.atom"
 
     @property
     def json_feed(self) -> str:
-        """Give the JSON Feed."""
+        """Return the JSON Feed."""
         return f"{self.home}/feed.json"
 
     @property
     def embed(self) -> str:
-        """Give the page that other sites put into a frame."""
+        """Return the page that other sites embed in a frame."""
         return f"{self.home}/embed"
 
     @property
     def fragment(self) -> str:
-        """Give the same without a page around it."""
+        """Return the embeddable fragment, without a page around it."""
         return f"{self.home}/embed/fragment"
 
     @property
@@ -74,7 +74,7 @@ class ChangelogLinks:
         return f"{self.home}/badge.svg"
 
     def month(self, month: Month) -> str:
-        """Give a month's page."""
+        """Return a month's page."""
         return f"{self.home}/{month.written}"
 
     def post(self, post: Post | PostLine) -> str:
@@ -97,9 +97,9 @@ class ChangelogLinks:
 
 
 def permanent_id(name: str) -> str:
-    """Give what feeds call something, whatever becomes of its address: a URN of a UUID (RFC 9562, section 4).
+    """Return the permanent id of an entry or feed: a URN of a UUID (RFC 9562, section 4).
 
     Args:
-        name: Our id of it.
+        name: The internal id.
     """
     return f"urn:uuid:{uuid5(_NAMESPACE, name)}"

@@ -1,4 +1,4 @@
-"""Calendar months, which the posts of a public changelog are read by. A month begins at midnight UTC."""
+"""Calendar months, by which a public changelog is paged. A month begins at midnight UTC."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from contentsvc_core.content.posts import Post
 
-#: Not the standard library's, which are those of the process's locale.
+#: Fixed English names: the standard library's depend on the process's locale.
 _NAMES: Final = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
@@ -31,13 +31,13 @@ class Month:
 
     @classmethod
     def of(cls, at: datetime) -> Self:
-        """Give the month that a point in time lies in."""
+        """Return the month of a point in time."""
         utc = at.astimezone(UTC)
         return cls(utc.year, utc.month)
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """Read ``YYYY-MM``; ``None``: it is none."""
+        """Read ``YYYY-MM``; ``None``: the text is no month."""
         found = _WRITTEN.fullmatch(text)
         if found is None or not _FIRST_YEAR <= int(found[1]) <= _LAST_YEAR:
             return None
@@ -45,32 +45,32 @@ class Month:
 
     @property
     def written(self) -> str:
-        """Give ``YYYY-MM``."""
+        """Return ``YYYY-MM``."""
         return f"{self.year:04}-{self.number:02}"
 
     @property
     def name(self) -> str:
-        """Give its English name with the year."""
+        """Return its English name with the year."""
         return f"{_NAMES[self.number - 1]} {self.year}"
 
     @property
     def since(self) -> datetime:
-        """Give when it begins."""
+        """Return the time at which it begins."""
         return datetime(self.year, self.number, 1, tzinfo=UTC)
 
     @property
     def until(self) -> datetime:
-        """Give when the next one begins."""
+        """Return the time at which the next month begins."""
         return self.next.since
 
     @property
     def next(self) -> "Month":
-        """Give the month after it."""
+        """Return the next month."""
         return Month(self.year + self.number // 12, self.number % 12 + 1)
 
 
 def months_between(first: Month, last: Month) -> list[Month]:
-    """Give the months from the first to the last one, both among them, the newest first."""
+    """Return the months from the first to the last one, both included, the newest first."""
     months: list[Month] = []
     each = first
     while each <= last:
@@ -82,14 +82,14 @@ def months_between(first: Month, last: Month) -> list[Month]:
 @final
 @frozen(kw_only=True)
 class MonthOfPosts:
-    """A month, and the posts of what happened in it."""
+    """A month, and the posts about events in it."""
 
     month: Month
     posts: tuple[Post, ...] = field(converter=tuple)
 
 
 def by_month(posts: Iterable[Post]) -> list[MonthOfPosts]:
-    """Return the months of posts that are sorted by the time of their events, each with its posts, in that order."""
+    """Group posts, which are sorted by the time of their events, by month; the order stays."""
     return [
         MonthOfPosts(month=month, posts=within)
         for month, within in groupby(posts, key=lambda post: Month.of(post.occurred_at))
@@ -97,5 +97,5 @@ def by_month(posts: Iterable[Post]) -> list[MonthOfPosts]:
 
 
 def by_year(months: Sequence[Month]) -> list[tuple[int, tuple[Month, ...]]]:
-    """Put months, which come in their order, into their years; that order stays."""
+    """Group sorted months by year; the order stays."""
     return [(year, tuple(within)) for year, within in groupby(months, key=lambda month: month.year)]

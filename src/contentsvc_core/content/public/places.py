@@ -1,4 +1,4 @@
-"""Places in a public changelog: lists are read on from where they ended, and nothing is counted over."""
+"""Cursors in the lists of a public changelog: the next part of a list begins behind a cursor."""
 
 from datetime import datetime
 from typing import Self, final
@@ -25,11 +25,11 @@ class PublishedPlace:
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """Read a place from an address; ``None``: it is none."""
+        """Read a cursor from an address; ``None``: the text is no cursor."""
         found = read_place(text)
         return None if found is None else cls(occurred_at=found.created_at, id=found.id)
 
     @property
     def written(self) -> str:
-        """Give it as addresses spell it: milliseconds since the epoch, and the id."""
+        """Return the form in addresses: milliseconds since the epoch, and the id."""
         return written_place(Place(created_at=self.occurred_at, id=self.id))

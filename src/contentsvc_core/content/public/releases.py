@@ -12,10 +12,10 @@ from contentsvc_core.content.posts import Post
 @final
 @frozen(kw_only=True)
 class ReleaseOfPosts:
-    """Releases that are announced together, and the posts that announce them; mostly one."""
+    """Releases that are announced together, and the posts that announce them; mostly one post."""
 
     tags: tuple[str, ...]
-    #: ``owner/name``; empty where it is not known.
+    #: ``owner/name``; empty: unknown.
     repository: str
     posts: tuple[Post, ...] = field(converter=tuple)
 
@@ -44,7 +44,7 @@ def repositories_in(metadata: Mapping[str, Any] | None) -> tuple[str, ...]:
 
 
 def repository_of(post: Post) -> str:
-    """Return the repository that a post is about; empty: there is none, or there are several."""
+    """Return the repository that a post is about; empty: no repository, or several."""
     names = repositories_in(post.source_metadata)
     return names[0] if len(names) == 1 else ""
 
@@ -59,7 +59,7 @@ def tags_of(post: Post) -> tuple[str, ...]:
 
 
 def by_release(posts: Iterable[Post]) -> list[ReleaseOfPosts]:
-    """Put posts together that announce the same tags of the same repository, in the order of the first of each."""
+    """Group posts that announce the same tags of the same repository, in the order of each group's first post."""
     found: dict[tuple[str, tuple[str, ...]], list[Post]] = {}
     for post in posts:
         if tags := tags_of(post):
