@@ -1,4 +1,4 @@
-"""Asking a language model for content: what it is told, and how its answer is read. Pure, as every rule here."""
+"""Prompts for language models: builds the prompt from a brief, and reads the model's answer. Pure functions."""
 
 from contentsvc_core.content.prompting.answer import UnusableDraft, read_draft
 from contentsvc_core.content.prompting.material import SMALLEST_LIMIT

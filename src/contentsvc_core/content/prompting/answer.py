@@ -1,4 +1,4 @@
-"""A model's answer, read as a draft. It is as untrusted as what the model was told."""
+"""Reads a model's answer as a draft. The answer is as untrusted as the material."""
 
 import json
 import re
@@ -17,13 +17,13 @@ from contentsvc_core.content.writing import Draft
 from contentsvc_core.text import one_line, storable
 
 TITLE_LIMIT: Final = 120
-#: What the places themselves take, in characters as they count them.
+#: Limits of the social networks, in characters as each network counts them.
 LENGTH_LIMITS: Final = {ContentType.LINKEDIN_POST: LINKEDIN_LIMIT, ContentType.TWITTER_POST: TWEET_LIMIT}
 
-# What a reasoning model says to itself, where its server does not keep that apart.
+# The thoughts of a reasoning model, if its server does not separate them from the answer.
 _THOUGHTS: Final = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _FENCED: Final = re.compile(r"```[A-Za-z]*[ \t]*\n(.*)\n```", re.DOTALL)
-#: A JSON object with talk around it, in a code fence or not.
+#: A JSON object with text around it, in a code fence or not.
 _OBJECT: Final = re.compile(r"\{\s*\"(?:title|markdown)\"\s*:")
 _HEADING: Final = re.compile(r"#{1,2}[ \t]+(?=\S)")
 _BREAKS: Final = re.compile("[\r\n\x0b\x0c\x85\u2028\u2029]")
@@ -34,11 +34,11 @@ _LINK: Final = re.compile(r"\[([^\[\]\n]{0,500})\]\((https?://[^\s()]{1,1000})\)
 @final
 @frozen(kw_only=True)
 class UnusableDraft:
-    """What a model wrote, and why it cannot be a post."""
+    """An answer that cannot be a post, and why."""
 
-    #: Repeats nothing of what was written.
+    #: Does not quote the answer.
     reason: str
-    #: What of the text is at fault, to be told to the model alone.
+    #: The faulty part of the text, which is repeated to the model alone.
     detail: str = ""
 
 
@@ -50,12 +50,12 @@ class _Parts:
 
 
 def read_draft(text: str, content_type: ContentType, facts: str | None = None) -> Draft | UnusableDraft:
-    """Read what a model answered.
+    """Read a model's answer.
 
-    The JSON object that was asked for, also with talk around it and with line feeds inside its strings; or, of a server
-    that cannot hold its model to JSON, Markdown whose first line is a heading: the title. A title that is too long is
-    cut. Anything else is nonsense, and so is a part that is missing, a text that is longer than its place takes, and
-    one that states what does not stand in ``facts``.
+    The answer is the requested JSON object, also with text around it and with line feeds inside its strings. A server
+    that cannot force JSON may send Markdown whose first line is a heading: the title. A title that is too long is cut.
+    Any other answer is unusable. So is an answer with a missing part, a text longer than its limit, or a text with
+    facts that ``facts`` does not contain.
     """
     thoughts = _THOUGHTS.match(text)
     answer = text[thoughts.end() if thoughts else 0 :].strip().removeprefix("\ufeff")
@@ -120,7 +120,7 @@ def _from_markdown(answer: str) -> _Parts | UnusableDraft:
 
 
 def _headed(markdown: str) -> tuple[str, str]:
-    """Split a text from the heading that it begins with, ``""`` when it begins with none."""
+    """Split the text's first heading from the rest; ``""``: the text does not begin with a heading."""
     line, _, rest = markdown.partition("\n")
     heading = _HEADING.match(line)
     return (line[heading.end() :].rstrip(" \t#").replace("*", "").replace("`", ""), rest) if heading else ("", markdown)
@@ -131,6 +131,6 @@ def _clean(markdown: str) -> str:
 
 
 def _without_title(markdown: str, title: str) -> str:
-    """Take off a first heading that only says the title again: a post shows it anyway."""
+    """Remove a first heading that repeats the title: a post shows its title anyway."""
     heading, rest = _headed(markdown)
     return f"{rest.strip()}\n" if heading.casefold() == title.casefold() else markdown

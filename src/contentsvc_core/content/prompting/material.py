@@ -1,7 +1,7 @@
-"""What a model is told of what happened: a line of JSON for each thing, the weightiest first, as many as there is room.
+"""The material of a prompt: one JSON line for each release and change, by weight, as many as fit.
 
-Known fields only, each cut to a length and without e-mail addresses. JSON in one line: whatever an author wrote, it
-cannot look like another record, nor like the end of them.
+Only known fields are included, each cut to a length and without e-mail addresses. Since JSON takes one line, no
+author's text can imitate another record or the end of the material.
 """
 
 import re
@@ -23,7 +23,7 @@ from contentsvc_core.content.writing import Brief
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.events import MAX_COMMITS, Release
 
-#: Less than this has no room for what opens the material.
+#: The smallest limit, in characters: the opening lines need that much.
 SMALLEST_LIMIT: Final = 4_000
 _NAME_LIMIT: Final = 120
 _LINE_LIMIT: Final = 200
@@ -33,9 +33,9 @@ _REPOSITORIES_NAMED: Final = 5
 _NUMBERS_NAMED: Final = 10
 _BREAKING_NOTES: Final = 5
 _PEOPLE_NAMED: Final = 30
-#: What a trailer such as ``Signed-off-by:`` says is for tools, and is mostly an address.
+#: Trailers such as ``Signed-off-by:`` are written for tools, and mostly contain addresses.
 _TRAILER: Final = re.compile(r"^[A-Za-z][A-Za-z-]{0,40}-(?:by|id|to): .*$", re.MULTILINE | re.IGNORECASE)
-#: Controls, and what is invisible: words could be hidden from people there, and not from a model.
+#: Control characters, and invisible characters: a text could hide words from people, but not from a model.
 _CONTROLS: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _INVISIBLE: Final = re.compile(
     "[\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
@@ -47,28 +47,28 @@ _ORDER: Final = tuple(Section)
 @final
 @frozen(kw_only=True)
 class Material:
-    """What a model is told of what happened."""
+    """The facts that a model receives."""
 
-    #: One JSON object each, none with a line feed in it.
+    #: One JSON object each, without line feeds.
     lines: tuple[str, ...] = field(converter=tuple)
-    #: How many changes and releases found no room.
+    #: The number of changes and releases that did not fit.
     left_out: int
 
 
 @final
 @frozen(kw_only=True)
 class _Entry:
-    """Something that is told if there is room, at least in short."""
+    """A release or change, in a long and a short form."""
 
     whole: str
     short: str
 
 
 def gather(brief: Brief, limit: int) -> Material:
-    """Choose what a brief tells a model, in at most ``limit`` characters (:data:`SMALLEST_LIMIT` or more).
+    """Choose the lines about a brief, in at most ``limit`` characters (:data:`SMALLEST_LIMIT` or more).
 
-    What opens the material is always in it. Then come releases and changes by weight: those that break something
-    first, newer before older, each repository in its turn, so that a busy one leaves the others their room.
+    The opening is always included. Then come releases and changes by weight: breaking ones first, newer before older.
+    Repositories take turns, so that a busy one leaves space for the others.
     """
     parts = report_of(brief, brief.options)
     opening = _opening(brief, parts, limit)
@@ -80,7 +80,7 @@ def gather(brief: Brief, limit: int) -> Material:
             room -= len(entry.short) + 1
             chosen.append(entry)
     lines: list[str] = []
-    # What more there is to say of one gives way to another that is told at all.
+    # The short form of a further entry is worth more than the long form of this one.
     for entry in chosen:
         more = len(entry.whole) - len(entry.short)
         lines.append(entry.whole if more < room else entry.short)
@@ -93,12 +93,12 @@ def gather(brief: Brief, limit: int) -> Material:
 
 
 def json_line(record: Mapping[str, Any]) -> str:
-    """Give a record as one line of JSON, without characters that nobody sees."""
+    """Return a record as one line of JSON, without invisible characters."""
     return _INVISIBLE.sub("", msgspec.json.encode(record).decode())
 
 
 def _opening(brief: Brief, parts: Iterable[Part], limit: int) -> list[str]:
-    """Say what is reported on, and the release that is announced."""
+    """Return the subject of the report, and the announced release."""
     names = [masked_line(chapter.repository, _NAME_LIMIT) for chapter in brief.chapters]
     about: dict[str, Any] = {"kind": "report", "repositories": names[:_REPOSITORIES_NAMED]}
     if (more := len(names) - _REPOSITORIES_NAMED) > 0:
@@ -111,7 +111,7 @@ def _opening(brief: Brief, parts: Iterable[Part], limit: int) -> list[str]:
     if brief.release is not None:
         head = {"kind": "announced release", "releaseBefore": masked_line(brief.previous_tag or "", _NAME_LIMIT)}
         notes = limit // 2
-        # What has to be escaped takes more room than it has characters.
+        # Escaped characters need more space than the text has characters.
         while len(line := json_line(head | _told(brief.release, notes))) > limit // 2 and notes:
             notes //= 2
         opening.append(line)
@@ -126,7 +126,7 @@ def _by_weight(chapters: Sequence[Sequence[_Entry]]) -> Iterable[_Entry]:
 
 
 def _entries(part: Part) -> list[_Entry]:
-    """Give a repository's releases and changes, the weightiest first."""
+    """Return a repository's releases and changes, the weightiest first."""
     repository = masked_line(part.repository, _NAME_LIMIT)
     head = {"kind": "release", "repository": repository}
     entries = [
@@ -174,7 +174,7 @@ def _entry(change: Change, repository: str) -> _Entry:
 
 
 def _details(message: str) -> str:
-    """Give what a commit's author says below the subject, without trailers."""
+    """Return the body of a commit message, without trailers."""
     body, cut = clean(_CONTROLS.sub(" ", _TRAILER.sub("", parse(message).body)), _DETAILS_LIMIT)
     return f"{body} …" if cut else body
 

@@ -1,4 +1,4 @@
-"""The prompt: a task that is ours, and between marks that nobody can forge what others wrote."""
+"""The prompt: the service's instructions, and foreign material between marks that cannot be forged."""
 
 from hashlib import sha256
 from typing import Final, final
@@ -11,7 +11,7 @@ from contentsvc_core.content.prompting.tasks import TASKS, TONES
 from contentsvc_core.content.writing import Brief
 from contentsvc_core.text import one_line, storable
 
-#: How long the material may be, in characters: some 10,000 tokens.
+#: The longest material, in characters: some 10,000 tokens.
 MATERIAL_LIMIT: Final = 40_000
 _MARK_LENGTH: Final = 32
 _FIELD_LIMIT: Final = LONG_TEXT_LIMIT
@@ -53,27 +53,27 @@ addresses only. Put identifiers of code into backticks.
 @final
 @frozen(kw_only=True)
 class Prompt:
-    """What a model is asked."""
+    """The messages for a model."""
 
-    #: Ours, but for the voice.
+    #: The service's own text, except for the voice.
     system: str
     #: The material between its marks.
     user: str
-    #: What an answer may state: the material and the voice.
+    #: The facts that an answer may state: the material and the voice.
     facts: str
 
     def repaired(self, fault: str) -> "Prompt":
-        """Return the same question, with what was wrong with the answer to it."""
+        """Return the same prompt with the fault of the last answer."""
         asked = "Your last answer cannot be used: {fault}. Answer the whole task again, without that fault."
         return evolve(self, user=f"{self.user}\n{asked.format(fault=fault)}\n")
 
 
 def prompt_for(brief: Brief, *, limit: int = MATERIAL_LIMIT) -> Prompt:
-    """Ask for a piece of content: the same brief gives the same prompt.
+    """Return the prompt of a brief; the same brief has the same prompt.
 
     Args:
-        brief: What to write from.
-        limit: How long the material may be, in characters; at least ``SMALLEST_LIMIT``.
+        brief: The input of the content.
+        limit: The longest material, in characters; at least ``SMALLEST_LIMIT``.
     """
     material = gather(brief, max(limit, SMALLEST_LIMIT))
     voice = _voice(brief.brand)
@@ -109,7 +109,7 @@ def _left_out(material: Material) -> list[str]:
 
 
 def _mark(text: str) -> str:
-    """Give what no author can write into ``text``: it depends on every character of it, and does not occur in it."""
+    """Return a mark that does not occur in ``text``. It depends on every character, so that no author can guess it."""
     mark = sha256(text.encode()).hexdigest()[:_MARK_LENGTH]
     while mark in text:
         mark = sha256(f"{mark}\n{text}".encode()).hexdigest()[:_MARK_LENGTH]
