@@ -1,4 +1,4 @@
-"""Brand identities: who speaks in a post, to whom, and how (decisions, ``/v1``)."""
+"""Brand identities: the voice, audience and language of posts (decisions, ``/v1``)."""
 
 from datetime import datetime
 from enum import Enum
@@ -17,7 +17,7 @@ TEXT_LIMIT: Final = 2_000
 
 
 class ToneProfile(Enum):
-    """How a brand speaks."""
+    """The tone of a brand's texts."""
 
     CONVERSATIONAL = "Conversational"
     PROFESSIONAL = "Professional"
@@ -28,22 +28,22 @@ class ToneProfile(Enum):
 @final
 @frozen(kw_only=True)
 class BrandIdentity:
-    """Who speaks. All texts but the name are people's or a website's own words: untrusted wherever they are used."""
+    """A brand identity. All texts but the name come from people or websites, and are untrusted."""
 
     id: str
     organization_id: str
-    #: Unique in the organization, whatever its case; 1 to 120 characters in one line.
+    #: Unique in the organization, compared without case; 1 to 120 characters in one line.
     name: str
-    #: Used where no other one is named; an organization has at most one such.
+    #: Used for posts that name no identity; an organization has at most one default.
     is_default: bool = False
     website_url: str
     company_name: str | None = None
     company_description: str | None = None
     tone_profile: ToneProfile = ToneProfile.PROFESSIONAL
-    #: In its owner's words; goes before the profile.
+    #: In the owner's words; overrides the profile.
     custom_tone: str | None = None
     custom_instructions: str | None = None
-    #: Who is spoken to, e.g. "developers".
+    #: The readers, e.g. "developers".
     audience: str | None = None
     #: The language to write in: its English name, e.g. "English" or "German".
     language: str | None = None
@@ -54,19 +54,19 @@ class BrandIdentity:
 @final
 @frozen
 class UnknownBrand:
-    """Why nothing was made or changed: the identity that it names is not there (any more)."""
+    """The refusal of a request that names an unknown identity."""
 
-    #: As it was given: anything.
+    #: The id of the request: any text.
     id: str
 
     @property
     def reason(self) -> str:
-        """Say so to the client."""
+        """Return the message for the client."""
         return f"Unknown brand identity: '{one_line(self.id, 64)}'"
 
 
 def brand_body(brand: BrandIdentity) -> dict[str, Any]:
-    """Give an identity's wire form."""
+    """Return an identity's wire form."""
     return {
         "id": brand.id,
         "name": brand.name,
@@ -85,7 +85,7 @@ def brand_body(brand: BrandIdentity) -> dict[str, Any]:
 
 
 def unheard(brand: BrandIdentity | None) -> list[str]:
-    """Return which wishes of an identity rules cannot follow, in a sentence; nothing when there are none."""
+    """Return a sentence about the wishes of an identity that the rule-based writer cannot follow; empty: none."""
     if brand is None:
         return []
     wishes = {"customTone": brand.custom_tone, "customInstructions": brand.custom_instructions}

@@ -1,4 +1,4 @@
-"""What may be changed of a brand identity, and what comes of it (decisions, ``/v1`` 'Brand identities')."""
+"""Changes of a brand identity, with the checks of each field (decisions, ``/v1`` 'Brand identities')."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -13,11 +13,11 @@ from contentsvc_core.content.brand import LONG_TEXT_LIMIT, NAME_LIMIT, TEXT_LIMI
 from contentsvc_core.content.site_addresses import BadAddress, SiteHost, read_site_address, with_scheme
 from contentsvc_core.text import one_line, storable
 
-#: Texts that may be taken away: a client gives ``null``.
+#: Texts that a client may delete with ``null``.
 OPTIONAL_TEXTS: Final = frozenset(
     {"company_name", "company_description", "custom_tone", "custom_instructions", "audience", "language"}
 )
-#: Texts of several lines; all others are one.
+#: Texts of several lines; all others have one line.
 _LONG: Final = frozenset({"company_description", "custom_tone", "custom_instructions"})
 #: The most characters of a text; :data:`TEXT_LIMIT` for the others.
 _LIMITS: Final = {"company_description": LONG_TEXT_LIMIT, "custom_instructions": LONG_TEXT_LIMIT}
@@ -25,7 +25,7 @@ _NEW_LINES: Final = re.compile(r"\r\n?")
 
 
 class BrandFault(Enum):
-    """Why an identity is not added, changed or removed; the value is what clients are told."""
+    """Why an identity is not added, changed or removed; the value is the message for clients."""
 
     UNKNOWN = "Brand identity not found"
     NAME_TAKEN = "Brand identity name already exists"
@@ -34,14 +34,14 @@ class BrandFault(Enum):
 
 
 def name_key(name: str) -> str:
-    """Give what is unique in an organization: the name, whatever its case and however its accents are spelled."""
+    """Return the form of a name that is unique in an organization: without case, and with accents normalized."""
     return normalize("NFC", normalize("NFC", name).casefold())
 
 
 @final
 @frozen(kw_only=True)
 class BadChange:
-    """A change that is none; the reason is for the client."""
+    """An invalid change; the reason is for the client."""
 
     reason: str
 
@@ -55,7 +55,7 @@ class BrandChange:
     at: datetime
 
     def of(self, standing: BrandIdentity) -> BrandIdentity | BrandFault:
-        """Give what an identity becomes. One is the default until another one is made it (decisions)."""
+        """Return the changed identity. The default identity can lose that role only to another one (decisions)."""
         if standing.is_default and self.values.get("is_default") is False:
             return BrandFault.LEAVES_NO_DEFAULT
         return evolve(standing, **self.values, updated_at=self.at)
@@ -64,12 +64,12 @@ class BrandChange:
 def read_brand_change(
     given: Mapping[str, Any], *, at: datetime, opened: Collection[SiteHost] = ()
 ) -> BrandChange | BadChange:
-    """Check what a client wants to change.
+    """Check the changes that a client requests.
 
     Args:
-        given: By attribute names of :class:`BrandIdentity`: texts, ``None``, ``is_default`` or ``tone_profile``.
-        at: When.
-        opened: The hosts that a website's address may name though they are not public.
+        given: New values by attributes of :class:`BrandIdentity`: texts, ``None``, ``is_default`` or ``tone_profile``.
+        at: The time of the change.
+        opened: The non-public hosts that a website's address may name.
     """
     if not given:
         return BadChange(reason="Nothing to change: give at least one field")
@@ -83,7 +83,7 @@ def read_brand_change(
 
 
 def read_brand_name(text: str) -> str | BadChange:
-    """Check a name: one line of 1 to 120 characters, after the space around it is gone."""
+    """Check a name: one line of 1 to 120 characters, after trimming."""
     return _text("name", text, NAME_LIMIT)
 
 
@@ -108,7 +108,7 @@ def _read(attribute: str, value: object, opened: Collection[SiteHost]) -> object
 
 
 def _text(attribute: str, text: str, limit: int) -> str | BadChange:
-    # Cut by nobody: who gives a text that is too long is told so.
+    # Not cut: a text that is too long is refused.
     if attribute in _LONG:
         given = storable(_NEW_LINES.sub("\n", text)).strip()
     else:

@@ -1,4 +1,4 @@
-"""Changing a post: what may be changed, and which version of it a client has seen (decisions, ``/v1``)."""
+"""Changes of a post, and entity tags of its versions (decisions, ``/v1``)."""
 
 from datetime import datetime, timedelta
 from hashlib import blake2b
@@ -28,10 +28,10 @@ class PostChange:
     status: PostStatus | None = None
 
     def of(self, post: Post, *, content: str, at: datetime) -> Post:
-        """Give what a post becomes.
+        """Return the changed post.
 
-        ``content`` is rendered from its Markdown. The time of the change is later than that of the one before, whatever
-        the clock says: two versions of a post differ, though they read the same.
+        ``content`` is rendered from its Markdown. The time of the change is later than that of the previous change,
+        even if the clock was set back: no two versions of a post are equal.
         """
         return evolve(
             post,
@@ -46,7 +46,7 @@ class PostChange:
 @final
 @frozen(kw_only=True)
 class InvalidChange:
-    """A change that is none; the error is for the client."""
+    """An invalid change; the error is for the client."""
 
     error: str
 
@@ -60,7 +60,10 @@ CONTENT_TOO_LONG: Final = InvalidChange(
 def read_post_change(
     *, title: str | None = None, markdown: str | None = None, status: PostStatus | None = None
 ) -> PostChange | InvalidChange:
-    """Check what a client wants to change; ``None``: it stays as it is. Nothing is corrected for the client."""
+    """Check the changes that a client requests; ``None``: no change of this field.
+
+    Nothing is corrected for the client.
+    """
     if title is None and markdown is None and status is None:
         return InvalidChange(error="Nothing to change: give title, markdown or status")
     if title is not None:
@@ -82,8 +85,8 @@ def halved(markdown: str) -> str:
 
 
 def entity_tag(post: Post) -> str:
-    """Give the strong entity tag of a post as it is now (RFC 9110, section 8.8.3), quotes and all.
+    """Return the strong entity tag of a post's current version, with quotes (RFC 9110, section 8.8.3).
 
-    It covers every field, the time of the last change among them: no two versions of a post share one.
+    It covers every field, including the time of the last change: no two versions of a post share a tag.
     """
     return f'"{blake2b(msgspec.json.encode(post_body(post)), digest_size=16).hexdigest()}"'

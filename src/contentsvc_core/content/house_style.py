@@ -1,6 +1,6 @@
-"""House style: how the changelogs of an organization look, and the one reader of what clients send of it.
+"""House style: the format of an organization's changelogs, and its one reader.
 
-A house style names fields as clients do. A field that it does not name keeps the default of the audience.
+A house style names fields as clients do. A field that it does not name has the default of the audience.
 """
 
 from collections.abc import Mapping
@@ -83,7 +83,7 @@ class StyleField:
 
     #: On the wire.
     name: str
-    #: Of :class:`~contentsvc_core.content.changelog.options.ChangelogOptions`; ``None``: the field has no option.
+    #: Of :class:`~contentsvc_core.content.changelog.options.ChangelogOptions`; ``None``: no option.
     attribute: str | None
     kind: StyleKind
     #: One sentence for the OpenAPI document and for people.
@@ -185,7 +185,7 @@ def merged(organization: HouseStyle | None, override: HouseStyle | None) -> Hous
 
 
 def options_of(style: HouseStyle | None) -> ChangelogOptions:
-    """Return the options that a house style stands for."""
+    """Return the options of a house style."""
     if style is None:
         return DEFAULT_OPTIONS
     options = dict(_AUDIENCES.get(style.fields.get(AUDIENCE, ""), {}))

@@ -1,6 +1,6 @@
-"""Jobs: what a client has asked for and follows until it is there (decisions, ``/v1``).
+"""Jobs: requests of clients whose progress they follow (decisions, ``/v1``).
 
-A job stands beside the run that does its work, and its status is the run's: there is one truth.
+A job has no status of its own: its status is that of the run that does its work.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from contentsvc_core.workflows.runs import RunState, RunStatus, WorkflowRun
 
 
 class JobEventType(Enum):
-    """What happens to a job."""
+    """The types of a job's events."""
 
     QUEUED = "queued"
     WORKFLOW_TRIGGERED = "workflow_triggered"
@@ -24,7 +24,7 @@ class JobEventType(Enum):
     FETCHING_REPOSITORIES = "fetching_repositories"
     GENERATING_CONTENT = "generating_content"
     POST_CREATED = "post_created"
-    #: The steps of making a brand identity.
+    #: The steps that create a brand identity.
     SCRAPING = "scraping"
     EXTRACTING = "extracting"
     SAVING = "saving"
@@ -36,9 +36,9 @@ class JobEventType(Enum):
 @final
 @frozen(kw_only=True)
 class JobEvent:
-    """One thing that happened to a job."""
+    """One event of a job."""
 
-    #: The same event, noted twice, has the same id and is kept once.
+    #: Stored once per id: a repeated event has the same id.
     id: str
     job_id: str
     type: JobEventType
@@ -51,7 +51,7 @@ class JobEvent:
 @final
 @frozen(kw_only=True)
 class Job:
-    """A job as it stands: its run, and what has happened so far, in order."""
+    """A job with its current run and its events, in order."""
 
     id: str
     run: WorkflowRun
@@ -59,13 +59,13 @@ class Job:
 
     @property
     def asked(self) -> Generation | SiteReading:
-        """Give what was asked for."""
+        """Return the request."""
         asked = self.run.cause
-        assert isinstance(asked, Generation | SiteReading)  # nothing else starts a run that has a job
+        assert isinstance(asked, Generation | SiteReading)  # only these causes have a job
         return asked
 
 
-#: A run that waits for another attempt has begun: a job goes back to no earlier status.
+#: A run that waits for a retry counts as running: a job never returns to an earlier status.
 _STATUSES: Final[Mapping[RunStatus, str]] = {
     RunStatus.PENDING: "queued",
     RunStatus.RUNNING: "running",
@@ -81,16 +81,16 @@ _BRAND_STEPS: Final = (JobEventType.SCRAPING, JobEventType.EXTRACTING, JobEventT
 
 
 def job_status(job: Job) -> str:
-    """Give where a job stands: ``queued``, ``running``, ``completed``, ``failed`` or ``skipped``."""
+    """Return the status of a job: ``queued``, ``running``, ``completed``, ``failed`` or ``skipped``."""
     if job.run.status is RunStatus.PENDING and job.run.attempts:
         return "running"
     return _STATUSES[job.run.status]
 
 
 def generation_job_body(job: Job) -> dict[str, Any]:
-    """Give the wire form of a job that writes a post."""
+    """Return the wire form of a job that writes a post."""
     asked = job.asked
-    assert isinstance(asked, Generation)  # who reads such a job has asked for its kind
+    assert isinstance(asked, Generation)  # the caller reads jobs of this kind only
     return {
         **_common(job),
         "contentType": asked.content_type.value,
@@ -104,7 +104,7 @@ def generation_job_body(job: Job) -> dict[str, Any]:
 
 
 def brand_job_body(job: Job) -> dict[str, Any]:
-    """Give the wire form of a job that makes a brand identity."""
+    """Return the wire form of a job that creates a brand identity."""
     asked = job.asked
     assert isinstance(asked, SiteReading)  # as above
     reached = [_BRAND_STEPS.index(event.type) for event in job.events if event.type in _BRAND_STEPS]
@@ -121,12 +121,12 @@ def brand_job_body(job: Job) -> dict[str, Any]:
 
 
 def made_brand_id(run: RunState) -> str:
-    """Give the id of the identity that a run makes: whoever performs it again makes the same one."""
+    """Return the id of the identity that a run creates. It is derived from the run: a repeated run has the same id."""
     return f"brand_{run.id}"
 
 
 def job_events(job: Job) -> tuple[JobEvent, ...]:
-    """Give what has happened to a job, its end included: a run that was ended from outside has noted none."""
+    """Return the events of a job, with an event for its end: a run that was cancelled has stored none."""
     end = _ENDS.get(job_status(job))
     if end is None or (job.events and job.events[-1].type is end):
         return job.events
@@ -143,7 +143,7 @@ def job_events(job: Job) -> tuple[JobEvent, ...]:
 
 
 def job_event_body(event: JobEvent) -> dict[str, Any]:
-    """Give the wire form of an event."""
+    """Return the wire form of an event."""
     return {
         "id": event.id,
         "jobId": event.job_id,
@@ -184,9 +184,9 @@ def job_event(  # one parameter a column
     at: datetime,
     metadata: Mapping[str, Any] | None = None,
 ) -> JobEvent | None:
-    """Give what happens to the job of a run now; ``None``: the run has no job.
+    """Return an event of a run's job; ``None``: the run has no job.
 
-    The id tells the take: what whoever took the run notes twice is one event, and the next one begins anew.
+    The id contains the take: repeated events of one take are one event, and a new take begins anew.
     """
     job_id = run.cause.job_id if isinstance(run.cause, Generation | SiteReading) else None
     if job_id is None:

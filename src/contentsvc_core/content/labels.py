@@ -1,4 +1,4 @@
-"""What the labels of a pull request say about the kind of its change; a label decides before words do."""
+"""Classifies pull requests by their labels; labels override the words of a title."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,9 +16,9 @@ _KIND_PREFIXES: Final = frozenset({"c", "category", "changelog", "kind", "pr", "
 _PART_PREFIXES: Final = frozenset({"a", "area", "component", "module", "scope", "topic"})
 _PART_SECTIONS: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})
 
-#: The labels of each kind: words in lower case, as they stand without emoji and punctuation. One line adds a label.
-#: Kinds stand in the order in which they decide, where a pull request has several: maintainers who leave a change out
-#: mean it, what readers must not miss comes next, and what they notice is never hidden by a label for upkeep.
+#: The labels of each kind: words in lower case, without emoji and punctuation. One line adds a label.
+#: The order of kinds decides between several labels of a pull request. A label that leaves the change out counts first,
+#: since maintainers set it on purpose. Then come kinds that readers must not miss, and labels for upkeep last.
 _LABELS: Final[Mapping[Section | Literal["skip"], tuple[str, ...]]] = {
     SKIP: (
         "skip changelog",
@@ -186,9 +186,9 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 
 
 def section_of_labels(labels: Iterable[str]) -> Section | Literal["skip"] | None:
-    """Return the section that a pull request belongs to by its labels, or :data:`SKIP`; ``None``: no label decides.
+    """Return the section of a pull request by its labels, or :data:`SKIP`; ``None``: no label decides.
 
-    What a label says about the kind of a change decides before what it says about the part of the code.
+    Labels for the kind of a change count more than labels for a part of the code.
     """
     kinds: list[Section | Literal["skip"]] = []
     parts: list[Section | Literal["skip"]] = []

@@ -5,13 +5,13 @@ from typing import Final, final
 
 from attrs import frozen
 
-#: `@scope/pkg@1.2.3`, `pkg@1.2.3`, `pkg-v1.2.3`, `pkg/v1.2.3`. A name that begins like a version is none.
+#: `@scope/pkg@1.2.3`, `pkg@1.2.3`, `pkg-v1.2.3`, `pkg/v1.2.3`. A name that begins like a version does not match.
 _TAG: Final = re.compile(
     r"(?!v?\d)(?P<package>@?\w[\w.-]*(?:/\w[\w.-]*)*)(?:@v?|[-/]v)(?P<version>\d[\w.+-]*)", re.ASCII
 )
-#: The longest tag that is looked at, in characters: lists of runs keep no more of a tag.
+#: The longest tag that is read, in characters: lists of runs store no more of a tag.
 _TAG_LIMIT: Final = 99
-#: What stands before a version without naming a package.
+#: Words before a version that do not name a package.
 _NO_PACKAGE: Final = frozenset(
     {"release", "releases", "rel", "version", "versions", "ver", "tag", "tags", "stable", "production", "prod"}
     | {"alpha", "beta", "rc", "nightly", "preview", "dev", "canary", "next", "snapshot"}

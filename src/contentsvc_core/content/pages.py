@@ -1,7 +1,7 @@
-"""Reading a web page: what it says of itself, and nothing that it can do to its reader.
+"""Reads the metadata of a web page, with bounded effort.
 
-The page is anybody's. The standard library's parser takes quadratic time for some pages in the Python versions that
-we support; what is read here needs no tree, and each character of a page is looked at a bounded number of times.
+Pages are untrusted. The standard library's parser takes quadratic time for some pages in the Python versions that we
+support. This reader needs no tree, and reads each character of a page a bounded number of times.
 """
 
 import codecs
@@ -15,17 +15,17 @@ from attrs import field, frozen
 
 from contentsvc_core.text import one_line
 
-#: Texts are cut to this before anything else is done with them; ``unescape`` cannot read longer numbers either.
+#: Texts are cut to this length first, in characters; ``unescape`` cannot read longer numbers either.
 _TEXT: Final = 4_000
 _ONE_LINE: Final = 2_000
-#: So far the end of a tag is looked for.
+#: The longest tag, in characters.
 _TAG: Final = 8_192
-#: So far the end of a heading or title.
+#: The longest heading or title, in characters.
 _ELEMENT: Final = 4_096
 _SCRIPT: Final = 65_536
 _HEADINGS: Final = 20
 _SCRIPTS: Final = 5
-#: How deep structured data is looked into, and how many objects of it.
+#: The depth to which structured data is read, and the most objects of it.
 _DEPTH: Final = 4
 _OBJECTS: Final = 200
 _SNIFFED: Final = 1_024
@@ -40,7 +40,7 @@ _ATTRIBUTE: Final = re.compile(
 _MARKUP: Final = re.compile(r"<[^<>]*+>?")
 _CHARSET: Final = re.compile(r"""charset\s{0,16}=\s{0,16}["']?([a-z0-9_:.-]{1,32})""", re.IGNORECASE)
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-#: Encodings of text that the web knows; others that Python has are for other things, and some are slow.
+#: The text encodings of the web. Python's other codecs are not for text, and some are slow.
 _ENCODINGS: Final = ("utf-8", "utf-16", "iso8859", "cp125", "cp932", "cp949", "koi8", "gb", "big5", "euc_", "shift_jis")
 _ORGANIZATIONS: Final = frozenset({"organization", "corporation", "localbusiness", "ngo", "onlinebusiness", "project"})
 
@@ -48,7 +48,7 @@ _ORGANIZATIONS: Final = frozenset({"organization", "corporation", "localbusiness
 @final
 @frozen(kw_only=True)
 class SiteFacts:
-    """What a page says of itself, each text as one line of at most 2,000 characters; ``None``: it says nothing."""
+    """A page's metadata, each text as one line of at most 2,000 characters; ``None``: missing."""
 
     title: str | None = None
     description: str | None = None
@@ -76,7 +76,7 @@ _METAS: Final = {
 
 
 def decode_page(body: bytes, content_type: str) -> str:
-    """Decode a page: by its byte order mark, its header, what it says itself, else as UTF-8; never raises."""
+    """Decode a page by its byte order mark, its header or its own declaration, else as UTF-8; never raises."""
     for mark, encoding in _BOMS:
         if body.startswith(mark):
             return body[len(mark) :].decode(encoding, "replace")
@@ -85,7 +85,7 @@ def decode_page(body: bytes, content_type: str) -> str:
 
 
 def site_facts(html: str) -> SiteFacts:
-    """Gather what a page says of itself; of what it says twice, the first counts. Never raises."""
+    """Return a page's metadata; of repeated fields the first counts. Never raises."""
     found: dict[str, Any] = {}
     headings: list[str] = []
     scripts = 0
@@ -110,11 +110,11 @@ def site_facts(html: str) -> SiteFacts:
 
 
 def _elements(html: str) -> Iterator[tuple[str, dict[str, str], str]]:
-    """Give the elements that are of interest: name, attributes, what is inside as far as that is wanted."""
+    """Yield the relevant elements: name, attributes, and the inner text of titles, headings and scripts."""
     place = 0
     while (start := _START.search(html, place)) is not None:
         if start[1]:
-            # What is not closed goes on to the end.
+            # An unclosed comment runs to the end.
             end = html.find("-->", start.end())
             if end < 0:
                 return
@@ -135,12 +135,12 @@ def _elements(html: str) -> Iterator[tuple[str, dict[str, str], str]]:
         if end < 0:
             if not is_text:
                 return
-            # Looked through already: nothing is looked through again and again.
+            # This part was searched already: skip it, so that the effort stays linear.
             place += _ELEMENT
             continue
         if is_text or name == "script":
             yield name, attributes, html[place : min(end, place + _SCRIPT)]
-        # What stands in the others is not shown, or names a picture.
+        # The content of the others is not shown, or names a picture.
         place = after
 
 
@@ -180,14 +180,14 @@ def _encoding(name: str) -> str:
         known = codecs.lookup(name).name
     except (LookupError, ValueError):
         return "utf-8"
-    # As browsers do (WHATWG Encoding, section 4.2): what is called Latin-1 or ASCII on the web is Windows' superset.
+    # As browsers do (WHATWG Encoding, section 4.2): Latin-1 and ASCII on the web mean Windows-1252.
     if known in {"iso8859-1", "ascii"}:
         return "cp1252"
     return known if known.startswith(_ENCODINGS) else "utf-8"
 
 
 def _organization(script: str, found: dict[str, Any]) -> None:
-    """Find who the page is of in structured data (schema.org's ``Organization`` and the like)."""
+    """Find the page's organization in structured data (schema.org's ``Organization`` and its subtypes)."""
     if "organization_name" in found:
         return
     try:

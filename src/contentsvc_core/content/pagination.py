@@ -15,12 +15,12 @@ _NUMERIC: Final = re.compile(r"([+-]?)0*([0-9]*)", re.ASCII)
 
 
 def _integer(text: str | None, *, at_most: int) -> int | None:
-    """Read a whole number, bounded by ``at_most`` on both sides of zero; ``None`` when it is none."""
+    """Read a whole number, bounded by ``at_most`` on both sides of zero; ``None``: the text is no number."""
     match = _NUMERIC.fullmatch(text or "")
     if match is None or not text or text[-1] not in "0123456789":
         return None
     sign, digits = match.groups()
-    # More digits than a bound has cannot matter, and int() refuses thousands of them.
+    # Longer numbers exceed the bound anyway, and int() refuses thousands of digits.
     size = int(digits or "0") if len(digits) <= len(str(at_most)) else at_most
     return -min(size, at_most) if sign == "-" else min(size, at_most)
 
@@ -28,7 +28,7 @@ def _integer(text: str | None, *, at_most: int) -> int | None:
 @final
 @frozen(kw_only=True)
 class PageRequest:
-    """Which page of a list is asked for."""
+    """The requested page of a list."""
 
     #: Items per page, 1 to 100.
     limit: int = DEFAULT_LIMIT
@@ -51,14 +51,14 @@ class PageRequest:
 
     @property
     def offset(self) -> int:
-        """Give how many items stand before the page; may exceed 64 bits."""
+        """Return the number of items before the page; may exceed 64 bits."""
         return (self.page - 1) * self.limit
 
 
 @final
 @frozen(kw_only=True)
 class Pagination:
-    """Where a page stands in its list (specification 2.2)."""
+    """The position of a page in its list (specification 2.2)."""
 
     limit: int
     current_page: int
@@ -67,7 +67,7 @@ class Pagination:
 
     @property
     def body(self) -> dict[str, Any]:
-        """Give the wire form."""
+        """Return the wire form."""
         return {
             "limit": self.limit,
             "currentPage": self.current_page,
@@ -88,7 +88,7 @@ class InvalidPage:
 
     @property
     def body(self) -> dict[str, Any]:
-        """Give the wire form of the refusal."""
+        """Return the wire form of the refusal."""
         pages = "1 page" if self.total_pages == 1 else f"{self.total_pages} pages"
         return {
             "error": "Invalid page number",

@@ -1,9 +1,9 @@
-"""Markdown as plain text, for places that know no Markdown."""
+"""Markdown as plain text, for social networks that do not render Markdown."""
 
 import re
 from typing import Final
 
-#: An address with its text; what stands for itself; what marks a heading, an entry, code or emphasis.
+#: A link with its text; an escaped character; markup of headings, entries, code and emphasis.
 _MARKUP: Final = re.compile(
     r"\[(?P<shown>[^\[\]\n]{1,500})\]\((?P<url>https?://[^\s()]{1,1000})\)|<(?P<bare>https?://[^\s<>]{1,1000})>"
     r"|\\(?P<literal>[!-/:-@\[-`{-~])|^#{1,6}[ \t]+|^[ \t]*[*+-][ \t]+(?P<entry>)|`+|\*+(?=\S)|(?<=\S)\*+|~~"
@@ -13,7 +13,7 @@ _MARKUP: Final = re.compile(
 
 
 def text_of(markdown: str) -> str:
-    """Return Markdown as a person would type it where Markdown is not known: no escapes, no invisible signs."""
+    """Return the plain text of Markdown, without escapes and invisible characters."""
     return _MARKUP.sub(_plain, markdown).strip()
 
 

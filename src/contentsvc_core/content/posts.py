@@ -12,7 +12,7 @@ from contentsvc_core.timestamps import iso_ms
 
 
 class ContentType(Enum):
-    """What kind of content a post is."""
+    """The kind of a post's content."""
 
     CHANGELOG = "changelog"
     BLOG_POST = "blog_post"
@@ -21,7 +21,7 @@ class ContentType(Enum):
     INVESTOR_UPDATE = "investor_update"
 
 
-#: Content for places that know no Markdown.
+#: Content types for social networks that do not render Markdown.
 PLAIN_TYPES: Final = frozenset({ContentType.LINKEDIN_POST, ContentType.TWITTER_POST})
 
 
@@ -45,23 +45,22 @@ class Post:
     content: str
     markdown: str
     content_type: ContentType
-    #: Where it came from, in the wire's spelling; ``None`` when nothing is known of it.
+    #: The source of the post, in the wire's spelling; ``None``: unknown.
     source_metadata: Mapping[str, Any] | None
     status: PostStatus
     created_at: datetime
     updated_at: datetime
-    #: When it was published first: at the time of the change that did it, unless it is named. It stays when the post
-    #: becomes a draft again; ``None``: it never was published.
+    #: The time of the first publication, which stays when the post becomes a draft again; ``None``: never published.
     published_at: datetime | None = None
-    #: The tag of the release that it announces; ``None``: it announces none.
+    #: The tag of the announced release; ``None``: the post announces no release.
     release_tag: str | None = None
-    #: When the events of the post happened, as the code host dates them; without another value, when it was created.
+    #: When the events of the post happened, as the code host dates them; by default the creation of the post.
     occurred_at: datetime = Factory(lambda self: self.created_at, takes_self=True)
-    #: For the post of a push: the id of the published post of the release that contains the push, of the same type of
-    #: content. The stores keep it in step (:meth:`~contentsvc_core.ports.RunLedger.complete`).
+    #: For the post of a push: the id of the published post of the same content type whose release contains the push.
+    #: The stores update it (:meth:`~contentsvc_core.ports.RunLedger.complete`).
     contained_in: str | None = None
-    #: The readable part of its address (:mod:`~contentsvc_core.content.public.paths`); ``None``: it has none yet.
-    #: The stores set it when the post is published, and when its title changes.
+    #: The readable part of its address (:mod:`~contentsvc_core.content.public.paths`). The stores set it when the post
+    #: is published, and when its title changes; ``None``: never published.
     path: str | None = field(default=None, eq=False)
 
     def __attrs_post_init__(self) -> None:
@@ -76,7 +75,7 @@ def post_text(post: Post) -> str | None:
 
 
 def post_metadata(post: Post) -> dict[str, Any] | None:
-    """Return a post's ``sourceMetadata``: where the post came from, and its plain text where its place needs one."""
+    """Return a post's ``sourceMetadata``: its source, and its plain text for content types that need it."""
     text = post_text(post)
     if post.source_metadata is None:
         return None
@@ -84,7 +83,7 @@ def post_metadata(post: Post) -> dict[str, Any] | None:
 
 
 def post_body(post: Post) -> dict[str, Any]:
-    """Give a post's nine fields (specification 2.1)."""
+    """Return a post's nine fields (specification 2.1)."""
     return {
         "id": post.id,
         "title": post.title,

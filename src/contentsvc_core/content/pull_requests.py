@@ -41,7 +41,7 @@ class PullRequest:
     number: int
     #: One line.
     title: str
-    #: Markdown without comments, cut after :data:`BODY_LENGTH` characters; empty: there is none.
+    #: Markdown without comments, cut after :data:`BODY_LENGTH` characters; may be empty.
     body: str = ""
     #: As the repository spells them, at most :data:`MAX_LABELS`.
     labels: tuple[str, ...] = field(converter=tuple, factory=tuple)
@@ -56,19 +56,19 @@ class PullRequest:
 @final
 @frozen(kw_only=True)
 class NamedPullRequests:
-    """What a code host is asked about a repository's pull requests."""
+    """The pull requests of a repository to ask a code host about."""
 
     #: Newest first.
     numbers: tuple[int, ...] = field(converter=tuple, factory=tuple)
-    #: Hashes of commits whose pull request is asked for, newest first.
+    #: Hashes of commits whose pull request is requested, newest first.
     commits: tuple[str, ...] = field(converter=tuple, factory=tuple)
 
     def __len__(self) -> int:
-        """Return how many pull requests are asked for."""
+        """Return the number of pull requests."""
         return len(self.numbers) + len(self.commits)
 
     def first(self, count: int) -> "NamedPullRequests":
-        """Return the newest ones, those that have a number before those that a commit stands for."""
+        """Return the newest ones; numbers come before commits."""
         return NamedPullRequests(
             numbers=self.numbers[:count], commits=self.commits[: max(0, count - len(self.numbers))]
         )

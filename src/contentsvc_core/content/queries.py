@@ -1,4 +1,4 @@
-"""What a list of posts can be asked for (specification 4.2, decisions)."""
+"""The query parameters of a list of posts (specification 4.2, decisions)."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -22,23 +22,23 @@ class PostOrder(Enum):
 @final
 @frozen(kw_only=True)
 class PostQuery:
-    """Which posts, in which order."""
+    """A filter and an order of posts."""
 
     #: Newest first, unless ascending.
     ascending: bool = False
     order_by: PostOrder = PostOrder.CREATED_AT
-    #: Only these; empty: all.
+    #: Only these statuses; empty: all.
     statuses: tuple[PostStatus, ...] = field(converter=tuple, factory=tuple)
-    #: Only these; empty: all.
+    #: Only these content types; empty: all.
     content_types: tuple[ContentType, ...] = field(converter=tuple, factory=tuple)
-    #: Only those in whose name one of these speaks, by id; empty: all.
+    #: Only posts of these brand identities, by id; empty: all.
     brand_identity_ids: tuple[str, ...] = field(converter=tuple, factory=tuple)
 
 
 @final
 @frozen(kw_only=True)
 class InvalidQuery:
-    """A query parameter whose value is not one of those allowed."""
+    """An invalid value of a query parameter."""
 
     error: str
 
@@ -71,17 +71,17 @@ def read_post_query(parameters: Mapping[str, str]) -> PostQuery | InvalidQuery:
 
 
 def unknown_brand(brand_identity_id: str) -> InvalidQuery:
-    """Say that the list was asked for by a brand identity that is not there."""
+    """Return the refusal of an unknown brand identity."""
     return InvalidQuery(error=f"Invalid brandIdentityId: '{one_line(brand_identity_id, 64)}' is unknown")
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """Read a comma list: without the space around its parts, without empty ones and repeats."""
+    """Split a comma list: without surrounding spaces, empty parts and repeats."""
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
 def choices(name: str, text: str, kind: type[_Choice]) -> tuple[_Choice, ...] | InvalidQuery:
-    """Read a comma list of what the parameter ``name`` allows."""
+    """Read a comma list of the values that the parameter ``name`` allows."""
     known = {choice.value: choice for choice in kind}
     asked = listed(text)
     for value in asked:

@@ -1,7 +1,7 @@
-"""Which addresses a site may be read at: what keeps others from making us read what only we can reach.
+"""The addresses at which a site may be read: protects against requests to internal networks (SSRF).
 
-The rules here are for names and numbers; who reads a site asks for the numbers of each name, checks every one, and
-connects to one that it has checked (port :class:`~contentsvc_core.ports.SiteReader`).
+The rules here are for host names and IP addresses. The reader resolves each name, checks every IP address, and connects
+to one that was checked (port :class:`~contentsvc_core.ports.SiteReader`).
 """
 
 import re
@@ -18,17 +18,17 @@ IPAddress = IPv4Address | IPv6Address
 
 _PORTS: Final = {"http": 80, "https": 443}
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-#: Spaces and controls, and what some readers take for a slash.
+#: Spaces and controls, and characters that some readers treat as a slash.
 _UNSAFE: Final = re.compile(
     "[\x00-\x20\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ud800-\udfff\\\\]"
 )
 _NAME: Final = re.compile(r"[\w-]{1,63}(?:\.[\w-]{1,63})*")
 _NAME_LIMIT: Final = 253
-#: A last label of digits alone: some resolvers take "127.1", "0x7f.1" and "2130706433" for numbers.
+#: A last label of digits alone: some resolvers read "127.1", "0x7f.1" and "2130706433" as IP addresses.
 _NUMERIC: Final = re.compile(r"(?:[0-9]+|0[xX][0-9a-fA-F]*)")
 
-# The IANA's registries of special-purpose addresses (RFC 6890 and its successors), as they stand in 2026. The module
-# ipaddress has a table, too, which differs between the Python versions that we support.
+# The IANA's registries of special-purpose addresses (RFC 6890 and its successors), as of 2026. The table in the module
+# ipaddress differs between the Python versions that we support.
 _V4_CLOSED: Final = tuple(
     IPv4Network(network)
     for network in (
@@ -50,7 +50,7 @@ _V4_CLOSED: Final = tuple(
         "240.0.0.0/4",  # reserved (RFC 1112), and broadcast
     )
 )
-#: Nothing else is given out to anybody (RFC 4291, section 2.4): loopback, link-local, unique local, IPv4-mapped and
+#: The only allocated unicast range (RFC 4291, section 2.4). Loopback, link-local, unique local, IPv4-mapped and
 #: multicast addresses are outside.
 _V6_OPEN: Final = IPv6Network("2000::/3")
 _V6_CLOSED: Final = tuple(
@@ -62,14 +62,14 @@ _V6_CLOSED: Final = tuple(
         "3fff::/20",  # documentation (RFC 9637)
     )
 )
-#: How a network without IPv4 reaches a public IPv4 address (RFC 6052): as good as the address that it carries.
+#: Networks without IPv4 reach a public IPv4 address here (RFC 6052): the embedded address is checked.
 _V6_TRANSLATED: Final = IPv6Network("64:ff9b::/96")
 
 
 @final
 @frozen(kw_only=True)
 class SiteHost:
-    """A host and port that an operator has opened: it is read wherever it is."""
+    """A host and port that an operator has allowed, whatever its IP addresses."""
 
     host: str
     port: int
@@ -78,40 +78,40 @@ class SiteHost:
 @final
 @frozen(kw_only=True)
 class SiteAddress:
-    """Where a page is."""
+    """The address of a page."""
 
     #: ``http`` or ``https``.
     scheme: str
-    #: A name in lower case, or a number; of IPv6 without brackets.
+    #: A name in lower case, or an IP address; IPv6 without brackets.
     host: str
     port: int
     #: Path and query, from the slash on.
     target: str
-    #: An operator has opened the host: its numbers need not be public.
+    #: An operator has allowed the host: its IP addresses need not be public.
     opened: bool = False
 
     @property
     def authority(self) -> str:
-        """Give host and port, as a request names them."""
+        """Return host and port in the form of a Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """Give the address in one spelling, without a fragment."""
+        """Return the normalized address, without a fragment."""
         return f"{self.scheme}://{self.authority}{self.target}"
 
 
 @final
 @frozen(kw_only=True)
 class BadAddress:
-    """Nothing is read there; the reason goes behind the name of what holds the address."""
+    """A refused address; the reason continues a sentence that begins with the field's name."""
 
     reason: str
 
 
 def is_public(address: IPAddress) -> bool:
-    """Tell whether an address is one that anybody on the internet can reach, by the IANA's registries."""
+    """Check whether an address is globally reachable, by the IANA's registries."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _V4_CLOSED)
     if address in _V6_TRANSLATED:
@@ -122,16 +122,16 @@ def is_public(address: IPAddress) -> bool:
 
 
 def with_scheme(text: str) -> str:
-    """Return what a person calls a website as an address: ``https`` where no scheme is given."""
+    """Return a website as an address; without a scheme, ``https`` is added."""
     return text if not text or _SCHEME.match(text) else f"https://{text}"
 
 
 def read_site_address(text: str, opened: Collection[SiteHost] = ()) -> SiteAddress | BadAddress:
-    """Read the address of a page, and refuse what can be refused before its name is looked up.
+    """Read the address of a page, with all checks that need no name resolution.
 
     Args:
-        text: ``http://…`` or ``https://…``; ports other than 80 and 443 are for opened hosts.
-        opened: The hosts that an operator has opened.
+        text: ``http://…`` or ``https://…``; ports other than 80 and 443 are for allowed hosts.
+        opened: The hosts that an operator has allowed.
     """
     if not text or len(text) > TEXT_LIMIT:
         return BadAddress(reason=f"must be 1 to {TEXT_LIMIT} characters long")
@@ -157,10 +157,10 @@ def read_site_address(text: str, opened: Collection[SiteHost] = ()) -> SiteAddre
 
 
 def read_site_hosts(text: str) -> frozenset[SiteHost]:
-    """Read what an operator opens: ``host`` (its ports 80 and 443) or ``host:port``, separated by commas.
+    """Read an operator's list of allowed hosts: ``host`` (its ports 80 and 443) or ``host:port``, separated by commas.
 
     Raises:
-        ValueError: One of them is none; the message says which.
+        ValueError: An entry is invalid; the message quotes it.
     """
     hosts: set[SiteHost] = set()
     for entry in filter(None, (part.strip() for part in text.split(","))):
@@ -180,7 +180,7 @@ def _host_and_port(entry: str) -> tuple[str, int | None] | None:
     except ValueError:
         return None
     usable = _number(host) is not None or _NAME.fullmatch(host) is not None
-    # What is left over is a path, a scheme or a user's name.
+    # Anything else in the entry is a path, a scheme or a user's name.
     return (host, port) if usable and port != 0 and parts.netloc == entry and "@" not in entry else None
 
 

@@ -1,6 +1,6 @@
-"""From what a site says of itself to a proposed brand identity: what it says, and what follows from that by a rule.
+"""Proposes a brand identity from a site's metadata, by rules.
 
-Nothing is made up. Where a site gives no evidence, the field stays empty, and the tone is ``Professional``; people
+Nothing is made up. Where a site gives no evidence, the field stays empty, and the tone is ``Professional``; users
 correct the rest.
 """
 
@@ -25,10 +25,10 @@ _LANGUAGES: Final = {
     "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
 }  # fmt: skip
 _TAG: Final = re.compile(r"([A-Za-z]{2,3})(?:[-_.@].*)?")
-#: What stands between the name of a site and the name of its page.
+#: The separators between a site's name and a page's name.
 _BETWEEN: Final = re.compile(r"\s+[|\u00b7\u2022\u2013\u2014\u00bb:-]\s+|:\s+|\s+\|\s*")
 _NOT_LETTERS: Final = re.compile(r"[\W_]+")
-#: "for …" and whom it is for: up to two words before a word for people.
+#: "for …" and the audience: up to two words before a word for people.
 _AUDIENCE: Final = re.compile(
     r"\bfor ((?:(?!the\b|for\b|and\b|by\b|to\b)[a-z-]{2,20} ){0,2}"
     r"(?:developers|engineers|teams|startups|founders|designers|makers|marketers|agencies|businesses|companies|"
@@ -42,14 +42,14 @@ _CONTRACTION: Final = re.compile(
 _CASUAL: Final = re.compile(
     r"!(?=\s|$)|[\U0001f300-\U0001faff]|\b(?:hey|awesome|yay|folks|gonna|wanna|oops)\b", re.IGNORECASE
 )
-#: So many signs make a tone.
+#: The number of signs that decide for a tone.
 _SIGNS: Final = 2
 
 
 @final
 @frozen(kw_only=True)
 class BrandProposal:
-    """What an identity made from a site says."""
+    """The fields of a brand identity that a site suggests."""
 
     name: str
     company_name: str | None
@@ -60,12 +60,12 @@ class BrandProposal:
 
 
 def propose_brand(facts: SiteFacts, host: str, *, name: str | None = None) -> BrandProposal:
-    """Propose an identity.
+    """Propose a brand identity.
 
     Args:
-        facts: What the site says of itself.
-        host: The site's host: it tells the site's name from the page's, and names a site that has no name.
-        name: What the identity is to be called; ``None``: as the company, or as the host.
+        facts: The site's metadata.
+        host: The site's host: distinguishes the site's name from the page's, and is the fallback for the name.
+        name: The name of the new identity; ``None``: the company's name, or the host.
     """
     company = facts.organization_name or facts.site_name or _own_name(facts, host)
     description = facts.description or facts.shared_description or facts.organization_description
@@ -84,7 +84,7 @@ def propose_brand(facts: SiteFacts, host: str, *, name: str | None = None) -> Br
 
 
 def _own_name(facts: SiteFacts, host: str) -> str | None:
-    """Find the site's name in its title: the part that its host is called by, or all of a title of one part."""
+    """Return the site's name from its title: the part that resembles its host, or all of a title of one part."""
     title = facts.title or facts.shared_title
     if title is None:
         return None
@@ -113,7 +113,7 @@ def _audience(texts: Iterable[str]) -> str | None:
 
 
 def _tone(texts: Iterable[str]) -> ToneProfile:
-    """Tell how a site speaks by its signs; what is formal cannot be told from what is merely sober."""
+    """Return a site's tone by its signs; formal texts cannot be distinguished from sober ones."""
     text = " ".join(texts)
     if len(_CASUAL.findall(text)) >= _SIGNS:
         return ToneProfile.CASUAL

@@ -1,4 +1,4 @@
-"""What the fields of a house style may hold: how a value is read, described, and turned into an option and back."""
+"""The types of a house style's fields: read a value, describe it, and convert it to a writer's option and back."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NoReturn, Protocol, cast, final
@@ -8,7 +8,7 @@ from attrs import frozen
 from contentsvc_core.content.sections import Section
 from contentsvc_core.text import has_controls, one_line, storable
 
-#: The most texts in a list; the rule of a hundred scopes is written once and read by a person.
+#: The most texts in a list: a person writes and reads the list.
 LIST_LIMIT: Final = 100
 #: The longest text in a list, in characters: a name that people read.
 TEXT_LIMIT: Final = 200
@@ -29,7 +29,7 @@ class Unfit(Exception):
 
 
 class StyleKind(Protocol):
-    """What the values of a field are."""
+    """The type of a field."""
 
     @property
     def schema(self) -> Mapping[str, Any]:
@@ -37,7 +37,7 @@ class StyleKind(Protocol):
         ...
 
     def read(self, value: object) -> Any:  # noqa: ANN401  # JSON
-        """Return a value as it is stored.
+        """Check a value and return its stored form.
 
         Raises:
             Unfit: The value does not fit.
@@ -45,18 +45,18 @@ class StyleKind(Protocol):
         ...
 
     def option(self, value: Any) -> Any:  # noqa: ANN401  # JSON, and whatever the option is
-        """Return the option that a stored value stands for."""
+        """Return the option for a stored value."""
         ...
 
     def written(self, option: Any) -> Any:  # noqa: ANN401  # as above
-        """Return the stored value that stands for an option."""
+        """Return the stored value for an option."""
         ...
 
 
 @final
 @frozen
 class Switch:
-    """True or false."""
+    """A boolean."""
 
     @property
     def schema(self) -> Mapping[str, Any]:
@@ -109,7 +109,7 @@ class Length:
 @final
 @frozen
 class Choice:
-    """One of some names."""
+    """One name of a set."""
 
     names: tuple[str, ...]
 
@@ -160,7 +160,7 @@ class Texts:
         return list(dict.fromkeys(_line(each, self.longest, "has an entry that") for each in given))
 
     def option(self, value: Sequence[str]) -> Any:  # noqa: ANN401  # a tuple or a set
-        """Return the texts as the option holds them."""
+        """Return the texts in the type of the option."""
         return self.made(value)
 
     def written(self, option: Iterable[str]) -> list[str]:

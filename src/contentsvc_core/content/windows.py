@@ -1,4 +1,4 @@
-"""Lookback windows: which stretch of time a piece of content reports (decisions, ``/v1``)."""
+"""Lookback windows: the stretch of time that a post reports (decisions, ``/v1``)."""
 
 from datetime import datetime, timedelta
 from enum import Enum
@@ -8,7 +8,7 @@ from attrs import frozen
 
 
 class Lookback(Enum):
-    """How far content looks back, counted from when it was asked for, in UTC."""
+    """A stretch of time before the request, in UTC."""
 
     CURRENT_DAY = "current_day"
     YESTERDAY = "yesterday"
@@ -32,7 +32,7 @@ class LookbackWindow:
 
 
 def window_at(lookback: Lookback, now: datetime) -> LookbackWindow:
-    """Give the window that a lookback means at ``now``: calendar days begin at midnight UTC, the others end now."""
+    """Return the window of a lookback at ``now``. Calendar days begin at midnight UTC; other windows end now."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     match lookback:
         case Lookback.CURRENT_DAY:

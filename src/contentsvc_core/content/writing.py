@@ -1,4 +1,4 @@
-"""What a writer is given and what it gives back (port :class:`~contentsvc_core.ports.ContentWriter`)."""
+"""The input and output of a writer (port :class:`~contentsvc_core.ports.ContentWriter`)."""
 
 from collections.abc import Mapping
 from typing import final
@@ -17,57 +17,57 @@ from contentsvc_core.webhooks.events import Event, Release
 @final
 @frozen(kw_only=True)
 class Chapter:
-    """What happened in one repository."""
+    """The events of one repository."""
 
     #: ``owner/name``, as the code host spells it.
     repository: str
     #: The events to report, oldest first: one push, or all of a window.
     events: tuple[Event, ...] = field(converter=tuple)
-    #: What the code host says about pull requests that the events name, by number; empty: it was not asked, or did not
-    #: answer. One without a number in any subject is found by its ``merged_sha``.
+    #: The described pull requests by number; empty: the code host was not asked, or did not answer. A pull request that
+    #: no subject names is found by its ``merged_sha``.
     pull_requests: Mapping[int, PullRequest] = field(factory=dict[int, PullRequest])
-    #: The packages that its tags name, in order; empty: its tags name none.
+    #: The packages that its tags name, in order; may be empty.
     packages: tuple[str, ...] = field(converter=tuple, default=())
 
 
 @final
 @frozen(kw_only=True)
 class PackageRelease:
-    """The release of one package, announced together with those of others."""
+    """The release of one package, announced together with other packages."""
 
     release: Release
     tag: PackageTag
-    #: The tag of the package's release before, when one is known.
+    #: The tag of the package's previous release, if known.
     previous_tag: str | None = None
 
 
 @final
 @frozen(kw_only=True)
 class Brief:
-    """Everything that one piece of content is written from."""
+    """The input for one piece of content."""
 
     content_type: ContentType = ContentType.CHANGELOG
-    #: One for each repository that something happened in; one at least.
+    #: One chapter for each repository with events; at least one.
     chapters: tuple[Chapter, ...] = field(converter=tuple)
-    #: The release that the content announces; it is not repeated in the events, and there is one chapter.
+    #: The announced release. It is not repeated in the events, and the brief has one chapter.
     release: Release | None = None
-    #: The tag of the release before ``release``, when one is known.
+    #: The tag of the previous release, if known.
     previous_tag: str | None = None
     #: Several packages of one repository that were released on one commit, the greatest step first; ``release`` is
     #: ``None`` then.
     packages: tuple[PackageRelease, ...] = field(converter=tuple, default=())
-    #: How many earlier events of the window were too much to be read; what is written says so.
+    #: The number of earlier events of the window that were too much to read; the content mentions it.
     left_out: int = 0
-    #: The stretch of time that is reported, when it was asked for so.
+    #: The stretch of time to report, for content about a window.
     window: LookbackWindow | None = None
-    #: Who speaks; ``None``: nobody in particular.
+    #: The voice; ``None``: a neutral voice.
     brand: BrandIdentity | None = None
-    #: The house style that holds for this piece of content.
+    #: The house style of this content.
     options: ChangelogOptions = DEFAULT_OPTIONS
 
     @property
     def repository(self) -> str:
-        """Give the names of the repositories, e.g. for a title."""
+        """Return the names of the repositories, e.g. for a title."""
         return ", ".join(chapter.repository for chapter in self.chapters)
 
     @property
@@ -79,27 +79,27 @@ class Brief:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Give the events of all chapters."""
+        """Return the events of all chapters."""
         return tuple(event for chapter in self.chapters for event in chapter.events)
 
 
 @final
 @frozen(kw_only=True)
 class Draft:
-    """What a writer wrote: not stored yet, not rendered yet."""
+    """The output of a writer: not stored and not rendered yet."""
 
     #: One line of plain text, 1 to 120 characters.
     title: str
     #: Markdown in which all foreign text is escaped.
     markdown: str
-    #: What a model took to write it, in its tokens: those it read, and those it wrote; ``None``: not known.
+    #: The model's input and output tokens; ``None``: unknown.
     usage: tuple[int, int] | None = None
 
 
 @final
 @frozen(kw_only=True)
 class Silence:
-    """A writer has nothing to write."""
+    """The writer's explanation why there is nothing to write."""
 
-    #: The run ends with this sentence; readers are the people who asked for the post.
+    #: The run ends with this sentence, which users read.
     reason: str
