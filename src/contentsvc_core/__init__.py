@@ -1,9 +1,9 @@
-"""The core of contentsvc: receives a code host's webhooks exactly once, and says what must follow from them.
+"""The core of contentsvc: receives webhooks of code hosts exactly once, and decides on their effects.
 
-Bytes come in, a value comes out, one transaction makes it true. The core contains no networking, no storage and no
-clock: it decides, and a driver and a store that you choose do the rest. ``contentsvc_core.testing`` and
-``contentsvc_core.strategies`` are for your tests; ``contentsvc_core.ports`` is what a store of your own implements.
-``contentsvc_core.content.changelog`` writes; it stands apart, so that a service that only receives does not load it.
+Deliveries enter as bytes and leave as a settlement value, which one transaction writes. The core has no networking, no
+storage and no clock: a driver and a store of your choice add them. ``contentsvc_core.testing`` and
+``contentsvc_core.strategies`` are for your tests; ``contentsvc_core.ports`` has the protocols of a store of your own.
+``contentsvc_core.content.changelog`` is the writer; a service that only receives does not load it.
 """
 
 from typing import TYPE_CHECKING, Final

@@ -1,57 +1,56 @@
-"""Exceptions: something that is ours (or the operator's) to fix.
+"""Exceptions: faults that the developers or the operator must fix.
 
-An expected refusal, such as a wrong signature or a page that does not exist, is a value and not in here.
+An expected refusal, such as a wrong signature or a missing page, is a value and not an exception.
 """
 
 from typing import final
 
 
 class ContentServiceError(Exception):
-    """The base of every exception that the core and its adapters raise on purpose."""
+    """The base of all exceptions that the core and its adapters raise on purpose."""
 
 
 class StoreUnavailable(ContentServiceError):
     """The store cannot be reached, or does not answer in time; the outcome of the last write may be unknown.
 
-    Waiting may mend it. A fault that waiting does not mend, such as a missing table, is another error of this module.
-
-    Sending the same settlement again is harmless: the claim decides.
+    A retry may succeed. A fault that retries do not fix, such as a missing table, is another error of this module. A
+    settlement may be repeated: its claim prevents a double effect.
     """
 
 
 @final
 class Overloaded(ContentServiceError):
-    """The organization has too much work waiting already; nothing was begun. The same call succeeds a little later."""
+    """The organization's queue of waiting work is full; nothing was begun. The same call succeeds a little later."""
 
 
 @final
 class Unstorable(ContentServiceError):
-    """The store refuses this very value, and would refuse it again; nothing of it was written."""
+    """The store refuses this value, and would refuse it again; nothing of it was written."""
 
 
 @final
 class ReceivingFailed(ContentServiceError):
-    """A delivery could not be processed for a reason of our own (specification 7, status 500); nothing was claimed."""
+    """An internal fault prevented the processing of a delivery (specification 7, status 500); nothing was claimed."""
 
 
 @final
 class SecretUnreadable(ContentServiceError):
-    """A sealed secret cannot be opened with the keys that are configured."""
+    """A sealed secret cannot be opened with the configured keys."""
 
 
 @final
 class UnreadableRow(ContentServiceError):
-    """A stored row is not what this code writes; the message names it."""
+    """A stored row does not have the expected form; the message names the row."""
 
 
 @final
 class SchemaMismatch(ContentServiceError):
-    """The database's schema is not the one that this code was written for."""
+    """The database's schema is not the one that this version needs."""
 
 
 @final
 class WriterUnavailable(ContentServiceError):
-    """Who writes content does not answer, refuses, or answers what cannot be used.
+    """The language model or writer does not answer, refuses, or returns an unusable answer.
 
-    The message names the fault, and holds neither a key nor anything of what was sent or written.
+    The message names the fault, and contains no key and nothing of the prompt or the answer.
     """

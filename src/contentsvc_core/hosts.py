@@ -1,4 +1,4 @@
-"""The code host as this service calls it: hooks that it keeps there, what it answers, and what it failed to deliver."""
+"""Values of calls to a code host's API: repositories, hooks, their deliveries, and refusals."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from contentsvc_core.content.pull_requests import PullRequest
 
-#: What our hooks listen to, beside the ping that a code host sends of itself (specification 6).
+#: The events that our hooks subscribe to, besides the code host's own ping (specification 6).
 HOOK_EVENTS: Final = ("push", "release")
 
 _SUCCESS: Final = 2
@@ -17,107 +17,108 @@ _Value = TypeVar("_Value")
 
 
 class HostFault(Enum):
-    """Why the code host did not do what it was asked."""
+    """Why a call to the code host failed."""
 
-    #: The token is wrong, or may not do that; or there is no such repository or hook: a code host does not tell apart
-    #: what is not there and what may not be seen.
+    #: The token is invalid or lacks a right, or the repository or hook is missing: code hosts do not distinguish
+    #: missing from hidden resources.
     NO_ACCESS = auto()
-    #: Too many requests; later it will do.
+    #: Too many requests; a later call may succeed.
     RATE_LIMITED = auto()
-    #: It cannot be reached, did not answer in time, or has a fault of its own. Whether it was done is unknown.
+    #: The code host cannot be reached, did not answer in time, or has an internal error. The effect of the call is
+    #: unknown.
     UNREACHABLE = auto()
-    #: A hook with this address is there already.
+    #: A hook with this address exists already.
     HOOK_EXISTS = auto()
-    #: It refused for a reason that it gives.
+    #: The code host refused, with a reason.
     REFUSED = auto()
-    #: It answered what no code host of this dialect answers. Whether it was done is unknown.
+    #: The answer does not fit the API. The effect of the call is unknown.
     STRANGE = auto()
-    #: It has no such operation.
+    #: The API has no such operation.
     UNSUPPORTED = auto()
 
     @property
     def is_unknown(self) -> bool:
-        """Tell whether it may have been done all the same."""
+        """Check whether the call may have had its effect all the same."""
         return self in {HostFault.UNREACHABLE, HostFault.STRANGE}
 
 
 @final
 @frozen(kw_only=True)
 class HostRefusal:
-    """The code host did not do what it was asked."""
+    """A failed call to the code host."""
 
     fault: HostFault
-    #: One line for people, with what to do about it; it holds no token.
+    #: One line for people, with advice; it contains no token.
     reason: str
-    #: The HTTP status of its answer; ``None``: there was none.
+    #: The HTTP status of the answer; ``None``: there was no answer.
     status: int | None = None
-    #: When a limit ends, in seconds from now; at least 1.
+    #: The time until a rate limit ends, in seconds; at least 1.
     retry_after_s: int | None = None
 
 
 @final
 @frozen(kw_only=True)
 class HostAnswer(Generic[_Value]):
-    """The code host did what it was asked."""
+    """A successful answer of the code host."""
 
     value: _Value
-    #: The HTTP status of its answer.
+    #: The HTTP status of the answer.
     status: int
 
 
 @final
 @frozen(kw_only=True)
 class HostedRepository:
-    """A repository, as its code host knows it."""
+    """A repository at its code host."""
 
-    #: 1 to 2**63 - 1; it stays when the repository is renamed.
+    #: 1 to 2**63 - 1; a renamed repository keeps its id.
     id: int
-    #: ``owner/name`` as it is now.
+    #: The current ``owner/name``.
     full_name: str
-    #: ``None``: it has none yet.
+    #: ``None``: the repository is empty.
     default_branch: str | None
 
 
 @final
 @frozen(kw_only=True)
 class Hook:
-    """What a webhook at the code host is to be: its payload is JSON, and its events are :data:`HOOK_EVENTS`."""
+    """A webhook to create at the code host. Its payload is JSON, and its events are :data:`HOOK_EVENTS`."""
 
-    #: Where deliveries are sent.
+    #: The URL that receives the deliveries.
     url: str
-    #: What they are signed with.
+    #: The secret that signs the deliveries.
     secret: str = field(repr=False)
 
 
 @final
 @frozen(kw_only=True)
 class HookAccess:
-    """How an integration's hook at the code host is reached."""
+    """The stored data for calls to an integration's hook."""
 
-    #: The code host's name for the hook; ``None``: none was created, or it is not known.
+    #: The code host's id of the hook; ``None``: no hook was created, or its id is unknown.
     hook_id: str | None
-    #: What the hook was created with; ``None``: it was entered by hand.
+    #: The token that the hook was created with; ``None``: the hook was entered by hand.
     token: str | None = field(repr=False)
 
 
 @final
 @frozen(kw_only=True)
 class HostDelivery:
-    """An attempt of the code host to deliver."""
+    """One delivery attempt of the code host."""
 
-    #: The attempt's own id: what a redelivery is asked for by.
+    #: The attempt's own id; redeliveries are requested with it.
     id: str
     #: The event's id, which all its attempts share: the value of the delivery header.
     delivery_id: str
     event: str
     action: str | None
-    #: What we answered; 0 where nobody did.
+    #: The status of our answer; 0: there was no answer.
     status_code: int
     delivered_at: datetime
 
     @property
     def succeeded(self) -> bool:
-        """Tell whether it was answered with a 2xx."""
+        """Check whether the answer was 2xx."""
         # RFC 9110, section 15.3.
         return self.status_code // 100 == _SUCCESS
 
@@ -125,26 +126,26 @@ class HostDelivery:
 @final
 @frozen(kw_only=True)
 class HostDeliveries:
-    """The attempts of some time."""
+    """The delivery attempts of a stretch of time."""
 
     attempts: tuple[HostDelivery, ...] = field(converter=tuple)
-    #: False: there were more than are read; those that are missing are the oldest.
+    #: False: the list was cut, and the oldest attempts are missing.
     complete: bool
 
 
 @final
 @frozen(kw_only=True)
 class HostPullRequests:
-    """The pull requests that a code host was asked for, as far as it described them."""
+    """The requested pull requests that the code host described."""
 
-    #: What is no pull request, is unknown, or belongs to another repository is absent.
+    #: Numbers that are unknown, name an issue, or belong to another repository are absent.
     found: tuple[PullRequest, ...] = field(converter=tuple, factory=tuple)
-    #: Why not all of them were read; ``None``: all were.
+    #: Why the reading stopped early; ``None``: all were read.
     refusal: HostRefusal | None = None
 
 
 def missed(attempts: Iterable[HostDelivery]) -> list[HostDelivery]:
-    """Give the latest attempt of each event that no attempt has delivered, in the order in which they were made."""
+    """Return the latest attempt of each event without a successful attempt, in the order of the attempts."""
     latest: dict[str, HostDelivery] = {}
     delivered: set[str] = set()
     for attempt in sorted(attempts, key=lambda each: (each.delivered_at, each.id)):

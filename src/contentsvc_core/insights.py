@@ -1,4 +1,4 @@
-"""What people who look ask for: parts of the log, and how much of what there was."""
+"""Filters and results of the queries for lists and overviews."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol, Self, final
@@ -8,10 +8,10 @@ from attrs import field, frozen
 from contentsvc_core.journal import LogLine, LogStatus
 from contentsvc_core.text import storable
 
-#: How long the stretches are that log entries are counted by.
+#: The lengths of the stretches of time for counts of log entries.
 COUNTED_SPANS: Final = (timedelta(hours=1), timedelta(days=1))
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-#: ``str.lower`` and ``str.casefold`` know more than ASCII, and databases know that each in another way.
+#: ASCII only: ``str.lower`` and ``str.casefold`` convert more letters, and databases differ in those.
 _SMALL: Final = {capital: capital + 32 for capital in range(ord("A"), ord("Z") + 1)}
 
 
@@ -26,43 +26,44 @@ class _Placed(Protocol):
 @final
 @frozen(kw_only=True)
 class Place:
-    """Where something stands in a list that is ordered by creation time and then id."""
+    """A cursor in a list that is sorted by creation time and then by id."""
 
     created_at: datetime
     id: str
 
     @classmethod
     def of(cls, listed: _Placed) -> Self:
-        """Give where a log entry or a run stands."""
+        """Return the cursor of a log entry or a run."""
         return cls(created_at=listed.created_at, id=listed.id)
 
 
 @final
 @frozen(kw_only=True)
 class LogSearch:
-    """Which entries of a log; each part that is empty asks for nothing."""
+    """A filter of log entries; empty fields do not restrict the list."""
 
-    #: Only these integrations', by id; one that was removed has its entries still.
+    #: Only entries of these integrations, by id; removed integrations still have entries.
     integration_ids: tuple[str, ...] = field(converter=tuple, default=())
-    #: Only these.
+    #: Only entries with these statuses.
     statuses: tuple[LogStatus, ...] = field(converter=tuple, default=())
-    #: Only those whose title has this between spaces: the event's word, as in ``Filtered push event``.
+    #: Only entries whose title has this word between spaces: the event in ``Filtered push event``.
     event: str = field(converter=storable, default="")
-    #: Only those that have this in their title, delivery id, error message or reason; ASCII letters in either case.
+    #: Only entries with this text in title, delivery id, error message or reason, compared without the case of ASCII
+    #: letters.
     text: str = field(converter=storable, default="")
 
     @property
     def event_word(self) -> str:
-        """Give what the title has to hold; empty: anything."""
+        """Return the part of the title that must match; empty: any title."""
         return f" {self.event} " if self.event else ""
 
     @property
     def folded_text(self) -> str:
-        """Give what one of the texts has to hold when their ASCII letters are small ones."""
+        """Return the searched text with small ASCII letters."""
         return folded(self.text)
 
     def finds(self, entry: LogLine) -> bool:
-        """Tell whether an entry is one of those."""
+        """Check whether an entry matches."""
         texts = (entry.title, entry.reference_id, entry.error_message, entry.reason)
         return (
             (not self.integration_ids or entry.integration_id in self.integration_ids)
@@ -73,15 +74,15 @@ class LogSearch:
 
 
 def stretch_at(at: datetime, span: timedelta) -> datetime:
-    """Give when the stretch begins that a point in time lies in."""
+    """Return the beginning of the stretch that contains a point in time."""
     return at - (at - _EPOCH) % span
 
 
 def refuse_uncounted(span: timedelta) -> None:
-    """Refuse stretches that nothing is counted by.
+    """Raise unless the span is one that entries are counted by.
 
     Raises:
-        ValueError: It is none of :data:`COUNTED_SPANS`.
+        ValueError: It is not in :data:`COUNTED_SPANS`.
     """
     if span not in COUNTED_SPANS:
         message = f"log entries are counted by the hour and by the day, not by {span}"
@@ -89,16 +90,16 @@ def refuse_uncounted(span: timedelta) -> None:
 
 
 def folded(text: str) -> str:
-    """Make ASCII's capital letters small, and no others."""
+    """Convert ASCII's capital letters to small ones, and no other letters."""
     return text.translate(_SMALL)
 
 
 @final
 @frozen(kw_only=True)
 class LogCount:
-    """How many entries of an integration ended so in a stretch of time."""
+    """The number of an integration's entries with one status in a stretch of time."""
 
-    #: A whole hour, or day, in UTC.
+    #: A whole hour or day, in UTC.
     starts_at: datetime
     integration_id: str
     status: LogStatus

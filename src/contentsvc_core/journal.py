@@ -1,4 +1,4 @@
-"""The webhook log (specification 2.3): its entries, how long they are kept, and how many failures are written."""
+"""The webhook log (specification 2.3): entries, retention, and the budget for logged failures."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -17,12 +17,12 @@ from contentsvc_core.wire import event_body
 from contentsvc_core.workflows.context import how_many_fit
 
 _MINUTE: Final = timedelta(minutes=1)
-#: The fields that a whole entry has and a listed one has not.
+#: The fields of a whole entry that a listed entry lacks.
 _PAYLOAD: Final = frozenset({"detail", "left_out"})
 
 
 class LogStatus(Enum):
-    """How what a log entry tells of ended."""
+    """The result that a log entry reports."""
 
     SUCCESS = "success"
     FAILED = "failed"
@@ -30,7 +30,7 @@ class LogStatus(Enum):
 
 
 class Direction(Enum):
-    """Who called whom."""
+    """Whether the service received or sent the webhook."""
 
     INCOMING = "incoming"
     OUTGOING = "outgoing"
@@ -45,7 +45,7 @@ class LogLine:
     organization_id: str
     integration_id: str
     repository_id: int
-    #: The delivery id, when the delivery had one.
+    #: The delivery id; ``None``: the delivery had none.
     reference_id: str | None
     title: str
     #: The provider's slug.
@@ -55,7 +55,7 @@ class LogLine:
     #: The HTTP status of the outcome.
     status_code: int | None
     error_message: str | None = None
-    #: Why it ended so, for an operator; outside the specified shape.
+    #: Why the outcome came about, for operators; not part of the specified shape.
     reason: str | None = None
     created_at: datetime
 
@@ -65,14 +65,14 @@ class LogLine:
 class LogEntry(LogLine):
     """One line of the log with its payload."""
 
-    #: What the payload is made from: the event of a processed delivery, the payload itself, or nothing.
+    #: The source of the payload: the event of a processed delivery, the payload itself, or ``None``.
     detail: Event | Mapping[str, object] | None = None
-    #: Size of a stored payload that was not read because it is too large, in bytes; 0: ``detail`` is all there is.
+    #: The size of a stored payload that was too large to read, in bytes; 0: ``detail`` is complete.
     left_out: int = 0
 
     @property
     def payload(self) -> dict[str, Any] | None:
-        """Give the payload in its specified shape."""
+        """Return the payload in its specified shape."""
         match self.detail:
             case None:
                 return None
@@ -86,22 +86,22 @@ class LogEntry(LogLine):
 @final
 @frozen(kw_only=True)
 class ListedEntry(LogLine):
-    """One line of the log as lists show it: a summary stands for the payload."""
+    """The list form of an entry, with a summary in place of the payload."""
 
-    #: Of a processed delivery; ``None``: the entry is of something else.
+    #: The event of a processed delivery; ``None``: the entry has no event.
     event: EventSummary | None = None
 
 
 def listed_entry(entry: LogEntry) -> ListedEntry:
-    """Return an entry as lists show it."""
+    """Return the list form of an entry."""
     parts = asdict(entry, recurse=False, filter=lambda attribute, _: attribute.name not in _PAYLOAD)
     return ListedEntry(**parts, event=EventSummary.of(entry.detail) if isinstance(entry.detail, Event) else None)
 
 
 def left_out(sizes: Sequence[int], room: int) -> set[int]:
-    """Return the positions of the payloads that do not fit into ``room`` bytes together; of any, one always does.
+    """Return the positions of the payloads that do not fit into ``room`` bytes together; one payload always fits.
 
-    The smallest ones fit first: one large payload must not cost a page all the others. A size of 0: no payload.
+    The smallest ones fit first: one large payload must not displace all others of a page. A size of 0 means no payload.
     """
     smallest_first = sorted((position for position, size in enumerate(sizes) if size), key=sizes.__getitem__)
     return set(smallest_first[how_many_fit((sizes[position] for position in smallest_first), room) :])
@@ -116,7 +116,7 @@ def log_body(entry: LogEntry) -> dict[str, Any]:
 
 
 def line_body(entry: LogLine) -> dict[str, Any]:
-    """Return the fields of a log entry that has no payload at hand."""
+    """Return the fields of a log entry without a payload."""
     return {
         "id": entry.id,
         "referenceId": entry.reference_id,
@@ -133,18 +133,18 @@ def line_body(entry: LogLine) -> dict[str, Any]:
 @final
 @frozen(kw_only=True)
 class LogQuery:
-    """Which entries of a log."""
+    """A filter of log entries."""
 
-    #: Only these integrations', by id; one that was removed has its entries still. Empty: all.
+    #: Only entries of these integrations, by id; removed integrations still have entries. Empty: all.
     integration_ids: tuple[str, ...] = field(converter=tuple, factory=tuple)
-    #: Only these; empty: all.
+    #: Only entries with these statuses; empty: all.
     statuses: tuple[LogStatus, ...] = field(converter=tuple, factory=tuple)
 
 
 def read_log_query(parameters: Mapping[str, str]) -> LogQuery | InvalidQuery:
-    """Read the comma lists ``integrationId`` and ``status``; an empty one means all.
+    """Read the comma lists ``integrationId`` and ``status``; an empty list means all.
 
-    An integration that is not there is no error: its entries outlive it. What can be no id at all is one.
+    An unknown integration is valid, since entries outlive integrations. A text that cannot be an id is invalid.
     """
     statuses = choices("status", parameters.get("status", ""), LogStatus)
     if isinstance(statuses, InvalidQuery):
@@ -157,25 +157,25 @@ def read_log_query(parameters: Mapping[str, str]) -> LogQuery | InvalidQuery:
 
 
 def retention_cutoff(retention_days: int, now: datetime) -> datetime:
-    """Give the point before which an organization's entries are swept, by its plan as it is now."""
+    """Return the time before which an organization's entries are swept, by its current plan."""
     return now - timedelta(days=retention_days)
 
 
 @final
 @frozen(kw_only=True)
 class FailureBudget:
-    """How many failures of one repository were logged in the current minute: bounds what a flood can write."""
+    """Counts one repository's logged failures of the current minute, to bound the rows that a flood writes."""
 
     #: Rows a minute.
     limit: int
-    #: When the minute began; ``None`` before the first failure.
+    #: The beginning of the minute; ``None``: there was no failure.
     since: datetime | None = None
     written: int = 0
-    #: Failures that were not logged and that no row has told of yet.
+    #: Failures that were not logged, and that no row has counted yet.
     left_out: int = 0
 
     def spend(self, now: datetime) -> "tuple[FailureBudget, bool]":
-        """Ask for one row; give the budget as it is then, and whether the row may be written."""
+        """Request one row; return the new budget, and whether the row may be written."""
         # A clock that was stepped back begins a new minute, too: else the budget could stay spent for hours.
         fresh = self.since is None or not timedelta() <= now - self.since < _MINUTE
         budget = evolve(self, since=now, written=0) if fresh else self
@@ -184,5 +184,5 @@ class FailureBudget:
         return evolve(budget, left_out=budget.left_out + 1), False
 
     def told(self, count: int) -> "FailureBudget":
-        """Give the budget after a row has told that ``count`` were left out."""
+        """Return the budget after a row has counted ``count`` omitted failures."""
         return evolve(self, left_out=self.left_out - count)

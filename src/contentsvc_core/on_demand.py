@@ -8,7 +8,7 @@ from importlib import import_module
 def names_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
     """Return the ``__getattr__`` of a package whose names live in its modules.
 
-    A short command starts several times faster when a package brings in what is used and nothing else.
+    A short command starts several times faster when a package imports only the modules that are used.
 
     Args:
         package: The package's full name.

@@ -1,4 +1,4 @@
-"""Who uses the service, and what they have connected."""
+"""Organizations and their integrations."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -24,12 +24,12 @@ class Organization:
     """A tenant: everything else belongs to one, and is invisible to the others."""
 
     id: str
-    #: Unique; names it in commands.
+    #: The unique name in commands.
     slug: str
     name: str
-    #: How long webhook logs are kept, in days, by plan (specification 8.2).
+    #: The retention period of webhook logs, in days, by plan (specification 8.2).
     retention_days: int = field(default=30, validator=_a_plan)
-    #: ``None``: the defaults hold.
+    #: ``None``: the defaults.
     house_style: HouseStyle | None = None
     created_at: datetime
 
@@ -39,7 +39,7 @@ class Organization:
 class Repository:
     """A repository that is connected through an integration."""
 
-    #: The code host's id; it stays when the repository is renamed.
+    #: The code host's id; a renamed repository keeps its id.
     id: int
     #: ``owner/name`` when it was connected.
     full_name: str
@@ -50,7 +50,7 @@ class Repository:
 @final
 @frozen(kw_only=True)
 class Integration:
-    """A connection to a code host: an address that receives, its secret, and its repositories."""
+    """A connection to a code host: an incoming address, its secret, and its repositories."""
 
     id: str
     organization_id: str
@@ -64,10 +64,10 @@ class Integration:
 @final
 @frozen
 class Disabled:
-    """A trigger or a schedule that was disabled because something else was removed."""
+    """A trigger or a schedule that was disabled because a resource that it names was removed."""
 
     id: str
-    #: For people; a trigger may have none: "".
+    #: For people; may be empty.
     name: str
 
 
@@ -88,7 +88,7 @@ def _disabled(found: Iterable[_Named]) -> tuple[Disabled, ...]:
 @final
 @frozen(kw_only=True)
 class Removed:
-    """What was disabled with an integration or a brand identity that was removed."""
+    """The triggers and schedules that were disabled with the removal of an integration or a brand identity."""
 
     #: The triggers that were enabled until then, in ascending order of their ids.
     disabled_events: tuple[Disabled, ...] = field(converter=_disabled)
@@ -97,7 +97,7 @@ class Removed:
 
 
 def removed_body(removed: Removed) -> dict[str, Any]:
-    """Return the wire form of what was disabled: ids (decisions, ``/v1``)."""
+    """Return the wire form: the ids of disabled triggers and schedules (decisions, ``/v1``)."""
     return {
         "disabledSchedules": [each.id for each in removed.disabled_schedules],
         "disabledEvents": [each.id for each in removed.disabled_events],
@@ -107,23 +107,23 @@ def removed_body(removed: Removed) -> dict[str, Any]:
 @final
 @frozen(kw_only=True)
 class TooMany:
-    """Why something was not added: the organization has as many as it may have. Nothing was written."""
+    """The refusal of an addition that exceeds an organization's limit. Nothing was written."""
 
-    #: What there are too many of, in the plural.
+    #: The limited resource, in the plural.
     what: str
     at_most: int
 
     @property
     def reason(self) -> str:
-        """Return the sentence for people, with the number."""
+        """Return the message for people, with the number."""
         return f"An organization has at most {self.at_most} {self.what}"
 
 
 def webhook_path(integration: Integration, repository_id: int) -> str:
-    """Give the path that a code host sends a repository's deliveries to (specification 4.1)."""
+    """Return the path of the webhook of a repository (specification 4.1)."""
     return f"/api/webhooks/{integration.provider}/{integration.organization_id}/{integration.id}/{repository_id}"
 
 
 def webhook_url(base_url: str, integration: Integration, repository_id: int) -> str:
-    """Give the whole address; ``base_url`` has no slash at its end."""
+    """Return the whole address of the webhook; ``base_url`` has no trailing slash."""
     return f"{base_url}{webhook_path(integration, repository_id)}"

@@ -1,4 +1,4 @@
-"""Places in lists, as clients read them and give them back: when something was made, in milliseconds, and its id."""
+"""The text form of cursors in lists: a creation time in milliseconds, and an id."""
 
 import re
 from typing import Final
@@ -7,19 +7,19 @@ from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.insights import Place
 from contentsvc_core.timestamps import from_ms, to_ms
 
-#: Fourteen digits end before the last year that a calendar of four digits holds.
+#: Fourteen digits end before the year 9999.
 _WRITTEN: Final = re.compile(r"(?P<ms>[0-9]{1,14})_(?P<id>.+)", re.ASCII)
-#: Where a list begins that nothing stands in yet: everything is newer.
+#: The cursor before an empty list: every item is newer.
 BEGINNING: Final = Place(created_at=from_ms(0), id="0")
 
 
 def written_place(place: Place) -> str:
-    """Spell a place."""
+    """Return the text form of a cursor."""
     return f"{to_ms(place.created_at)}_{place.id}"
 
 
 def read_place(text: str) -> Place | None:
-    """Read a place; ``None``: it is none."""
+    """Read a cursor; ``None``: the text is no cursor."""
     found = _WRITTEN.fullmatch(text)
     if found is None or not is_own_id(found["id"]):
         return None

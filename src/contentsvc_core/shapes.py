@@ -1,4 +1,4 @@
-"""What clients send, read strictly as a shape; and the shape as JSON Schema, for whoever has to know it before."""
+"""Strict decoding of requests into structs, and the JSON Schema of the structs."""
 
 import re
 from functools import cache
@@ -10,19 +10,19 @@ from contentsvc_core.text import storable
 
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
 _NO_CHOICE: Final = re.compile(r"""Invalid enum value ('.*'|".*")""", re.DOTALL)
-#: How the decoder names a place: `` - at `$.a.b[0]` ``.
+#: How the decoder marks a place: `` - at `$.a.b[0]` ``.
 _PLACE: Final = re.compile(r"(.*?)(?: - at `(?:key in )?\$\.?(.*)`)?", re.DOTALL)
 
 
 class NotOfShape(ValueError):
-    """A value is not of the shape that was asked for; the message says where, and what is wrong there."""
+    """A value does not fit its struct; the message names the place and the fault."""
 
 
 def read_shape(value: object, shape: type[_Shape]) -> _Shape:
-    """Read a JSON value as ``shape``: nothing is converted.
+    """Decode a JSON value as ``shape``, without conversions.
 
     Raises:
-        NotOfShape: It is another one.
+        NotOfShape: The value does not fit.
     """
     try:
         return msgspec.convert(value, shape, strict=True)
@@ -31,7 +31,7 @@ def read_shape(value: object, shape: type[_Shape]) -> _Shape:
 
 
 def storable_json(value: object) -> object:
-    """Replace in every text of a JSON value what no store can hold, as in deliveries (:func:`.text.storable`)."""
+    """Replace characters that stores cannot hold, in all texts of a JSON value (:func:`.text.storable`)."""
     match value:
         case str():
             return storable(value)
@@ -45,13 +45,13 @@ def storable_json(value: object) -> object:
 
 @cache
 def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401  # whatever msgspec reads
-    """Give the JSON Schema of a shape, with everything in its place and nothing referred to."""
+    """Return the JSON Schema of a struct, with all references resolved."""
     (schema,), parts = msgspec.json.schema_components([shape], ref_template="{name}")
 
     def whole(value: object) -> Any:  # noqa: ANN401  # JSON
         match value:
             case {"$ref": str(name)}:
-                # What stands beside it is said of this very place.
+                # Keywords beside a reference apply to this place alone.
                 beside = cast("dict[str, object]", value)
                 return {**whole(parts[name]), **{key: beside[key] for key in beside if key != "$ref"}}
             case dict():
@@ -65,7 +65,7 @@ def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401  # whatever msgspec
 
 
 def _said(text: str, schema: dict[str, Any]) -> str:
-    """Give what the decoder says, its place first; of a choice, what there is to choose from."""
+    """Return the decoder's message, its place first; for an enum, the allowed values."""
     found = _PLACE.fullmatch(text)
     if found is None or not found[2]:
         return text
@@ -76,7 +76,7 @@ def _said(text: str, schema: dict[str, Any]) -> str:
 
 
 def _allowed(schema: dict[str, Any], steps: list[str]) -> tuple[str, ...]:
-    """Find what a field may be, by the way to it."""
+    """Return the allowed values of a field, by the path to it."""
     for each in (schema, *schema.get("anyOf", ())):
         if not steps and "enum" in each:
             return tuple(each["enum"])

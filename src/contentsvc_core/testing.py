@@ -1,7 +1,7 @@
-"""What tests of a service that uses the core need: signed deliveries, a clock that is set by hand, ids that repeat.
+"""Helpers for tests of services that use the core: signed deliveries, a manual clock, repeatable ids.
 
-Shipped for other services' tests as much as for our own. Nothing in here is a double of a port with rules of its own:
-the memory store is an adapter under the same contract suite as every other.
+They are shipped for other services' tests as well as our own. None of them replaces a port by other rules: the memory
+store is an adapter under the same contract suite as every other.
 """
 
 import json
@@ -16,51 +16,49 @@ from contentsvc_core.webhooks.delivery import Address, Delivery
 from contentsvc_core.webhooks.providers import Provider, provider_named
 from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
 
-#: When a :class:`ManualClock` starts unless it is told otherwise.
+#: The default start of a :class:`ManualClock`.
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @final
 class ManualClock:
-    """A clock that stands still until it is moved."""
+    """A clock that moves only when a test moves it."""
 
     def __init__(self, now: datetime = START) -> None:
-        """Start at ``now``."""
         self._now = whole_ms(now)
 
     def now(self) -> datetime:
-        """Give the time."""
+        """Return the time."""
         return self._now
 
     def advance(self, by: timedelta) -> None:
-        """Move the time, backwards too."""
+        """Move the time; negative values move it back."""
         self._now = whole_ms(self._now + by)
 
 
 @final
 class CountingIds:
-    """Ids that are the same in every run: a counter, in the order in which they were made."""
+    """Repeatable ids: a counter."""
 
     def __init__(self) -> None:
-        """Start at one."""
         self._numbers = count(1)
 
     def mint(self, prefix: str) -> str:
-        """Give the next id, in the shape of a UUID."""
+        """Return the next id, in the shape of a UUID."""
         number = next(self._numbers)
         return f"{prefix}00000000-0000-7000-8000-{number:012d}"
 
     def token(self, length: int) -> str:
-        """Give the next token: digits, padded with zeros."""
+        """Return the next token: digits, padded with zeros."""
         return f"{next(self._numbers):0{length}d}"
 
 
 @final
 class PlainSteps:
-    """Steps of which nothing is kept: what a run is performed with where no engine is wanted."""
+    """Steps without durable results, for workflows in tests without an engine."""
 
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
-        """Do a step."""
+        """Run a step."""
         _ = name
         return await step()
 
@@ -71,7 +69,7 @@ def address(
     integration_id: str = "int_1",
     repository_id: int = 1,
 ) -> Address:
-    """Give an address."""
+    """Return an address."""
     return Address(
         provider=provider, organization_id=organization_id, integration_id=integration_id, repository_id=repository_id
     )
@@ -86,12 +84,12 @@ def signed(
     delivery_id: str = "72d3162e-cc78-11e3-81ab-4c9367dc0958",
     headers: Iterable[tuple[bytes, bytes]] = (),
 ) -> Delivery:
-    """Give a delivery as the code host would send it.
+    """Return a delivery as the code host would send it.
 
     Args:
         body: The raw body, or a value to be sent as JSON.
-        at: Where it is sent.
-        secret: The webhook secret that it is signed with.
+        at: The address.
+        secret: The webhook secret to sign with.
         event: The event header.
         delivery_id: The delivery header.
         headers: More headers, e.g. a second one of the same name.
@@ -118,7 +116,7 @@ def push_body(
     branch: str = "main",
     default_branch: str = "main",
 ) -> dict[str, Any]:
-    """Give a push in the code host's native shape, with a commit for each message; its id depends on the message."""
+    """Return a push in the code host's native form, with a commit for each message; its id depends on the message."""
     url = f"https://codehost.example/{repository}"
     ids = [blake2b(message.encode(), digest_size=20).hexdigest() for message in messages]
     commits = [
@@ -150,7 +148,7 @@ def release_body(
     prerelease: bool = False,
     published_at: str | None = "2026-01-01T12:00:00Z",
 ) -> dict[str, Any]:
-    """Give a release in the code host's native shape."""
+    """Return a release in the code host's native form."""
     return {
         "action": action,
         "release": {

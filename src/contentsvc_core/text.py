@@ -1,4 +1,4 @@
-"""The one sanitizer of foreign text: what a code host sends is stored, shown and logged only after it went through."""
+"""The one sanitizer of foreign text: all text of code hosts passes it before it is stored, shown or logged."""
 
 import re
 from typing import Final
@@ -10,7 +10,7 @@ _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 #: Controls and line separators would break a log line or a title; bidirectional controls would reorder one (Unicode
 #: Technical Report 36, section 3.5).
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
-#: Nobody sees it, and it hides a word from whoever looks for it.
+#: Invisible, and would hide a word from a search.
 _SOFT_HYPHEN: Final = "\u00ad"
 _SPACES: Final = re.compile(r"\s+")
 #: Combining marks in a row. Sorting more of them takes quadratic time, and no script needs more (Unicode Standard
@@ -23,9 +23,9 @@ _MAYBE_MARKS: Final = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{MARKS_
 
 
 def storable(text: str) -> str:
-    """Replace what a database cannot hold (U+0000, lone surrogates) by U+FFFD; everything else stays as it is."""
+    """Replace characters that a database cannot hold (U+0000, lone surrogates) by U+FFFD."""
     if "\x00" not in text and (text.isascii() or _can_be_encoded(text)):
-        # Nearly all of them; both looks are a hundred times as fast as the pattern.
+        # Nearly all texts; both checks are a hundred times as fast as the pattern.
         return text
     return _UNSTORABLE.sub(_REPLACEMENT, text)
 
@@ -59,12 +59,12 @@ def _bounded_marks(found: re.Match[str]) -> str:
 
 
 def has_controls(text: str) -> bool:
-    """Tell whether ``text`` has characters that break a line, control a terminal or reorder what is read."""
+    """Check for characters that break a line, control a terminal or reorder the displayed text."""
     return _CONTROLS.search(text) is not None
 
 
 def one_line(text: str, limit: int) -> str:
-    """Give ``text`` as one line of at most ``limit`` characters, without control characters, fit for a title or a log.
+    """Return ``text`` as one line of at most ``limit`` characters, without control characters, for a title or a log.
 
     A longer text is cut, with ``…`` as its last character.
     """
@@ -75,11 +75,12 @@ def one_line(text: str, limit: int) -> str:
         and not text.endswith(" ")
         and text.isprintable()
     ):
-        # Nearly all of them: neither a character that any of the patterns matches, nor a space too many.
+        # Nearly all texts: nothing to replace and no space too many.
         return text
     if len(text) <= limit and (printable := text.replace("\n", " ")).isprintable():
-        # Nearly all of the others: several lines, or spaces too many.
+        # Most other texts: several lines, or spaces too many.
         return " ".join(printable.split())
-    # Cut before the patterns run: a line of 25 MB costs nothing that way, and runs of spaces have room.
+    # Cut before the patterns run, so that a line of 25 MB costs little; eight times the limit leaves space for runs of
+    # spaces.
     line = _SPACES.sub(" ", _CONTROLS.sub(" ", storable(text[: 8 * limit].replace(_SOFT_HYPHEN, "")))).strip()
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"

@@ -11,10 +11,10 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 def whole_ms(at: datetime) -> datetime:
-    """Give ``at`` in UTC, cut to whole milliseconds.
+    """Return ``at`` in UTC, cut to whole milliseconds.
 
     Raises:
-        ValueError: ``at`` has no time zone, so that its point in time is unknown.
+        ValueError: ``at`` has no time zone.
     """
     if at.tzinfo is None:
         message = f"a point in time needs a time zone: {at!r}"
@@ -25,7 +25,7 @@ def whole_ms(at: datetime) -> datetime:
 
 
 def read_iso(text: str) -> datetime | None:
-    """Return the point in time of an ISO 8601 text, in UTC where the text has no offset; ``None``: it has none."""
+    """Return the point in time of an ISO 8601 text, in UTC unless it has an offset; ``None``: the text is invalid."""
     try:
         # GitLab dates releases so: 2026-01-01 12:00:00 UTC.
         at = datetime.fromisoformat(text.removesuffix(" UTC"))
@@ -35,15 +35,15 @@ def read_iso(text: str) -> datetime | None:
 
 
 def to_ms(at: datetime) -> int:
-    """Give ``at`` as milliseconds since the Unix epoch."""
+    """Return ``at`` as milliseconds since the Unix epoch."""
     return (at - _EPOCH) // _MILLISECOND
 
 
 def from_ms(ms: int) -> datetime:
-    """Give the point in time ``ms`` milliseconds after the Unix epoch."""
+    """Return the point in time ``ms`` milliseconds after the Unix epoch."""
     return _EPOCH + ms * _MILLISECOND
 
 
 def iso_ms(at: datetime) -> str:
-    """Write ``at`` as ``YYYY-MM-DDTHH:MM:SS.mmmZ``."""
+    """Return ``at`` as ``YYYY-MM-DDTHH:MM:SS.mmmZ``."""
     return whole_ms(at).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Values and their camelCase bodies: what goes over the wire, and the JSON that a store keeps of an event."""
+"""The camelCase bodies of values on the wire, and the JSON of events in stores."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def camel(name: str) -> str:
-    """Spell a Python name as the wire does: ``tag_name`` becomes ``tagName``."""
+    """Convert a Python name to the wire's spelling: ``tag_name`` becomes ``tagName``."""
     head, *rest = name.split("_")
     return head + "".join(part.capitalize() for part in rest)
 
@@ -50,22 +50,22 @@ _KINDS: Final[Mapping[str, type[Push | Release]]] = {Push.type: Push, Release.ty
 
 
 def event_data(event: Event) -> dict[str, Any]:
-    """Give the ``data`` of a normalized event (specification 6.1, 6.2)."""
+    """Return the ``data`` of a normalized event (specification 6.1, 6.2)."""
     data: dict[str, Any] = _converter(stored=False).unstructure(event)
     data.pop("action", None)
     return data
 
 
 def event_body(event: Event) -> dict[str, Any]:
-    """Give a normalized event: ``{type, action, data}`` (specification 6)."""
+    """Return a normalized event: ``{type, action, data}`` (specification 6)."""
     return {"type": event.type, "action": event.action, "data": event_data(event)}
 
 
 def event_to_json(event: Event) -> str:
-    """Write an event for a store; :func:`event_from_json` reads it back, equal."""
+    """Return the stored form of an event; :func:`event_from_json` reads it back, equal."""
     return msgspec.json.encode(_converter(stored=True).unstructure(event)).decode()
 
 
 def event_from_json(kind: str, text: str | bytes) -> Event:
-    """Read an event of the given type that :func:`event_to_json` wrote."""
+    """Read an event of the given type from its stored form."""
     return _converter(stored=True).structure(msgspec.json.decode(text), _KINDS[kind])
