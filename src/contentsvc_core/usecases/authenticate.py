@@ -1,4 +1,4 @@
-"""Telling who calls the API (specification 5.1)."""
+"""Authentication of API clients (specification 5.1)."""
 
 from datetime import timedelta
 from typing import Final, final
@@ -6,21 +6,20 @@ from typing import Final, final
 from contentsvc_core.access.keys import ApiKey, key_prefix, opens
 from contentsvc_core.ports import ApiKeys, Clock
 
-#: The time of last use is kept to this: a busy key costs one write a minute, not one a request.
+#: The resolution of the time of last use: a busy key costs one write a minute, not one a request.
 _TOUCH_AFTER: Final = timedelta(minutes=1)
 
 
 @final
 class Authenticator:
-    """Finds the key that a client presents."""
+    """Authenticates clients by the API key that they present."""
 
     def __init__(self, keys: ApiKeys, clock: Clock) -> None:
-        """Take the ports."""
         self._keys = keys
         self._clock = clock
 
     async def authenticate(self, presented: str) -> ApiKey | None:
-        """Give the key; ``None`` when it is unknown, revoked or expired: which of them is not told."""
+        """Return the key; ``None``: it is unknown, revoked or expired, which the result does not distinguish."""
         prefix = key_prefix(presented)
         key = None if prefix is None else await self._keys.key(prefix)
         now = self._clock.now()
@@ -29,9 +28,9 @@ class Authenticator:
         return key
 
     async def note_use(self, key: ApiKey) -> None:
-        """Note that a key was used, at most once a minute.
+        """Store the time at which a key was used, at most once a minute.
 
-        Apart from :meth:`authenticate`, which only reads: nobody who reads has to wait for a writer.
+        Separate from :meth:`authenticate`, which only reads: requests that read never wait for a write.
         """
         now = self._clock.now()
         if key.last_used_at is None or abs(now - key.last_used_at) >= _TOUCH_AFTER:

@@ -1,4 +1,4 @@
-"""Brand identities: changing them, and naming one that is there (decisions, ``/v1`` 'Brand identities')."""
+"""Changes of brand identities, and the check of a named identity (decisions, ``/v1`` 'Brand identities')."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, final
@@ -11,7 +11,7 @@ from contentsvc_core.ports import BrandIdentities, Clock
 
 
 async def unknown_brand(brands: BrandIdentities, organization_id: str, brand_id: str | None) -> UnknownBrand | None:
-    """Tell whether an identity that is named is not there; naming none is no fault."""
+    """Return the refusal of an unknown identity; ``None``: the identity exists, or none is named."""
     if brand_id is None or (is_own_id(brand_id) and await brands.identity(organization_id, brand_id) is not None):
         return None
     return UnknownBrand(brand_id)
@@ -22,7 +22,6 @@ class BrandEditor:
     """Changes identities."""
 
     def __init__(self, brands: BrandIdentities, clock: Clock, *, opened: Collection[SiteHost] = ()) -> None:
-        """Take the ports, and the hosts that an operator has opened."""
         self._brands = brands
         self._clock = clock
         self._opened = opened
@@ -30,7 +29,7 @@ class BrandEditor:
     async def change(
         self, organization_id: str, brand_id: str, given: Mapping[str, Any]
     ) -> BrandIdentity | BrandFault | BadChange:
-        """Change fields of an identity, named as :class:`~contentsvc_core.content.brand.BrandIdentity` does."""
+        """Change fields of an identity, named as in :class:`~contentsvc_core.content.brand.BrandIdentity`."""
         change = read_brand_change(given, at=self._clock.now(), opened=self._opened)
         if isinstance(change, BadChange):
             return change

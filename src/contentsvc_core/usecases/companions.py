@@ -1,4 +1,4 @@
-"""Finding the releases of one commit that a run tells in one post."""
+"""Finds the releases of one commit that a run reports in one post."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -13,9 +13,9 @@ from contentsvc_core.workflows.context import ContextRecord, custom_id
 from contentsvc_core.workflows.packages import PACKAGE_GAP, PACKAGE_SPAN, Arrival, ReleaseRun, companions, teller
 from contentsvc_core.workflows.runs import ALREADY_REPORTED, TOLD_TOGETHER, ListedRun, WorkflowRun
 
-#: How far before and after a run others are looked for: the longest time that one post gathers, and one release more.
+#: The stretch of time before and after a run to search: the longest time that one post covers, and one release more.
 _AROUND: Final = PACKAGE_SPAN + PACKAGE_GAP
-#: How much is read at a time, in context records, in bytes as they are stored, and in runs.
+#: The size of one read: context records, their stored bytes, and runs.
 _STEP: Final = 20
 _STEP_BYTES: Final = 4 * 1024 * 1024
 _RUNS: Final = 1_000
@@ -25,19 +25,18 @@ _MOMENT: Final = timedelta(milliseconds=1)
 
 @final
 class Companions:
-    """Finds the runs whose releases one post tells.
+    """Finds the runs whose releases one post reports.
 
-    It reads outward from a run's own record, no further than the rule may look: of a history that is handed in, with
-    thousands of releases within a minute, each run reads its neighbours alone.
+    It reads outward from a run's own record, only as far as the rule needs. In an imported history with thousands of
+    releases within a minute, each run reads its neighbours alone.
     """
 
     def __init__(self, ledger: RunLedger, library: ContextLibrary) -> None:
-        """Create it over the ports."""
         self._ledger = ledger
         self._library = library
 
     async def find(self, run: WorkflowRun, cause: Delivered) -> tuple[ReleaseRun, ...] | str:
-        """Return the runs whose releases a run tells beside its own, or why it tells none."""
+        """Return the runs whose releases a run reports beside its own, or the reason why it reports none."""
         own = cause.once_key
         if own is None or not cause.shares_a_post:
             return ()
@@ -46,7 +45,7 @@ class Companions:
         key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
         record = await self._library.record(run.organization_id, key)
         if record is None or record.created_at != run.created_at:
-            # A redelivery after a day: its record stands where the first delivery arrived.
+            # A redelivery after a day: the record keeps the arrival time of the first delivery.
             return ()
         after, runs = await self._after(run, record)
         before = await self._before(record)
@@ -64,7 +63,7 @@ class Companions:
         return tuple(each for each in mine if each.key not in told)
 
     async def _before(self, record: ContextRecord) -> list[ContextRecord]:
-        """List what may belong to a record and arrived before it, newest first, the record itself first of all."""
+        """List the candidates before a record, newest first, beginning with the record itself."""
         read = [record]
         while not _is_over(read):
             step = await self._library.before(read[-1], limit=_STEP, max_bytes=_STEP_BYTES)
@@ -74,7 +73,7 @@ class Companions:
         return read
 
     async def _after(self, run: WorkflowRun, record: ContextRecord) -> tuple[list[ContextRecord], list[ListedRun]]:
-        """List what may belong to a record and arrived since, oldest first, the record first; and the runs of it."""
+        """List the candidates since a record, oldest first, beginning with the record itself; and their runs."""
         read, runs, limit = [record], list[ListedRun](), 2
         until = run.created_at + _AROUND
         while not _is_over(read):
@@ -91,7 +90,7 @@ class Companions:
         return read, runs
 
     async def _between(self, record: ContextRecord, run: ListedRun) -> Sequence[ContextRecord]:
-        """List what arrived in a repository after a record and no later than a run, oldest first."""
+        """List the records of a repository after a record and no later than a run, oldest first."""
         found, left_out = await self._library.within(
             record.organization_id,
             provider=record.provider,
@@ -117,7 +116,7 @@ def _extend(read: list[ContextRecord], more: Iterable[ContextRecord]) -> None:
 
 
 def _is_over(read: Sequence[ContextRecord]) -> bool:
-    """Whether nothing that lies further out can belong to the first of some records, in whichever direction."""
+    """Check whether records further out can no longer belong to the first of some records."""
     last = first = read[0].created_at
     pushed = named = False
     for record in read:

@@ -1,4 +1,4 @@
-"""Connecting repositories and disconnecting them: integrations, and their hooks at the code host."""
+"""Connects and disconnects repositories: integrations, and their hooks at the code host."""
 
 from contextlib import suppress
 from enum import Enum
@@ -24,46 +24,45 @@ REMOVED_MEANWHILE: Final = Refusal(reason="the integration was deleted while its
 @final
 @frozen(kw_only=True)
 class Connected:
-    """A repository that was connected."""
+    """A connected repository."""
 
     integration: Integration
-    #: Where the code host is to deliver.
+    #: The URL that the code host delivers to.
     url: str
-    #: What it is to sign with.
+    #: The webhook secret.
     secret: str = field(repr=False)
-    #: True: the code host knows all of that; False: somebody has to enter it there.
+    #: True: the hook was created at the code host; False: the user must enter it there.
     created_at_host: bool
 
 
 class HookEnd(Enum):
-    """What became of the hook at the code host."""
+    """The state of the hook at the code host after a disconnection."""
 
-    #: It is gone.
+    #: Deleted.
     REMOVED = "removed"
-    #: It was entered by hand, and has to be removed by hand.
+    #: Entered by hand, and to be deleted by hand.
     BY_HAND = "by hand"
-    #: The code host did not remove it.
+    #: The code host did not delete it.
     LEFT = "left"
 
 
 @final
 @frozen(kw_only=True)
 class Disconnected:
-    """An integration that is no more."""
+    """A deleted integration."""
 
     id: str
     removed: Removed
     hook: HookEnd
-    #: What the code host said, when it did not remove the hook.
+    #: The code host's refusal, if it did not delete the hook.
     refusal: HostRefusal | None = None
 
 
 @final
 class Connector:
-    """Connects repositories, and disconnects them."""
+    """Connects and disconnects repositories."""
 
     def __init__(self, directory: Directory, hooks: Hooks, calls: HostCalls, clock: Clock, ids: IdSource) -> None:
-        """Take the ports, and what calls code hosts."""
         self._directory = directory
         self._hooks = hooks
         self._calls = calls
@@ -82,21 +81,21 @@ class Connector:
     ) -> Connected | Refusal | HostRefusal:
         """Connect a repository, and with a token create its hook at the code host.
 
-        Without a repository id or with a token the code host is asked for what the repository is; else nobody is
-        asked. When the hook cannot be created, nothing is left behind, here or there; a crash in the middle leaves
-        an integration whose log entry is pending, and removing that finds its hook by the address. All that the code
-        host is asked for ends within the patience of :class:`HostCalls`.
+        Without a repository id or with a token, the repository is read from the code host; else no call is made. If the
+        hook cannot be created, integration and hook are removed again. A crash in the middle leaves an integration with
+        a pending log entry; its removal finds the hook by the address. All calls end within the patience of
+        :class:`HostCalls`.
 
         Args:
-            organization_id: Whose it is to be.
+            organization_id: The organization.
             full_name: ``owner/name``.
             provider: The provider's slug.
-            repository_id: As the code host knows it; ``None``: it is asked.
-            branch: What content is generated from on demand; ``None``: the default branch, when the code host is asked.
-            token: Lets the hook be created, changed and removed. It is stored, sealed.
+            repository_id: The code host's id; ``None``: it is read from the code host.
+            branch: The branch for content on demand; ``None``: the default branch, if the code host is called.
+            token: Allows creating, changing and deleting the hook. It is stored sealed.
 
         Raises:
-            StoreUnavailable: Nothing was connected, or only the integration is there, without a hook.
+            StoreUnavailable: Nothing was connected, or the integration exists without a hook.
         """
         host = await self._calls.host(provider)
         fault = _fault(full_name, provider, repository_id, branch, token)
@@ -140,13 +139,13 @@ class Connector:
                 reach = evolve(reach, hook_id=made.value)
                 if await self._hooks.note_hook(integration.organization_id, integration.id, made.value):
                     return None
-                # Who deleted the integration could not see the hook yet.
+                # A concurrent deletion of the integration could not know the hook yet.
                 await self._calls.remove_hook(reach, integration, repository)
                 return REMOVED_MEANWHILE
         except Exception:
-            # Whatever it is; and what came of cleaning up must not hide it.
+            # Of any kind; a failure of the cleanup must not hide it.
             with suppress(Exception):
-                # What the hook is called may not be known: its address tells.
+                # The hook's id may be unknown: its address identifies it.
                 await self._calls.take_back(reach, integration, repository)
             with suppress(Exception):
                 await self._directory.remove_integration(integration.organization_id, integration.id)
@@ -155,9 +154,9 @@ class Connector:
         return made
 
     async def disconnect(self, organization_id: str, integration_id: str) -> Disconnected | None:
-        """Remove an integration, and its hook at the code host as far as that can be done; ``None``: it is unknown.
+        """Delete an integration, and its hook at the code host if possible; ``None``: it is unknown.
 
-        The hook goes first: what is cut off in between can be done again.
+        The hook is deleted first, so that an interrupted call can be repeated.
         """
         integration = await self._integration(organization_id, integration_id)
         if integration is None:
@@ -166,7 +165,7 @@ class Connector:
         hook, refusal = await self._remove_hooks(reach, integration)
         removed = await self._directory.remove_integration(organization_id, integration_id)
         if isinstance(reach, Reach) and reach.hook_id is None and hook is HookEnd.REMOVED:
-            # One that was being created meanwhile stands by now, or its creator finds the integration gone.
+            # A hook whose creation ran concurrently exists by now, or its creator finds the integration deleted.
             ends = [await self._calls.take_back(reach, integration, each) for each in integration.repositories]
             refusal = next((end for end in ends if end is not None), None)
             hook = HookEnd.REMOVED if refusal is None else HookEnd.LEFT
@@ -212,7 +211,7 @@ async def _asked(
     branch: str | None,
     token: str | None,
 ) -> Repository | Refusal | HostRefusal:
-    """Ask the code host what a repository is."""
+    """Read the repository from the code host."""
     if isinstance(host, HostRefusal):
         return evolve(host, reason=f"{host.reason}, or give the repository's id and no token")
     found = await host.repository(full_name, token=token)

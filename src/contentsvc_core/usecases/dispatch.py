@@ -1,4 +1,4 @@
-"""The dispatcher: sends what waits in the outbox. At least once: the id is the same for every attempt."""
+"""The dispatcher: sends the messages of the outbox. At least once: the id is the same for every attempt."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
@@ -21,7 +21,7 @@ from contentsvc_core.outgoing.signing import signed_headers
 from contentsvc_core.ports import Clock, IdSource, Outbox, WebhookSender
 from contentsvc_core.timestamps import iso_ms, whole_ms
 
-#: How long a message is its taker's: longer than sending it can take, with all the waiting for a database.
+#: How long a process owns a message: longer than an attempt can take, all waiting for the database included.
 LEASE: Final = timedelta(seconds=60)
 _NO_SECRET: Final = NotSent(error="nothing was sent: the endpoint's secret cannot be opened with the keys that are set")
 _GONE: Final = "it answered 410 Gone"
@@ -29,10 +29,9 @@ _GONE: Final = "it answered 410 Gone"
 
 @final
 class Dispatcher:
-    """Takes due messages and sends them; safe to call from any number of processes."""
+    """Leases due messages and sends them; safe to call from any number of processes."""
 
     def __init__(self, outbox: Outbox, sender: WebhookSender, clock: Clock, ids: IdSource) -> None:
-        """Take the ports."""
         self._outbox = outbox
         self._sender = sender
         self._clock = clock
@@ -48,7 +47,7 @@ class Dispatcher:
         without: Collection[str] = (),
         sending: Mapping[str, int] = NOTHING_SENT,
     ) -> Sequence[Taken]:
-        """Lease messages that are due, as many as there is room for (:meth:`~contentsvc_core.ports.Outbox.due`).
+        """Lease due messages, within the given limits (:meth:`~contentsvc_core.ports.Outbox.due`).
 
         Raises:
             StoreUnavailable: Try again later; nothing was lost.
@@ -63,14 +62,14 @@ class Dispatcher:
             without=without,
             sending=sending,
         )
-        # Looking is no writing: where nothing is due, nobody waits for it.
+        # Reads first, without a write lock: with nothing due, no other writer has to wait.
         return await self._outbox.take([each.id for each in due], now=now, until=now + LEASE) if due else ()
 
     async def send(self, taken: Taken) -> Verdict:
-        """Send a message, and write what became of it.
+        """Send a message, and store the outcome.
 
         Raises:
-            StoreUnavailable: That was not written: when the lease has ended, the message is sent once more.
+            StoreUnavailable: The outcome was not stored: the message is sent again when its lease has ended.
         """
         message = taken.message
         begun_at = self._clock.now()
@@ -84,7 +83,7 @@ class Dispatcher:
         return said
 
     async def give_back(self, taken: Taken) -> None:
-        """Have somebody else send a message: whether it was sent here is unknown."""
+        """Set a message due for another process; whether it was sent here is unknown."""
         await self._outbox.give_back(taken, due_at=self._clock.now())
 
     def _attempted(self, taken: Taken, result: Answer | NotSent, log: LogEntry) -> tuple[Attempted, Verdict]:

@@ -1,4 +1,4 @@
-"""Changing and deleting posts (decisions, ``/v1``)."""
+"""Changes and deletes posts (decisions, ``/v1``)."""
 
 from collections.abc import Awaitable, Callable
 from enum import Enum, auto
@@ -13,16 +13,16 @@ from contentsvc_core.ports import Clock, MarkupRenderer, PostLibrary, Share
 
 _Result = TypeVar("_Result")
 
-#: How often a change is tried while others change the same post. One of them succeeds in each turn.
+#: The tries of a change under concurrent changes of the same post. One of the changes succeeds in each turn.
 _TURNS: Final = 16
 
 
 class PostFault(Enum):
-    """Why a post is as it was."""
+    """Why a post was not changed."""
 
-    #: There is none of that id in the organization.
+    #: The organization has no post with this id.
     UNKNOWN = auto()
-    #: It is not the version that the client has seen.
+    #: The current version is not the one that the client has seen.
     CHANGED = auto()
 
 
@@ -37,12 +37,12 @@ def _whatever(_post: Post) -> bool:
 
 @final
 class PostEditor:
-    """Changes posts; what several clients do at once is done one after the other, and each sees what it changes."""
+    """Changes posts. Concurrent changes run one after the other, and each is checked against the current version."""
 
     def __init__(
         self, library: PostLibrary, renderer: MarkupRenderer, clock: Clock, *, share: Share = unshared
     ) -> None:
-        """Create the use case; ``share`` is where Markdown is rendered."""
+        """Create the use case; ``share`` bounds the rendering of Markdown."""
         self._library = library
         self._renderer = renderer
         self._clock = clock
@@ -51,12 +51,12 @@ class PostEditor:
     async def change(
         self, organization_id: str, post_id: str, change: PostChange, *, if_: Callable[[Post], bool] = _whatever
     ) -> Post | PostFault | InvalidChange:
-        """Change a post if ``if_`` holds for the version that is changed; return the changed post.
+        """Change a post if ``if_`` accepts its current version; return the changed post.
 
         The content is rendered from the new Markdown. Markdown whose HTML is too long is an ``InvalidChange``.
 
         Raises:
-            StoreUnavailable: Others change it without a pause, or the store is away.
+            StoreUnavailable: The post changes constantly, or the store is unavailable.
             Overloaded: The organization has too much work waiting; nothing was changed.
         """
         markdown = change.markdown
@@ -80,10 +80,10 @@ class PostEditor:
     async def remove(
         self, organization_id: str, post_id: str, *, if_: Callable[[Post], bool] = _whatever
     ) -> PostFault | None:
-        """Delete a post if ``if_`` holds for the very version that is deleted; ``None``: it is done.
+        """Delete a post if ``if_`` accepts its current version; ``None``: the post is deleted.
 
         Raises:
-            StoreUnavailable: Others change it without a pause, or the store is away.
+            StoreUnavailable: The post changes constantly, or the store is unavailable.
         """
         for _ in range(_TURNS):
             seen = await self._post(organization_id, post_id)

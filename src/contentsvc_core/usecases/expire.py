@@ -1,4 +1,4 @@
-"""Expiry: what has been kept long enough is deleted (specification 8.2)."""
+"""Expiry: deletes data whose retention has ended (specification 8.2)."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -23,14 +23,14 @@ from contentsvc_core.ports import (
 )
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 
-#: Rows a transaction: a few milliseconds on SQLite, which is what a delivery may have to wait for.
+#: Rows per transaction: a few milliseconds on SQLite, for which a delivery may have to wait.
 _BATCH: Final = 100
 
 
 @final
 @frozen(kw_only=True)
 class Swept:
-    """What a sweep deleted."""
+    """The counts of deleted rows."""
 
     log_entries: int
     claims: int
@@ -49,11 +49,10 @@ async def _no_pause() -> None:
 
 @final
 class Sweeper:
-    """Deletes log entries, and messages with them, by each organization's plan as it is now; and whatever is over.
+    """Deletes log entries and messages by each organization's current plan, and other expired data.
 
-    That is: claims, windows, secrets, sessions.
-
-    Context records, runs and posts are content: they are kept, and the events that they tell of with them.
+    The other data are claims, windows, secrets, sessions and unconfirmed subscribers. Context records, runs and posts
+    are content: they are kept, together with their events.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917  # its ports, and how it goes about it
@@ -72,22 +71,22 @@ class Sweeper:
         pause: Callable[[], Awaitable[None]] = _no_pause,
         on_fault: Callable[[Exception], None] | None = None,
     ) -> None:
-        """Take the ports.
+        """Create the sweeper over the ports.
 
         Args:
-            journal: Whose entries and claims are deleted.
-            directory: Tells each organization's plan.
-            limits: Whose windows are deleted.
-            hooks: Whose secrets are deleted.
-            sessions: Those that have expired are deleted.
-            endpoints: Whose previous secrets are deleted.
-            outbox: Whose messages are deleted.
-            subscribers: Those that have not confirmed in time are deleted.
-            mailbox: Whose mails are deleted.
+            journal: Log entries and claims.
+            directory: The organizations with their plans.
+            limits: The windows of rate limits.
+            hooks: Rotated webhook secrets.
+            sessions: Sessions.
+            endpoints: Previous secrets of webhook endpoints.
+            outbox: Messages.
+            subscribers: Unconfirmed subscribers.
+            mailbox: Mails.
             clock: The time.
-            pause: Awaited after each batch: whoever else wants to write comes first.
-            on_fault: Told what went wrong with a part, e.g. with one organization's log; the other parts are swept all
-                the same. Without it, a fault ends the sweep.
+            pause: Awaited after each batch, so that other writers come first.
+            on_fault: Called with the fault of one part, e.g. of one organization's log; the other parts are still
+                swept. Without it, a fault ends the sweep.
         """
         self._journal = journal
         self._directory = directory
@@ -103,10 +102,10 @@ class Sweeper:
         self._on_fault = on_fault
 
     async def sweep(self) -> Swept:
-        """Delete in small batches, each a transaction of its own: a sweep that is cut short has lost nothing.
+        """Delete in small batches, each in its own transaction, so that the sweep may be interrupted.
 
         Raises:
-            StoreUnavailable: The store is away: the next sweep takes what this one left.
+            StoreUnavailable: The next sweep deletes the rest.
         """
         now = self._clock.now()
         entries = messages = 0
@@ -114,10 +113,10 @@ class Sweeper:
             cutoff = retention_cutoff(organization.retention_days, now)
             entries += await self._all(partial(self._journal.sweep, organization.id, before=cutoff, limit=_BATCH))
             messages += await self._all(partial(self._outbox.sweep, organization.id, before=cutoff, limit=_BATCH))
-            # An announced post is known for as long as it could be mailed once more, whatever the plan says.
+            # A post stays announced as long as it could be mailed again, whatever the plan.
             cutoff = min(cutoff, now - RECENT)
             messages += await self._all(partial(self._mailbox.sweep, organization.id, before=cutoff, limit=_BATCH))
-        # They are few: somebody has rotated each of them.
+        # Rotated secrets are few: each needs a request by hand.
         secrets = partial(self._hooks.sweep_secrets, now)
         previous = partial(self._endpoints.sweep_secrets, now)
         return Swept(

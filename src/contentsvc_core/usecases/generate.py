@@ -1,4 +1,4 @@
-"""Asking for content about a stretch of time (decisions, ``POST /v1/posts/generate``)."""
+"""Requests for content about a stretch of time (decisions, ``POST /v1/posts/generate``)."""
 
 from collections.abc import Callable, Sequence
 from typing import final
@@ -25,14 +25,14 @@ def _nothing_to_nudge() -> None:
 @final
 @frozen(kw_only=True)
 class GenerationRequest:
-    """What a client asks for."""
+    """The parameters of a request for content."""
 
     content_type: ContentType
     lookback: Lookback = DEFAULT_LOOKBACK
     brand_identity_id: str | None = None
-    #: Repositories by their ids at the code host; ``None``: not chosen so.
+    #: Repositories by their ids at the code host; ``None``: no choice by id.
     repository_ids: tuple[int, ...] | None = field(converter=optional(tuple), default=None)
-    #: Repositories by provider and name ``owner/name``; ``None``: not chosen so. Without both: every one.
+    #: Repositories by provider and name ``owner/name``; ``None``: no choice by name. Without both: all repositories.
     repository_names: tuple[tuple[str, str], ...] | None = field(converter=optional(tuple), default=None)
     include_commits: bool = True
     include_releases: bool = True
@@ -40,12 +40,12 @@ class GenerationRequest:
 
 @final
 class JobStarter:
-    """Starts jobs: stores the job with its run, and lets whoever works know."""
+    """Starts jobs: stores the job with its run, and notifies the engine."""
 
     def __init__(
         self, jobs: Jobs, clock: Clock, ids: IdSource, *, nudge: Callable[[], None] = _nothing_to_nudge
     ) -> None:
-        """Take the ports; ``nudge`` is called after a run was stored."""
+        """Create the starter; ``nudge`` is called after a run was stored."""
         self._jobs = jobs
         self._clock = clock
         self._ids = ids
@@ -57,9 +57,9 @@ class JobStarter:
         """Start a job.
 
         Args:
-            organization_id: Whose it is.
-            asked: Gives what is asked for, from the job's id.
-            queued: What its first event says.
+            organization_id: The organization.
+            asked: Returns the cause of the run for the job's id.
+            queued: The message of the job's first event.
         """
         now = self._clock.now()
         job_id = self._ids.mint("job_")
@@ -90,17 +90,16 @@ class JobStarter:
 
 @final
 class Generator:
-    """Takes requests for content."""
+    """Accepts requests for content."""
 
     def __init__(self, starter: JobStarter, directory: Directory, brands: BrandIdentities, clock: Clock) -> None:
-        """Take the ports, and what starts jobs."""
         self._starter = starter
         self._directory = directory
         self._brands = brands
         self._clock = clock
 
     async def request(self, organization_id: str, wanted: GenerationRequest) -> Job | Refusal:
-        """Start the job that writes what is wanted; a refusal names what is unknown."""
+        """Start the job that writes the requested content; a refusal names the unknown part."""
         if not (wanted.include_commits or wanted.include_releases):
             return Refusal(reason="Nothing to write from: dataPoints exclude commits and releases alike")
         sources = _chosen(await self._directory.integrations(organization_id), wanted)
@@ -137,7 +136,7 @@ def _chosen(integrations: Sequence[Integration], wanted: GenerationRequest) -> l
     ids = wanted.repository_ids or ()
     names = [(provider, name.lower()) for provider, name in wanted.repository_names or ()]
     if not (ids or names):
-        # Whoever chooses and has found nothing does not mean everything.
+        # An empty choice does not mean all repositories.
         return Refusal(reason="No repository is chosen: name one at least, or leave the choice out for all")
     known_ids = {source.repository_id for source in connected}
     known_names = {(source.provider, source.full_name.lower()) for source in connected}

@@ -1,4 +1,4 @@
-"""Our calls to code hosts; each that changes something there leaves an entry in the webhook log."""
+"""Calls to code hosts; each call with an effect there leaves an entry in the webhook log."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -14,7 +14,7 @@ from contentsvc_core.ports import Clock, CodeHost, Hooks, IdSource, Journal
 
 _Value = TypeVar("_Value")
 _NOT_FOUND = 404
-#: The part of our patience that is kept for taking back what was made, however long the rest has taken.
+#: The part of the time limit that is reserved for cleaning up, however long the other calls took.
 _KEPT: Final = 1 / 3
 _NO_HOOK: Final = HostRefusal(
     fault=HostFault.REFUSED,
@@ -25,23 +25,23 @@ _NO_HOOK: Final = HostRefusal(
 @final
 @frozen(kw_only=True)
 class Reach:
-    """What an integration's hooks at the code host are reached with."""
+    """The host, token and hook for calls about an integration."""
 
     host: CodeHost
     token: str = field(repr=False)
-    #: The first repository's hook, where it is known.
+    #: The id of the first repository's hook, if known.
     hook_id: str | None
 
 
 @final
 @frozen(kw_only=True)
 class ByHand:
-    """An integration without a token: its hooks were entered by hand, and are changed by hand."""
+    """An integration without a token: its hooks are entered and changed by hand."""
 
 
 @final
 class HostCalls:
-    """Calls code hosts."""
+    """Calls code hosts, and logs the calls."""
 
     def __init__(
         self,
@@ -54,16 +54,16 @@ class HostCalls:
         base_url: str,
         patience_s: float = 30.0,
     ) -> None:
-        """Take the ports.
+        """Create the service over the ports.
 
         Args:
-            hosts: Gives the code host of a provider's slug, when its API is configured.
-            hooks: Where it is kept how hooks are reached.
-            journal: The log of our calls.
-            clock: Tells when they were made.
-            ids: Makes the ids of log entries.
-            base_url: Where code hosts reach us.
-            patience_s: How long the code host is asked while somebody waits, all calls and pages together.
+            hosts: Returns the code host of a provider's slug, if its API is configured.
+            hooks: Tokens and ids of hooks.
+            journal: The log of the calls.
+            clock: The time of log entries.
+            ids: The ids of log entries.
+            base_url: The address at which code hosts reach this service.
+            patience_s: The time limit of all calls while a user waits, in seconds.
         """
         self._hosts = hosts
         self._hooks = hooks
@@ -74,7 +74,7 @@ class HostCalls:
         self._patience_s = patience_s
 
     async def host(self, provider: str, *, patient: bool = False) -> CodeHost | HostRefusal:
-        """Give a provider's code host, when its API can be asked; unless ``patient``, from now on for a short time."""
+        """Return a provider's code host, if its API is configured; unless ``patient``, with a short time limit."""
         found = await self._hosts(provider)
         if found is not None:
             return found if patient else found.within(self._patience_s * (1 - _KEPT))
@@ -82,7 +82,7 @@ class HostCalls:
         return HostRefusal(fault=HostFault.UNSUPPORTED, reason=reason)
 
     async def reach(self, integration: Integration, *, patient: bool = False) -> Reach | ByHand | HostRefusal:
-        """Tell how an integration's hooks are reached, as :meth:`host` does."""
+        """Return the data for calls about an integration's hooks, with the time limit of :meth:`host`."""
         try:
             access = await self._hooks.access(integration.organization_id, integration.id)
         except SecretUnreadable as exc:
@@ -93,13 +93,13 @@ class HostCalls:
         return host if isinstance(host, HostRefusal) else Reach(host=host, token=access.token, hook_id=access.hook_id)
 
     def url(self, integration: Integration, repository: Repository) -> str:
-        """Give the address that a repository's hook delivers to."""
+        """Return the address that a repository's hook delivers to."""
         return webhook_url(self._base_url, integration, repository.id)
 
     async def create_hook(
         self, reach: Reach, integration: Integration, repository: Repository, secret: str
     ) -> HostAnswer[str] | HostRefusal:
-        """Create a repository's hook; one whose creation may have gone through is removed again."""
+        """Create a repository's hook; a hook with an unknown outcome is removed again."""
         hook = Hook(url=self.url(integration, repository), secret=secret)
 
         async def create() -> HostAnswer[str] | HostRefusal:
@@ -114,9 +114,9 @@ class HostCalls:
         return await self._recorded("Webhook creation", "create_hook", integration, repository, create)
 
     async def take_back(self, reach: Reach, integration: Integration, repository: Repository) -> HostRefusal | None:
-        """Remove a hook that may have been created a moment ago, without an entry in the log; ``None``: none is left.
+        """Delete a hook that may have been created just now, without a log entry; ``None``: no hook is left.
 
-        There is time for it, even when none was left for the rest.
+        Time is reserved for this call, even when the other calls used up theirs.
         """
         reach = evolve(reach, host=reach.host.within(self._patience_s * _KEPT))
         removed = await self._remove(reach, integration, repository)
@@ -125,7 +125,7 @@ class HostCalls:
     async def change_secret(
         self, reach: Reach, integration: Integration, repository: Repository, secret: str
     ) -> HostAnswer[None] | HostRefusal:
-        """Have a repository's hook sign with another secret."""
+        """Set the secret that a repository's hook signs with."""
 
         async def change() -> HostAnswer[None] | HostRefusal:
             found = await self.hook_id(reach, integration, repository)
@@ -138,7 +138,7 @@ class HostCalls:
     async def remove_hook(
         self, reach: Reach, integration: Integration, repository: Repository
     ) -> HostAnswer[None] | HostRefusal:
-        """Remove a repository's hook; that it is gone already is as good."""
+        """Delete a repository's hook; a hook that is gone already counts as success."""
 
         async def remove() -> HostAnswer[None] | HostRefusal:
             return await self._remove(reach, integration, repository)
@@ -148,7 +148,7 @@ class HostCalls:
     async def redeliver(
         self, reach: Reach, integration: Integration, repository: Repository, hook_id: str, attempt: HostDelivery
     ) -> HostAnswer[None] | HostRefusal:
-        """Ask for another attempt to deliver."""
+        """Request another attempt of a delivery."""
 
         async def redeliver() -> HostAnswer[None] | HostRefusal:
             return await reach.host.redeliver(repository.full_name, hook_id, attempt.id, token=reach.token)
@@ -160,7 +160,7 @@ class HostCalls:
     async def note_refusal(
         self, title: str, operation: str, integration: Integration, repository: Repository, refusal: HostRefusal
     ) -> None:
-        """Add a log entry that says why a call that only reads was refused; a store that is away loses the entry."""
+        """Log the refusal of a call that only reads; if the store is unavailable, the entry is lost."""
         entry = evolve(
             self._entry(title, operation, integration, repository),
             status=LogStatus.FAILED,
@@ -171,7 +171,7 @@ class HostCalls:
             await self._journal.append(entry)
 
     async def hook_id(self, reach: Reach, integration: Integration, repository: Repository) -> str | HostRefusal:
-        """Give the id of a repository's hook; where it was not noted, the address tells."""
+        """Return the id of a repository's hook, looked up by its address if it is not stored."""
         if reach.hook_id is not None and repository == integration.repositories[0]:
             return reach.hook_id
         path = webhook_path(integration, repository.id)
@@ -203,13 +203,13 @@ class HostCalls:
         *,
         reference_id: str | None = None,
     ) -> HostAnswer[_Value] | HostRefusal:
-        """Make a call between the two states of its log entry: one that a crash cuts off stays pending."""
+        """Call between two writes of a log entry: if a crash interrupts the call, the entry stays pending."""
         entry = self._entry(title, operation, integration, repository, reference_id=reference_id)
         await self._journal.append(entry)
         try:
             answered = await call()
         except Exception as exc:
-            # It is ours to fix, and what it says may hold anything.
+            # An internal fault; its message may contain secrets.
             fault = f"a fault of ours: {type(exc).__name__}"
             await self._finish(evolve(entry, status=LogStatus.FAILED, error_message=fault))
             raise

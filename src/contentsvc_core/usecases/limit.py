@@ -1,4 +1,4 @@
-"""Limiting how often an operation may be asked for (specification 8.1)."""
+"""Rate limits of operations (specification 8.1)."""
 
 from collections.abc import Collection, Mapping
 from typing import Final, final
@@ -8,31 +8,31 @@ from contentsvc_core.access.rates import Bucket, Rate
 from contentsvc_core.access.window import Verdict, Window, hit, refused_until, unknown, used
 from contentsvc_core.ports import Clock, RateLimitStore
 
-#: How many closed buckets are remembered. One more, and the one that was closed first is asked about again.
+#: The most full buckets in memory. Beyond it, the oldest one is read from the store again.
 _REMEMBERED: Final = 10_000
 
 
 @final
 class RateLimiter:
-    """Counts requests, and refuses those that are over the limit.
+    """Counts requests, and refuses requests over the limit.
 
-    A refusal writes nothing. What is refused once is refused from memory until the window frees, without asking the
-    store: until then nothing that others admit can open the bucket.
+    A refusal writes nothing. The limiter caches a refusal until the window frees: until then no other request can open
+    the bucket, so that the store need not be read.
     """
 
     def __init__(self, store: RateLimitStore, clock: Clock, *, remembered: int = _REMEMBERED) -> None:
-        """Take the ports, and how many closed buckets are remembered."""
+        """Create the limiter over the ports; ``remembered`` bounds the cached refusals."""
         self._store = store
         self._clock = clock
         self._remembered = remembered
-        #: When each closed bucket frees, in Unix milliseconds; the one that was closed first comes first.
+        #: When each full bucket frees, in Unix milliseconds; oldest entry first.
         self._closed: dict[Bucket, int] = {}
 
     async def hit_by(self, key: ApiKey, rate: Rate) -> Verdict:
         """Count a request of a valid key, in its own bucket first and then in its organization's.
 
-        A key over its limit uses nothing of its organization's bucket up. A request that only the organization's
-        bucket refuses stays counted for the key.
+        A key over its limit uses nothing of its organization's bucket. A request that only the organization's bucket
+        refuses stays counted for the key.
 
         Raises:
             StoreUnavailable: As for :meth:`hit`.
@@ -47,10 +47,10 @@ class RateLimiter:
         return own if together.admitted else together
 
     async def hit(self, bucket: Bucket) -> Verdict:
-        """Count a request, before what it asks for is begun.
+        """Count a request, before its operation begins.
 
         Raises:
-            StoreUnavailable: Nobody can tell; the request may have been counted, and must not be admitted.
+            StoreUnavailable: The verdict is unknown; the request may have been counted, and must not be admitted.
         """
         refused = self._remembered_refusal(bucket)
         if refused is not None:
@@ -66,7 +66,7 @@ class RateLimiter:
         return verdict
 
     async def used(self, buckets: Collection[Bucket]) -> Mapping[Bucket, int]:
-        """Return how many requests of each bucket count now, in one read; it counts and writes nothing.
+        """Return how many requests of each bucket count now, in one read; nothing is counted or written.
 
         Raises:
             StoreUnavailable: The store cannot be read.
@@ -76,7 +76,7 @@ class RateLimiter:
         return {bucket: used(windows[bucket], now) if bucket in windows else 0 for bucket in buckets}
 
     def unknown(self, rate: Rate) -> Verdict:
-        """Give what is said of a request for as long as nobody has looked into its window."""
+        """Return the verdict for a request whose window cannot be read."""
         return unknown(rate, self._clock.now())
 
     def _remembered_refusal(self, bucket: Bucket) -> Verdict | None:

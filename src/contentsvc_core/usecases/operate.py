@@ -1,4 +1,4 @@
-"""What an operator sets up: organizations, keys, integrations."""
+"""Setup by operators: organizations, API keys, integrations."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ _NAME_LENGTH = 100
 @final
 @frozen(kw_only=True)
 class Refusal:
-    """Why something was not done; nothing was changed."""
+    """Why a request was refused; nothing was changed."""
 
     reason: str
 
@@ -31,7 +31,7 @@ ALREADY_CONNECTED: Final = Refusal(reason="Repository already connected")
 @final
 @frozen(kw_only=True)
 class IssuedKey:
-    """A new key; this is the only time that it is known in clear."""
+    """A new key; its clear text is available only now."""
 
     key: str
     record: ApiKey
@@ -40,14 +40,14 @@ class IssuedKey:
 @final
 @frozen(kw_only=True)
 class Connection:
-    """A new integration; ``secret`` is what the code host signs with."""
+    """A new integration; ``secret`` is the webhook secret."""
 
     integration: Integration
     secret: str
 
 
 def connection_fault(full_name: str, repository_id: int | None, provider: str) -> Refusal | None:
-    """Tell why a repository cannot be connected under these names; ``None``: it can, as far as they tell."""
+    """Return the fault in the names of a repository; ``None``: they are valid."""
     if provider_named(provider) is None:
         slugs = ", ".join(known.slug for known in PROVIDERS)
         return Refusal(reason=f"unknown provider '{one_line(provider, 64)}': {slugs}")
@@ -59,16 +59,15 @@ def connection_fault(full_name: str, repository_id: int | None, provider: str) -
 
 
 def new_secret(ids: IdSource) -> str:
-    """Make a webhook secret."""
+    """Create a webhook secret."""
     return f"whsec_{ids.token(40)}"
 
 
 @final
 class Operator:
-    """Sets up what the service works on."""
+    """Creates organizations, keys and integrations."""
 
     def __init__(self, directory: Directory, keys: ApiKeys, clock: Clock, ids: IdSource) -> None:
-        """Take the ports."""
         self._directory = directory
         self._keys = keys
         self._clock = clock
@@ -77,7 +76,7 @@ class Operator:
     async def create_organization(
         self, name: str, *, slug: str | None = None, retention_days: int = 30
     ) -> Organization | Refusal:
-        """Create an organization; without a slug, one is made from the name."""
+        """Create an organization; without a slug, the slug is made from the name."""
         name = one_line(name, _NAME_LENGTH)
         chosen = slugify(name) if slug is None else slug
         if not name:
@@ -108,12 +107,12 @@ class Operator:
         """Issue an API key.
 
         Args:
-            organization: Whose key it is.
+            organization: The owner of the key.
             name: For people.
-            scopes: What it may do.
-            expires_at: When it ends; ``None``: never.
-            issuer: The key that issues it. It gives no scope that it lacks, and the new key ends no later than it
-                does. ``None``: an operator issues it.
+            scopes: The rights of the key.
+            expires_at: The end; ``None``: never.
+            issuer: The key that issues it. The new key has no scope that the issuer lacks, and does not outlive it.
+                ``None``: an operator issues it.
         """
         now = self._clock.now()
         if issuer is not None:

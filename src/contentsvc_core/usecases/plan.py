@@ -1,4 +1,4 @@
-"""Making and changing schedules (decisions, ``/v1``, "Schedules")."""
+"""Creates and changes schedules (decisions, ``/v1``, "Schedules")."""
 
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack, final
@@ -18,7 +18,7 @@ from contentsvc_core.workflows.slots import Cron
 
 
 class ScheduleChanges(TypedDict, total=False):
-    """What may be changed of a schedule; what is left out stays."""
+    """The changes of a schedule; missing fields stay unchanged."""
 
     name: str
     cron: Cron
@@ -33,12 +33,11 @@ class ScheduleChanges(TypedDict, total=False):
 
 @final
 class Planner:
-    """Makes and changes schedules."""
+    """Creates and changes schedules."""
 
     def __init__(
         self, schedules: Schedules, directory: Directory, brands: BrandIdentities, clock: Clock, ids: IdSource
     ) -> None:
-        """Take the ports."""
         self._schedules = schedules
         self._directory = directory
         self._brands = brands
@@ -59,7 +58,7 @@ class Planner:
         lookback: Lookback = DEFAULT_LOOKBACK,
         house_style: HouseStyle | None = None,
     ) -> Schedule | Refusal | DuplicateSchedule | TooMany:
-        """Make a schedule; it fires for the first slot from now on."""
+        """Create a schedule; its first slot is the first one from now on."""
         refused = await self._refused(
             organization_id, {"name": name, "repository_ids": repository_ids, "brand_identity_id": brand_identity_id}
         )
@@ -94,7 +93,7 @@ class Planner:
     ) -> Schedule | Refusal | DuplicateSchedule | None:
         """Change a schedule; ``None``: it is unknown.
 
-        One that is enabled, or gets other times, fires for the first slot from now on.
+        A schedule that is enabled, or gets other times, fires for the first slot from now on.
         """
         standing = await self._schedules.schedule(organization_id, schedule_id)
         if standing is None:
@@ -120,7 +119,7 @@ class Planner:
         return Refusal(reason=made.reason) if isinstance(made, UnknownBrand) else made
 
     async def _refused(self, organization_id: str, given: dict[str, Any]) -> Refusal | None:
-        """Look at what is given: what is removed while this is done shows when the schedule fires."""
+        """Check the given fields. A repository that is removed concurrently is noticed when the schedule fires."""
         if "name" in given:
             name: str = given["name"]
             if not _cleaned(name):

@@ -1,4 +1,4 @@
-"""The public changelogs of an organization: how they are set up, and what they make public (decisions 0023, 0050)."""
+"""Setup of the public changelogs of an organization, with a preview of their posts (decisions 0023, 0050)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
@@ -12,9 +12,9 @@ from contentsvc_core.content.public.months import Month
 from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Changelogs, Clock, IdSource
 
-#: How many posts a preview shows: enough to recognize what is among them, on a terminal as well.
+#: The number of posts in a preview: enough to recognize the selection, and few enough for a terminal.
 PREVIEW_LENGTH: Final = 10
-#: A further changelog has no name that could be taken from elsewhere.
+#: Only the first changelog has default names: those of the organization.
 _UNNAMED: Final = InvalidChangelog(reason="slug and title must be named for a new changelog")
 
 
@@ -23,13 +23,12 @@ class ChangelogEditor:
     """Changes public changelogs."""
 
     def __init__(self, changelogs: Changelogs, clock: Clock, ids: IdSource) -> None:
-        """Take the ports."""
         self._changelogs = changelogs
         self._clock = clock
         self._ids = ids
 
     async def standing(self, organization: Organization) -> PublicChangelog:
-        """Return an organization's first changelog; before it is set up, it is off."""
+        """Return an organization's first changelog; before it is set up, it is not public."""
         found = await self._changelogs.of(organization.id)
         return PublicChangelog.first(organization, self._clock.now()) if found is None else found
 
@@ -46,7 +45,7 @@ class ChangelogEditor:
         return next((each for each in await self.all_of(organization) if name in {each.id, each.slug}), None)
 
     async def create(self, organization: Organization, given: Mapping[str, Any]) -> PublicChangelog | InvalidChangelog:
-        """Set up one more changelog; ``slug`` and ``title`` have to be given."""
+        """Create a further changelog; ``slug`` and ``title`` are required."""
         if not {"slug", "title"} <= given.keys():
             return _UNNAMED
         now = self._clock.now()
@@ -63,7 +62,7 @@ class ChangelogEditor:
     async def preview(
         self, organization: Organization, standing: PublicChangelog | None = None
     ) -> tuple[Exposure, Sequence[Post]]:
-        """Return what becomes public when a changelog is switched on: the counts, and the newest posts."""
+        """Return what a changelog would make public: the counts, and the newest posts."""
         shown = await self.standing(organization) if standing is None else standing
         exposure = await self._changelogs.exposure(shown)
         return exposure, await self._changelogs.posts(shown, limit=PREVIEW_LENGTH)
@@ -71,11 +70,11 @@ class ChangelogEditor:
     async def change(
         self, organization: Organization, given: Mapping[str, Any], standing: PublicChangelog | None = None
     ) -> PublicChangelog | InvalidChangelog:
-        """Change fields, named as :class:`~contentsvc_core.content.public.changelogs.PublicChangelog` names them.
+        """Change fields, named as in :class:`~contentsvc_core.content.public.changelogs.PublicChangelog`.
 
         Args:
-            organization: Whose changelog.
-            given: The new values; a field that is not given stays.
+            organization: The organization.
+            given: The new values; missing fields stay unchanged.
             standing: The changelog; ``None``: the first one.
         """
         return await self._change(await self.standing(organization) if standing is None else standing, given)

@@ -1,4 +1,4 @@
-"""Reading the pull requests that a run's commits name: a step of the run, and none that the run can fail by."""
+"""Reads the pull requests that a run's commits name, as a step of the run that never fails it."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -18,13 +18,13 @@ from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.runs import WorkflowRun
 
 _STEP: Final = "pull_requests"
-#: Pull requests that a run asks for, the newest first: more than nearly all releases have. The step's result is kept
-#: until the run ends, and so many of them are some 100 KB, at most 400 KB.
+#: The most pull requests of a run, newest first: more than nearly all releases have. The step's result is kept until
+#: the run ends, and has some 100 KB, at most 400 KB.
 MAX_PULL_REQUESTS: Final = 120
-#: How long a run asks one provider's code host, in seconds. The run holds its place of the engine meanwhile.
+#: The time limit for one provider's code host, in seconds. The run occupies a place of the engine meanwhile.
 _PATIENCE_S: Final = 20.0
-#: After a refusal, an integration's code host is left alone for this long, so that a slow host does not slow each run
-#: down, and a token that may not read costs one entry of the log an hour.
+#: The pause after a refusal of an integration's code host. A slow host must not delay every run, and a token without
+#: the right must not cost more than one log entry an hour.
 _PAUSE: Final = timedelta(minutes=1)
 _LONG_PAUSE: Final = timedelta(hours=1)
 
@@ -32,10 +32,10 @@ _LONG_PAUSE: Final = timedelta(hours=1)
 @final
 @frozen(kw_only=True)
 class _Asked:
-    """One repository of a brief, and what its code host is asked with."""
+    """One repository of a brief, and the data for the calls to its code host."""
 
     source: Source
-    #: ``owner/name`` as it is now.
+    #: The current ``owner/name``.
     full_name: str
     named: NamedPullRequests
     integration: Integration
@@ -54,10 +54,9 @@ class _Kept:
 
 @final
 class PullRequestReader:
-    """Reads pull requests where an integration has a token; else says why the text is written without."""
+    """Reads pull requests where an integration has a token; else returns the reason why they are missing."""
 
     def __init__(self, directory: Directory, calls: HostCalls, clock: Clock) -> None:
-        """Create a reader over the ports."""
         self._directory = directory
         self._calls = calls
         self._clock = clock
@@ -65,13 +64,13 @@ class PullRequestReader:
         self._paused: dict[str, tuple[datetime, str]] = {}
 
     async def read(self, run: WorkflowRun, gathered: Gathered, steps: Steps) -> tuple[Gathered, str | None]:
-        """Return what was gathered with its pull requests, and why some of them are missing, if so.
+        """Return the gathered input with its pull requests, and the reason if some of them are missing.
 
-        The answers are kept as a step: a run that is tried again does not ask again.
+        The answers are the result of a step: a retried run does not call the code host again.
 
         Raises:
-            RunGone: The run was cancelled, or is another process's now.
-            StoreUnavailable: Nothing was asked, or the answers were not kept.
+            RunGone: The run was cancelled, or another process owns it now.
+            StoreUnavailable: No call was made, or the answers were not stored.
         """
         brief = gathered.brief
         named = [named_pull_requests(chapter.events) for chapter in brief.chapters]
@@ -83,7 +82,7 @@ class PullRequestReader:
         for chapter, source, each in zip(brief.chapters, gathered.sources, named, strict=True):
             reached = await self._reach(integrations, source, chapter.repository) if each else None
             if isinstance(reached, str):
-                # A push without a number is seldom a pull request: nothing is missed then.
+                # A push without a number is seldom a pull request: nothing is missing then.
                 missing = missing or (reached if each.numbers else None)
             elif reached is not None:
                 integration, reach = reached
@@ -119,7 +118,7 @@ class PullRequestReader:
         return reach.reason if isinstance(reach, HostRefusal) else (integration, reach)
 
     async def _ask(self, asked: Sequence[_Asked]) -> _Kept:
-        #: With one limit for all repositories of a provider.
+        #: One client, and so one time limit, for all repositories of a provider.
         hosts: dict[str, CodeHost] = {}
         found: dict[str, tuple[PullRequest, ...]] = {}
         missing: str | None = None
@@ -129,7 +128,7 @@ class PullRequestReader:
                 missing = missing or paused
                 continue
             host = hosts.setdefault(each.source.provider, each.reach.host.within(_PATIENCE_S))
-            # A fair share of what is left, which many repositories do not need.
+            # A fair share of the remaining number; repositories that need less leave more to the next ones.
             named = each.named.first(-(-room // (len(asked) - place)))
             read = await host.pull_requests(each.full_name, each.source.repository_id, named, token=each.reach.token)
             room -= len(named)

@@ -1,4 +1,4 @@
-"""Making a brand identity from a website (decisions, ``/v1`` 'Brand identities')."""
+"""Creates brand identities from websites (decisions, ``/v1`` 'Brand identities')."""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -21,7 +21,7 @@ from contentsvc_core.usecases.receive import at_once
 from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
-#: So often a site is asked: who waits for it is told sooner than a run that nobody waits for gives up.
+#: The attempts to read a site: fewer than other runs have, since a user waits for the result.
 SITE_ATTEMPTS: Final = 4
 
 
@@ -32,18 +32,17 @@ class SiteNotRead(ContentServiceError):
 
 @final
 class BrandGenerator:
-    """Takes requests for identities."""
+    """Accepts requests for identities."""
 
     def __init__(self, starter: JobStarter, brands: BrandIdentities, *, opened: Collection[SiteHost] = ()) -> None:
-        """Take what starts jobs, the identities, and the hosts that an operator has opened."""
         self._starter = starter
         self._brands = brands
         self._opened = opened
 
     async def request(self, organization_id: str, *, name: str | None, website_url: str) -> Job | Refusal | BrandFault:
-        """Start the job that makes an identity from a site; what can be refused is refused at once.
+        """Start the job that creates an identity from a site; known faults are refused at once.
 
-        ``NAME_TAKEN`` is a courtesy: the name may be taken while the site is read, and then the job fails.
+        ``NAME_TAKEN`` is an early check: if the name is taken while the site is read, the job fails.
         """
         address = with_scheme(website_url)
         site = read_site_address(address, self._opened)
@@ -63,7 +62,7 @@ class BrandGenerator:
 
 @final
 class BrandReader:
-    """Performs the runs that make an identity."""
+    """Performs the runs that create an identity."""
 
     def __init__(
         self,
@@ -75,7 +74,7 @@ class BrandReader:
         clock: Clock,
         aside: Aside = at_once,
     ) -> None:
-        """Create a reader over the ports; ``aside`` is where pages are read: they have up to 512 KiB."""
+        """Create a reader over the ports; ``aside`` runs the parsing of pages, which have up to 512 KiB."""
         self._aside = aside
         self._sites = sites
         self._brands = brands
@@ -84,13 +83,13 @@ class BrandReader:
         self._clock = clock
 
     async def perform(self, run: WorkflowRun, cause: SiteReading, steps: Steps) -> RunStatus | None:
-        """Perform a run and end it in the ledger; give how it ended, ``None`` when it was another's by then.
+        """Perform a run and end it in the ledger; return its status, or ``None`` if another process owns it.
 
-        Nothing of it is kept as a step: a site that is read once more is no harm. The identity is added as the run
-        ends, in one transaction: a run that is cancelled until then leaves none, and one that is performed twice one.
+        No step is stored: reading a site twice is harmless. The identity is added when the run ends, in one
+        transaction. So a run that is cancelled before adds none, and a run that is performed twice adds one.
 
         Raises:
-            SiteNotRead: Not this time, but perhaps the next one.
+            SiteNotRead: The site could not be read, but a later attempt may succeed.
         """
         _ = steps
         await self._note(run, JobEventType.SCRAPING, f"Reading {cause.website_url}")
@@ -102,7 +101,7 @@ class BrandReader:
         await self._note(run, JobEventType.EXTRACTING, f"Reading what {page.url} says of itself")
         proposed = await self._aside(partial(self._proposed, run, cause, page))
         if not await self._ledger.stands(run):
-            # It was cancelled, or is another process's: what nobody wants is not saved.
+            # The run was cancelled, or another process owns it: save nothing.
             return None
         await self._note(run, JobEventType.SAVING, f"Saving the brand identity '{proposed.name}'")
         saved = await self._brands.complete(run, proposed)
@@ -112,7 +111,7 @@ class BrandReader:
             hint = "" if cause.name else f": the site calls itself '{proposed.name}', give another name"
             return await self._fail(run, f"{saved.value}{hint}")
         with suppress(ContentServiceError):
-            # The run has ended: whoever follows it sees that anyway, and what it made.
+            # The run has ended: clients see the result without this event, too.
             told = {"brandIdentityId": saved.id}
             await self._note(run, JobEventType.COMPLETED, f"The brand identity '{saved.name}' was made", told)
         return RunStatus.COMPLETED

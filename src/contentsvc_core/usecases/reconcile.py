@@ -1,4 +1,4 @@
-"""Missed deliveries: what the code host failed to deliver is asked for again."""
+"""Missed deliveries: requests again the deliveries that the code host failed to send."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -15,9 +15,9 @@ from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.usecases.host_calls import ByHand, HostCalls, Reach
 from contentsvc_core.usecases.operate import Refusal
 
-#: The code host redelivers what is not older than three days (GitHub, "Redelivering webhooks").
+#: Code hosts redeliver deliveries of at most three days (GitHub, "Redelivering webhooks").
 LOOK_BACK: Final = timedelta(hours=72)
-#: How far the code host's clock and ours may be apart.
+#: The largest difference between the code host's clock and ours.
 _CLOCKS: Final = timedelta(hours=1)
 _BY_HAND: Final = Refusal(
     reason="the integration has no token: its hook was entered by hand, and missed deliveries are asked for there"
@@ -25,17 +25,17 @@ _BY_HAND: Final = Refusal(
 
 
 class MissedEnd(Enum):
-    """What was done about a delivery that failed at the code host."""
+    """The handling of a delivery that failed at the code host."""
 
-    #: It will be delivered again, a little later.
+    #: Requested: the code host sends it again, a little later.
     ASKED = "redelivery asked"
-    #: It would have been asked for.
+    #: It would have been requested (dry run).
     FOUND = "would be asked"
-    #: The log has it as answered with success: the code host did not hear the answer, and nothing is missing.
+    #: The log has an answer with success, which the code host did not receive: nothing is missing.
     ANSWERED = "answered already"
-    #: The code host refused.
+    #: The code host refused the request.
     REFUSED = "refused"
-    #: The code host wants no more requests for now.
+    #: Not requested: the code host's rate limit is reached.
     NOT_ASKED = "not asked"
 
 
@@ -47,18 +47,18 @@ class Missed:
     attempt: HostDelivery
     repository: str
     end: MissedEnd
-    #: What the code host said, when it refused.
+    #: The code host's refusal, if there was one.
     refusal: HostRefusal | None = None
 
 
 @final
 @frozen(kw_only=True)
 class Reconciled:
-    """What was found, and what was done about it."""
+    """The missed deliveries, and their handling."""
 
     #: The oldest first.
     missed: tuple[Missed, ...] = field(converter=tuple)
-    #: False: there were more attempts than are read; the oldest of them were not looked at.
+    #: False: the list of attempts was cut, and the oldest ones were not checked.
     complete: bool
 
 
@@ -68,10 +68,9 @@ def _nobody_told(_done: int, _of: int) -> None:
 
 @final
 class Reconciler:
-    """Asks code hosts for what they failed to deliver."""
+    """Requests again the deliveries that code hosts failed to send."""
 
     def __init__(self, directory: Directory, journal: Journal, calls: HostCalls, clock: Clock) -> None:
-        """Take the ports, and what calls code hosts."""
         self._directory = directory
         self._journal = journal
         self._calls = calls
@@ -86,20 +85,20 @@ class Reconciler:
         dry_run: bool = False,
         told: Callable[[int, int], None] = _nobody_told,
     ) -> Reconciled | Refusal | HostRefusal:
-        """Look for failed deliveries and ask for them again, those apart that we have answered with success.
+        """Find failed deliveries and request them again, except for deliveries that were answered with success.
 
-        An event that any attempt has delivered is not missing. That it is asked for again twice is harmless within 24
-        hours, and the log tells afterwards.
+        An event that any attempt has delivered is not missing. A second request within 24 hours is harmless, since the
+        delivery's claim is held; later the log prevents it.
 
         Args:
-            organization_id: Whose the integration is.
+            organization_id: The organization.
             integration_id: The integration.
-            look_back: How far.
-            dry_run: Ask for nothing.
-            told: Called with how many were asked for, and of how many.
+            look_back: The age of the oldest delivery to check.
+            dry_run: Request nothing.
+            told: Called with the number of requested deliveries, and their total.
 
         Raises:
-            StoreUnavailable: What was asked for until then stays so.
+            StoreUnavailable: Requests made until then stay valid.
         """
         integration = None
         if is_own_id(integration_id):

@@ -7,17 +7,17 @@ from contentsvc_core.ports import Clock, RunLedger, WorkflowStarter
 
 @final
 class Relay:
-    """Moves runs from the ledger to an engine; safe to call at any time, from any number of processes."""
+    """Moves due runs from the ledger to an engine; safe to call at any time, from any number of processes."""
 
     def __init__(self, ledger: RunLedger, starter: WorkflowStarter, clock: Clock, *, per_organization: int) -> None:
-        """Take the ports; of one organization, ``per_organization`` runs at most are handed over in one turn."""
+        """Create the relay; one turn hands over at most ``per_organization`` runs of an organization."""
         self._ledger = ledger
         self._starter = starter
         self._clock = clock
         self._per_organization = per_organization
 
     async def turn(self) -> bool:
-        """Hand over as many runs as there is room for; tell whether there may be more.
+        """Hand over as many runs as the engine has capacity for; return whether there may be more.
 
         Raises:
             StoreUnavailable: Try again later; nothing was lost.

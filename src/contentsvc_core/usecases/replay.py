@@ -1,4 +1,4 @@
-"""Processing the stored event of a delivery once more (decisions, ``POST /v1/webhook-logs/{id}/replay``)."""
+"""Replays: processes the stored event of a delivery again (decisions, ``POST /v1/webhook-logs/{id}/replay``)."""
 
 from collections.abc import Callable
 from enum import Enum
@@ -25,12 +25,12 @@ from contentsvc_core.webhooks.outcomes import Processed
 from contentsvc_core.webhooks.settlement import Settled, settlement
 from contentsvc_core.workflows.context import ContextRecord, custom_id
 
-#: How often a replay is decided anew because the configuration changed meanwhile.
+#: The most decisions of one replay under concurrent changes of the configuration.
 _TURNS: Final = 4
 
 
 class ReplayFault(Enum):
-    """Why nothing is replayed; the value is what clients are told."""
+    """Why nothing was replayed; the value is the message for clients."""
 
     UNKNOWN = "Webhook log not found"
     NOT_PROCESSED = "Only a processed delivery can be replayed: this entry has no event"
@@ -44,9 +44,9 @@ class ReplayFault(Enum):
 @final
 @frozen(kw_only=True)
 class Replayed:
-    """A replay that is stored, with all that it has started."""
+    """A stored replay, with the number of its runs."""
 
-    #: That of a delivery is its own, a UUID; a message that is sent again keeps its id.
+    #: A new UUID for a delivery; a message that is sent again keeps its id.
     delivery_id: str
     runs: int
 
@@ -57,7 +57,7 @@ def _nothing_to_nudge() -> None:
 
 @final
 class Replayer:
-    """Replays deliveries, as deliveries of their own, on the configuration as it is now; sends messages again."""
+    """Replays deliveries, as new deliveries with the current configuration; sends messages again."""
 
     def __init__(  # noqa: PLR0917  # its ports
         self,
@@ -71,7 +71,7 @@ class Replayer:
         *,
         nudge: Callable[[], None] = _nothing_to_nudge,
     ) -> None:
-        """Take the ports; ``nudge`` is called after workflow runs were stored."""
+        """Create the replayer; ``nudge`` is called after workflow runs were stored."""
         self._store = store
         self._journal = journal
         self._library = library
@@ -84,11 +84,11 @@ class Replayer:
     async def replay(self, organization_id: str, log_id: str) -> Replayed | ReplayFault:
         """Process the event of a log entry again: context record, runs and log entry are stored in one transaction.
 
-        It passed the filters when it arrived, and is not filtered again. Its runs may report what was reported already.
-        The entry of a message that was sent has it sent again, with its id, to where its endpoint is now.
+        The event passed the filters when it arrived, and is not filtered again. Its runs may report the same changes
+        again. For the entry of a message, the message is sent again, with its id, to the endpoint's current address.
 
         Raises:
-            StoreUnavailable: The store is away, or the configuration changes faster than this can be decided.
+            StoreUnavailable: The store is unavailable, or the configuration changes constantly.
         """
         entry = await self._journal.entry(organization_id, log_id) if is_own_id(log_id) else None
         if entry is None:
@@ -100,7 +100,7 @@ class Replayer:
         key = custom_id(entry.integration_type, entry.repository_id, entry.reference_id)
         record = await self._library.record(organization_id, key)
         if record is None:
-            # A processed delivery leaves its record in one transaction with its entry, and records are kept.
+            # A processed delivery writes record and entry in one transaction, and records are kept.
             return ReplayFault.NOT_PROCESSED
         for _ in range(_TURNS):
             replayed = await self._settle(entry, entry.detail, record)
@@ -140,12 +140,13 @@ class Replayer:
         settling = settlement(
             outcome, endpoint, at=now, mint=self._ids.mint, note=f"replay of {entry.id}", replayed=True
         )
-        assert settling is not None  # for the type checker: what is processed leaves something behind
+        assert settling is not None  # for the type checker: a processed outcome always has a settlement
         assert settling.context is not None
-        # It happened when it arrived: content about a stretch of time, or since the release before, must find it there.
+        # Keep the time of arrival: content about a stretch of time, or since the previous release, must find the event
+        # there.
         settling = evolve(settling, context=evolve(settling.context, created_at=record.created_at))
         if await self._store.settle(settling) is not Settled.AS_DECIDED:
-            # The configuration is another one by now. (That its new id was taken by chance is as good a reason.)
+            # The configuration has changed. (A random collision of the new id is handled alike.)
             return None
         if settling.runs:
             self._nudge()

@@ -1,4 +1,4 @@
-"""Changing webhook secrets, here and at the code host."""
+"""Rotates webhook secrets, here and at the code host."""
 
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.usecases.host_calls import ByHand, HostCalls, Reach
 from contentsvc_core.usecases.operate import Refusal, new_secret
 
-#: More rotations of one integration than anybody starts at once.
+#: More concurrent rotations of one integration than are plausible.
 _TURNS: Final = 5
 _RESTLESS: Final = HostRefusal(
     fault=HostFault.REFUSED,
@@ -29,20 +29,19 @@ class Rotated:
     """An integration with a new secret."""
 
     integration: Integration
-    #: The newest one: that of another rotation, when one came in between.
+    #: The newest secret: that of a concurrent rotation, if there was one.
     secret: str = field(repr=False)
-    #: Until when the old one verifies, too.
+    #: The end of the time in which the old secret also verifies.
     overlap_until: datetime
-    #: What the code host said to it; ``None``: the hook was entered by hand, and so is the secret.
+    #: The code host's answer; ``None``: the hook was entered by hand, and the secret must be, too.
     at_host: HostAnswer[None] | HostRefusal | None
 
 
 @final
 class Rotator:
-    """Changes the webhook secrets of integrations."""
+    """Rotates the webhook secrets of integrations."""
 
     def __init__(self, directory: Directory, hooks: Hooks, calls: HostCalls, clock: Clock, ids: IdSource) -> None:
-        """Take the ports, and what calls code hosts."""
         self._directory = directory
         self._hooks = hooks
         self._calls = calls
@@ -50,13 +49,14 @@ class Rotator:
         self._ids = ids
 
     async def rotate(self, organization_id: str, integration_id: str, *, overlap: timedelta) -> Rotated | Refusal:
-        """Give an integration a new secret; the old one verifies for some time still.
+        """Store a new secret of an integration; the old one verifies until the overlap ends.
 
-        With a token the code host is told at once. When it refuses, both secrets verify during the overlap, and the
-        new one has to be entered there. Of several rotations at once the newest here ends as the code host's.
+        With a token, the secret is also set at the code host. If the code host refuses, both secrets verify during the
+        overlap, and the user must enter the new one there. Of concurrent rotations, the newest stored secret is set at
+        the code host last.
 
         Raises:
-            StoreUnavailable: The secret may be a new one already; rotating again is harmless.
+            StoreUnavailable: The secret may have been stored; a second rotation is harmless.
         """
         integration = None
         if is_own_id(integration_id):
@@ -65,7 +65,7 @@ class Rotator:
             return UNKNOWN
         now = self._clock.now()
         secret = new_secret(self._ids)
-        # Here first: not one delivery is signed with what nobody knows yet.
+        # Stored here first, so that no delivery is signed with an unknown secret.
         rotated = await self._hooks.rotate_secret(
             organization_id, integration_id, secret, at=now, overlap_until=now + overlap
         )
@@ -75,7 +75,7 @@ class Rotator:
         return Rotated(integration=integration, secret=secret, overlap_until=now + overlap, at_host=at_host)
 
     async def _tell(self, integration: Integration, secret: str) -> tuple[str, HostAnswer[None] | HostRefusal | None]:
-        """Have the code host sign with the newest secret: give that, and what it said."""
+        """Set the newest secret at the code host; return that secret, and the code host's answer."""
         reach = await self._calls.reach(integration)
         match reach:
             case ByHand():
@@ -88,8 +88,9 @@ class Rotator:
                     newest = await self._newest(integration)
                     if newest is None or newest == secret:
                         return secret, answered
-                    # The code host may have been told of that one before ours. Whoever is the last to be answered
-                    # looks here afterwards, so that what it has in the end is the newest.
+                    # The code host may have received the other secret first. The rotation that is answered last checks
+                    # here
+                    # again, so that the code host has the newest secret in the end.
                     secret = newest
                 return secret, _RESTLESS
 
@@ -98,7 +99,7 @@ class Rotator:
         return next((end for end in ends if isinstance(end, HostRefusal)), ends[0])
 
     async def _newest(self, integration: Integration) -> str | None:
-        """Give the secret that was made last; ``None``: there is none any more, or an older one cannot be opened."""
+        """Return the newest secret; ``None``: there is no secret, or an older one cannot be opened."""
         with suppress(SecretUnreadable):
             for secret in await self._directory.secrets(integration.organization_id, integration.id, self._clock.now()):
                 return secret

@@ -1,4 +1,4 @@
-"""The scheduler: fires the schedules whose time has come."""
+"""The scheduler: fires due schedules."""
 
 from collections.abc import Callable
 from typing import Final, final
@@ -8,7 +8,7 @@ from contentsvc_core.ports import Clock, Directory, IdSource, Schedules
 from contentsvc_core.workflows.causes import sources_of
 from contentsvc_core.workflows.schedules import DueSchedule, firing
 
-#: How many due schedules are read at once.
+#: The number of due schedules in one read.
 AT_ONCE: Final = 100
 
 
@@ -26,15 +26,15 @@ class Scheduler:
         on_fault: Callable[[Exception], None],
         at_once: int = AT_ONCE,
     ) -> None:
-        """Take the ports.
+        """Create the scheduler over the ports.
 
         Args:
-            schedules: What is to fire.
-            directory: What is connected, as it is when a schedule fires.
+            schedules: The schedules.
+            directory: The connected repositories, read when a schedule fires.
             clock: The time.
-            ids: Makes the ids of runs.
-            on_fault: Is told why a schedule could not fire: the others do, and it is tried again.
-            at_once: How many due schedules are read at once.
+            ids: The ids of runs.
+            on_fault: Called with the fault of a schedule that could not fire: the others do, and it is tried again.
+            at_once: The number of due schedules in one read.
         """
         self._schedules = schedules
         self._directory = directory
@@ -44,15 +44,15 @@ class Scheduler:
         self._at_once = at_once
 
     async def turn(self) -> int:
-        """Fire every schedule that is due, each once; give how many runs were started here.
+        """Fire every schedule that is due, each once; return the number of runs started here.
 
         Raises:
-            StoreUnavailable: Try again later; what was due is due still.
+            StoreUnavailable: Try again later; due schedules stay due.
         """
         started = 0
         last: DueSchedule | None = None
         while True:
-            # Behind the last one, and not from the beginning: those that cannot fire stay where they are.
+            # Behind the last one, and not from the beginning: schedules that cannot fire stay in the list.
             due = await self._schedules.due(self._clock.now(), limit=self._at_once, after=last)
             for each in due:
                 try:
@@ -72,5 +72,5 @@ class Scheduler:
         connected = sources_of(await self._directory.integrations(schedule.organization_id))
         sources = [source for source in connected if source.repository_id in schedule.repository_ids]
         fired = firing(schedule, self._clock.now(), sources=sources, run_id=self._ids.mint(""))
-        # Whoever else looks at the same moment has read the same time, and one of us moves it on.
+        # Another process that looks at the same moment has read the same time; only one of them fires the schedule.
         return fired is not None and await self._schedules.fire(fired)

@@ -1,4 +1,4 @@
-"""Signing in with an API key, for people: what they present once is remembered for a while."""
+"""Sign-in of people with an API key, and their sessions."""
 
 from datetime import datetime
 from typing import final
@@ -22,28 +22,27 @@ from contentsvc_core.usecases.authenticate import Authenticator
 @final
 @frozen(kw_only=True)
 class SignedIn:
-    """Somebody who is signed in."""
+    """A signed-in session."""
 
-    #: What the browser keeps, and nobody else.
+    #: The secret in the browser's cookie.
     token: str = field(repr=False)
-    #: What they may do, and for whom.
+    #: The key, with the session's scopes and organization.
     key: ApiKey
     expires_at: datetime
 
     @property
     def csrf(self) -> str:
-        """Give what forms have to carry."""
+        """Return the CSRF token that forms must carry."""
         return csrf_token(self.token)
 
 
 @final
 class SignIn:
-    """Signs people in and out. A session is worth as much as its key is, at every moment."""
+    """Signs people in and out. A session is valid only as long as its key is."""
 
     def __init__(
         self, authenticator: Authenticator, keys: ApiKeys, sessions: Sessions, clock: Clock, ids: IdSource
     ) -> None:
-        """Take the use case that tells keys, and the ports."""
         self._authenticator = authenticator
         self._keys = keys
         self._sessions = sessions
@@ -51,7 +50,7 @@ class SignIn:
         self._ids = ids
 
     async def sign_in(self, presented_key: str) -> SignedIn | None:
-        """Begin a session; ``None``: the key is unknown, revoked or expired, and which of them is not told."""
+        """Begin a session; ``None``: the key is unknown, revoked or expired, which the result does not distinguish."""
         key = await self._authenticator.authenticate(presented_key)
         if key is None:
             return None
@@ -61,7 +60,7 @@ class SignIn:
         """Create the token of a link that signs one browser in once, within :data:`LINK_LIFE`; return the token.
 
         Args:
-            key: What the session will do, it does with this key.
+            key: The key of the session.
         """
         token = self._ids.token(TOKEN_LENGTH)
         digest = link_digest(token)
@@ -73,9 +72,9 @@ class SignIn:
         return token
 
     async def sign_in_by_link(self, token: str) -> SignedIn | None:
-        """Begin a session; ``None``: the link was used, has expired, was never made, or its key does not stand.
+        """Begin a session; ``None``: the link is unknown, used or expired, or its key is not valid.
 
-        The link is used up before anything else is looked at: of any number of browsers, one gets a session.
+        The link is deleted before any other check: of any number of browsers, one gets a session.
         """
         digest = link_digest(token)
         link = None if digest is None else await self._sessions.session(digest)
@@ -98,9 +97,9 @@ class SignIn:
         return SignedIn(token=token, key=key, expires_at=session.expires_at)
 
     async def signed_in(self, token: str) -> SignedIn | None:
-        """Tell who presents a token; ``None``: there is no such session, it is over, or its key does not stand.
+        """Return the session of a token; ``None``: it is unknown or expired, or its key is not valid.
 
-        The key is read each time: who revokes it ends its sessions.
+        The key is read each time: its revocation ends its sessions.
         """
         digest = session_digest(token)
         session = None if digest is None else await self._sessions.session(digest)

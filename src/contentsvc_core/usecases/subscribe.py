@@ -9,7 +9,7 @@ from contentsvc_core.ports import Clock, IdSource, Subscribers
 
 
 class SubscribeFault(Enum):
-    """Why an address was not taken; the values are for readers."""
+    """Why an address was refused; the values are for readers."""
 
     ADDRESS = "That is no e-mail address. An address looks like name@example.org."
     FULL = "This changelog takes no more subscribers by e-mail now. Use the feed instead."
@@ -17,10 +17,9 @@ class SubscribeFault(Enum):
 
 @final
 class Subscriptions:
-    """Takes, confirms and ends subscriptions."""
+    """Creates, confirms and ends subscriptions."""
 
     def __init__(self, subscribers: Subscribers, clock: Clock, ids: IdSource) -> None:
-        """Name the ports."""
         self._subscribers = subscribers
         self._clock = clock
         self._ids = ids
@@ -45,7 +44,7 @@ class Subscriptions:
         return None if await self._subscribers.request(subscriber, token) else SubscribeFault.FULL
 
     async def confirm(self, token: str) -> bool:
-        """Confirm a subscription; False: the link was used, has ended, or is none."""
+        """Confirm a subscription; ``False``: the link was used, has ended, or is invalid."""
         digest = token_digest(token)
         if digest is None:
             return False
@@ -56,7 +55,7 @@ class Subscriptions:
         return confirmed is not None
 
     async def leave(self, token: str) -> None:
-        """Delete the address of a token, if there is one: what was deleted before is deleted."""
+        """Delete the address of a token; an unknown token is ignored."""
         digest = token_digest(token)
         if digest is not None:
             await self._subscribers.remove(digest)

@@ -1,4 +1,4 @@
-"""Following a delivery: what came, what was kept of it, which runs it started, and what they have written."""
+"""Follows a delivery: log entries, context record, runs and posts."""
 
 from typing import Final, final
 
@@ -12,9 +12,9 @@ from contentsvc_core.ports import ContextLibrary, Directory, Insights, PostLibra
 from contentsvc_core.workflows.context import custom_id, is_custom_id
 from contentsvc_core.workflows.runs import ListedRun, RunStatus
 
-#: Of a delivery that has started more, the others are among the runs.
+#: The most runs shown for a delivery; the list of runs has the others.
 _MOST_RUNS: Final = 50
-#: How many log entries of one delivery are looked through: whoever sends it again leaves one each time.
+#: The most log entries of one delivery: each repetition of the delivery adds one.
 _MOST_ENTRIES: Final = 50
 _UNENDED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 
@@ -22,19 +22,19 @@ _UNENDED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 @final
 @frozen(kw_only=True)
 class Led:
-    """What a processed delivery has led to."""
+    """The results of a processed delivery."""
 
-    #: Of the context record that it has left.
+    #: The id of its context record.
     custom_id: str
     #: The record's repository; ``None``: there is no record.
     repository: str | None
-    #: The first ones, each with its trigger's name and its post, if they are there.
+    #: The first runs, each with its trigger's name and its post, if they exist.
     runs: tuple[tuple[ListedRun, str, Post | None], ...] = field(converter=tuple)
     number: int
 
     @property
     def is_under_way(self) -> bool:
-        """Tell whether something is still to come."""
+        """Check whether a run has not ended yet."""
         return any(run.status in _UNENDED for run, _, _ in self.runs)
 
 
@@ -49,19 +49,18 @@ class Trails:
         directory: Directory,
         posts: PostLibrary,
     ) -> None:
-        """Take the ports."""
         self._insights = insights
         self._contexts = contexts
         self._directory = directory
         self._posts = posts
 
     async def entries(self, organization_id: str, named: str) -> tuple[ListedEntry, ...]:
-        """Find the log entries of a delivery by whatever names it; newest first, at most 50.
+        """Return the log entries of a delivery, newest first, at most 50.
 
         Args:
-            organization_id: Whose.
+            organization_id: The organization.
             named: The id of a log entry, which is then the only one; a delivery id; or the custom id of the context
-                record that it has left.
+                record of the delivery.
         """
         if is_own_id(named):
             entry = await self._insights.entry(organization_id, named)
@@ -79,7 +78,7 @@ class Trails:
         )
 
     async def led(self, entry: ListedEntry) -> Led | None:
-        """Return what an entry's delivery has led to; ``None``: it was not processed, and led to nothing."""
+        """Return the results of an entry's delivery; ``None``: it was not processed."""
         if entry.event is None or entry.reference_id is None:
             return None
         mine = entry.organization_id

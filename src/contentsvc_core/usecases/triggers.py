@@ -1,4 +1,4 @@
-"""Making and changing event triggers (specification 2.4; decisions, ``/v1``, "Event triggers")."""
+"""Creates and changes event triggers (specification 2.4; decisions, ``/v1``, "Event triggers")."""
 
 from collections.abc import Sequence
 from typing import Any, Final, TypedDict, Unpack, final
@@ -18,17 +18,17 @@ from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerFault, source_type
 
 NAME_LIMIT: Final = 100
-#: Why a trigger is refused whose repositories no single provider has.
+#: Why a trigger is refused if its repositories have no common provider.
 SEVERAL_PROVIDERS: Final = "the repositories are connected at different providers: a trigger is one provider's"
-#: So often a change is begun, when somebody else changes the trigger's repositories again and again.
+#: The most attempts of a change under concurrent changes of the trigger's repositories.
 _TURNS: Final = 5
 
 
 class TriggerChanges(TypedDict, total=False):
-    """What may be changed of a trigger; what is left out stays."""
+    """The changes of a trigger; missing fields stay unchanged."""
 
     name: str
-    #: Whose repositories, by the provider's slug.
+    #: The provider of the repositories, by its slug.
     provider: str
     repository_ids: Sequence[int]
     event_types: Sequence[str]
@@ -41,10 +41,9 @@ class TriggerChanges(TypedDict, total=False):
 
 @final
 class TriggerEditor:
-    """Makes and changes triggers; each change counts from the very next delivery."""
+    """Creates and changes triggers; each change applies from the next delivery on."""
 
     def __init__(self, directory: Directory, brands: BrandIdentities, clock: Clock, ids: IdSource) -> None:
-        """Take the ports."""
         self._directory = directory
         self._brands = brands
         self._clock = clock
@@ -64,7 +63,7 @@ class TriggerEditor:
         provider: str | None = None,
         house_style: HouseStyle | None = None,
     ) -> Trigger | Refusal | TriggerFault | TooMany:
-        """Make a trigger; the provider is that of the repositories, unless it is given."""
+        """Create a trigger; the provider is that of the repositories, unless it is given."""
         given = {"event_types": event_types, "brand_identity_id": brand_identity_id, "name": name}
         if (refused := await self._refused(organization_id, given)) is not None:
             return refused
@@ -95,10 +94,10 @@ class TriggerEditor:
     async def change(
         self, organization_id: str, trigger_id: str, **changes: Unpack[TriggerChanges]
     ) -> Trigger | Refusal | TriggerFault:
-        """Change a trigger; what is not named stays as it is.
+        """Change a trigger; fields that are not given stay unchanged.
 
-        Its repositories are looked at when they or their provider are named, and when it is switched on: it may have
-        been switched off because one was gone. So is its brand identity.
+        Its repositories are checked when they or their provider are given, its brand identity when that is given. Both
+        are checked when the trigger is enabled: it may have been disabled because one of them was removed.
         """
         for _ in range(_TURNS):
             standing = await self._directory.trigger(organization_id, trigger_id) if is_own_id(trigger_id) else None
@@ -110,7 +109,7 @@ class TriggerEditor:
         return TriggerFault.CHANGED
 
     async def _change(self, standing: Trigger, changes: TriggerChanges) -> Trigger | Refusal | TriggerFault:
-        """Change a trigger, unless it is no longer what was looked at: ``CHANGED``."""
+        """Change a trigger, unless it differs from the one that was checked: ``CHANGED``."""
         organization_id = standing.organization_id
         if (refused := await self._refused(organization_id, {**changes})) is not None:
             return refused
@@ -132,7 +131,7 @@ class TriggerEditor:
             fields["name"] = one_line(changes["name"], NAME_LIMIT)
 
         def change(trigger: Trigger) -> Trigger | TriggerFault:
-            # Whose repositories they are was found out of both: of others, it would be another provider's.
+            # The provider was determined from both: other repositories may have another provider.
             if looked_at not in {None, (trigger.source_type, trigger.repository_ids)}:
                 return TriggerFault.CHANGED
             return evolve(trigger, **fields)
@@ -141,7 +140,7 @@ class TriggerEditor:
             organization_id,
             standing.id,
             change,
-            # Once more, and for good: the identity may have been removed since.
+            # Checked again in the transaction: the identity may have been removed since.
             checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
         )
         return Refusal(reason=made.reason) if isinstance(made, UnknownBrand) else made
@@ -159,9 +158,9 @@ class TriggerEditor:
     async def _provider(
         self, organization_id: str, repository_ids: Sequence[int], *, provider: str | None, usually: str | None = None
     ) -> str | Refusal:
-        """Find the provider that all repositories are connected at.
+        """Return the provider that all repositories are connected at.
 
-        A repository that is removed while this is done starts nothing any more; the trigger may stand.
+        A repository that is removed concurrently starts no runs any more, so that the trigger stays valid.
         """
         if not repository_ids:
             return Refusal(reason="a trigger needs a repository")
@@ -187,5 +186,5 @@ class TriggerEditor:
 
 
 def provider_of(source: str) -> str | None:
-    """Give the provider whose triggers have this ``sourceType``; ``None``: there is none."""
+    """Return the provider whose triggers have this ``sourceType``; ``None``: no provider has it."""
     return next((known.slug for known in PROVIDERS if source_type(known.slug) == source), None)

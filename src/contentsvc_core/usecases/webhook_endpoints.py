@@ -1,4 +1,4 @@
-"""Looking after webhook endpoints: what `/v1`, the dashboard and the command line do with them."""
+"""Creates, changes, tests and deletes webhook endpoints."""
 
 from collections.abc import Collection, Iterable
 from datetime import timedelta
@@ -28,14 +28,14 @@ from contentsvc_core.usecases.operate import Refusal
 @final
 @frozen(kw_only=True)
 class NewSecret:
-    """An endpoint whose secret is new; this is the only time that it is known in clear."""
+    """An endpoint with a new secret; its clear text is available only now."""
 
     endpoint: WebhookEndpoint
     secret: str = field(repr=False)
 
 
 class EndpointChanges(TypedDict, total=False):
-    """What may be changed; what is not in here stays."""
+    """The changes of an endpoint; missing fields stay unchanged."""
 
     url: str
     description: str
@@ -45,7 +45,7 @@ class EndpointChanges(TypedDict, total=False):
 
 @final
 class EndpointEditor:
-    """Creates, changes, rotates, tries and removes webhook endpoints."""
+    """Creates, changes, rotates, tests and deletes webhook endpoints."""
 
     def __init__(
         self,
@@ -56,7 +56,6 @@ class EndpointEditor:
         *,
         opened: Collection[SiteHost] = (),
     ) -> None:
-        """Take the ports, and the hosts that an operator has opened."""
         self._endpoints = endpoints
         self._outbox = outbox
         self._clock = clock
@@ -72,7 +71,7 @@ class EndpointEditor:
         event_types: Iterable[EventType] = (),
         enabled: bool = True,
     ) -> NewSecret | Refusal | EndpointFault:
-        """Create an endpoint with a new secret; without event types it is told of everything."""
+        """Create an endpoint with a new secret; without event types it receives all events."""
         if (fault := self._fault(url=url, description=description)) is not None:
             return fault
         endpoint = WebhookEndpoint(
@@ -91,14 +90,14 @@ class EndpointEditor:
     async def change(
         self, organization_id: str, endpoint_id: str, **changes: Unpack[EndpointChanges]
     ) -> WebhookEndpoint | Refusal | EndpointFault:
-        """Change an endpoint; one that is enabled again is sent what has waited."""
+        """Change an endpoint; messages that waited are sent when it is enabled again."""
         if (fault := self._fault(url=changes.get("url"), description=changes.get("description"))) is not None:
             return fault
 
         def change(standing: WebhookEndpoint) -> WebhookEndpoint:
             changed = evolve(standing, **changes)
             if changed.enabled and (not standing.enabled or changed.url != standing.url):
-                # Begun with anew: what has failed there before says nothing any more.
+                # A new start: failures at the former address do not count.
                 changed = evolve(changed, disabled_reason=None, failures=0)
             return changed
 
@@ -109,7 +108,7 @@ class EndpointEditor:
     async def rotate(
         self, organization_id: str, endpoint_id: str, *, overlap: timedelta = OVERLAP
     ) -> NewSecret | Refusal | EndpointFault:
-        """Give an endpoint a new secret; for ``overlap``, messages carry a signature with the old one, too."""
+        """Store a new secret of an endpoint; for ``overlap``, messages are signed with the old one, too."""
         if not timedelta() <= overlap <= MAX_OVERLAP:
             return Refusal(reason=f"the overlap must be 0 to {MAX_OVERLAP // timedelta(hours=1)} hours")
         if not is_own_id(endpoint_id):
@@ -121,7 +120,7 @@ class EndpointEditor:
         return EndpointFault.UNKNOWN if rotated is None else NewSecret(endpoint=rotated, secret=secret)
 
     async def test(self, organization_id: str, endpoint_id: str) -> str | EndpointFault:
-        """Have a test message sent; give its id, by which the log tells what became of it."""
+        """Create a test message and return its id, by which the log has the outcome."""
         found = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
         if found is None:
             return EndpointFault.UNKNOWN
@@ -132,7 +131,7 @@ class EndpointEditor:
         return message.id
 
     async def remove(self, organization_id: str, endpoint_id: str) -> bool:
-        """Delete an endpoint, and what was still to be sent there; False: it is unknown."""
+        """Delete an endpoint and its unsent messages; ``False``: it is unknown."""
         return is_own_id(endpoint_id) and await self._endpoints.remove(organization_id, endpoint_id)
 
     def _secret(self) -> str:
