@@ -37,6 +37,7 @@ lock:  ## pin the newest versions that pyproject.toml allows (hashes only, no ad
 check: install  ## lint, types, architecture
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@$(BIN)/python -m tests.architecture.prose
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-logo
 

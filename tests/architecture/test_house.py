@@ -1,4 +1,4 @@
-"""What keeps the house honest and no linter says."""
+"""Rules of the code base that no linter checks."""
 
 import ast
 import re

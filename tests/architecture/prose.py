@@ -1,0 +1,156 @@
+"""Check that docstrings and comments are plain technical English: ``python -m tests.architecture.prose``.
+
+Rule 1: the docstring of a function begins with what the function does: Return, Create, Check, Delete, Raise …
+Rule 2: its subject is a component ("the queue", "the client"), not a person or a pronoun.
+
+Both rules look for words, and can be wrong about a good sentence. A comment ``# prose: REASON`` in the text, or in the
+line before or after it, keeps the sentence and says why.
+"""
+
+import ast
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("src", "tests", "benchmarks")
+#: Folders and modules whose texts are older than the rules. Remove a line when its texts are rewritten; add none.
+NOT_YET = {
+    "benchmarks",
+    "benchmarks/changelog",
+    "benchmarks/loaders",
+    "benchmarks/peers",
+    "benchmarks/peers/aiohttp_peer",
+    "benchmarks/peers/fastapi_peer",
+    "benchmarks/profile",
+    "benchmarks/rows",
+    "src/contentsvc_adapters",
+    "src/contentsvc_adapters/codehosts",
+    "src/contentsvc_adapters/engine",
+    "src/contentsvc_adapters/memory",
+    "src/contentsvc_adapters/outgoing",
+    "src/contentsvc_adapters/sites",
+    "src/contentsvc_adapters/sql",
+    "src/contentsvc_adapters/sql/dialects",
+    "src/contentsvc_adapters/sql/migrations",
+    "src/contentsvc_adapters/sql/migrations/versions",
+    "src/contentsvc_adapters/sql/outgoing",
+    "src/contentsvc_adapters/sql/schema",
+    "src/contentsvc_adapters/sql/searching",
+    "src/contentsvc_adapters/sql/settling",
+    "src/contentsvc_adapters/writers",
+    "src/contentsvc_cli",
+    "src/contentsvc_cli/doctor",
+    "src/contentsvc_core/content/changelog",
+    "src/contentsvc_core/content/forms",
+    "src/contentsvc_core/content/phrases",
+    "src/contentsvc_core/usecases/briefs.py",
+    "src/contentsvc_core/usecases/mail.py",
+    "src/contentsvc_core/usecases/perform.py",
+    "src/contentsvc_core/usecases/receive.py",
+    "src/contentsvc_core/usecases/release_history.py",
+    "src/contentsvc_core/webhooks",
+    "src/contentsvc_core/webhooks/providers",
+    "src/contentsvc_http",
+    "src/contentsvc_http/changelog",
+    "src/contentsvc_http/dashboard",
+    "src/contentsvc_http/v1",
+    "src/contentsvc_http/wiring",
+    "src/contentsvc_mcp",
+    "tests",
+    "tests/adapters",
+    "tests/agents",
+    "tests/api",
+    "tests/architecture",
+    "tests/benchmarks",
+    "tests/browser",
+    "tests/changelog",
+    "tests/contracts",
+    "tests/core",
+    "tests/core/changelog",
+    "tests/core/writing",
+    "tests/costs",
+    "tests/crash",
+    "tests/dashboard",
+    "tests/docs",
+    "tests/drivers",
+    "tests/fuzz",
+    "tests/limits",
+    "tests/model",
+    "tests/mutation",
+    "tests/next_version/versions",
+    "tests/nodes",
+    "tests/preloaded",
+    "tests/simulate",
+    "tests/storm",
+    "tests/usecases",
+}
+_HINT = (
+    "The rules are in CONTRIBUTING.md, under Docstrings and comments. If a sentence is right as it stands, write the "
+    "comment '# prose: REASON' beside it."
+)
+
+_OPENING = re.compile(r"(Give|Tell|Say|Take|Have|Look|Let|Put|Make it|Be|Leave|Ask)\b")
+_PERSON = re.compile(
+    r"\b(whoever|(?:no|some|any|every)body|those (?:that|who)|what (?:is|has|comes|came|was|it|they|there)|of whom|"
+    r"in whose|(?:is|are) told|tells? of|is none|are none|stands?|comes? to|as it is|has become|(?:is|are) to be)\b",
+    re.IGNORECASE,
+)
+_DIRECTIVE = re.compile(r"#[:!]?\s*(noqa|pyright|type:|fmt|ruff|pragma|prose:)")
+_ESCAPE = re.compile(r"#\s*prose:\s*\S")
+
+
+def faults(source: str) -> Iterator[tuple[int, str]]:
+    """Return the line and the fault of each text of a module that breaks a rule."""
+    kept = {number for number, line in enumerate(source.splitlines(), 1) if _ESCAPE.search(line)}
+    for first, last, text, is_function in sorted(_texts(source)):
+        if kept.intersection(range(first - 1, last + 2)):
+            continue
+        if is_function and (found := _OPENING.match(text)):
+            yield first, f"rule 1: begin with what the function does (Return, Create, Check …), not with '{found[1]}'"
+        if found := _PERSON.search(" ".join(text.split())):
+            yield first, f"rule 2: name the component or the thing instead of '{found[1]}'"
+
+
+def _texts(source: str) -> Iterator[tuple[int, int, str, bool]]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text is not None:
+                body = node.body[0]
+                is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                yield body.lineno, body.end_lineno or body.lineno, text, is_function
+    block: list[tuple[int, str]] = []
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT and not _DIRECTIVE.match(token.string):
+            if block and block[-1][0] != token.start[0] - 1:
+                yield _joined(block)
+                block = []
+            block.append((token.start[0], token.string.lstrip("#: ")))
+    if block:
+        yield _joined(block)
+
+
+def _joined(block: list[tuple[int, str]]) -> tuple[int, int, str, bool]:
+    return block[0][0], block[-1][0], " ".join(text for _, text in block), False
+
+
+def main() -> int:
+    """Print the faults of all modules that the rules hold for; return the exit code."""
+    found = [
+        f"{name}:{line}: {fault}"
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if not NOT_YET & {(name := path.relative_to(ROOT)).as_posix(), name.parent.as_posix()}
+        for line, fault in faults(path.read_text("utf-8"))
+    ]
+    if found:
+        sys.stderr.write("\n".join((*found, _HINT, "")))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
