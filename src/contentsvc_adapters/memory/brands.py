@@ -19,11 +19,9 @@ class MemoryBrandIdentities:
     """The brand identities."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def add(self, brand: BrandIdentity) -> BrandIdentity | BrandFault:
-        """Add an identity."""
         refuse_unstorable(brand)
         self._state.refuse_stranger(brand.organization_id)
         standing = self._state.brands.get(brand.id)
@@ -39,7 +37,6 @@ class MemoryBrandIdentities:
         return added
 
     async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | BrandFault | None:
-        """Add an identity and end the run that has made it."""
         running = self._state.held(run)
         if running is None:
             return None
@@ -49,24 +46,19 @@ class MemoryBrandIdentities:
         return added
 
     async def identity(self, organization_id: str, brand_id: str) -> BrandIdentity | None:
-        """Find an identity."""
         found = self._state.brands.get(brand_id)
         return found if found is not None and found.organization_id == organization_id else None
 
     async def identities(self, organization_id: str) -> Sequence[BrandIdentity]:
-        """List an organization's identities."""
         return of_organization(self._state.brands.values(), organization_id, newest_first=False)
 
     async def default(self, organization_id: str) -> BrandIdentity | None:
-        """Find the default."""
         return next((each for each in await self.identities(organization_id) if each.is_default), None)
 
     async def is_taken(self, organization_id: str, name: str) -> bool:
-        """Tell whether a name is taken."""
         return any(name_key(each.name) == name_key(name) for each in await self.identities(organization_id))
 
     async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | BrandFault:
-        """Change an identity."""
         standing = await self.identity(organization_id, brand_id)
         if standing is None:
             return BrandFault.UNKNOWN
@@ -83,7 +75,6 @@ class MemoryBrandIdentities:
         return changed
 
     async def remove(self, organization_id: str, brand_id: str) -> Removed | BrandFault:
-        """Remove an identity and switch off what names it."""
         standing = await self.identity(organization_id, brand_id)
         if standing is None:
             return BrandFault.UNKNOWN

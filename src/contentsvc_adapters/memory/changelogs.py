@@ -1,4 +1,4 @@
-"""The public changelogs."""
+"""The memory stores of public changelogs."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -34,24 +34,19 @@ class MemoryChangelogs:
     """The public changelogs."""
 
     def __init__(self, state: State) -> None:
-        """Create it over the state that all memory stores share."""
         self._state = state
 
     async def of(self, organization_id: str) -> PublicChangelog | None:
-        """Find the first changelog of an organization."""
         return self._state.changelogs.get(first_id(organization_id))
 
     async def all_of(self, organization_id: str) -> Sequence[PublicChangelog]:
-        """List the changelogs of an organization."""
         return self._state.changelogs_of(organization_id)
 
     async def named(self, slug: str) -> PublicChangelog | None:
-        """Find the changelog that has a slug, or had it."""
         now = next((each for each in self._state.changelogs.values() if each.slug == slug), None)
         return now or self._state.changelogs.get(self._state.slugs.get(slug, ("", ""))[1])
 
     async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> InvalidChangelog | None:
-        """Store a changelog, unless its slug is not to be had."""
         refuse_unstorable(changelog)
         owner = changelog.organization_id
         self._state.refuse_stranger(owner)
@@ -78,7 +73,6 @@ class MemoryChangelogs:
         return None
 
     async def remove(self, changelog: PublicChangelog) -> None:
-        """Delete a changelog and its pictures."""
         self._state.changelogs.pop(changelog.id, None)
         for each in [each for each in self._state.subscribers.values() if each.changelog_id == changelog.id]:
             self._state.forget_subscriber(each.id)
@@ -86,7 +80,6 @@ class MemoryChangelogs:
             self._state.images.pop((changelog.id, kind), None)
 
     async def put_image(self, changelog: PublicChangelog, kind: ImageKind, image: Image | None, at: datetime) -> None:
-        """Store or delete a picture."""
         standing = self._state.changelogs.get(changelog.id)
         if standing is None:
             return
@@ -101,7 +94,6 @@ class MemoryChangelogs:
         )
 
     async def image(self, changelog: PublicChangelog, kind: ImageKind) -> Image | None:
-        """Find a picture."""
         return self._state.images.get((changelog.id, kind))
 
     async def posts(
@@ -114,7 +106,6 @@ class MemoryChangelogs:
         released: bool = False,
         before: PublishedPlace | None = None,
     ) -> Sequence[Post]:
-        """List the newest posts that are shown."""
         found = [
             (place, post)
             for post, place in self._listed(changelog)
@@ -127,16 +118,13 @@ class MemoryChangelogs:
         return [post for _, post in found[:limit]]
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
-        """Find a post that is shown."""
         post = self._state.posts.get(post_id)
         return post if post is not None and changelog.shows(post) else None
 
     async def at_path(self, changelog: PublicChangelog, path: str) -> Post | None:
-        """Find a post by a path that it has or had."""
         return await self.post(changelog, self._state.paths.get((changelog.organization_id, path), ""))
 
     async def beside(self, changelog: PublicChangelog, post: Post) -> tuple[PostLine | None, PostLine | None]:
-        """Find the posts before and after a post."""
         here = _order(PublishedPlace.of(post))
         found = sorted(((_order(place), each) for each, place in self._listed(changelog)), key=lambda found: found[0])
         older = [PostLine.of(each) for at, each in found if at < here]
@@ -144,27 +132,22 @@ class MemoryChangelogs:
         return (older[-1] if older else None), (newer[0] if newer else None)
 
     async def address(self, *, limit: int) -> int:
-        """Do nothing: no older version writes here."""
         del limit
         return 0
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
-        """List the posts that the post of a release contains."""
         found = [post for post in self._shown(changelog) if post.contained_in == post_id]
         found.sort(key=lambda post: _order(PublishedPlace.of(post)), reverse=True)
         return [PostLine.of(post) for post in found[:limit]]
 
     async def months(self, changelog: PublicChangelog) -> Sequence[Month]:
-        """List the months that have anything."""
         return sorted({Month.of(place.occurred_at) for _, place in self._listed(changelog)}, reverse=True)
 
     async def exposure(self, changelog: PublicChangelog) -> Exposure:
-        """Count what is shown."""
         named = [repositories_in(post.source_metadata) for post in self._shown(changelog)]
         return Exposure(posts=len(named), repositories=Counter(name for names in named for name in names))
 
     async def last_change(self, changelog: PublicChangelog) -> datetime:
-        """Find the last change of what is or was shown."""
         ever = [
             post.updated_at
             for post in self._state.posts.values()

@@ -1,4 +1,4 @@
-"""Where deliveries are decided on and settled."""
+"""The memory store that settles deliveries."""
 
 from datetime import datetime
 from typing import final
@@ -18,12 +18,10 @@ class MemoryDeliveryStore:
     """The delivery store."""
 
     def __init__(self, state: State, sealer: SecretSealer) -> None:
-        """Take the shared state, and what opens the webhook secrets."""
         self._state = state
         self._sealer = sealer
 
     async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
-        """Read what is known at an address. It costs nothing: there is nothing to be remembered instead."""
         del recall
         state = self._state
         integration = state.integrations.get(address.integration_id)
@@ -49,7 +47,6 @@ class MemoryDeliveryStore:
         )
 
     async def settle(self, settlement: Settlement) -> Settled:
-        """Make a settlement true."""
         refuse_unstorable(settlement)
         state = self._state
         log = settlement.log

@@ -1,4 +1,4 @@
-"""Organizations and what they have connected, and the API keys."""
+"""The memory stores of organizations, integrations, triggers and API keys."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,12 +25,10 @@ class MemoryDirectory:
     """The directory."""
 
     def __init__(self, state: State, sealer: SecretSealer) -> None:
-        """Take the shared state, and what seals the webhook secrets."""
         self._state = state
         self._sealer = sealer
 
     async def add_organization(self, organization: Organization) -> bool:
-        """Add an organization."""
         refuse_unstorable(organization)
         standing = await self.organization(organization.slug)
         if standing is not None:
@@ -42,19 +40,15 @@ class MemoryDirectory:
         return True
 
     async def organization(self, slug: str) -> Organization | None:
-        """Find an organization."""
         return next((each for each in self._state.organizations.values() if each.slug == slug), None)
 
     async def organization_of(self, organization_id: str) -> Organization | None:
-        """Find an organization by its id."""
         return self._state.organizations.get(organization_id)
 
     async def organizations(self) -> Sequence[Organization]:
-        """List all organizations."""
         return sorted(self._state.organizations.values(), key=lambda organization: organization.slug)
 
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
-        """Set the house style of an organization."""
         refuse_unstorable(house_style)
         organization = self._state.organizations.get(organization_id)
         if organization is None:
@@ -63,7 +57,6 @@ class MemoryDirectory:
         return True
 
     async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
-        """Add an integration."""
         refuse_unstorable(integration, secret, token)
         self._state.refuse_stranger(integration.organization_id)
         if _refuse_another(self._state.integrations, integration):
@@ -81,16 +74,13 @@ class MemoryDirectory:
         return True
 
     async def integrations(self, organization_id: str) -> Sequence[Integration]:
-        """List an organization's integrations."""
         return of_organization(self._state.integrations.values(), organization_id, newest_first=False)
 
     async def integration(self, organization_id: str, integration_id: str) -> Integration | None:
-        """Find an integration."""
         integration = self._state.integrations.get(integration_id)
         return integration if integration is not None and integration.organization_id == organization_id else None
 
     async def remove_integration(self, organization_id: str, integration_id: str) -> Removed | None:
-        """Remove an integration and switch off what used it."""
         integration = await self.integration(organization_id, integration_id)
         if integration is None:
             return None
@@ -117,7 +107,6 @@ class MemoryDirectory:
         return Removed(disabled_events=used, disabled_schedules=schedules)
 
     async def secrets(self, organization_id: str, integration_id: str, now: datetime) -> tuple[str, ...]:
-        """Open an integration's secrets."""
         if await self.integration(organization_id, integration_id) is None:
             return ()
         return tuple(
@@ -125,7 +114,6 @@ class MemoryDirectory:
         )
 
     async def enable_integration(self, organization_id: str, integration_id: str, *, enabled: bool) -> bool:
-        """Switch an integration."""
         integration = self._state.integrations.get(integration_id)
         if integration is None or integration.organization_id != organization_id:
             return False
@@ -136,7 +124,6 @@ class MemoryDirectory:
     async def add_trigger(
         self, trigger: Trigger, *, checks_brand: bool = False, at_most: int = MAX_TRIGGERS
     ) -> bool | UnknownBrand | TooMany:
-        """Add a trigger, unless another one does the same or there are too many."""
         refuse_unstorable(trigger)
         self._state.refuse_stranger(trigger.organization_id)
         if _refuse_another(self._state.triggers, trigger):
@@ -156,7 +143,6 @@ class MemoryDirectory:
     async def change_trigger(
         self, organization_id: str, trigger_id: str, change: TriggerChange, *, checks_brand: bool = False
     ) -> Trigger | TriggerFault | UnknownBrand:
-        """Change a trigger as it stands."""
         standing = await self.trigger(organization_id, trigger_id)
         if standing is None:
             return TriggerFault.UNKNOWN
@@ -175,7 +161,6 @@ class MemoryDirectory:
         return changed
 
     async def remove_trigger(self, organization_id: str, trigger_id: str) -> bool:
-        """Delete a trigger."""
         if await self.trigger(organization_id, trigger_id) is None:
             return False
         del self._state.triggers[trigger_id]
@@ -183,16 +168,13 @@ class MemoryDirectory:
         return True
 
     async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None:
-        """Find a trigger."""
         trigger = self._state.triggers.get(trigger_id)
         return trigger if trigger is not None and trigger.organization_id == organization_id else None
 
     async def triggers(self, organization_id: str) -> Sequence[Trigger]:
-        """List an organization's triggers."""
         return of_organization(self._state.triggers.values(), organization_id, newest_first=False)
 
     async def enable_trigger(self, organization_id: str, trigger_id: str, *, enabled: bool) -> bool:
-        """Switch a trigger."""
         trigger = await self.trigger(organization_id, trigger_id)
         if trigger is None:
             return False
@@ -201,7 +183,6 @@ class MemoryDirectory:
         return True
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the port's word
-        """Find which organization something belongs to."""
         state = self._state
         processed = {entry.id: entry for entry in state.log.values() if isinstance(entry.detail, Push | Release)}
         set_up = (state.integrations, state.triggers, state.schedules, state.brands, state.endpoints)
@@ -218,11 +199,9 @@ class MemoryApiKeys:
     """The API keys."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> KeyFault | TooMany | None:
-        """Add a key, unless its issuer has ended or there are too many."""
         refuse_unstorable(key)
         self._state.refuse_stranger(key.organization_id)
         standing = self._state.keys.get(key.prefix)
@@ -241,16 +220,13 @@ class MemoryApiKeys:
         return None
 
     async def key(self, prefix: str) -> ApiKey | None:
-        """Find a key."""
         return self._state.keys.get(prefix)
 
     async def keys(self, organization_id: str | None = None) -> Sequence[ApiKey]:
-        """List the keys of one organization, or of all."""
         keys = sorted(self._state.keys.values(), key=lambda key: (key.created_at, key.prefix))
         return [key for key in keys if organization_id in {None, key.organization_id}]
 
     async def revoke(self, prefix: str, at: datetime) -> bool:
-        """Revoke a key and what was issued with it, each once."""
         if prefix not in self._state.keys:
             return False
         ending: set[str | None] = {prefix}
@@ -262,14 +238,13 @@ class MemoryApiKeys:
         return True
 
     async def touch(self, prefix: str, at: datetime) -> None:
-        """Note when a key was used."""
         key = self._state.keys.get(prefix)
         if key is not None:
             self._state.keys[prefix] = evolve(key, last_used_at=at)
 
 
 def _refuse_another(standing: dict[str, _Value], value: _Value) -> bool:
-    """Tell whether a value stands already; refuse another one of the same id."""
+    """Check whether an equal value is stored; refuse another value with the same id."""
     found = standing.get(value.id)
     if found is not None and found != value:
         message = f"'{value.id}' is the id of another one"
@@ -278,6 +253,6 @@ def _refuse_another(standing: dict[str, _Value], value: _Value) -> bool:
 
 
 def _connected(integration: Integration) -> set[tuple[str, str, int | str]]:
-    """Give what no other integration may connect: ids and names, within the organization and provider."""
+    """Return the ids and names that no other integration of the organization and provider may connect."""
     keys = (key for each in integration.repositories for key in (each.id, each.full_name.lower()))
     return {(integration.organization_id, integration.provider, key) for key in keys}

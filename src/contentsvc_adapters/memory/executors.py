@@ -1,4 +1,4 @@
-"""Who works on runs, and what finished steps have given."""
+"""The memory stores of executors and of results of steps."""
 
 from collections.abc import Mapping, Sequence
 from typing import final
@@ -16,21 +16,17 @@ class MemoryExecutors:
     """The executors."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def join(self, executor: str) -> None:
-        """Add an executor."""
         self._state.executors.setdefault(executor, 0)
 
     async def beat(self, executor: str) -> Mapping[str, int]:
-        """Count a beat."""
         if executor in self._state.executors:
             self._state.executors[executor] += 1
         return dict(self._state.executors)
 
     async def running(self, executor: str) -> Sequence[Taken]:
-        """List an executor's runs."""
         return [
             Taken(id=run.id, organization_id=run.organization_id, takes=run.takes)
             for run in self._state.work_left(RunStatus.RUNNING)
@@ -38,7 +34,6 @@ class MemoryExecutors:
         ]
 
     async def recover(self, error: str, *, lost: Mapping[str, int]) -> Recovered:
-        """Remove lost executors, and set the runs of those that are not there pending again, or failed."""
         refuse_unstorable(error)
         for id_, beats in lost.items():
             if self._state.executors.get(id_) == beats:
@@ -59,7 +54,6 @@ class MemoryExecutors:
         return Recovered(pending=pending, failed=failed)
 
     async def leave(self, executor: str) -> None:
-        """Remove an executor."""
         self._state.executors.pop(executor, None)
 
 
@@ -68,25 +62,20 @@ class MemoryRunMemory:
     """The run memory."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def kept(self, run: RunState) -> Mapping[str, str]:
-        """Give what a run's steps have given."""
         return dict(self._state.steps.get(run.id, {}))
 
     async def keep(self, run: WorkflowRun, step: str, result: str) -> None:
-        """Add what a step has given, while the run is its taker's."""
         refuse_unstorable(step, result)
         if self._state.held(run) is not None:
             self._state.steps.setdefault(run.id, {}).setdefault(step, result)
 
     async def draft(self, run: WorkflowRun) -> Draft | None:
-        """Give a draft."""
         return self._state.drafts.get(run.id)
 
     async def keep_draft(self, run: WorkflowRun, draft: Draft) -> None:
-        """Add a draft, while the run is its taker's."""
         refuse_unstorable(draft)
         if self._state.held(run) is not None:
             self._state.drafts.setdefault(run.id, draft)

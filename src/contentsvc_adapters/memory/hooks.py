@@ -1,4 +1,4 @@
-"""What is kept of integrations' hooks: their secrets as they change, and how the code host is reached."""
+"""The memory store of integrations' hooks: secrets, hook ids and tokens."""
 
 from datetime import datetime
 from typing import final
@@ -15,14 +15,12 @@ class MemoryHooks:
     """The hooks."""
 
     def __init__(self, state: State, sealer: SecretSealer) -> None:
-        """Take the shared state, and what seals secrets and tokens."""
         self._state = state
         self._sealer = sealer
 
     async def rotate_secret(
         self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
     ) -> bool:
-        """Add a secret, and have the others end."""
         refuse_unstorable(secret)
         if not self._is_there(organization_id, integration_id):
             return False
@@ -42,14 +40,12 @@ class MemoryHooks:
         return True
 
     async def sweep_secrets(self, now: datetime) -> int:
-        """Drop what has expired."""
         before = sum(map(len, self._state.secrets.values()))
         for integration_id, secrets in self._state.secrets.items():
             self._state.secrets[integration_id] = [each for each in secrets if each.verifies(now)]
         return before - sum(map(len, self._state.secrets.values()))
 
     async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
-        """Open how a hook is reached."""
         if not self._is_there(organization_id, integration_id):
             return None
         sealed = self._state.tokens.get(integration_id)
@@ -58,7 +54,6 @@ class MemoryHooks:
         )
 
     async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
-        """Note what a hook is called."""
         refuse_unstorable(hook_id)
         if not self._is_there(organization_id, integration_id):
             return False

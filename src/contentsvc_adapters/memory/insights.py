@@ -1,4 +1,4 @@
-"""What people who look ask for."""
+"""The memory store's queries for lists and overviews."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +19,6 @@ class MemoryInsights:
     """The insights."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def log(
@@ -31,7 +30,6 @@ class MemoryInsights:
         before: Place | None = None,
         after: Place | None = None,
     ) -> Sequence[ListedEntry]:
-        """List entries."""
         found = [
             entry
             for entry in of_organization(self._state.log.values(), organization_id)
@@ -42,17 +40,14 @@ class MemoryInsights:
         return [listed_entry(entry) for entry in found[:limit]]
 
     async def entry(self, organization_id: str, log_id: str) -> ListedEntry | None:
-        """Find an entry."""
         entry = self._state.log.get((organization_id, log_id))
         return None if entry is None else listed_entry(entry)
 
     async def newest_entries(self, organization_id: str) -> Mapping[str, ListedEntry]:
-        """Find each integration's newest entry."""
         oldest_first = of_organization(self._state.log.values(), organization_id, newest_first=False)
         return {entry.integration_id: listed_entry(entry) for entry in oldest_first}
 
     async def log_counts(self, organization_id: str, *, since: datetime, span: timedelta) -> Sequence[LogCount]:
-        """Count entries."""
         refuse_uncounted(span)
         entries = of_organization(self._state.log.values(), organization_id)
         counted = Counter((stretch_at(each.created_at, span), each.integration_id, each.status) for each in entries)
@@ -71,7 +66,6 @@ class MemoryInsights:
         limit: int,
         before: Place | None = None,
     ) -> Sequence[ListedRun]:
-        """List runs."""
         found = [
             run
             for run in of_organization(self._state.runs.values(), organization_id)
@@ -80,19 +74,16 @@ class MemoryInsights:
         return [listed_run(run) for run in found[:limit]]
 
     async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
-        """Find a run."""
         run = self._run(organization_id, run_id)
         return None if run is None else listed_run(run)
 
     async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
-        """Find the event of a run."""
         run = self._run(organization_id, run_id)
         if run is None or not isinstance(run.cause, Delivered):
             return None
         return run.cause.event if len(event_to_json(run.cause.event)) <= max_bytes else None
 
     async def runs_of(self, organization_id: str, log_id: str) -> Sequence[ListedRun]:
-        """List the runs that were stored with an entry."""
         entry = self._state.log.get((organization_id, log_id))
         if entry is None:
             return []
@@ -100,18 +91,15 @@ class MemoryInsights:
         return [listed_run(run) for run in runs if _came_with(run, entry)]
 
     async def run_counts(self, organization_id: str, *, since: datetime) -> Mapping[RunStatus, int]:
-        """Count runs."""
         runs = of_organization(self._state.runs.values(), organization_id)
         return dict(Counter(run.status for run in runs if run.created_at >= since))
 
     async def log_of(self, organization_id: str, run: RunState) -> str | None:
-        """Find the entry that a run was stored with."""
         stored = self._run(organization_id, run.id)
         entries = of_organization(self._state.log.values(), organization_id)
         return next((entry.id for entry in entries if stored is not None and _came_with(stored, entry)), None)
 
     async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
-        """Find the run of a post."""
         if post_id not in self._state.posts:
             return None
         runs = of_organization(self._state.runs.values(), organization_id)
@@ -123,9 +111,10 @@ class MemoryInsights:
 
 
 def _came_with(run: WorkflowRun, entry: LogEntry) -> bool:
-    """Tell whether one settlement has left both.
+    """Check whether one settlement has written both.
 
-    Their time is that settlement's, and of one hook's address and delivery id only one can be processed at a time.
+    They have the time of the settlement, and of one address and delivery id only one delivery can be processed at a
+    time.
     """
     cause = run.cause
     return (

@@ -14,11 +14,9 @@ class MemoryJobs:
     """The jobs."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def start(self, job: Job) -> None:
-        """Store a job with its run."""
         refuse_unstorable(job)
         self._state.refuse_stranger(job.run.organization_id)
         if job.id not in self._state.jobs:
@@ -26,14 +24,12 @@ class MemoryJobs:
             self._state.put_run(job.run)
 
     async def job(self, organization_id: str, job_id: str) -> Job | None:
-        """Give a job, with its run as it is now."""
         job = self._state.jobs.get(job_id)
         if job is None or job.run.organization_id != organization_id:
             return None
         return evolve(job, run=self._state.runs[job.run.id])
 
     async def note(self, events: Sequence[JobEvent]) -> None:
-        """Add events."""
         refuse_unstorable(*events)
         for event in events:
             job = self._state.jobs[event.job_id]

@@ -19,17 +19,14 @@ class MemoryJournal:
     """The journal."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def append(self, entry: LogEntry) -> None:
-        """Write an entry; one that stands already is left as it is."""
         self._state.refuse_stranger(entry.organization_id)
         refuse_unstorable(entry)
         self._state.log.setdefault((entry.organization_id, entry.id), entry)
 
     async def finish(self, entry: LogEntry) -> None:
-        """Replace an entry's ending."""
         refuse_unstorable(entry)
         standing = self._state.log.get((entry.organization_id, entry.id))
         if standing is not None:
@@ -44,7 +41,6 @@ class MemoryJournal:
     async def answered(
         self, organization_id: str, integration_id: str, delivery_ids: Collection[str], *, since: datetime
     ) -> set[str]:
-        """Look for deliveries in the log."""
         answered = {
             entry.reference_id
             for entry in self._state.log.values()
@@ -56,13 +52,11 @@ class MemoryJournal:
         return {delivery_id for delivery_id in delivery_ids if delivery_id in answered}
 
     async def entries(self, organization_id: str, *, limit: int | None = None) -> Sequence[LogEntry]:
-        """List an organization's entries."""
         return of_organization(self._state.log.values(), organization_id, limit=limit)
 
     async def page(
         self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
     ) -> tuple[Sequence[LogEntry], Pagination] | InvalidPage:
-        """Count the entries and give one page of them."""
         found = [
             entry
             for entry in of_organization(self._state.log.values(), organization_id)
@@ -77,14 +71,12 @@ class MemoryJournal:
         return [_without_payload(each) if at in without else each for at, each in enumerate(page)], pagination
 
     async def entry(self, organization_id: str, log_id: str, *, max_bytes: int | None = None) -> LogEntry | None:
-        """Find an entry."""
         entry = self._state.log.get((organization_id, log_id))
         if entry is None or max_bytes is None or _size(entry) <= max_bytes:
             return entry
         return _without_payload(entry)
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
-        """Delete the oldest entries."""
         entries = of_organization(self._state.log.values(), organization_id, newest_first=False)
         swept = [entry for entry in entries if entry.created_at < before][:limit]
         for entry in swept:
@@ -92,7 +84,6 @@ class MemoryJournal:
         return len(swept)
 
     async def sweep_claims(self, *, before: datetime, limit: int) -> int:
-        """Delete the oldest claims."""
         expired = [key for key, claimed_at in self._state.claims.items() if claimed_at <= before]
         swept = sorted(expired, key=self._state.claims.__getitem__)[:limit]
         for key in swept:

@@ -35,13 +35,11 @@ class MemoryRunLedger:
     """The run ledger."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def pending(
         self, now: datetime, *, limit: int, per_organization: int, without: Collection[str] = ()
     ) -> Sequence[Due]:
-        """List the runs that are due, the first ones of each organization."""
         patience = now - SUSPECT_PATIENCE
 
         def order(run: WorkflowRun) -> tuple[object, ...]:
@@ -58,7 +56,6 @@ class MemoryRunLedger:
         return due[:limit]
 
     async def take(self, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
-        """Set runs running."""
         if executor not in self._state.executors:
             return []
         asked = [self._state.runs[id_] for id_ in dict.fromkeys(ids) if id_ in self._state.runs]
@@ -79,7 +76,6 @@ class MemoryRunLedger:
         return running
 
     async def stands(self, run: WorkflowRun) -> bool:
-        """Tell whether a run is still the taker's."""
         return self._state.held(run) is not None
 
     async def complete(
@@ -91,7 +87,6 @@ class MemoryRunLedger:
         also: Collection[str] = (),
         pushes: Collection[str] = (),
     ) -> Completion:
-        """Store a post and end its run."""
         refuse_unstorable(post, once, *also, *pushes)
         running = self._state.held(run)
         if running is None:
@@ -115,13 +110,11 @@ class MemoryRunLedger:
         return Completion.COMPLETED
 
     async def told(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
-        """Return the keys that are told."""
         return {key for key in keys if (organization_id, key) in self._state.once}
 
     async def of_releases(
         self, run: WorkflowRun, *, since: datetime, until: datetime, limit: int
     ) -> Sequence[ListedRun]:
-        """List the runs of releases beside a run."""
         found = [
             each
             for each in self._state.runs.values()
@@ -135,7 +128,6 @@ class MemoryRunLedger:
         return [listed_run(each) for each in sorted(found, key=place)[:limit]]
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
-        """End a run."""
         refuse_unstorable(reason)
         running = self._state.held(run)
         if running is not None:
@@ -144,20 +136,17 @@ class MemoryRunLedger:
             tell_of_run(self._state, ended)
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None:
-        """Set a run pending again."""
         refuse_unstorable(error)
         running = self._state.held(run)
         if running is not None:
             self._state.put_run(evolve(running, status=RunStatus.PENDING, due_at=due_at, error=error))
 
     async def give_back(self, run: WorkflowRun | Taken) -> None:
-        """Set a run pending again, as if it had not been taken."""
         running = self._state.held(run)
         if running is not None:
             self._state.put_run(evolve(running, status=RunStatus.PENDING, attempts=running.attempts - 1))
 
     async def cancel(self, organization_id: str, run_id: str, reason: str) -> bool:
-        """End a run that has not ended."""
         refuse_unstorable(reason)
         run = self._state.runs.get(run_id)
         if run is None or run.organization_id != organization_id or run.id not in self._state.unfinished:
@@ -166,7 +155,6 @@ class MemoryRunLedger:
         return True
 
     async def restart(self, organization_id: str, run_id: str, *, due_at: datetime) -> bool:
-        """Set an ended run pending."""
         run = self._state.runs.get(run_id)
         if (
             run is None
@@ -180,7 +168,6 @@ class MemoryRunLedger:
         return True
 
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:
-        """List an organization's runs."""
         return of_organization(self._state.runs.values(), organization_id, limit=limit)
 
 

@@ -23,20 +23,16 @@ class MemoryContextLibrary:
     """The context library."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def record(self, organization_id: str, custom_id: str) -> ContextRecord | None:
-        """Read one record."""
         return self._state.contexts.get((organization_id, custom_id))
 
     async def repository(self, organization_id: str, custom_id: str) -> str | None:
-        """Find the repository of a record."""
         record = self._state.contexts.get((organization_id, custom_id))
         return None if record is None else record.repository
 
     async def before(self, record: ContextRecord, *, limit: int, max_bytes: int) -> Sequence[ContextRecord]:
-        """List the records of one repository that are older than ``record``."""
         older = [
             other
             for other in of_organization(self._state.contexts.values(), record.organization_id)
@@ -55,7 +51,6 @@ class MemoryContextLibrary:
         limit: int,
         max_bytes: int,
     ) -> tuple[Sequence[ContextRecord], int]:
-        """List the records of one repository that arrived in a window."""
         mine = [
             record
             for record in of_organization(self._state.contexts.values(), organization_id)
@@ -66,7 +61,6 @@ class MemoryContextLibrary:
         return found, len(mine) - len(found)
 
     async def records(self, organization_id: str, *, limit: int | None = None) -> Sequence[ContextRecord]:
-        """List an organization's records."""
         return of_organization(self._state.contexts.values(), organization_id, limit=limit)
 
 
@@ -75,13 +69,11 @@ class MemoryPostLibrary:
     """The post library."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def page(
         self, organization_id: str, query: PostQuery, request: PageRequest
     ) -> tuple[Sequence[Post], Pagination] | InvalidPage:
-        """Count the posts and give one page of them."""
         found = [
             post
             for post in of_organization(self._state.posts.values(), organization_id)
@@ -96,16 +88,13 @@ class MemoryPostLibrary:
         return found[request.offset : request.offset + request.limit], pagination
 
     async def posts(self, organization_id: str, *, limit: int | None = None) -> Sequence[Post]:
-        """List an organization's posts."""
         return of_organization(self._state.posts.values(), organization_id, limit=limit)
 
     async def post(self, organization_id: str, post_id: str) -> Post | None:
-        """Find a post."""
         post = self._state.posts.get(post_id)
         return post if post is not None and post.organization_id == organization_id else None
 
     async def change(self, post: Post, *, seen: datetime) -> bool:
-        """Replace a post that nobody has changed since."""
         refuse_unstorable(post)
         standing = await self.post(post.organization_id, post.id)
         if standing is None or standing.updated_at != seen or post.updated_at <= seen:
@@ -130,7 +119,6 @@ class MemoryPostLibrary:
     async def remove(
         self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
     ) -> bool:
-        """Delete a post; what it told once stays told."""
         standing = await self.post(organization_id, post_id)
         if standing is None or seen not in {None, standing.updated_at}:
             return False

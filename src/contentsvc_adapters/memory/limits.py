@@ -16,11 +16,9 @@ class MemoryRateLimitStore:
     """The windows."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
-        """Apply a transition; nothing awaits in its middle."""
         refuse_unstorable(bucket)
         before = self._state.windows.get(bucket.name, Window())
         after, verdict = transition(before)
@@ -29,12 +27,10 @@ class MemoryRateLimitStore:
         return verdict
 
     async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
-        """Find the windows of buckets."""
         windows = self._state.windows
         return {bucket: windows[bucket.name] for bucket in buckets if bucket.name in windows}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        """Delete the windows that expired first."""
         windows = self._state.windows
         expired = [name for name, window in windows.items() if window.expires_at_ms <= to_ms(before)]
         swept = sorted(expired, key=lambda name: (windows[name].expires_at_ms, name))[:limit]

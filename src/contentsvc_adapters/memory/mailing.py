@@ -41,14 +41,12 @@ class MemorySubscribers:
     """The subscribers."""
 
     def __init__(self, state: State, sealer: SecretSealer) -> None:
-        """Name the shared state, and what seals tokens."""
         self._state = state
         self._sealer = sealer
 
     async def request(
         self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
     ) -> bool:
-        """Add or renew a pending subscriber, and its confirmation mail."""
         refuse_unstorable(subscriber, token)
         self._state.refuse_stranger(subscriber.organization_id)
         own = [each for each in self._state.subscribers.values() if each.changelog_id == subscriber.changelog_id]
@@ -77,7 +75,6 @@ class MemorySubscribers:
         return True
 
     async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Subscriber | None:
-        """Confirm a pending subscriber."""
         found = self._by(digest)
         if found is None or found.status is not SubscriberStatus.PENDING or found.created_at <= at - CONFIRM_WITHIN:
             return None
@@ -87,31 +84,26 @@ class MemorySubscribers:
         return confirmed
 
     async def remove(self, digest: str) -> bool:
-        """Delete a subscriber."""
         found = self._by(digest)
         if found is not None:
             self._state.forget_subscriber(found.id)
         return found is not None
 
     async def remove_address(self, organization_id: str, address: str) -> int:
-        """Delete an address."""
         own = [each for each in await self.subscribers(organization_id) if each.address == address]
         for each in own:
             self._state.forget_subscriber(each.id)
         return len(own)
 
     async def subscribers(self, organization_id: str) -> Sequence[Subscriber]:
-        """List the subscribers of an organization."""
         own = [each for each in self._state.subscribers.values() if each.organization_id == organization_id]
         return sorted(own, key=lambda each: (each.changelog_id, each.address))
 
     async def confirmed(self, organization_id: str) -> Mapping[str, int]:
-        """Count the confirmed subscribers."""
         own = await self.subscribers(organization_id)
         return Counter(each.changelog_id for each in own if each.status is SubscriberStatus.CONFIRMED)
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        """Delete the pending subscribers that were requested first."""
         asked = [each for each in self._state.subscribers.values() if each.status is SubscriberStatus.PENDING]
         old = sorted((each.created_at, each.id) for each in asked if each.created_at < before)[:limit]
         for _, id_ in old:
@@ -127,12 +119,10 @@ class MemoryMailbox:
     """The mailbox."""
 
     def __init__(self, state: State, sealer: SecretSealer) -> None:
-        """Name the shared state, and what opens tokens."""
         self._state = state
         self._sealer = sealer
 
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
-        """List the posts that no batch has."""
         own: dict[str, list[Announced]] = {}
         for owner, announced, batch_id in sorted(
             self._state.announced.values(), key=lambda each: (each[1].at, each[1].post_id)
@@ -143,7 +133,6 @@ class MemoryMailbox:
         return due[:limit]
 
     async def batch(self, waiting: WaitingPosts, batch_id: str, *, changelog_ids: Sequence[str], at: datetime) -> int:
-        """Put posts into a batch."""
         ids = [each.post_id for each in waiting.posts]
         if any(each not in self._state.announced or self._state.announced[each][2] is not None for each in ids):
             return 0
@@ -169,12 +158,10 @@ class MemoryMailbox:
         return len(told)
 
     async def posts(self, batch_id: str) -> Sequence[Announced]:
-        """List the posts of a batch."""
         own = [announced for _, announced, batch in self._state.announced.values() if batch == batch_id]
         return sorted(own, key=lambda each: (each.at, each.post_id))
 
     async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
-        """Set mails due again when the lease has ended."""
         due = [
             each for each in self._state.mails.values() if each.status is MessageStatus.PENDING and each.due_at <= now
         ]
@@ -196,20 +183,17 @@ class MemoryMailbox:
         )
 
     async def record(self, taken: TakenMail, outcome: MailOutcome) -> None:
-        """Write an attempt's end."""
         refuse_unstorable(outcome)
         mail = self._held(taken)
         if mail is not None:
             self._state.mails[mail.id] = evolve(mail, status=outcome.status, due_at=outcome.due_at, error=outcome.error)
 
     async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
-        """Set a mail due."""
         mail = self._held(taken)
         if mail is not None:
             self._state.mails[mail.id] = evolve(mail, attempts=mail.attempts - 1, due_at=due_at)
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
-        """Delete the oldest mails and announced posts."""
         own = sorted(
             (each.created_at, each.id)
             for each in self._state.mails.values()

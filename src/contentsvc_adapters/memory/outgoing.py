@@ -1,4 +1,4 @@
-"""Webhooks out: endpoints, and what waits to be sent to them."""
+"""The memory stores of webhook endpoints and of their messages."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 
 def tell(state: State, occurrences: Iterable[Occurrence]) -> None:
-    """Store what an organization's endpoints are told; it has to be in one step with what it tells of."""
+    """Store the messages of events; call it in the same step as the change that causes the events."""
     occurrences = list(occurrences)
     announce(state, occurrences)
     for occurrence in occurrences:
@@ -41,7 +41,7 @@ def tell(state: State, occurrences: Iterable[Occurrence]) -> None:
 
 
 def tell_of_run(state: State, run: WorkflowRun) -> None:
-    """Store what is told of a run as it stands, if it has failed."""
+    """Store the messages about a run, if it has failed."""
     if run.status is RunStatus.FAILED:
         failed = run_failed(
             organization_id=run.organization_id,
@@ -60,12 +60,10 @@ class MemoryWebhookEndpoints:
     """The webhook endpoints."""
 
     def __init__(self, state: State, sealer: SecretSealer) -> None:
-        """Take the shared state, and what seals secrets."""
         self._state = state
         self._sealer = sealer
 
     async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | EndpointFault:
-        """Add an endpoint, unless there are too many."""
         refuse_unstorable(endpoint, secret)
         self._state.refuse_stranger(endpoint.organization_id)
         standing = self._state.endpoints.get(endpoint.id)
@@ -81,18 +79,15 @@ class MemoryWebhookEndpoints:
         return endpoint
 
     async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None:
-        """Find an endpoint."""
         found = self._state.endpoints.get(endpoint_id)
         return found if found is not None and found.organization_id == organization_id else None
 
     async def endpoints(self, organization_id: str) -> Sequence[WebhookEndpoint]:
-        """List an organization's endpoints."""
         return of_organization(self._state.endpoints.values(), organization_id, newest_first=False)
 
     async def change(
         self, organization_id: str, endpoint_id: str, change: Callable[[WebhookEndpoint], WebhookEndpoint]
     ) -> WebhookEndpoint | None:
-        """Change an endpoint."""
         standing = await self.endpoint(organization_id, endpoint_id)
         if standing is None:
             return None
@@ -104,7 +99,6 @@ class MemoryWebhookEndpoints:
     async def rotate(
         self, organization_id: str, endpoint_id: str, secret: str, *, overlap_until: datetime
     ) -> WebhookEndpoint | None:
-        """Put a secret before the one that stands."""
         refuse_unstorable(secret)
         standing = await self.endpoint(organization_id, endpoint_id)
         if standing is None:
@@ -119,7 +113,6 @@ class MemoryWebhookEndpoints:
         return rotated
 
     async def remove(self, organization_id: str, endpoint_id: str) -> bool:
-        """Remove an endpoint, and whatever is kept for it."""
         if await self.endpoint(organization_id, endpoint_id) is None:
             return False
         del self._state.endpoints[endpoint_id]
@@ -133,7 +126,6 @@ class MemoryWebhookEndpoints:
         return True
 
     async def sweep_secrets(self, now: datetime) -> int:
-        """Forget previous secrets."""
         over = [
             each
             for each in self._state.endpoints.values()
@@ -150,12 +142,10 @@ class MemoryOutbox:
     """The outbox."""
 
     def __init__(self, state: State, sealer: SecretSealer) -> None:
-        """Take the shared state, and what opens secrets."""
         self._state = state
         self._sealer = sealer
 
     async def add(self, message: Message) -> None:
-        """Add a message."""
         refuse_unstorable(message)
         self._state.refuse_stranger(message.organization_id)
         self._state.messages.setdefault(message.id, message)
@@ -171,7 +161,6 @@ class MemoryOutbox:
         without: Collection[str] = (),
         sending: Mapping[str, int] = NOTHING_SENT,
     ) -> Sequence[DueMessage]:
-        """List the messages that are due, the first ones of each endpoint."""
         counted: Counter[str] = Counter()
         turns: Counter[tuple[str, bool]] = Counter()
         found: list[tuple[bool, int, DueMessage]] = []
@@ -192,7 +181,6 @@ class MemoryOutbox:
         return [*well, *ill[:failing]][:limit]
 
     async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[Taken]:
-        """Set messages due again when the lease has ended."""
         taken: list[Taken] = []
         for message in [self._state.messages[each] for each in dict.fromkeys(ids) if each in self._state.messages]:
             endpoint = self._due_at(message, now)
@@ -212,7 +200,6 @@ class MemoryOutbox:
         return taken
 
     async def record(self, attempted: Attempted) -> None:
-        """Write an attempt's end."""
         refuse_unstorable(attempted.log, attempted.disables)
         message = self._held(attempted.taken)
         if message is None:
@@ -232,30 +219,26 @@ class MemoryOutbox:
             self._state.endpoints[endpoint.id] = endpoint
 
     async def give_back(self, taken: Taken, *, due_at: datetime) -> None:
-        """Set a message due."""
         message = self._held(taken)
         if message is not None:
             self._state.messages[message.id] = evolve(message, attempts=message.attempts - 1, due_at=due_at)
 
     async def message(self, organization_id: str, message_id: str) -> Message | None:
-        """Find a message."""
         found = self._state.messages.get(message_id)
         return found if found is not None and found.organization_id == organization_id else None
 
     async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
-        """Set a message pending."""
         message = await self.message(organization_id, message_id)
         if message is None:
             return False
         if message.status is not MessageStatus.PENDING:
             message = evolve(message, log_id=None, logged_at=None)
-        # Whoever is sending it at this moment has it no more: what becomes of that attempt is not written.
+        # A process that is sending the message loses its lease: the outcome of that attempt is not written.
         again = evolve(message, status=MessageStatus.PENDING, attempts=0, takes=message.takes + 1, due_at=due_at)
         self._state.messages[message_id] = again
         return True
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
-        """Delete the oldest messages."""
         mine = of_organization(self._state.messages.values(), organization_id, newest_first=False)
         swept = [each for each in mine if each.created_at < before][:limit]
         for each in swept:
@@ -263,7 +246,7 @@ class MemoryOutbox:
         return len(swept)
 
     def _due_at(self, message: Message, now: datetime) -> WebhookEndpoint | None:
-        """Give the endpoint of a message that may be taken."""
+        """Return the endpoint of a message that may be leased; ``None``: it may not."""
         if message.status is not MessageStatus.PENDING or message.due_at > now:
             return None
         endpoint = self._state.endpoints.get(message.endpoint_id)

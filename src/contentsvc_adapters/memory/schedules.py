@@ -1,4 +1,4 @@
-"""The schedules, and how they start runs."""
+"""The memory store of schedules."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -25,13 +25,11 @@ class MemorySchedules:
     """The schedules."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def add(
         self, schedule: Schedule, *, checks_brand: bool = False, at_most: int = MAX_SCHEDULES
     ) -> bool | UnknownBrand | TooMany:
-        """Add a schedule, unless another one does the same or there are too many."""
         refuse_unstorable(schedule)
         self._state.refuse_stranger(schedule.organization_id)
         if self._is_duplicate(schedule):
@@ -51,12 +49,10 @@ class MemorySchedules:
         return True
 
     async def schedule(self, organization_id: str, schedule_id: str) -> Schedule | None:
-        """Find a schedule."""
         found = self._state.schedules.get(schedule_id)
         return found if found is not None and found.organization_id == organization_id else None
 
     async def schedules(self, organization_id: str) -> Sequence[Schedule]:
-        """List an organization's schedules."""
         return of_organization(self._state.schedules.values(), organization_id, newest_first=False)
 
     async def change(
@@ -67,7 +63,6 @@ class MemorySchedules:
         *,
         checks_brand: bool = False,
     ) -> Schedule | DuplicateSchedule | UnknownBrand | None:
-        """Change a schedule."""
         standing = await self.schedule(organization_id, schedule_id)
         if standing is None:
             return None
@@ -82,14 +77,12 @@ class MemorySchedules:
         return changed
 
     async def remove(self, organization_id: str, schedule_id: str) -> bool:
-        """Remove a schedule."""
         if await self.schedule(organization_id, schedule_id) is None:
             return False
         del self._state.schedules[schedule_id]
         return True
 
     async def due(self, now: datetime, *, limit: int, after: DueSchedule | None = None) -> Sequence[DueSchedule]:
-        """List the schedules that are due."""
         waiting = sorted(
             (each.due_at, each.id, each.organization_id)
             for each in self._state.schedules.values()
@@ -103,7 +96,6 @@ class MemorySchedules:
         ]
 
     async def fire(self, firing: Firing) -> bool:
-        """Store a run and set its schedule due next."""
         refuse_unstorable(firing)
         run = firing.run
         standing = await self.schedule(run.organization_id, firing.schedule_id)
@@ -121,7 +113,7 @@ class MemorySchedules:
 
 
 def disable_schedules(state: State, organization_id: str, uses: Callable[[Schedule], bool]) -> list[Schedule]:
-    """Disable the enabled schedules that use what is being removed; return them, oldest first."""
+    """Disable the enabled schedules that use a removed resource; return them, oldest first."""
     mine = of_organization(state.schedules.values(), organization_id, newest_first=False)
     found = [each for each in mine if each.enabled and uses(each)]
     for each in found:

@@ -20,13 +20,11 @@ class MemorySearch:
     """The search: everything is looked at anew."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def records(
         self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Place | None = None
     ) -> Hits[ContextRecord]:
-        """Find context records."""
         found = [
             record
             for record in _older(of_organization(self._state.contexts.values(), organization_id), before)
@@ -42,7 +40,6 @@ class MemorySearch:
     async def posts(
         self, organization_id: str, search: PostSearch, *, limit: int, before: Place | None = None
     ) -> Hits[Post]:
-        """Find posts."""
         found = [
             post
             for post in _older(of_organization(self._state.posts.values(), organization_id), before)
@@ -54,7 +51,6 @@ class MemorySearch:
         return Hits(found=found[:limit], has_more=len(found) > limit)
 
     async def catch_up(self, *, limit: int) -> int:
-        """Do nothing: there is no index."""
         _ = limit
         return 0
 

@@ -1,4 +1,4 @@
-"""Who is signed in."""
+"""The memory store of sessions."""
 
 from datetime import datetime
 from typing import final
@@ -12,24 +12,19 @@ class MemorySessions:
     """The sessions."""
 
     def __init__(self, state: State) -> None:
-        """Take the shared state."""
         self._state = state
 
     async def add(self, session: Session) -> None:
-        """Add a session."""
         refuse_unstorable(session)
         self._state.sessions.setdefault(session.digest, session)
 
     async def session(self, digest: str) -> Session | None:
-        """Find a session."""
         return self._state.sessions.get(digest)
 
     async def remove(self, digest: str) -> bool:
-        """Delete a session."""
         return self._state.sessions.pop(digest, None) is not None
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        """Delete the sessions that expired first."""
         expired = [each for each in self._state.sessions.values() if each.expires_at <= before]
         swept = sorted(expired, key=lambda each: (each.expires_at, each.digest))[:limit]
         for each in swept:

@@ -1,4 +1,4 @@
-"""What all memory stores share."""
+"""The state that all memory stores share."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -32,21 +32,21 @@ from contentsvc_core.workflows.triggers import Trigger
 @final
 @frozen(kw_only=True)
 class Secret:
-    """A webhook secret as it is kept."""
+    """A stored webhook secret."""
 
     sealed: str
-    #: For one that was rotated out: from then on it verifies nothing.
+    #: The end of a rotated secret; ``None``: the secret is the current one.
     expires_at: datetime | None = None
 
     def verifies(self, now: datetime) -> bool:
-        """Tell whether it verifies at ``now``."""
+        """Check whether the secret verifies at ``now``."""
         return self.expires_at is None or self.expires_at > now
 
 
 @final
 @frozen(kw_only=True)
 class Mail:
-    """A mail as it is kept."""
+    """A stored mail."""
 
     id: str
     organization_id: str
@@ -66,7 +66,7 @@ class Mail:
 class State:
     """Everything that is stored. One event loop uses it; a change is atomic because nothing awaits in its middle.
 
-    What can fail is done before the first change: so nothing is ever half-written.
+    Steps that can fail come before the first change, so that nothing is half-written.
     """
 
     #: By id.
@@ -77,7 +77,7 @@ class State:
     integrations: dict[str, Integration] = Factory(dict[str, Integration])
     #: The newest first, by the integration's id.
     secrets: dict[str, list[Secret]] = Factory(dict[str, list[Secret]])
-    #: What code hosts call integrations' hooks, and what they are reached with, sealed; by the integration's id.
+    #: The code hosts' ids of hooks, and the sealed tokens for them; by the integration's id.
     hooks: dict[str, str] = Factory(dict[str, str])
     tokens: dict[str, str] = Factory(dict[str, str])
     #: By id.
@@ -92,21 +92,21 @@ class State:
     sessions: dict[str, Session] = Factory(dict[str, Session])
     #: By the bucket's name.
     windows: dict[str, Window] = Factory(dict[str, Window])
-    #: When it was taken, by the digest of the claim's key.
+    #: The time of the take, by the digest of the claim's key.
     claims: dict[bytes, datetime] = Factory(dict[bytes, datetime])
     #: By organization and custom id.
     contexts: dict[tuple[str, str], ContextRecord] = Factory(dict[tuple[str, str], ContextRecord])
     #: By id.
     runs: dict[str, WorkflowRun] = Factory(dict[str, WorkflowRun])
-    #: The ids of the runs that work is left for.
+    #: The ids of runs that have not ended.
     unfinished: set[str] = Factory(set[str])
-    #: The number of beats of each executor.
+    #: The number of heartbeats of each executor.
     executors: dict[str, int] = Factory(dict[str, int])
-    #: What finished steps have given, by their names, by the run's id.
+    #: Results of finished steps by name, by the run's id.
     steps: dict[str, dict[str, str]] = Factory(dict[str, dict[str, str]])
     #: By the run's id.
     drafts: dict[str, Draft] = Factory(dict[str, Draft])
-    #: By id; their runs stand among the others.
+    #: By id; their runs are in ``runs``.
     jobs: dict[str, Job] = Factory(dict[str, Job])
     #: By id.
     posts: dict[str, Post] = Factory(dict[str, Post])
@@ -123,7 +123,7 @@ class State:
     images: dict[tuple[str, ImageKind], Image] = Factory(dict[tuple[str, ImageKind], Image])
     #: The post that has or had a path, by organization and path.
     paths: dict[tuple[str, str], str] = Factory(dict[tuple[str, str], str])
-    #: Organization and key of the posts that there may be one of.
+    #: Organization and key of posts that must be unique.
     once: set[tuple[str, str]] = Factory(set[tuple[str, str]])
     #: By id.
     endpoints: dict[str, WebhookEndpoint] = Factory(dict[str, WebhookEndpoint])
@@ -153,7 +153,7 @@ class State:
         self.subscribers.pop(subscriber_id, None)
 
     def put_run(self, run: WorkflowRun) -> None:
-        """Store a run as it is now."""
+        """Store a run."""
         self.runs[run.id] = run
         if run.status in {RunStatus.PENDING, RunStatus.RUNNING}:
             self.unfinished.add(run.id)
@@ -173,7 +173,6 @@ class State:
         return of_organization(self.changelogs.values(), organization_id, newest_first=False)
 
     def address(self, post_id: str) -> None:
-        """Set the path of a published post: the first candidate that no other post has or had."""
         post = self.posts[post_id]
         if post.published_at is None:
             return
@@ -183,11 +182,11 @@ class State:
                 return
 
     def work_left(self, status: RunStatus) -> list[WorkflowRun]:
-        """List the runs that are pending, or those that are running."""
+        """List the runs with a status, pending or running."""
         return [run for id_ in self.unfinished if (run := self.runs[id_]).status is status]
 
     def held(self, run: WorkflowRun | Taken) -> WorkflowRun | None:
-        """Give a run as it stands, while it is running in the name of who took it as ``run``."""
+        """Return the stored run, if it is running and its last take is that of ``run``; else ``None``."""
         stored = self.runs.get(run.id)
         if (
             stored is None
@@ -199,7 +198,7 @@ class State:
         return stored
 
     def unknown_brand(self, organization_id: str, brand_id: str | None) -> UnknownBrand | None:
-        """Tell that an identity which is named is not there."""
+        """Return the refusal of an unknown identity; ``None``: the identity exists, or none is named."""
         found = None if brand_id is None else self.brands.get(brand_id)
         is_there = found is not None and found.organization_id == organization_id
         return None if brand_id is None or is_there else UnknownBrand(brand_id)
@@ -247,7 +246,7 @@ class _Placed(Protocol):
 
 
 def place(value: _Placed) -> tuple[datetime, str]:
-    """Give where a value stands in a list."""
+    """Return the sort key of a value in lists."""
     return value.created_at, value.id
 
 
