@@ -1,4 +1,4 @@
-"""One attempt at a run, from its take to its end: whatever happens, the ledger says how the run stands."""
+"""One attempt at a run, from its take to its end. The ledger has the result of every attempt."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ _REASON_LENGTH: Final = 200
 
 @final
 class Attempts:
-    """Makes attempts."""
+    """Performs attempts."""
 
     def __init__(
         self,
@@ -28,7 +28,6 @@ class Attempts:
         on_note: Note,
         stopping: asyncio.Event,
     ) -> None:
-        """Take the ports, and what says that the process is about to end."""
         self._execution = execution
         self._workflow = workflow
         self._ledger = ledger
@@ -38,7 +37,7 @@ class Attempts:
         self._stopping = stopping
 
     async def attempt(self, run: WorkflowRun) -> None:
-        """Attempt a run that was taken. Cancelled, it gives the run back."""
+        """Perform an attempt at a taken run. On cancellation, the run is given back."""
         try:
             await self._attempt(run)
         except asyncio.CancelledError:
@@ -56,7 +55,7 @@ class Attempts:
         except RunGone:
             return
         except StoreUnavailable as exc:
-            # Not the run's fault, and no attempt of it; the pause is for whoever is away.
+            # Not the run's fault, and not counted as an attempt; the pause gives the store time to recover.
             self._on_fault(exc)
             await asyncio.sleep(self._pace.pause_s)
             await self._insist(lambda: self._ledger.give_back(run))
@@ -65,7 +64,7 @@ class Attempts:
         except asyncio.CancelledError:
             if task.cancelling() > cancelling:
                 raise
-            # Nobody here cancelled it: something inside the writer did, as time limits and HTTP clients do.
+            # The worker did not cancel the task: code inside the writer did, as timeouts and HTTP clients do.
             await self._fail(run, RuntimeError("the writer was cancelled"))
         except Exception as exc:  # noqa: BLE001  # whatever it is, the run has to say so
             await self._fail(run, exc)
@@ -77,7 +76,7 @@ class Attempts:
         await self._insist(lambda: self._workflow.failed(run, exc))
 
     async def _insist(self, store: Callable[[], Awaitable[None]]) -> None:
-        """Store how a run stands as soon as the store is back."""
+        """Store the state of a run, retrying until the store is available."""
         while True:
             try:
                 await store()

@@ -1,7 +1,7 @@
-"""The durable engine for several nodes: DBOS keeps what finished steps have given.
+"""The durable engine for several nodes: DBOS stores the results of finished steps.
 
-Which runs there are, who works on which, and what became of them is in the ledger; a DBOS workflow has its run's id and
-goes on, on whatever node, where it was. DBOS is a singleton: a process has one such engine at a time.
+The ledger has the runs, their executors and their results. A DBOS workflow has its run's id, and continues on any node
+where it stopped. DBOS is a singleton: a process has one such engine at a time.
 """
 
 import asyncio
@@ -28,16 +28,17 @@ from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.runs import WorkflowRun
 
-#: Whoever changes the names or the order of a body's steps raises it: DBOS resumes a run only under the same one.
+#: Raise this number when the names or the order of a workflow's steps change: DBOS resumes a run only under the same
+#: one.
 _EPOCH: Final = "1"
 _NAME: Final = "contentsvc"
-#: How often a node looks for runs that it resumes, in seconds.
+#: How often a node polls for runs to resume, in seconds.
 _QUEUE_POLL_S: Final = 0.2
-#: How long a workflow that was started may take until it runs, in seconds; then it was known before.
+#: The time within which a new workflow must begin, in seconds; else DBOS knew it before.
 _BEGIN_S: Final = 2.0
-#: How long its end may take, in seconds.
+#: The time limit for its end, in seconds.
 _END_S: Final = 2.0
-#: How long DBOS remembers runs; what an ended run's steps gave is of no use.
+#: How long DBOS keeps workflows; the step results of ended runs are not needed any more.
 _RETENTION: Final = timedelta(days=1)
 _LONG_RETENTION: Final = timedelta(days=30)
 _ENDED: Final = ["SUCCESS", "ERROR"]
@@ -52,15 +53,15 @@ class DbosExecution:
     def __init__(
         self, url: str, ledger: RunLedger, clock: Clock, *, executor: str, migrates: bool, pool_size: int = 8
     ) -> None:
-        """Take the ports.
+        """Create the engine.
 
         Args:
-            url: The database that DBOS keeps its tables in, as ``postgresql://`` or ``sqlite:///``.
-            ledger: Where the runs are.
-            clock: Tells what has been kept for long enough.
-            executor: Names this process among all that ever were.
-            migrates: Whether to make DBOS's tables; else they have to be there.
-            pool_size: How many connections DBOS may have.
+            url: DBOS's database, as ``postgresql://`` or ``sqlite:///``.
+            ledger: The runs.
+            clock: The time, for retention.
+            executor: The unique name of this process.
+            migrates: Whether to create DBOS's tables; else they must exist.
+            pool_size: The most connections of DBOS.
         """
         self._url = url
         self._ledger = ledger
@@ -68,7 +69,7 @@ class DbosExecution:
         self._executor = executor
         self._migrates = migrates
         self._pool_size = pool_size
-        #: A run that is resumed goes on in the process that has taken it: so each has a queue of its own.
+        #: A resumed run continues in the process that has taken it: so each process has a queue of its own.
         self._queue = f"resumed by {executor}"
         self._sweeping: asyncio.Task[None] | None = None
 
@@ -76,7 +77,7 @@ class DbosExecution:
         """Launch DBOS inside the running loop, so that steps share the stores' connections.
 
         Raises:
-            StoreUnavailable: Its database cannot be used, or has not its tables.
+            StoreUnavailable: Its database cannot be used, or lacks the tables.
         """
         quieten(logging.getLogger("dbos"))
         config = DBOSConfig(
@@ -110,7 +111,6 @@ class DbosExecution:
         self._sweeping = asyncio.create_task(self._sweep_for_ever(), name="engine sweep")
 
     async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
-        """Perform a run, with a workflow of its id for its steps."""
         steps = Steps(run, self._ledger, self._begin)
         well = False
         try:
@@ -120,7 +120,7 @@ class DbosExecution:
             await steps.end(well=well)
 
     async def check(self) -> None:
-        """Ask DBOS's tables something: connections may have fallen silent that nobody has closed."""
+        """Query DBOS's tables, to detect connections that are dead but not closed."""
         with faults_named("the engine cannot reach its tables"):
             async with asyncio.timeout(PATIENCE_S):
                 await DBOS.list_workflows_async(limit=1, load_input=False, load_output=False)
@@ -139,7 +139,7 @@ class DbosExecution:
             await performance.begun.wait()
 
     async def _start(self, run_id: str, performance: Performance) -> bool:
-        """Start a workflow; False: DBOS knew it before, and has not begun it."""
+        """Start a workflow; ``False``: DBOS knew it before, and has not begun it."""
         with SetWorkflowID(run_id):
             await DBOS.start_workflow_async(perform_run, run_id)
         with contextlib.suppress(TimeoutError):
@@ -147,17 +147,16 @@ class DbosExecution:
         return performance.begun.is_set()
 
     async def close(self) -> None:
-        """End DBOS; what it left unfinished is resumed by who takes it next."""
         if self._sweeping is not None:
             self._sweeping.cancel()
             await asyncio.wait({self._sweeping})
         with contextlib.suppress(Exception):
-            # One that is left is a row, and no harm.
+            # A queue that is left over is one row, and harmless.
             await asyncio.wait_for(DBOS.delete_queue_async(self._queue), 1.0)
         await self._destroy()
 
     async def _destroy(self) -> None:
-        """End DBOS, however long its threads hang on a database that does not answer: they are left behind then."""
+        """Shut DBOS down. Threads that hang on an unresponsive database are abandoned."""
         loop = asyncio.get_running_loop()
         ended = asyncio.Event()
 
@@ -184,9 +183,9 @@ class DbosExecution:
             await asyncio.sleep(_SWEEP_EVERY_S)
 
     async def sweep(self) -> int:
-        """Have DBOS forget a batch of old runs, and give how many.
+        """Delete a batch of old workflows from DBOS; return their number.
 
-        Those that it holds for unfinished are kept longer, since they may be; one that is still open starts anew then.
+        Workflows that DBOS considers unfinished are kept longer. If such a run is still open, it starts anew.
         """
         ids: list[str] = []
         for statuses, age in ((_ENDED, _RETENTION), (None, _LONG_RETENTION)):
@@ -204,7 +203,7 @@ class DbosExecution:
 
 
 def migrate_engine(url: str) -> None:
-    """Make DBOS's tables, or bring them up to date.
+    """Create or update DBOS's tables.
 
     Raises:
         StoreUnavailable: The database cannot be used.

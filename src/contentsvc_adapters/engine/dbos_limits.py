@@ -1,4 +1,4 @@
-"""What DBOS is held to: how long it waits, how much it says, and in which words."""
+"""Limits of DBOS: its timeouts, its log output, and its error messages."""
 
 import contextlib
 import logging
@@ -13,19 +13,19 @@ from sqlalchemy.engine import make_url
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.text import one_line
 
-#: How long DBOS waits for a connection, in seconds, and for a statement, in milliseconds.
+#: The timeouts of DBOS for a connection, in seconds, and for a statement, in milliseconds.
 _CONNECT_S: Final = 3
 _STATEMENT_MS: Final = 10_000
-#: How long what was sent may go unacknowledged, in milliseconds.
+#: TCP user timeout: how long sent data may stay unacknowledged, in milliseconds.
 _SILENCE_MS: Final = 10_000
-#: The last one: a process that stands still in the middle must not hold what others resume its runs with.
+#: The last one protects others from a stalled process that holds locks in a transaction.
 _LIMITS: Final = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
-#: Of what DBOS reports, so many seconds pass between two lines: during an outage it would fill disks.
+#: The least time between two log lines of DBOS, in seconds: during an outage it would fill disks.
 _QUIET_S: Final = 5.0
 
 
 def write_ahead(url: str) -> None:
-    """Have a SQLite file keep its changes apart until they are moved in: the file remembers it.
+    """Switch a SQLite file to write-ahead logging; the setting is stored in the file.
 
     Raises:
         sqlite3.Error: The file cannot be used.
@@ -37,7 +37,7 @@ def write_ahead(url: str) -> None:
 
 
 def engine_options(url: str) -> dict[str, Any]:
-    """Bound what DBOS waits for: it sets no such limits itself."""
+    """Return DBOS's engine options with timeouts: it sets none itself."""
     if url.startswith("sqlite"):
         return {}
     arguments = {
@@ -54,17 +54,17 @@ def engine_options(url: str) -> dict[str, Any]:
 
 
 def give_up_in_outages(instance: DBOS) -> None:
-    """Have DBOS raise what it would wait for, in threads that nobody can end, until the database is back.
+    """Disable DBOS's endless retries of lost connections, which block threads that cannot be stopped.
 
-    A run whose step cannot be kept has failed this time, and the ledger has it tried again. An instance has no public
-    switch for that: a test stops the database, and would notice that this one has no effect any more.
+    A run whose step cannot be stored fails this attempt, and the ledger retries it. DBOS has no public option for this.
+    A test that stops the database would notice if the attribute had no effect any more.
     """
     instance._sys_db._retry_connection_errors = False  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 @contextlib.contextmanager
 def faults_named(what: str) -> Generator[None]:
-    """Say in a few words what DBOS says in statements and parameters."""
+    """Replace DBOS's exceptions, which contain statements and parameters, by a short :class:`StoreUnavailable`."""
     try:
         yield
     except Exception as exc:
@@ -73,17 +73,17 @@ def faults_named(what: str) -> Generator[None]:
 
 
 def why_not(exc: Exception) -> str:
-    """Say in a line why the engine cannot start."""
+    """Return one line about why the engine cannot start."""
     if isinstance(exc, error.DBOSInitializationError):
         return "the engine's tables are not there, or are old: run 'contentsvc migrate'"
-    # The driver's own words, without the statement that the error of the layer above repeats.
+    # The driver's message: SQLAlchemy's error would repeat the statement.
     said = str(getattr(exc, "orig", None) or exc) or type(exc).__name__
     return f"the engine cannot use its tables: {one_line(said, 200)}"
 
 
 @final
 class _Sparing(logging.Filter):
-    """Lets a line pass now and then, without its traceback: an outage is told by our own lines already."""
+    """Rate limits log lines and drops their tracebacks: the service logs an outage itself."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -91,11 +91,11 @@ class _Sparing(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         now = monotonic()
-        # Whoever leaves a workflow unfinished cancels it: that is how runs wait for their next attempt.
+        # A workflow that is left unfinished is cancelled on purpose: so runs wait for their next attempt.
         if now - self._last < _QUIET_S or str(record.msg).startswith("Asyncio task cancelled"):
             return False
         self._last = now
-        # Some tracebacks stand in the message itself, after its first line or at the end of it.
+        # Some messages contain a traceback, after the first line or at the end of it.
         said = record.getMessage().partition("\n")[0].partition("Traceback (most recent call last)")[0]
         record.msg, record.args = one_line(said.rstrip(": "), 300), ()
         record.exc_info = record.exc_text = record.stack_info = None
@@ -103,9 +103,9 @@ class _Sparing(logging.Filter):
 
 
 def quieten(logger: logging.Logger) -> None:
-    """Have DBOS write where everything else is written, and little."""
+    """Send DBOS's log lines to the root logger, rate limited."""
     if not any(isinstance(each, logging.NullHandler) for each in logger.handlers):
-        # With a handler there, it does not add one of its own.
+        # With any handler, DBOS does not add its own.
         logger.addHandler(logging.NullHandler())
         logger.addFilter(_Sparing())
     logger.propagate = True

@@ -1,7 +1,7 @@
-"""The steps of runs, kept by DBOS: a workflow has its run's id, and is told from outside what to do.
+"""The steps of runs, stored by DBOS in a workflow that has its run's id and receives the steps through a queue.
 
-A run's body needs no workflow: it may be begun again at any time. So DBOS is asked for one when the body comes to its
-first step, and a run without steps costs nothing but what the ledger writes.
+A run's code needs no workflow, since it may be started again at any time. So a DBOS workflow is started at the first
+step, and a run without steps costs nothing besides the ledger's writes.
 """
 
 import asyncio
@@ -16,14 +16,14 @@ from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import RunLedger
 from contentsvc_core.workflows.runs import RunGone, WorkflowRun
 
-#: How long DBOS may take to answer, in seconds: a little more than its own limits.
+#: The time limit for DBOS's answers, in seconds: a little more than its own timeouts.
 PATIENCE_S: Final = 12.0
 
 
 @final
 @frozen(kw_only=True)
 class _Asked:
-    """A step that a body asks its workflow for."""
+    """A step that a run sends to its workflow."""
 
     name: str
     step: Callable[[], Awaitable[str]]
@@ -37,26 +37,26 @@ def _queue() -> "asyncio.Queue[_Asked | None]":
 @final
 @define
 class Performance:
-    """A run that was taken in this process, and has steps: DBOS keeps nothing of others."""
+    """A run that was taken in this process and has steps."""
 
     asked: "asyncio.Queue[_Asked | None]" = field(factory=_queue)
     begun: asyncio.Event = field(factory=asyncio.Event)
     task: "asyncio.Task[object] | None" = None
 
 
-#: By the run's id. DBOS calls functions by their names, in whatever context.
+#: By the run's id. DBOS calls functions by their names, in any context.
 TAKEN: Final[dict[str, Performance]] = {}
 
 
 @DBOS.workflow(name="perform_run")
 async def perform_run(run_id: str) -> str:
-    """Do the steps that a body asks for, until that has ended; a body that fails cancels it.
+    """Run the steps that a run sends, until the run ends; a run that fails cancels the workflow.
 
-    So it stays unfinished, to be resumed with what it has kept: an error would be an outcome, and for good.
+    A cancelled workflow stays unfinished, and is resumed with its stored results. An error would be a final outcome.
     """
     performance = TAKEN.get(run_id)
     if performance is None or performance.begun.is_set():
-        # Another copy is at work, or nobody: no outcome, either.
+        # Another copy runs the steps, or the run is not here: leave the workflow without an outcome.
         raise asyncio.CancelledError
     performance.task = asyncio.current_task()
     performance.begun.set()
@@ -66,7 +66,7 @@ async def perform_run(run_id: str) -> str:
 
 
 async def _do(asked: _Asked) -> None:
-    """Do a step unless it is finished, and answer with what it has given or raised."""
+    """Run a step unless it is finished, and send back its result or exception."""
     raised: Exception | asyncio.CancelledError | None = None
 
     async def guarded() -> str:
@@ -104,19 +104,18 @@ def _refuse(asked: _Asked, exc: BaseException) -> None:
 
 @final
 class Steps:
-    """Steps of a run. Its workflow begins with the first one: most runs have none, and are rows of the ledger alone."""
+    """The steps of a run. Its workflow begins with the first step; most runs have none."""
 
     def __init__(
         self, run: WorkflowRun, ledger: RunLedger, begin: Callable[[WorkflowRun, Performance], Awaitable[None]]
     ) -> None:
-        """Take what begins the workflow: it returns once that waits for steps, or raises."""
+        """Create the steps; ``begin`` starts the workflow, and returns once the workflow waits for steps."""
         self._run = run
         self._ledger = ledger
         self._begin = begin
         self._performance: Performance | None = None
 
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
-        """Do a step unless it is finished."""
         if not await self._ledger.stands(self._run):
             raise RunGone
         if self._performance is None:
@@ -139,7 +138,7 @@ class Steps:
         return await asked.answer
 
     async def end(self, *, well: bool) -> None:
-        """End the workflow, if one was begun; else than well, it can be resumed."""
+        """End the workflow, if it was begun; unless ``well``, it can be resumed."""
         performance = self._performance
         if performance is None:
             return

@@ -1,4 +1,4 @@
-"""Whether the engine's tables are there, without the engine: loading it takes longer than the answer."""
+"""Checks whether the engine's tables exist, without loading DBOS, which is slow."""
 
 import contextlib
 import sqlite3
@@ -12,12 +12,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.text import one_line
 
-#: How long a connection may take, in seconds.
+#: The connection timeout, in seconds.
 _CONNECT_S: Final = 3
 
 
 def tables_version(url: str) -> int | None:
-    """Give the version of DBOS's tables; ``None``: they are not there.
+    """Return the version of DBOS's tables; ``None``: they do not exist.
 
     Args:
         url: The engine's database, as ``postgresql://`` or ``sqlite:///``.
@@ -28,7 +28,7 @@ def tables_version(url: str) -> int | None:
     try:
         return _in_file(Path(make_url(url).database or "")) if url.startswith("sqlite") else _in_schema(url)
     except (SQLAlchemyError, sqlite3.Error) as exc:
-        # The driver's own words: those of the layer above repeat the statement.
+        # The driver's message: SQLAlchemy's error would repeat the statement.
         said = str(getattr(exc, "orig", None) or exc)
         message = f"the engine's database cannot be used: {one_line(said, 200)}"
         raise StoreUnavailable(message) from exc

@@ -1,4 +1,4 @@
-"""What the worker asks of an engine, and how much it does at a time."""
+"""The interface between worker and engine, and the worker's limits."""
 
 from typing import Protocol, final
 
@@ -9,56 +9,56 @@ from contentsvc_core.workflows.runs import WorkflowRun
 
 
 class Execution(Protocol):
-    """How an engine performs runs that were taken: with steps that last."""
+    """An engine: performs taken runs, with durable steps."""
 
     async def open(self) -> None:
-        """Get ready, before anything is performed."""
+        """Prepare the engine, before the first run."""
         ...
 
     async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
-        """Perform a run, resuming it when it was begun before; raise what it raises.
+        """Perform a run, or resume it; raise the exceptions of the run.
 
-        Cancelled, it leaves the run so that it can be resumed.
+        On cancellation, the run stays resumable.
         """
         ...
 
     async def check(self) -> None:
-        """Find out whether anything can be performed now.
+        """Check whether runs can be performed now.
 
         Raises:
-            StoreUnavailable: Nothing can.
+            StoreUnavailable: They cannot.
         """
         ...
 
     async def close(self) -> None:
-        """End, after everything that was being performed."""
+        """Shut the engine down, after the last run."""
         ...
 
 
 class Note(Protocol):
-    """Told of what an operator wants to know: a word for what has happened, and its details."""
+    """Receives events for operators: a name and details."""
 
     def __call__(self, event: str, /, **details: object) -> None:
-        """Take note."""
+        """Log an event."""
         ...
 
 
 @final
 @frozen(kw_only=True)
 class Pace:
-    """How much is done at a time, and how often is looked."""
+    """The worker's limits and intervals."""
 
-    #: How many runs are worked on at a time.
+    #: The most runs at a time.
     concurrency: int = 16
-    #: Of one organization. The rest is for the others, who must not wait for its slowest runs.
+    #: Of these, the most of one organization. The rest is for other organizations, which must not wait for slow runs.
     per_organization: int = 12
-    #: Nobody has to nudge: this often the ledger is looked at all the same, in seconds.
+    #: The interval of polling the ledger when no notification arrives, in seconds.
     poll_s: float = 0.5
-    #: How often an executor says that it lives, in seconds.
+    #: The heartbeat interval, in seconds.
     beat_s: float = 2.0
-    #: How often is looked whether the engine can perform anything, in seconds.
+    #: The interval of the engine's health check, in seconds.
     check_s: float = 5.0
-    #: How long a run may take, in seconds; then it has failed this time. A writer that hangs must not hold a slot.
+    #: The time limit of an attempt, in seconds: a writer that hangs must not hold a place.
     deadline_s: float = 300.0
-    #: How long a run whose store or engine is away keeps its slot before it is given back, in seconds.
+    #: How long a run keeps its place after a failure of the store or the engine, before it is given back, in seconds.
     pause_s: float = 2.0

@@ -1,4 +1,4 @@
-"""The engine of one process: steps are kept in our own tables, and runs are tasks of the event loop."""
+"""The engine of one process: step results are stored in the service's own tables, and runs are tasks of the loop."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import final
@@ -9,25 +9,23 @@ from contentsvc_core.workflows.runs import RunGone, WorkflowRun
 
 @final
 class InlineExecution:
-    """Performs runs where they were taken; needs nothing beside the stores."""
+    """Performs runs in the process that took them; needs only the stores."""
 
     def __init__(self, ledger: RunLedger, memory: RunMemory) -> None:
-        """Take the ports."""
         self._ledger = ledger
         self._memory = memory
 
     async def open(self) -> None:
-        """Do nothing: there is nothing beside the stores."""
+        """Do nothing: the stores are open already."""
 
     async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
-        """Perform a run."""
         await workflow.perform(run, _Steps(run, self._ledger, self._memory))
 
     async def check(self) -> None:
-        """Do nothing: where the stores are away, nothing can be taken."""
+        """Do nothing: without the stores, no run can be taken."""
 
     async def close(self) -> None:
-        """Do nothing, as above."""
+        """Do nothing: the stores are closed elsewhere."""
 
 
 @final
@@ -40,7 +38,6 @@ class _Steps:
         self._kept: Mapping[str, str] | None = None
 
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
-        """Do a step unless it is finished."""
         if self._kept is None:
             self._kept = await self._memory.kept(self._run)
         if not await self._ledger.stands(self._run):

@@ -1,8 +1,8 @@
-"""Who is there: one process finds out which others are dead, and takes up what they have left.
+"""Heartbeats of executors: a process detects dead executors and recovers their runs.
 
-An executor that lives has its beats counted. Whether it lives is told by whether the number grows while somebody
-watches: no clocks have to agree, and when the database was away, nobody is taken for dead because of it. Nothing that
-is written depends on it: a process that was given up too early is held back by the ledger.
+The number of an executor's heartbeats grows while it lives. Other executors only observe the growth: clocks need not
+agree, and an outage of the database declares no executor dead. Correctness does not depend on it: the ledger refuses
+writes of a process that was declared dead too early.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,18 +20,18 @@ _KILLED: Final = "the process ended while the run was running"
 @final
 @frozen(kw_only=True)
 class Turn:
-    """What a look at the executors came to."""
+    """The result of one turn."""
 
-    #: Whether others have given this process up.
+    #: Whether other executors have removed this one.
     given_up: bool = False
-    #: Those that this process has given up.
+    #: The executors that this process has removed.
     lost: tuple[str, ...] = ()
     recovered: Recovered = field(factory=Recovered)
 
 
 @final
 class Membership:
-    """A process's place among the executors."""
+    """A process's registration among the executors."""
 
     def __init__(
         self,
@@ -42,35 +42,34 @@ class Membership:
         patience_s: float = 10.0,
         now: Callable[[], float] = monotonic,
     ) -> None:
-        """Take the ports.
+        """Create the membership.
 
         Args:
-            executors: Who is registered.
-            ids: Gives the names.
-            alone: Whether this is surely the only process: all others that are registered are dead.
-            patience_s: How long an executor may be silent before it is given up, in seconds: a few beats.
-            now: The seconds of a clock that is never set.
+            executors: The registered executors.
+            ids: The source of names.
+            alone: Whether this is the only process: all other registered executors are dead.
+            patience_s: How long an executor may be silent before it is removed, in seconds: a few heartbeats.
+            now: A monotonic clock, in seconds.
         """
         self._executors = executors
         self._ids = ids
         self._patience_s = patience_s
         self._alone = alone
         self._now = now
-        #: The beats of each other executor, and for how long it has been silent since, in seconds that were watched.
+        #: The last heartbeat of each other executor, and how long it has been silent since, in observed seconds.
         self._seen: dict[str, tuple[int, float]] = {}
-        #: When they were watched last.
+        #: The time of the last observation.
         self._last = 0.0
-        #: The name, while it is registered.
+        #: The name, while this process is registered.
         self.name: str | None = None
 
     async def turn(self) -> Turn:
-        """Beat, watch the others, and recover the runs of the dead.
+        """Send a heartbeat, observe the other executors, and recover the runs of dead ones.
 
-        When others have given this process up, it has to let go of its runs; the next turn registers it under another
-        name.
+        If other executors have removed this one, it must stop its runs; the next turn registers it under a new name.
 
         Raises:
-            StoreUnavailable: Nobody can be judged now.
+            StoreUnavailable: No executor can be judged now.
         """
         if self.name is None:
             name = self._ids.mint("exe_")
@@ -85,24 +84,24 @@ class Membership:
         return Turn(lost=tuple(lost), recovered=recovered)
 
     async def running(self) -> Sequence[Taken]:
-        """List the runs that are running in this process's name."""
+        """List the running runs of this process."""
         return () if self.name is None else await self._executors.running(self.name)
 
     async def leave(self) -> None:
-        """Unregister."""
+        """Unregister this process."""
         if self.name is not None:
             await self._executors.leave(self.name)
             self.name = None
 
     def _lost(self, beats: Mapping[str, int]) -> dict[str, int]:
-        """Tell which executors have been silent for too long, with the last beat of each."""
+        """Return the executors that were silent for too long, with the last heartbeat of each."""
         others = {id_: count for id_, count in beats.items() if id_ != self.name}
         if self._alone:
             return others
         now = self._now()
-        # When the database was away, or this process stood still, whoever seems silent may only not have been heard:
-        # so a long pause counts for no more than a quarter of the patience, which leaves them time for an attempt that
-        # hangs. It does count: turns take long under load, too.
+        # After an outage of the database or a stall of this process, other executors may only seem silent. So a long
+        # pause counts for no more than a quarter of the patience, which leaves time for one hanging heartbeat. It does
+        # count, since turns take long under load, too.
         watched = min(now - self._last, self._patience_s / 4)
         self._last = now
         seen, self._seen = self._seen, {}

@@ -1,7 +1,8 @@
-"""The worker: takes runs from the ledger and has them performed, in every process that has an engine.
+"""The worker: takes runs from the ledger and performs them, in every process with an engine.
 
-It is the same for all engines; an engine (:mod:`contentsvc_adapters.engine.execution`) only keeps what finished steps
-have given. The ledger's rows say what is to be done and who does it: nothing is lost when an engine forgets.
+It is the same for all engines; an engine (:mod:`contentsvc_adapters.engine.execution`) only stores the results of
+finished steps. The ledger's rows have the state and the owner of each run: nothing is lost when an engine loses its
+data.
 """
 
 import asyncio
@@ -17,17 +18,17 @@ from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.usecases.relay import Relay
 from contentsvc_core.workflows.runs import Due, WorkflowRun
 
-#: How long a free slot waits for more of them, in seconds: one transaction takes for all of them.
+#: How long a free place waits for further ones, in seconds: one transaction takes runs for all of them.
 _GATHER_S: Final = 0.005
-#: A look at the ledger that takes longer than this is followed by a pause as long, in seconds.
+#: A query of the ledger that takes longer than this is followed by a pause of the same length, in seconds.
 _LONG_S: Final = 0.05
-#: How long a task that was cancelled may take to clean up, in seconds.
+#: The time limit for the cleanup of a cancelled task, in seconds.
 _LAST_S: Final = 1.0
 
 
 @final
 class Worker:
-    """Relays, starts and performs runs until it is closed (ports ``WorkflowStarter`` and ``WorkflowHost``)."""
+    """Takes, starts and performs runs until it is closed (ports ``WorkflowStarter`` and ``WorkflowHost``)."""
 
     def __init__(
         self,
@@ -41,17 +42,17 @@ class Worker:
         on_note: Note,
         pace: Pace | None = None,
     ) -> None:
-        """Take the ports.
+        """Create the worker.
 
         Args:
             execution: The engine.
-            workflow: What is done for a run.
-            membership: This process's place among those that work on runs.
-            ledger: Where the runs are.
-            clock: Tells which runs are due.
-            on_fault: Told of every fault of the store's; work goes on when it is back.
-            on_note: Told when processes are given up, and when runs fail.
-            pace: How much is done at a time.
+            workflow: The work for a run.
+            membership: This process's registration among the executors.
+            ledger: The runs.
+            clock: The time, for due runs.
+            on_fault: Called with every fault of the store; work continues when the store is back.
+            on_note: Called when executors are removed, and when runs fail.
+            pace: Limits and intervals.
         """
         self._execution = execution
         self._ledger = ledger
@@ -77,20 +78,17 @@ class Worker:
 
     @property
     def is_running(self) -> bool:
-        """Tell whether it takes work."""
         return self._able and bool(self._loops) and not any(loop.done() for loop in self._loops)
 
     @property
     def at_work(self) -> int:
-        """Tell how many runs are being worked on."""
+        """Return the number of runs in progress."""
         return len(self._tasks)
 
     def nudge(self) -> None:
-        """Say that there may be work."""
         self._nudged.set()
 
     async def launch(self) -> None:
-        """Begin to take work."""
         await self._execution.open()
         self._loops = {
             asyncio.create_task(self._watching(), name="executor"),
@@ -99,32 +97,29 @@ class Worker:
         }
 
     async def close(self, *, within_s: float) -> None:
-        """Take no more work, wait for what is being done, and give back what is not done by then."""
         self._stopping.set()
         self._nudged.set()
         deadline = asyncio.get_running_loop().time() + within_s
-        # First, so that nothing is begun behind the back of what follows.
+        # The loops first, so that no run is begun during the next steps.
         await _end(self._loops, deadline)
         await _end(set(self._tasks.values()), deadline)
         try:
             async with asyncio.timeout(_LAST_S):
                 await self._membership.leave()
         except TimeoutError:
-            # As one that was killed: the others find out.
+            # As after a kill: other executors recover the runs.
             self._on_fault(StoreUnavailable("this process could not be unregistered in time"))
         except Exception as exc:  # noqa: BLE001  # as above
             self._on_fault(exc)
         await self._execution.close()
 
     def room(self) -> tuple[int, Collection[str]]:
-        """Tell how many more runs may be worked on now, and of which organizations none."""
         if not self._able:
             return 0, ()
         full = [id_ for id_, number in self._busy.items() if number >= self._pace.per_organization]
         return self._pace.concurrency - len(self._tasks), full
 
     async def start(self, due: Sequence[Due]) -> int:
-        """Take runs and work on them."""
         executor = self._membership.name
         chosen = self._fitting(due)
         self._held_up = True
@@ -134,7 +129,7 @@ class Worker:
         try:
             taken = await asyncio.shield(taking)
         except asyncio.CancelledError:
-            # What is being taken is taken all the same; nobody will work on it.
+            # The take completes in spite of the cancellation: give its runs back.
             for run in await taking:
                 await self._ledger.give_back(run)
             raise
@@ -147,7 +142,7 @@ class Worker:
         return len(taken)
 
     def _fitting(self, due: Sequence[Due]) -> list[str]:
-        """Choose what does not take an organization over its share."""
+        """Choose the runs that keep their organizations within their shares."""
         busy = self._busy.copy()
         chosen: list[str] = []
         for each in due:
@@ -180,7 +175,7 @@ class Worker:
                 await asyncio.sleep(_GATHER_S)
 
     async def _watching(self) -> None:
-        """Stay registered, take up what the dead have left, and what nobody works on in this process's own name."""
+        """Send heartbeats, recover runs of dead executors, and recover orphaned runs of this one."""
         while not self._stopping.is_set():
             try:
                 await self._take_turn()
@@ -190,7 +185,7 @@ class Worker:
             await _within(self._stopping.wait(), self._pace.beat_s)
 
     async def _checking(self) -> None:
-        """Take nothing while the engine can do nothing with it: others may."""
+        """Take no runs while the engine is unavailable: other processes may."""
         while not self._stopping.is_set():
             try:
                 await self._execution.check()
@@ -219,10 +214,10 @@ class Worker:
         await self._reconcile()
 
     async def _reconcile(self) -> None:
-        """Give back what was taken and is not worked on: the answer to a ``take`` may have been lost on its way."""
+        """Give back runs that were taken but are not in progress: the response of a ``take`` may have been lost."""
         running = await self._membership.running()
         strays = {(run.id, run.takes): run for run in running if run.id not in self._tasks}
-        # Twice in a row: what is being taken at this moment is none.
+        # Only runs seen twice in a row: a run that is being taken at this moment is not lost.
         for key in self._strays & strays.keys():
             await self._ledger.give_back(strays[key])
         self._strays = set(strays)
@@ -247,7 +242,7 @@ async def _within(something: Awaitable[object], seconds: float) -> bool:
 
 
 async def _end(tasks: "set[asyncio.Task[None]]", deadline: float) -> None:
-    """Wait for tasks until the deadline, by the loop's clock; cancel those that are late, and give them a moment."""
+    """Wait for tasks until the deadline, by the loop's clock; cancel late ones, and give them a moment to clean up."""
     if not tasks:
         return
     left = max(0.0, deadline - asyncio.get_running_loop().time())
@@ -255,5 +250,5 @@ async def _end(tasks: "set[asyncio.Task[None]]", deadline: float) -> None:
     for task in late:
         task.cancel()
     if late:
-        # Giving a run back may have to wait for a lock: what does not succeed by then is recovered later.
+        # Giving a run back may wait for a lock; runs that are not given back in time are recovered later.
         await asyncio.wait(late, timeout=_LAST_S)
