@@ -18,11 +18,11 @@ from contentsvc_core.hosts import HostAnswer, HostFault, HostRefusal
 from contentsvc_core.identifiers import is_token
 from contentsvc_core.text import one_line
 
-#: More than any page of anything that is asked for, in bytes.
+#: The largest answer, in bytes: more than any page of the lists that are read.
 _LONGEST: Final = 4 * 1024 * 1024
 _CONNECT_S: Final = 5.0
 _REDIRECTS: Final = 3
-#: Where a renamed repository is now; the same request again, whatever its method (GitHub, "Follow redirects").
+#: Redirects of a renamed repository: the same request is sent again, whatever its method (GitHub, "Follow redirects").
 _MOVED: Final = frozenset(
     {
         HTTPStatus.MOVED_PERMANENTLY,
@@ -32,7 +32,7 @@ _MOVED: Final = frozenset(
     }
 )
 _SAID: Final = 300
-#: How long to wait where a limit does not say (GitHub, "Exceeding the rate limit"), in seconds.
+#: The pause if a rate limit names no time (GitHub, "Exceeding the rate limit"), in seconds.
 _A_WHILE_S: Final = 60
 _CLASS: Final = 100
 _Shape = TypeVar("_Shape")
@@ -47,7 +47,7 @@ class Answered:
 
     status: int
     body: bytes = field(repr=False)
-    #: Where the next page begins; ``None``: there is none.
+    #: The cursor of the next page; ``None``: this is the last page.
     next_cursor: str | None = None
     #: Seconds until the rate limit ends, for answers whose body alone says that a limit was met.
     wait_s: int = _A_WHILE_S
@@ -60,19 +60,18 @@ class _Error(msgspec.Struct):
 
 @final
 class RestClient:
-    """Asks one API, over connections that are kept."""
+    """Calls one API, over connections that are kept."""
 
     def __init__(self, api_url: str, dialect: HostDialect, *, timeout_s: float) -> None:
-        """Take the address, without a slash at its end."""
         self._api_url = httpx.URL(api_url)
         self._dialect = dialect
         self._timeout_s = timeout_s
-        #: What a token needs for what is asked, for people.
+        #: The rights that a token needs, for people.
         self._grant = dialect.grant
-        #: When answers are waited for no more, by the event loop's clock, in seconds.
+        #: The end of all calls, by the event loop's clock, in seconds.
         self._until = math.inf
         self._client = httpx.AsyncClient(
-            # Nothing is compressed: what is counted is what is read.
+            # No compression: the size limit counts the bytes that are read.
             headers={
                 **dialect.headers,
                 "User-Agent": f"contentsvc/{version('contentsvc')}",
@@ -80,14 +79,13 @@ class RestClient:
             },
             timeout=httpx.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s)),
             follow_redirects=False,
-            # Where there is no TLS, loading the certificates of the world would be for nothing.
+            # Without TLS, do not load the system's certificates: that is slow.
             verify=self._api_url.scheme == "https",
-            # No proxy and no credentials but those that were given.
+            # No proxy, and no credentials from the environment.
             trust_env=False,
         )
 
     def within(self, limit_s: float) -> Self:
-        """Give one that asks, over the same connections, for some seconds from now on."""
         limited = copy.copy(self)
         limited._until = asyncio.get_running_loop().time() + limit_s  # noqa: SLF001  # a copy of this one
         return limited
@@ -99,7 +97,6 @@ class RestClient:
         return granted
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.aclose()
 
     async def ask(
@@ -116,16 +113,16 @@ class RestClient:
         """Send a request and read the answer.
 
         Args:
-            method: Of the request.
-            path: Below the API's address; with ``at_root``, of the whole address.
-            token: Whose rights are used; ``None``: nobody's.
-            body: To be sent as JSON.
-            query: To be added to the address.
-            secrets: What no refusal may repeat, beside the token.
+            method: The HTTP method.
+            path: The path below the API's address; with ``at_root``, the whole path.
+            token: The token; ``None``: an anonymous call.
+            body: The JSON body.
+            query: The query parameters.
+            secrets: Texts that no refusal may repeat, besides the token.
             at_root: Whether ``path`` replaces the path of the API's address.
         """
         if token is not None and not is_token(token):
-            # The library would repeat it in its complaint.
+            # The library would repeat the token in its error message.
             reason = "the token holds characters that no token has"
             return HostRefusal(fault=HostFault.NO_ACCESS, reason=reason)
         url = self._api_url.copy_with(path=path if at_root else f"{self._api_url.path.rstrip('/')}{path}")
@@ -205,11 +202,11 @@ def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
 
 
 def _said(body: bytes, hidden: Sequence[str]) -> str:
-    """Give what an error's body says, in one line, and nothing of what is hidden that it may repeat."""
+    """Return the message of an error's body, in one line, without hidden texts that it may repeat."""
     try:
         error = msgspec.json.decode(body, type=_Error)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        # No JSON, no UTF-8, or nested without an end.
+        # No JSON, no UTF-8, or nested too deeply.
         return ""
     parts = [error.message or ""]
     for each in error.errors or ():
@@ -230,7 +227,7 @@ def _hide(text: str, hidden: Sequence[str]) -> str:
 
 
 def _is_limit(response: httpx.Response, said: str) -> bool:
-    """Tell a limit from a lack of rights: the same status stands for both."""
+    """Check whether a refusal is a rate limit: 403 also means a missing right."""
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         return True
     return response.status_code == HTTPStatus.FORBIDDEN and (

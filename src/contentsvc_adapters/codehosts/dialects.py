@@ -1,4 +1,4 @@
-"""What differs between the REST APIs of code hosts: two dialects, told apart by the API's address.
+"""The differences between the REST APIs of code hosts: two dialects, distinguished by the API's address.
 
 GitHub's is that of its "REST API endpoints for repository webhooks", version 2022-11-28. The other is that of Forgejo
 and Gitea, whose address always ends with ``/api/v1``, and which follows the first in most.
@@ -13,29 +13,29 @@ from attrs import evolve, frozen
 from contentsvc_core.hosts import HOOK_EVENTS, Hook
 
 _FORGE_PATH: Final = "/api/v1"
-#: Of a GitHub server of one's own; its GraphQL stands beside it.
+#: Of a self-hosted GitHub server, whose GraphQL endpoint is beside this path.
 _SERVER_PATH: Final = "/api/v3"
 
 
 @final
 @frozen(kw_only=True)
 class HostDialect:
-    """How one kind of code host is spoken to."""
+    """The dialect of one kind of code host."""
 
-    #: Before the token, in the header ``Authorization``.
+    #: The scheme of the token in the header ``Authorization``.
     scheme: str
     headers: Mapping[str, str]
-    #: What a new hook says beside what every hook says.
+    #: The fields of a new hook, besides the common ones.
     new_hook: Mapping[str, str]
-    #: As above, in its configuration.
+    #: The fields of its configuration, besides the common ones.
     hook_config: Mapping[str, str]
-    #: Where a hook's configuration can be changed alone, below the hook; empty: with the hook.
+    #: The path below the hook that changes its configuration alone; empty: the configuration is changed with the hook.
     config_path: str
     #: Whether it lists a hook's deliveries.
     lists_deliveries: bool
-    #: What a token needs for hooks, for people.
+    #: The right that a token needs for hooks, for people.
     grant: str
-    #: What a token needs to read pull requests, for people.
+    #: The right that a token needs to read pull requests, for people.
     reading_grant: str
     #: The path of its GraphQL endpoint; ``None``: it has none.
     graphql_path: str | None = None
@@ -43,14 +43,15 @@ class HostDialect:
     finds_by_commit: bool = False
 
     def new_body(self, hook: Hook) -> dict[str, Any]:
-        """Give the body that creates a hook."""
+        """Return the body that creates a hook."""
         config = {"url": hook.url, "content_type": "json", "secret": hook.secret, **self.hook_config}
         return {**self.new_hook, "active": True, "events": list(HOOK_EVENTS), "config": config}
 
     def secret_body(self, secret: str) -> dict[str, Any]:
-        """Give the body that changes a hook's secret, and nothing else."""
+        """Return the body that changes a hook's secret, and nothing else."""
         config = {"content_type": "json", "secret": secret, **self.hook_config}
-        # One dialect keeps what is left out of a configuration; the other one resets a hook's events when they are.
+        # One dialect keeps fields that the configuration omits; the other one resets a hook's events when they are
+        # omitted.
         return config if self.config_path else {"active": True, "events": list(HOOK_EVENTS), "config": config}
 
 
@@ -85,7 +86,7 @@ _FORGE: Final = HostDialect(
 
 
 def host_dialect(api_url: str) -> HostDialect:
-    """Return the dialect that is spoken at an API's address, which has no slash at its end."""
+    """Return the dialect of an API's address, which has no trailing slash."""
     if api_url.endswith(_FORGE_PATH):
         return _FORGE
     path = urlsplit(api_url).path

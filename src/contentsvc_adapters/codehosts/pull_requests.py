@@ -1,7 +1,7 @@
 """Reading pull requests: at GitHub many in one GraphQL query, elsewhere one REST request for each.
 
-GitHub's rate limit counts a query of either kind as one request. Only GraphQL tells first contributions of pull
-requests that are merged: by then, REST calls every author a contributor.
+GitHub's rate limit counts a query of either kind as one request. Only GraphQL reports first contributions of merged
+pull requests: REST calls every author of a merged one a contributor.
 """
 
 import re
@@ -23,14 +23,14 @@ from contentsvc_core.content.pull_requests import (
 from contentsvc_core.hosts import HostFault, HostPullRequests, HostRefusal
 from contentsvc_core.text import one_line
 
-#: Pull requests in a query. So many of the longest bodies (65,536 characters of 4 bytes) fit into an answer as the
-#: client reads it (4 MiB).
+#: Pull requests in a query. Fifteen of the longest bodies (65,536 characters of 4 bytes) fit into the largest answer
+#: that the client reads (4 MiB).
 BATCH: Final = 15
 #: Requests for one repository where each pull request needs its own: half of a run's patience at 0.25 s each.
 REST_CALLS: Final = 40
-#: Authors whose first contribution is looked for, in one query: each is a search, and GitHub ends a query after 10 s.
+#: Authors whose first contribution is searched in one query: each is a search, and GitHub ends a query after 10 s.
 AUTHORS: Final = 20
-#: Pull requests of an author that are looked at, oldest first: those before the first merged one are few.
+#: Pull requests of an author that are read, oldest first: few precede the first merged one.
 _OLDEST: Final = 10
 
 _GRAPHQL_FIELDS: Final = (
@@ -38,9 +38,9 @@ _GRAPHQL_FIELDS: Final = (
     f"labels(first: {MAX_LABELS}) {{ nodes {{ name }} }} repository {{ databaseId nameWithOwner }}"
 )
 _FIRST: Final = frozenset({"FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR"})
-#: Their contributions are no news.
+#: Members of the project: their first contributions are not mentioned.
 _INSIDERS: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
-#: An account that may stand in a search: letters, digits, hyphens, and the underscore of managed users.
+#: An account that is safe in a search: letters, digits, hyphens, and the underscore of managed users.
 _LOGIN: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?", re.ASCII)
 
 
@@ -140,18 +140,18 @@ class _RestPull(msgspec.Struct):
 @final
 @frozen(kw_only=True)
 class _Read:
-    """Pull requests as they were read; those of authors whose first contribution is to be looked for once more."""
+    """The pull requests that were read, and those of authors whose first contribution must be searched."""
 
     found: tuple[PullRequest, ...] = field(converter=tuple)
     newcomers: tuple[PullRequest, ...] = field(converter=tuple)
-    #: The repository's name as it is now.
+    #: The repository's current name.
     full_name: str
 
 
 async def read_pull_requests(
     client: RestClient, dialect: HostDialect, full_name: str, repository_id: int, named: NamedPullRequests, token: str
 ) -> HostPullRequests:
-    """Read pull requests as the port says."""
+    """Read pull requests as :meth:`~contentsvc_core.ports.CodeHost.pull_requests` describes."""
     if dialect.graphql_path is not None:
         graph = _Graph(client, dialect.graphql_path, dialect.reading_grant, full_name, repository_id, token)
         read = await graph.read(named)
@@ -231,7 +231,7 @@ class _Graph:
     async def _first_contributions(
         self, full_name: str, newcomers: Sequence[PullRequest]
     ) -> Sequence[int] | HostRefusal:
-        """Return those that are the first merged pull request of their authors."""
+        """Return the numbers that are the first merged pull request of their authors."""
         authors = list({each.author or "": None for each in newcomers})
         if not authors:
             return ()
@@ -259,7 +259,7 @@ class _Graph:
         return await self._client.ask("POST", self._path, token=self._token, body=body, at_root=True)
 
     def _refusal(self, errors: Iterable[_GraphError], wait_s: int) -> HostRefusal | None:
-        """Return why a query was refused that was answered with 200."""
+        """Return the refusal that an answer with status 200 contains."""
         for error in errors:
             said = f"the code host answered: {one_line(error.message, 300)}"
             match error.type:

@@ -26,12 +26,12 @@ from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_delivery_id, is_fu
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import whole_ms
 
-#: The longest that both dialects give at once.
+#: The largest page that both dialects allow.
 _PAGE: Final = 50
 #: No repository has more hooks than this many pages hold (GitHub allows 20 for each event).
 _HOOK_PAGES: Final = 20
 _DELIVERIES_PAGE: Final = 100
-#: 10,000 attempts: a busy repository's three days.
+#: 10,000 attempts: three days of a busy repository.
 _DELIVERIES_PAGES: Final = 100
 _TEXT_LENGTH: Final = 64
 _NO_DELIVERIES: Final = HostRefusal(
@@ -73,14 +73,14 @@ class _Delivery(msgspec.Struct):
 
 @final
 class RestCodeHost:
-    """Speaks GitHub's dialect, or that of Forgejo and Gitea where the address ends with ``/api/v1``."""
+    """A client in GitHub's dialect, or in that of Forgejo and Gitea if the address ends with ``/api/v1``."""
 
     def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
-        """Take the API's address; nothing is opened before it is needed.
+        """Create the client; connections are opened when they are needed.
 
         Args:
             api_url: ``http`` or ``https``, e.g. ``https://forge.example/api/v1``.
-            timeout_s: How long a call may take, redirects and all.
+            timeout_s: The time limit of a call with its redirects, in seconds.
         """
         api_url = api_url.rstrip("/")
         self._dialect = host_dialect(api_url)
@@ -88,31 +88,26 @@ class RestCodeHost:
         self.lists_deliveries = self._dialect.lists_deliveries
 
     def within(self, limit_s: float) -> Self:
-        """Give one with a limit, over the same connections."""
         limited = copy.copy(self)
         limited._client = self._client.within(limit_s)  # noqa: SLF001  # a copy of this one
         return limited
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.close()
 
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[HostedRepository] | HostRefusal:
-        """Read a repository."""
         return read_answer(await self._client.ask("GET", _at(full_name), token=token), _Repository, _hosted)
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
-        """Create a hook."""
         body = self._dialect.new_body(hook)
         path = _at(full_name, "hooks")
         answered = await self._client.ask("POST", path, token=token, body=body, secrets=[hook.secret])
         return read_answer(answered, _Hook, lambda made: str(made.id))
 
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
-        """Look through the list of hooks."""
         status = 0
         for page in range(1, _HOOK_PAGES + 1):
-            # Each dialect knows one of the two names of a page's length, and skips the other.
+            # The page size has another name in each dialect; each ignores the other's.
             asked = {"page": str(page), "per_page": str(_PAGE), "limit": str(_PAGE)}
             answered = await self._client.ask("GET", _at(full_name, "hooks"), token=token, query=asked)
             listed = read_answer(answered, list[_ListedHook], lambda hooks: hooks)
@@ -129,20 +124,17 @@ class RestCodeHost:
     async def change_secret(
         self, full_name: str, hook_id: str, secret: str, *, token: str
     ) -> HostAnswer[None] | HostRefusal:
-        """Change a hook's configuration."""
         below = [self._dialect.config_path] if self._dialect.config_path else []
         path = _at(full_name, "hooks", hook_id, *below)
         body = self._dialect.secret_body(secret)
         return _done(await self._client.ask("PATCH", path, token=token, body=body, secrets=[secret]))
 
     async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
-        """Delete a hook."""
         return _done(await self._client.ask("DELETE", _at(full_name, "hooks", hook_id), token=token))
 
     async def deliveries(
         self, full_name: str, hook_id: str, *, since: datetime, token: str
     ) -> HostAnswer[HostDeliveries] | HostRefusal:
-        """Read page after page, from the newest attempt back."""
         if not self.lists_deliveries:
             return _NO_DELIVERIES
         attempts: list[HostDelivery] = []
@@ -165,7 +157,6 @@ class RestCodeHost:
     async def redeliver(
         self, full_name: str, hook_id: str, attempt_id: str, *, token: str
     ) -> HostAnswer[None] | HostRefusal:
-        """Ask for another attempt."""
         if not self.lists_deliveries:
             return _NO_DELIVERIES
         path = _at(full_name, "hooks", hook_id, "deliveries", attempt_id, "attempts")
@@ -174,7 +165,6 @@ class RestCodeHost:
     async def pull_requests(
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
     ) -> HostPullRequests:
-        """Read pull requests: by GraphQL where there is one, else one after the other."""
         client = self._client.granted(self._dialect.reading_grant)
         return await read_pull_requests(client, self._dialect, full_name, repository_id, named, token)
 
