@@ -1,4 +1,4 @@
-"""One conversation with a server that has OpenAI's chat completions: a POST, streamed, tried again where that helps."""
+"""One conversation with a server that has OpenAI's chat completions: a POST, streamed, with retries."""
 
 import asyncio
 import random
@@ -12,11 +12,11 @@ from attrs import field, frozen
 from contentsvc_adapters.writers.completions import Answer, Broken, Completion, named_fault, read_fault
 from contentsvc_core.content.prompting import MATERIAL_LIMIT, Prompt
 
-#: How much of a refusal is read, in bytes.
+#: The part of a refusal that is read, in bytes.
 _REFUSAL_LIMIT: Final = 64 * 1024
-#: Refusals that may be over a moment later; 529 is not registered, and means overload.
+#: Statuses that may be temporary; 529 is not registered, and means overload.
 _LATER: Final = frozenset({408, 429, 500, 502, 503, 504, 529})
-#: What such a refusal is called when it will not be over: the account has no money left.
+#: The name of a refusal that is permanent: the account has no credit left.
 _NOT_LATER: Final = " (insufficient_quota)"
 _HINTS: Final = {
     401: "check CONTENTSVC_WRITER_KEY",
@@ -25,7 +25,7 @@ _HINTS: Final = {
     413: "lower CONTENTSVC_WRITER_CONTEXT_CHARS",
 }
 _BAD_REQUEST: Final = frozenset({400, 422})
-#: What a header's value may hold (RFC 9110, section 5.5), spaces aside.
+#: The characters allowed in a header's value (RFC 9110, section 5.5), without spaces.
 _KEY: Final = re.compile(r"[!-~]*")
 _SECONDS: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
@@ -40,68 +40,67 @@ def _printable(_endpoint: object, _attribute: object, key: str) -> None:
 @final
 @frozen(kw_only=True)
 class ModelEndpoint:
-    """A model, and where it is asked."""
+    """A model and its server."""
 
-    #: What stands before ``/chat/completions``, e.g. ``https://api.example/v1``.
+    #: The address before ``/chat/completions``, e.g. ``https://api.example/v1``.
     base_url: str = field(converter=lambda url: url.rstrip("/"))
     model: str
-    #: Empty: none is sent.
+    #: Empty: no key is sent.
     key: str = field(default="", repr=False, validator=_printable)
-    #: How long one piece of content may take, with everything that is tried again, in seconds.
+    #: The time limit for one piece of content with all retries, in seconds.
     timeout_s: float = 120.0
-    #: How long an answer may be, in the model's tokens.
+    #: The longest answer, in the model's tokens.
     max_tokens: int = 4_096
-    #: How much a model is told of what happened, in characters.
+    #: The longest material, in characters.
     context_chars: int = MATERIAL_LIMIT
-    #: How many conversations are had at a time; others wait.
+    #: The most conversations at a time; others wait.
     connections: int = 16
 
 
 @final
 @frozen(kw_only=True)
 class Patience:
-    """How long a server is borne with."""
+    """Retry and timeout policy."""
 
-    #: How often a text is asked for while the server is busy or away.
+    #: The number of tries while the server is busy or unreachable.
     tries: int = 4
-    #: The pause after the first of them, in seconds; it doubles.
+    #: The first pause, in seconds; it doubles.
     first_pause_s: float = 0.5
-    #: The longest pause, in seconds. A server that wishes for a longer one is asked again by the run's next attempt.
+    #: The longest pause, in seconds. If the server asks for a longer one, the run's next attempt tries again.
     longest_pause_s: float = 20.0
     connect_s: float = 5.0
-    #: How long a server may be silent in the middle of its answer, in seconds.
+    #: How long a server may be silent during its answer, in seconds.
     silence_s: float = 30.0
 
 
 @final
 @frozen(kw_only=True)
 class _Later:
-    """A refusal that may be over a moment later."""
+    """A refusal that may be temporary."""
 
     reason: str
-    #: When the server wants to be asked again, in seconds; 0: it does not say.
+    #: The pause that the server asks for, in seconds; 0: it names none.
     after_s: float = 0.0
 
 
 @final
 @frozen(kw_only=True)
 class _OtherWords:
-    """The server has said which part of the question it does not understand: it is to be asked without it."""
+    """The server rejected a part of the request; the request is sent again without that part."""
 
 
 @final
 class Chat:
-    """Asks one model."""
+    """Sends prompts to one model."""
 
     def __init__(self, endpoint: ModelEndpoint, patience: Patience) -> None:
-        """Take where to ask; nothing is sent yet."""
         self._endpoint = endpoint
         self._patience = patience
-        # What this server turned out not to understand is not said to it again.
+        # Parameters that this server has rejected are not sent again.
         self._json_mode = True
         self._cap = "max_tokens"
         self._counts = True
-        # The size of what is compressed could not be bounded, so it is not asked for.
+        # No compression: the size of an unpacked answer could not be bounded.
         headers = {"Accept": "text/event-stream, application/json", "Accept-Encoding": "identity"}
         if endpoint.key:
             headers["Authorization"] = f"Bearer {endpoint.key}"
@@ -120,7 +119,7 @@ class Chat:
         await self._client.aclose()
 
     async def ask(self, prompt: Prompt) -> Answer | Broken:
-        """Ask until there is an answer, or asking is of no use; within the endpoint's time."""
+        """Send a prompt, with retries, until an answer or a permanent fault, within the endpoint's time limit."""
         try:
             async with asyncio.timeout(self._endpoint.timeout_s):
                 return await self._ask(prompt)
@@ -166,7 +165,7 @@ class Chat:
         try:
             response = await self._client.send(request, stream=True)
         except httpx.TransportError as exc:
-            # Nothing was answered yet. The kind is enough: a library's message may hold what was sent.
+            # There was no answer. Only the exception's type is shown: its message may contain the prompt.
             return _Later(reason=f"the model server cannot be reached ({type(exc).__name__})")
         try:
             return await (self._read(response) if response.is_success else self._refused(response, question))
@@ -207,7 +206,7 @@ class Chat:
         return Broken(reason=f"{reason}: {_HINTS[status]}" if status in _HINTS else reason)
 
     def _learns(self, said: str, question: dict[str, Any]) -> bool:
-        """Tell whether a refusal names something that can be left out, or called otherwise."""
+        """Check whether a refusal names a parameter that can be omitted or renamed, and remember it."""
         if "response_format" in said and "response_format" in question:
             self._json_mode = False
             return True

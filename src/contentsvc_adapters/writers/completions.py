@@ -1,7 +1,6 @@
-"""The answer of an OpenAI-compatible server to a chat completion, piece by piece: streamed as events, or whole.
+"""Reads the answer of an OpenAI-compatible server to a chat completion, streamed as events or whole.
 
-Every server is taken to be able to send anything: what comes is counted, checked, and believed only once it is
-complete.
+Servers are not trusted: sizes are limited, fields are checked, and an answer counts only once it is complete.
 """
 
 import re
@@ -10,13 +9,13 @@ from typing import Annotated, Any, Final, cast, final
 import msgspec
 from attrs import frozen
 
-#: How much a server may send at all, in bytes: a streamed token takes some 300.
+#: The longest answer, in bytes: a streamed token takes some 300.
 ANSWER_LIMIT: Final = 16 * 1024 * 1024
-#: How long the text may be, in characters, and an event, in bytes: more than any post needs, JSON's escapes included.
+#: The longest text, in characters, and the longest event, in bytes: more than any post needs, with JSON's escapes.
 TEXT_LIMIT: Final = 200_000
 _EVENT_LIMIT: Final = 1024 * 1024
 _FIELDS_SKIPPED: Final = (b":", b"event:", b"id:", b"retry:")
-#: What a fault calls itself, when it is a word that is fit to be shown.
+#: A fault's name that is safe to show.
 _WORD: Final = re.compile(r"[A-Za-z_]{1,64}")
 
 
@@ -31,9 +30,9 @@ class _Said(msgspec.Struct):
 
 class _Choice(msgspec.Struct):
     index: int = 0
-    #: Streamed answers have this one,
+    #: In streamed answers.
     delta: _Said | None = None
-    #: whole ones this.
+    #: In whole answers.
     message: _Said | None = None
     finish_reason: str | None = None
 
@@ -58,16 +57,16 @@ class Answer:
     """A complete answer."""
 
     text: str
-    #: The tokens that the model read and wrote; ``None``: the server does not say.
+    #: The input and output tokens; ``None``: the server does not report them.
     usage: tuple[int, int] | None = None
 
 
 @final
 @frozen(kw_only=True)
 class Broken:
-    """An answer that gives no text."""
+    """An answer without a usable text."""
 
-    #: Holds nothing of what was sent or written.
+    #: Contains nothing of prompt or answer.
     reason: str
 
 
@@ -90,13 +89,13 @@ class Completion:
         self.usage: tuple[int, int] | None = None
 
     def feed(self, piece: bytes) -> bool:
-        """Take the next bytes; tell whether nothing more need be read: the answer is complete, or broken."""
+        """Read the next bytes; return whether the answer is complete or broken, so that nothing more need be read."""
         self._bytes += len(piece)
         if self._bytes > ANSWER_LIMIT:
             return self._broken(f"is longer than {ANSWER_LIMIT // 1024**2} MiB")
         self._rest += piece
         if self._streamed is None and (begun := self._rest.lstrip()):
-            # Told by what it is, not by what it is called: some servers leave the content type as it comes.
+            # By content, not by content type: some servers leave the wrong one.
             self._streamed = not begun.startswith(b"{")
         if not self._streamed:
             return False
@@ -107,7 +106,7 @@ class Completion:
         return any(self._take_line(bytes(line).strip()) for line in lines)
 
     def text(self) -> str | Broken:
-        """Give the text, once all that there is was fed: ``Broken`` when it is not complete, cut, refused or empty."""
+        """Return the text after the last bytes; ``Broken``: it is incomplete, cut, refused or empty."""
         if self._fault is None and self._streamed is None:
             self._broken("is empty")
         if self._fault is None and not self._streamed:
@@ -170,13 +169,13 @@ class Completion:
 
 class _Fault(msgspec.Struct):
     error: Any = None
-    #: Where other servers put it.
+    #: Other servers' names of the field.
     message: Any = None
     detail: Any = None
 
 
 def read_fault(body: bytes) -> Any:  # noqa: ANN401  # whatever the server says
-    """Give what the body of a refusal says is wrong, ``None`` when it says nothing that can be read."""
+    """Return the fault in a refusal's body; ``None``: the body names none in a known form."""
     try:
         fault = msgspec.json.decode(body, type=_Fault)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -185,7 +184,7 @@ def read_fault(body: bytes) -> Any:  # noqa: ANN401  # whatever the server says
 
 
 def named_fault(error: Any) -> str:  # noqa: ANN401  # as above
-    """Give a fault's own name as ``" (name)"``, if it has one that is a word; with a space before it.
+    """Return a fault's own name as ``" (name)"``, if it is a plain word; else ``""``.
 
     Its message is never repeated: servers put keys and prompts into it.
     """

@@ -1,4 +1,4 @@
-"""The writer that needs nobody: the core's rules (port :class:`~contentsvc_core.ports.ContentWriter`)."""
+"""The rule-based writer, which needs no external service (port :class:`~contentsvc_core.ports.ContentWriter`)."""
 
 from functools import partial
 from typing import Final, final
@@ -8,7 +8,7 @@ from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.writing import Brief, Draft, Silence
 from contentsvc_core.webhooks.events import Push
 
-#: From here on, writing takes long enough (some 10 ms) to leave the event loop for.
+#: From this number on, writing takes so long (some 10 ms) that it runs in a thread.
 _MANY_COMMITS: Final = 200
 
 

@@ -1,4 +1,4 @@
-"""What a model's Markdown may hold: text, and links to http and https. Checked by a parser, not believed."""
+"""Checks a model's Markdown with a parser: only text, and links to http and https, are allowed."""
 
 import re
 from collections.abc import Iterator
@@ -12,13 +12,14 @@ from contentsvc_core.content.prompting import UnusableDraft
 
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _TICKS: Final = re.compile(r"(`+)")
-# A backslash and what it escapes; an address in angle brackets; what opens HTML; what opens an image.
+# An escaped character; an address in angle brackets; the start of HTML; the start of an image.
 _MARKUP: Final = re.compile(r"\\.|<https?://[^<>\s]*>|<|!(?=\[)")
 _EVERY: Final = re.compile(r"\\.|<|!(?=\[)")
 
 
 def _sees_everything() -> MarkdownIt:
-    # Raw HTML and images are on, and every address counts as a link: what another renderer would show is to be found.
+    # Raw HTML and images are enabled, and every address counts as a link, to find everything that another renderer
+    # would show.
     parser = commonmark(html=True)
     parser.validateLink = lambda url: True  # pyright: ignore[reportAttributeAccessIssue]  # noqa: ARG005
     return parser
@@ -28,10 +29,10 @@ _PARSER: Final = _sees_everything()
 
 
 def inert(markdown: str) -> str | UnusableDraft:
-    """Give Markdown in which raw HTML is text and images are links; unusable is one that links to no web page."""
+    """Return Markdown with raw HTML as text and images as links; unusable: a link to another scheme than http(s)."""
     safe = _escaped(markdown)
     if len(safe) <= MARKDOWN_LIMIT and _holds_markup(safe):
-        # Something looked like code and is none. Now code that holds HTML shows backslashes; nothing else is lost.
+        # A part that looked like code is not code. Now code with HTML shows backslashes; nothing else is lost.
         safe = _EVERY.sub(_escape, markdown)
         if _holds_markup(safe):
             return UnusableDraft(reason="it holds HTML or an image")
@@ -63,7 +64,7 @@ def _escaped_line(line: str) -> str:
     if "<" not in line and "![" not in line:
         return line
     pieces = _TICKS.split(line)
-    # Where the next run of so many backticks stands: what lies between two such runs is code.
+    # The next run of the same number of backticks: the text between two such runs is code.
     closing: dict[int, int] = {}
     ahead: dict[int, int] = {}
     for place in range(len(pieces) - 2, 0, -2):
@@ -101,7 +102,7 @@ def _targets(markdown: str) -> Iterator[str]:
 
 
 def _tokens(markdown: str) -> Iterator[tuple[str, str]]:
-    """Give the type of every token, and where it leads."""
+    """Yield the type of every token, and its link target."""
     for block in _PARSER.parse(markdown):
         for token in (block, *(block.children or ())):
             yield token.type, str(token.attrGet("href") or "")

@@ -1,7 +1,6 @@
-"""The writer that asks a language model, at any server with OpenAI's chat completions.
+"""The writer that uses a language model, at any server with OpenAI's chat completions.
 
-What is asked and how an answer is read are rules of the core (:mod:`contentsvc_core.content.prompting`); ``chat`` has
-the conversation.
+The core builds the prompt and reads the answer (:mod:`contentsvc_core.content.prompting`); ``chat`` sends it.
 """
 
 import asyncio
@@ -19,18 +18,17 @@ from contentsvc_core.errors import WriterUnavailable
 from contentsvc_core.text import one_line
 
 _NAME_LIMIT: Final = 80
-#: Shorter ones are placeholders such as ``none``, and may be parts of words.
+#: Shorter keys are placeholders such as ``none``, and may be parts of words.
 _KEY_LENGTH: Final = 8
 
 
 @final
 class OpenAICompatibleWriter:
-    """Has a model write (port :class:`~contentsvc_core.ports.ContentWriter`)."""
+    """Writes with a language model (port :class:`~contentsvc_core.ports.ContentWriter`)."""
 
     costly: bool = True
 
     def __init__(self, endpoint: ModelEndpoint, patience: Patience | None = None) -> None:
-        """Take where to ask; nothing is sent yet."""
         self.name = f"openai-compatible:{one_line(endpoint.model, _NAME_LIMIT)}"
         self._endpoint = endpoint
         self._chat = Chat(endpoint, patience or Patience())
@@ -40,18 +38,18 @@ class OpenAICompatibleWriter:
         await self._chat.aclose()
 
     async def write(self, brief: Brief) -> Draft | Silence:
-        """Ask a model to write; where the rules find nothing to report, no model is asked.
+        """Write a draft with the model; if the rules find nothing to report, no prompt is sent.
 
         Raises:
-            WriterUnavailable: The model cannot be asked, or what it wrote cannot be a post.
+            WriterUnavailable: The model cannot be reached, or its answer cannot be a post.
         """
-        # In a thread, as below: thousands of commits take their time.
+        # In a thread, as below: thousands of commits take long.
         if (reason := await asyncio.to_thread(silence, brief, translates=True)) is not None:
             return Silence(reason=reason)
         prompt = await asyncio.to_thread(prompt_for, brief, limit=self._endpoint.context_chars)
         draft, usage = await self._ask(prompt, brief)
         if isinstance(draft, UnusableDraft):
-            # Once: a model that does not mend a fault that it was told does not mend it later.
+            # Once: a model that repeats a fault after one correction would repeat it again.
             fault = f"{draft.reason} ({draft.detail})" if draft.detail else draft.reason
             draft, more = await self._ask(prompt.repaired(fault), brief)
             usage = _together(usage, more)
