@@ -1,9 +1,9 @@
-"""Sending a message over HTTP, with care (port :class:`~contentsvc_core.ports.WebhookSender`).
+"""Sends messages over HTTP, protected against requests to internal networks.
 
-Anybody who may write in an organization names an address, and this process can reach more than they can. So the address
-goes the way that the sites of brand identities go: it is refused by the core's rules, its name is looked up once, every
-number of it is checked, and the request goes to a checked number, with the name in ``Host`` and in TLS. No redirect is
-followed, no proxy is asked, and nothing is kept between two requests.
+Users choose the URLs, and this process can reach internal hosts. So a URL passes the same checks as sites of brand
+identities: the core's rules, one resolution of the name, and a check of every IP address. The request goes to a checked
+IP address, with the name in ``Host`` and in TLS. Redirects are not followed, proxies are not used, and no connection is
+kept.
 """
 
 import asyncio
@@ -30,17 +30,17 @@ from contentsvc_core.outgoing.endpoints import read_endpoint_url
 from contentsvc_core.outgoing.retries import Answer, NotSent
 from contentsvc_core.text import one_line
 
-#: How long an attempt takes at most, in seconds; the specification proposes 15 to 30.
+#: The time limit of an attempt, in seconds; the specification proposes 15 to 30.
 TOTAL_S: Final = 15.0
-#: How much of an answer is read, in bytes: what it says is for people who look for a fault.
+#: The part of an answer that is read, in bytes, for people who look for a fault.
 MAX_ANSWER: Final = 4096
-#: So many names are looked up at once: more than messages are sent at once, with those whose asker has left.
+#: The limit of concurrent DNS queries: more than concurrent messages, since abandoned queries count.
 _NAMES_AT_ONCE: Final = 64
 _CONNECT_S: Final = 5.0
 _EXCERPT: Final = 200
 _HEADERS: Final = {
     "Accept": "*/*",
-    # What is packed small may be large: nothing is unpacked here.
+    # No compression: a small answer could unpack to a large one.
     "Accept-Encoding": "identity",
     "Content-Type": "application/json",
     "User-Agent": f"contentsvc/{version('contentsvc')} (webhooks)",
@@ -49,7 +49,7 @@ _HEADERS: Final = {
 
 @final
 class HttpWebhookSender:
-    """Sends messages. It keeps nothing between two of them: no connection, no cookie."""
+    """Sends messages. It keeps no connection and no cookie between two messages."""
 
     def __init__(
         self,
@@ -59,14 +59,14 @@ class HttpWebhookSender:
         tls: ssl.SSLContext | None = None,
         total_s: float = TOTAL_S,
     ) -> None:
-        """Set the limits.
+        """Create the sender.
 
         Args:
-            opened: Hosts that an operator has opened, wherever they are; these alone may be reached without TLS.
-            resolve: Gives the numbers of a name; it raises OSError when there are none. The system is asked unless it
-                is given.
-            tls: What certificates are checked with; those that the system's libraries trust unless it is given.
-            total_s: How long an attempt takes at most, in seconds.
+            opened: Hosts that an operator has allowed, whatever their IP addresses; only they may be reached without
+                TLS.
+            resolve: Resolves a name; raises OSError if it has no address. By default the system resolver.
+            tls: The TLS settings; by default those of the system's libraries.
+            total_s: The time limit of an attempt, in seconds.
         """
         self._opened = frozenset(opened)
         self._resolve: Resolve = SystemNames(_NAMES_AT_ONCE) if resolve is None else resolve
@@ -85,7 +85,7 @@ class HttpWebhookSender:
             return NotSent(error=f"the endpoint did not answer within {self._total_s:g} s")
 
     async def _send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
-        # Each time: what was let in once may be closed by now.
+        # Checked at each attempt: the operator may have changed the allowed hosts.
         site = read_endpoint_url(url, self._opened)
         if isinstance(site, BadAddress):
             return NotSent(error=f"nothing was sent: the address {site.reason}")
@@ -100,7 +100,7 @@ class HttpWebhookSender:
             try:
                 return await self._post(site, name, number, headers, body)
             except (httpx.ConnectError, httpx.ConnectTimeout) as exc:
-                # A host with two numbers is there as long as one of them answers.
+                # A host with two IP addresses is available as long as one of them answers.
                 said = "the endpoint cannot be reached"
                 if is_certificate_fault(exc):
                     said = "nothing was sent: the endpoint's certificate is not valid for it"
@@ -108,7 +108,7 @@ class HttpWebhookSender:
             except httpx.TimeoutException:
                 return NotSent(error="the endpoint did not answer in time")
             except httpx.HTTPError:
-                # What was sent may have arrived: another number of it is not asked as well.
+                # The message may have arrived: do not send it to another IP address.
                 return NotSent(error="the endpoint's answer is no HTTP, has too large a head, or was cut off")
         return failed
 
@@ -143,8 +143,7 @@ class HttpWebhookSender:
 
 
 def _no_host(site: SiteAddress) -> NotSent:
-    # Of a name that leads to what is not public, the text is that of a name which is not there: which names this
-    # network knows is nobody's business.
+    # One text for missing and non-public names: it does not disclose the names of the internal network.
     return NotSent(error=f"nothing was sent: there is no public host '{site.host}'")
 
 

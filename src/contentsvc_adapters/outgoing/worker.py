@@ -1,4 +1,4 @@
-"""Sending what is due, some at a time, from the launch until the end."""
+"""Sends due messages, several at a time, until it is closed."""
 
 import asyncio
 import contextlib
@@ -10,9 +10,9 @@ from contentsvc_core.outgoing.messages import Taken
 from contentsvc_core.outgoing.retries import Verdict
 from contentsvc_core.usecases.dispatch import Dispatcher
 
-#: How often is looked for what is due, in seconds.
+#: The interval of polling the outbox, in seconds.
 _LOOK_EVERY_S: Final = 1.0
-#: How long after a fault, in seconds.
+#: The pause after a fault, in seconds.
 _AFTER_FAULT_S: Final = 2.0
 #: Messages that are sent at once: each waits for an answer for up to 15 s, and costs little meanwhile.
 CONCURRENCY: Final = 32
@@ -26,7 +26,7 @@ FAILING: Final = CONCURRENCY // 2
 
 @final
 class DispatchWorker:
-    """Keeps a dispatcher busy."""
+    """Runs a dispatcher."""
 
     def __init__(
         self,
@@ -35,12 +35,12 @@ class DispatchWorker:
         on_fault: Callable[[Exception], None],
         on_sent: Callable[[Verdict], None] = lambda _result: None,
     ) -> None:
-        """Take the dispatcher.
+        """Create the worker.
 
         Args:
-            dispatcher: Takes and sends.
-            on_fault: Told what went wrong here; it is tried again.
-            on_sent: Told what came of each attempt.
+            dispatcher: Leases and sends messages.
+            on_fault: Called with a fault of the loop, which then continues.
+            on_sent: Called with the verdict of each attempt.
         """
         self._dispatcher = dispatcher
         self._on_fault = on_fault
@@ -55,16 +55,15 @@ class DispatchWorker:
         self._turns = asyncio.create_task(self._look(), name="dispatch")
 
     def nudge(self) -> None:
-        """Say that there may be something to send."""
         self._wake.set()
 
     async def close(self, *, within_s: float) -> None:
-        """Take no more; wait for what is being sent, and give back what is not answered by then, in seconds."""
+        """Accept no more messages, wait up to ``within_s`` seconds for running attempts, and give back the rest."""
         self._closing = True
         self._wake.set()
         deadline = asyncio.get_running_loop().time() + within_s
         if self._turns is not None:
-            # Not cut off at once: what was just taken has to be known here.
+            # Not cancelled at once: messages that were just leased must be known here.
             await asyncio.wait([self._turns], timeout=within_s)
             self._turns.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -83,7 +82,7 @@ class DispatchWorker:
                     self._on_fault(exc)
 
     async def turn(self) -> int:
-        """Take what there is room for, and begin to send it; give how many."""
+        """Lease as many messages as there are free places, and begin to send them; return their number."""
         room = CONCURRENCY - len(self._sending)
         if room <= 0:
             return 0

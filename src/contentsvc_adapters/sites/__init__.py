@@ -1,1 +1,1 @@
-"""Reads pages of sites that somebody has named."""
+"""Reads pages of sites that users have named."""

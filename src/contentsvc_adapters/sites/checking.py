@@ -1,6 +1,7 @@
-"""Where a request may go: a name is looked up once, every number of it is checked, and one of those is connected to.
+"""Protection against requests to internal networks (SSRF).
 
-So nothing is looked up behind the check, and no answer of a name server can lead elsewhere.
+A name is resolved once, every IP address is checked, and one of the checked addresses is connected to. No name is
+resolved after the check, so that a changed DNS answer cannot redirect the connection.
 """
 
 import socket
@@ -13,27 +14,27 @@ from attrs import frozen
 
 from contentsvc_core.content.site_addresses import IPAddress, SiteAddress, is_public
 
-#: What gives the numbers of a name.
+#: Resolves a name to IP addresses.
 Resolve = Callable[[str, int], Awaitable[Sequence[IPAddress]]]
 
-#: What a name server's silence is called; others mean that there is no such name.
+#: Errors of an unresponsive name server; other errors mean that the name does not exist.
 _UNANSWERED: Final = frozenset({socket.EAI_AGAIN, socket.EAI_FAIL})
 
 
 @final
 @frozen
 class NotPublic:
-    """There is no such name, or it leads to what only we can reach: which of them is nobody's business."""
+    """The name does not exist, or resolves to a non-public address; deliberately not distinguished."""
 
 
 @final
 @frozen
 class NotLookedUp:
-    """Nobody could say where the name leads; in a while somebody may."""
+    """The name could not be resolved now; a later attempt may succeed."""
 
 
 def ascii_name(host: str) -> str | None:
-    """Give a name as name servers know it (IDNA); ``None``: it is none."""
+    """Return a host name in its ASCII form (IDNA); ``None``: it is invalid."""
     try:
         return httpx.URL(scheme="http", host=host).raw_host.decode("ascii")
     except (httpx.InvalidURL, UnicodeError):
@@ -43,12 +44,12 @@ def ascii_name(host: str) -> str | None:
 async def checked_numbers(
     site: SiteAddress, name: str, resolve: Resolve
 ) -> Sequence[IPAddress] | NotPublic | NotLookedUp:
-    """Give the numbers of a site, all of them public unless an operator has opened it.
+    """Return the IP addresses of a site, all of them public unless an operator has allowed the host.
 
     Args:
-        site: Where.
-        name: Its host, as name servers know it.
-        resolve: Raises OSError when there are no numbers.
+        site: The address.
+        name: Its host in ASCII.
+        resolve: Resolves the name; raises OSError if it has no address.
     """
     try:
         numbers = await resolve(name, site.port)
@@ -57,23 +58,23 @@ async def checked_numbers(
     except (OSError, UnicodeError):
         return NotLookedUp()
     if not site.opened and not all(is_public(number) for number in numbers):
-        # One that is not is enough: whoever mixes them has something in mind.
+        # One non-public address is enough: mixed answers are likely an attack.
         return NotPublic()
     return numbers
 
 
 def numbered(site: SiteAddress, number: IPAddress) -> httpx.URL:
-    """Give a site's address by one of its numbers: nothing is looked up any more."""
+    """Return a site's URL with an IP address in place of its name, so that nothing is resolved any more."""
     return httpx.URL(site.scheme + "://host" + site.target).copy_with(host=str(number), port=site.port)
 
 
 def called(site: SiteAddress, name: str) -> str:
-    """Give what the site is called in ``Host``."""
+    """Return the value of the ``Host`` header."""
     return SiteAddress(scheme=site.scheme, host=name, port=site.port, target="/").authority
 
 
 def is_certificate_fault(exc: BaseException) -> bool:
-    """Tell whether a connection failed at the certificate; the client wraps the errors of its parts."""
+    """Check whether a connection failed at the certificate; the client wraps the errors of its parts."""
     while (behind := exc.__cause__ or exc.__context__) is not None and not isinstance(exc, ssl.SSLError):
         exc = behind
     return isinstance(exc, ssl.SSLCertVerificationError)

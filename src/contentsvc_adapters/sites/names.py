@@ -1,9 +1,8 @@
-"""Looking up the names of sites, which anybody may have named: beside whatever else this process looks up.
+"""Resolves names of sites, which users choose, apart from the process's other DNS queries.
 
-Nobody can call off a question to the system: when name servers stay silent it goes on, long after whoever asked has
-left. The loop has few threads for such questions, and they are everybody's: a handful of sites whose name servers are
-dead would keep the database, the model server and the code hosts from being reached again. So each question here has
-a thread of its own, and there are few at a time.
+A query of the system resolver cannot be cancelled: with unresponsive name servers it outlives its caller. The event
+loop has few threads for such queries, and shares them: a few sites with dead name servers would block queries for the
+database, the model server and the code hosts. So each query here has a thread of its own, and their number is limited.
 """
 
 import asyncio
@@ -16,24 +15,24 @@ from typing import Any, Final, final
 
 from contentsvc_core.content.site_addresses import IPAddress
 
-#: So many names are looked up at once unless it is said otherwise, those included whose asker has left.
+#: The default limit of concurrent queries, abandoned ones included.
 AT_ONCE: Final = 3
 
 
 @final
 class SystemNames:
-    """Asks the system for the numbers of names."""
+    """Resolves names with the system resolver."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
         """Begin with no question under way; ``at_once`` of them there may be."""
         self._free = BoundedSemaphore(at_once)
 
     async def __call__(self, host: str, port: int) -> Sequence[IPAddress]:
-        """Give the numbers of a name, which may be a number itself.
+        """Return the IP addresses of a name or address.
 
         Raises:
-            OSError: It has none, or nobody could be asked; with ``EAI_AGAIN``, also when too many questions are under
-                way: whoever waited for one of those would wait for servers that are silent.
+            OSError: The name has no address, or the resolver failed. ``EAI_AGAIN`` also means that too many queries are
+                in progress, most of them of unresponsive servers.
         """
         if not self._free.acquire(blocking=False):
             raise socket.gaierror(socket.EAI_AGAIN, "too many names are being looked up")
@@ -51,11 +50,11 @@ class SystemNames:
                 settle, told = answer.set_exception, exc
             finally:
                 self._free.release()
-            # The loop may have ended meanwhile: then nobody waits.
+            # The loop may have ended: then the result is not needed.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(tell, settle, told)
 
-        # Not a pool's: the interpreter waits for those in the end, and no stop waits for a name server.
+        # Not a pool's thread: the interpreter waits for those at exit, and must not wait for a name server.
         Thread(target=ask, name="site names", daemon=True).start()
         return await answer
 

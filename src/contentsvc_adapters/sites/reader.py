@@ -1,8 +1,8 @@
-"""Reading a page over HTTP, with care (port :class:`~contentsvc_core.ports.SiteReader`).
+"""Reads a page over HTTP, without access to internal networks (port :class:`~contentsvc_core.ports.SiteReader`).
 
-Each hop, redirects included, goes the same way: its address is read and refused by the core's rules, its name is
-looked up once, every number of it is checked, and the request goes to a checked number by that number, with the name
-in ``Host`` and in TLS. So nothing is looked up behind the check, and no answer of a name server can lead elsewhere.
+Each hop, redirects included, passes the same checks: the core's rules for the address, one resolution of the name, and
+a check of every IP address. The request goes to a checked IP address, with the name in ``Host`` and in TLS. No name is
+resolved after the check, so that a changed DNS answer cannot redirect the connection.
 """
 
 import asyncio
@@ -36,21 +36,21 @@ from contentsvc_core.content.site_addresses import (
 )
 from contentsvc_core.ports.brands import NotRead, Page, SiteFault
 
-#: How much of a page is read, in bytes: what tells of a company stands at the beginning.
+#: The part of a page that is read, in bytes: its metadata comes first.
 MAX_PAGE: Final = 512 * 1024
 MAX_REDIRECTS: Final = 5
-#: How long reading a page takes at most, redirects included, in seconds.
+#: The time limit of reading a page, redirects included, in seconds.
 TOTAL_S: Final = 15.0
 _CONNECT_S: Final = 5.0
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _OK: Final = 200
-#: Answers that may be others in a while; so may be all from 500 on.
+#: Statuses that may be temporary, in addition to all from 500 on.
 _PASSING: Final = frozenset({408, 425, 429})
 _SERVER_ERROR: Final = 500
 _HEADERS: Final = {
     "Accept": "text/html,application/xhtml+xml",
-    # What is packed small may be large: nothing is unpacked here.
+    # No compression: a small answer could unpack to a large one.
     "Accept-Encoding": "identity",
     "Accept-Language": "en,*;q=0.5",
     "User-Agent": f"contentsvc/{version('contentsvc')} (reads a site once, when somebody asks for it)",
@@ -72,14 +72,14 @@ def _no_site(site: SiteAddress) -> NotRead:
 @final
 @frozen
 class _Moved:
-    """The site says that the page is elsewhere."""
+    """A redirect."""
 
     url: str
 
 
 @final
 class HttpSiteReader:
-    """Reads pages. It keeps nothing between two readings: no connection, no cookie."""
+    """Reads pages. It keeps no connection and no cookie between two pages."""
 
     def __init__(
         self,
@@ -89,14 +89,13 @@ class HttpSiteReader:
         tls: ssl.SSLContext | None = None,
         total_s: float = TOTAL_S,
     ) -> None:
-        """Set the limits.
+        """Create the reader.
 
         Args:
-            opened: Hosts that an operator has opened, wherever they are.
-            resolve: Gives the numbers of a name; it raises OSError when there are none. The system is asked unless it
-                is given.
-            tls: What certificates are checked with; those that the system's libraries trust unless it is given.
-            total_s: How long a reading takes at most, in seconds.
+            opened: Hosts that an operator has allowed, whatever their IP addresses.
+            resolve: Resolves a name; raises OSError if it has no address. By default the system resolver.
+            tls: The TLS settings; by default those of the system's libraries.
+            total_s: The time limit of one page, in seconds.
         """
         self._opened = frozenset(opened)
         self._resolve: Resolve = SystemNames() if resolve is None else resolve
@@ -126,7 +125,7 @@ class HttpSiteReader:
             if isinstance(following, BadAddress):
                 return _lasting(f"the site's redirect {following.reason}")
             if site.scheme == "https" and following.scheme == "http":
-                # What was asked for in private and authentic is not taken from whoever stands between.
+                # A secure page must not be replaced by one that others can read or forge.
                 return _lasting("the site redirects from https to http")
             site = following
         return _lasting(f"the site redirects more than {MAX_REDIRECTS} times")
