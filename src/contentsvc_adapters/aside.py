@@ -36,7 +36,6 @@ class OneAtATime:
     """
 
     def __init__(self, name: str = "large bodies") -> None:
-        """Start nothing yet: the thread, which gets the name, begins with the first work."""
         # No thread of the loop's default executor: those may all be waiting for something else.
         self._thread: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 
@@ -45,7 +44,6 @@ class OneAtATime:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def close(self) -> None:
-        """Begin no more work, and wait for none."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 

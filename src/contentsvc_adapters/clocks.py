@@ -11,8 +11,7 @@ _NS_IN_MS: Final = 1_000_000
 
 @final
 class SystemClock:
-    """Tells the machine's time."""
+    """The machine's clock."""
 
     def now(self) -> datetime:
-        """Give the time: aware, UTC, whole milliseconds."""
         return from_ms(time.time_ns() // _NS_IN_MS)

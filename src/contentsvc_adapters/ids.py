@@ -11,12 +11,10 @@ _ALPHABET: Final = string.ascii_letters + string.digits
 
 @final
 class RandomIds:
-    """Makes UUIDv7 ids, in order within a process, and tokens from the operating system's randomness."""
+    """Generates UUIDv7 ids, in order within a process, and tokens from the operating system's randomness."""
 
     def mint(self, prefix: str) -> str:
-        """Give ``prefix`` and a UUIDv7 (RFC 9562)."""
         return prefix + str(uuid_utils.uuid7())
 
     def token(self, length: int) -> str:
-        """Give ``length`` random characters of ``A-Za-z0-9``."""
         return "".join(secrets.choice(_ALPHABET) for _ in range(length))

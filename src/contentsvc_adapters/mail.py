@@ -47,7 +47,6 @@ class SmtpSender:
         self._timeout_s = timeout_s
 
     async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
-        """Send letters."""
         return await asyncio.to_thread(self._send, letters)
 
     async def check(self) -> str | None:

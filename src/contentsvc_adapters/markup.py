@@ -64,7 +64,6 @@ class SafeMarkdown:
         return commonmark(html=False).disable("image")
 
     async def render(self, markdown: str) -> str | None:
-        """Return the HTML; ``None``: it would be longer than the limit. Only short Markdown is rendered at once."""
         if len(markdown) <= _ON_THE_LOOP:
             content = self.html(markdown)
         else:

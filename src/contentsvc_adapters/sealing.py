@@ -24,17 +24,17 @@ class UnusableKey(ContentServiceError):
 
 @final
 class FernetSealer:
-    """Seals with the first of some keys and opens with any: so keys can be rotated."""
+    """Seals with the first of some keys and opens with any, so that keys can be rotated."""
 
     def __init__(self, keys: str) -> None:
-        """Take the keys.
+        """Create the sealer.
 
         Args:
             keys: Separated by commas or line ends, the newest first. Each is a Fernet key (32 bytes in URL-safe
-                Base64), or any secret of at least 32 characters, from which one is derived.
+                Base64), or any secret of at least 32 characters, from which a key is derived.
 
         Raises:
-            UnusableKey: There is none, or one is too short.
+            UnusableKey: There is no key, or one is too short.
         """
         texts = [text.strip() for text in keys.replace("\n", ",").split(",") if text.strip()]
         if not texts:
@@ -43,7 +43,6 @@ class FernetSealer:
         self._fernet = MultiFernet([_fernet(text) for text in texts])
 
     def seal(self, secret: str) -> str:
-        """Encrypt; two sealings of one secret differ."""
         return self._fernet.encrypt(secret.encode()).decode("ascii")
 
     def open(self, sealed: str) -> str:
@@ -60,7 +59,7 @@ class FernetSealer:
 
 
 def opened(sealer: SecretSealer, sealed: Iterable[str]) -> list[str]:
-    """Open secrets, for who can do without those that cannot be opened: they are left out."""
+    """Open secrets; leave out secrets that cannot be opened."""
     found: list[str] = []
     for each in sealed:
         with contextlib.suppress(SecretUnreadable):
@@ -69,14 +68,14 @@ def opened(sealer: SecretSealer, sealed: Iterable[str]) -> list[str]:
 
 
 def key_beside(database: Path, *, may_make: bool) -> str:
-    """Give the key that belongs to a SQLite file.
+    """Return the key that belongs to a SQLite file.
 
     Args:
         database: The file.
-        may_make: Make a key, readable by its owner alone, when there is none: not when anything was sealed already.
+        may_make: Whether to create a missing key, readable by its owner alone. Do not, if secrets were sealed already.
 
     Raises:
-        UnusableKey: The file cannot be read or made, or is gone.
+        UnusableKey: The file cannot be read, created, or is missing.
     """
     path = database.with_name(f"{database.name}.key")
     try:
@@ -107,8 +106,8 @@ def _read(path: Path) -> str | None:
 
 
 def _make(path: Path) -> str:
-    """Make the file whole or not at all: of two processes that start at once, one makes it and both read it."""
-    # Made with mode 0600, under a name that nobody else has.
+    """Create the file atomically: of two processes that start at once, one creates it and both read it."""
+    # Created with mode 0600, under a unique name.
     descriptor, fresh = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
