@@ -185,7 +185,7 @@ class Worker:
             await _within(self._stopping.wait(), self._pace.beat_s)
 
     async def _checking(self) -> None:
-        """Take no runs while the engine is unavailable: other processes may."""
+        """Pause the worker while the engine is unavailable: other processes may take the runs."""
         while not self._stopping.is_set():
             try:
                 await self._execution.check()
@@ -214,7 +214,7 @@ class Worker:
         await self._reconcile()
 
     async def _reconcile(self) -> None:
-        """Give back runs that were taken but are not in progress: the response of a ``take`` may have been lost."""
+        """Return orphaned runs to the ledger: runs that were taken, but whose ``take`` lost its response."""
         running = await self._membership.running()
         strays = {(run.id, run.takes): run for run in running if run.id not in self._tasks}
         # Only runs seen twice in a row: a run that is being taken at this moment is not lost.

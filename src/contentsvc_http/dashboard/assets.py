@@ -26,7 +26,7 @@ def _assets() -> StaticFiles:
 
 
 def asset_url(name: str) -> str:
-    """Return the address of a file as it is now."""
+    """Return the current address of a file."""
     return _assets().address(name)
 
 

@@ -1,4 +1,4 @@
-"""Brand identities: the list, making one from a website, changing and deleting one."""
+"""Brand identity pages: list, creation from a website, editing, deletion."""
 
 from collections.abc import Mapping
 from typing import Any, Final, final
@@ -48,7 +48,7 @@ _TAKEN: Final = "Another brand identity has this name."
 
 
 def brand_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
     return [*_listing(dashboard, pages, Counting(dashboard)), *_changing(dashboard, pages)]
 
 
@@ -114,17 +114,17 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
 
 @final
 class _Editor:
-    """Shows an identity, and saves what its form sends."""
+    """Shows an identity, and saves its form."""
 
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self._dashboard = dashboard
         self._pages = pages
 
     async def brand(self, found: Visit, brand_id: str) -> BrandIdentity:
-        """Find an identity.
+        """Return an identity.
 
         Raises:
-            Refused: 404: there is none.
+            Refused: 404: it is unknown.
         """
         known = is_own_id(brand_id)
         brand = await self._dashboard.api.brands.identity(found.organization_id, brand_id) if known else None
@@ -209,7 +209,7 @@ def _standing(brand: BrandIdentity) -> dict[str, str]:
 
 
 def _given(form: Form) -> dict[str, Any] | None:
-    """Read the form; ``None``: it names no tone. What is left empty is taken away."""
+    """Read the form; ``None``: it has no valid tone. Empty optional fields delete their values."""
     tones = {tone.value: tone for tone in ToneProfile}
     tone = tones.get(form.text("toneProfile"))
     if tone is None:
@@ -219,12 +219,12 @@ def _given(form: Form) -> dict[str, Any] | None:
         "website_url": form.text("websiteUrl"),
         "tone_profile": tone,
         **{attribute: form.text(name) or None for name, attribute in _OPTIONAL.items()},
-        # Not ticked says nothing: an identity is the default until another one is.
+        # An unticked box changes nothing: the default identity stays until another one is chosen.
         **({"is_default": True} if form.is_on("isDefault") else {}),
     }
 
 
 def _fault(reason: str) -> dict[str, str]:
-    """Put a fault, which begins with the field's name on the wire, into the words of the page."""
+    """Return a fault, which begins with the field's wire name, in the words of the page."""
     name, _, fault = reason.partition(" ")
     return {name: f"{_LABELS[name]} {fault}."} if name in _LABELS else {"": f"{reason}."}

@@ -1,4 +1,4 @@
-"""The public changelogs: their settings, what they show, and the switch that makes one public."""
+"""Pages of public changelogs: settings, preview, and publication."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -34,7 +34,7 @@ _BADGE: Final = "[![Changelog]({})]({})"
 _CHANGED: Final = "What becomes public has changed since you looked. Look once more."
 _LISTS: Final = ("contentTypes", "repositories")
 _TEXTS: Final = ("slug", "title", "description", "productUrl", "scopes", "accent", "headerLinks")
-#: By a field's name on the wire: what the page calls it.
+#: The labels of fields, by their wire names.
 _LABELS: Final = {
     "slug": "The address",
     "title": "The title",
@@ -59,7 +59,7 @@ _PICTURES: Final = (
 @final
 @frozen(kw_only=True)
 class _Preview:
-    """A changelog as its page would be."""
+    """A changelog as readers would see it."""
 
     changelog: PublicChangelog
     links: ChangelogLinks
@@ -271,7 +271,7 @@ def _given(form: Form) -> dict[str, Any]:
     """Read the form.
 
     Raises:
-        Refused: 400: it names a type that is none; no form of ours does.
+        Refused: 400: a content type is unknown, which no form of the dashboard sends.
     """
     lines = [line.strip().rpartition(" ") for line in form.text("headerLinks").splitlines() if line.strip()]
     return {
@@ -289,6 +289,6 @@ def _given(form: Form) -> dict[str, Any]:
 
 
 def _fault(reason: str) -> Mapping[str, str]:
-    """Put a fault, which begins with the field's name on the wire, into the words of the page."""
+    """Return a fault, which begins with the field's wire name, in the words of the page."""
     name, _, fault = reason.partition(" ")
     return {name: sentence(f"{_LABELS[name]} {fault}")} if name in _LABELS else {"": sentence(reason)}

@@ -1,4 +1,4 @@
-"""What pictures are made of: numbers turned into places. Templates draw them as SVG."""
+"""The geometry of charts; templates draw them as SVG."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ from attrs import field, frozen
 from contentsvc_core.insights import LogCount
 from contentsvc_core.journal import LogStatus
 
-#: From the bottom of a column to its top.
+#: The order of a column's parts, from bottom to top.
 ORDER: Final = (LogStatus.SUCCESS, LogStatus.PENDING, LogStatus.FAILED)
 _STEPS: Final = (1, 2, 5, 10)
 
@@ -22,7 +22,7 @@ class Part:
 
     status: str
     number: int
-    #: From the top of the picture, and how high, both as shares of its height times 100.
+    #: The distance from the top, and the height, in percent of the picture's height.
     y: float
     height: float
 
@@ -30,7 +30,7 @@ class Part:
 @final
 @frozen(kw_only=True)
 class Column:
-    """What happened in a stretch of time."""
+    """One stretch of time."""
 
     label: str
     number: int
@@ -45,13 +45,13 @@ class Columns:
     """A chart of columns, 100 wide and 100 high; empty when there is nothing to show."""
 
     columns: tuple[Column, ...] = field(converter=tuple)
-    #: What the top stands for.
+    #: The value at the top of the chart.
     top: int
     totals: Mapping[str, int]
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing happened."""
+        """Check whether all columns are empty."""
         return not any(column.number for column in self.columns)
 
 
@@ -100,7 +100,7 @@ def columns(
 
 
 def round_up(value: int) -> int:
-    """Give a round number that is no smaller: 1, 2 or 5 with zeros; at least 1."""
+    """Return the next round number: 1, 2 or 5 with zeros; at least 1."""
     if value <= 1:
         return 1
     power = 10 ** int(log10(value))

@@ -1,4 +1,4 @@
-"""The steps from nothing to a public page: what is done, and where the next step is."""
+"""The checklist from a new organization to its first public post."""
 
 from collections.abc import Sequence
 from typing import final
@@ -13,13 +13,13 @@ from contentsvc_core.organizations import Integration
 class Step:
     """A step of the checklist."""
 
-    #: Names the step in the page.
+    #: The step's id in the page.
     id: str
     title: str
     is_done: bool
-    #: What is missing, in one sentence.
+    #: The missing part, in one sentence.
     hint: str
-    #: The button of a step that is open: its text, and its path below the dashboard's root.
+    #: The button of an open step: its text, and its path below the dashboard's root.
     action: str
     path: str
 

@@ -1,4 +1,4 @@
-"""What the forms of triggers and schedules let people choose from, and how what they chose is read."""
+"""The choices in the forms of triggers and schedules, and the reading of chosen values."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
@@ -16,7 +16,7 @@ from contentsvc_http.dashboard.words import CONTENT
 from contentsvc_http.errors import Refused
 
 _Named = TypeVar("_Named", bound=Enum)
-#: By a word that a refusal holds: the field that it is about. The first one counts.
+#: The form field of a refusal, by a word of the refusal; the first match counts.
 _ABOUT: Final = (
     ("repositor", "repositories"),
     ("brand identity", "brand"),
@@ -28,18 +28,18 @@ _ABOUT: Final = (
 @final
 @frozen(kw_only=True)
 class Choice:
-    """Something that can be chosen."""
+    """An option of a form field."""
 
     value: str
     label: str
-    #: More about it; empty: there is no more.
+    #: A further line; may be empty.
     hint: str = ""
 
 
 @final
 @frozen(kw_only=True)
 class Connected:
-    """What an organization has, by what its triggers and schedules call it."""
+    """An organization's integrations and brand identities, for forms and names."""
 
     integrations: Sequence[Integration]
     brands: Sequence[BrandIdentity]
@@ -65,14 +65,14 @@ class Connected:
         return next((brand.name for brand in self.brands if brand.id == brand_id), "a deleted one")
 
     def brand_choices(self, chosen: str) -> list[Choice]:
-        """Give the brand identities, that which is chosen among them even when it was deleted."""
+        """Return the brand identities; a chosen one is included even if it was deleted."""
         default = next((brand.name for brand in self.brands if brand.is_default), None)
         usual = "The default" if default is None else f"The default, now {default}"
         choices = [Choice(value="", label=usual), *(Choice(value=each.id, label=each.name) for each in self.brands)]
         return _with(choices, chosen, "A deleted one")
 
     def repository_choices(self, chosen: Iterable[str]) -> list[Choice]:
-        """Give the connected repositories by their numbers; one may be connected at several providers."""
+        """Return the connected repositories by their ids; one may be connected at several providers."""
         labels: dict[str, None] = {str(source.repository_id): None for source in sources_of(self.integrations)}
         choices = [Choice(value=value, label=self.repository(None, int(value))) for value in labels]
         for value in chosen:
@@ -80,7 +80,7 @@ class Connected:
         return choices
 
     def hosted_choices(self, chosen: Iterable[str]) -> list[Choice]:
-        """Give the connected repositories with their providers (:func:`hosted`)."""
+        """Return the connected repositories with their providers (:func:`hosted`)."""
         sources = sources_of(self.integrations)
         several = len({source.provider for source in sources}) > 1
         choices = [
@@ -97,7 +97,7 @@ class Connected:
 
 
 async def connected(dashboard: Dashboard, organization_id: str) -> Connected:
-    """Read what there is to choose from."""
+    """Read an organization's integrations and brand identities."""
     return Connected(
         integrations=await dashboard.api.directory.integrations(organization_id),
         brands=await dashboard.api.brands.identities(organization_id),
@@ -110,10 +110,10 @@ def hosted(provider: str, number: int) -> str:
 
 
 def numbers_of(values: Iterable[str]) -> tuple[int, ...]:
-    """Read repositories' numbers.
+    """Read repository ids.
 
     Raises:
-        Refused: 400: one is none; no form of ours sends that.
+        Refused: 400: a value is no id, which no form of the dashboard sends.
     """
     numbers = [repository_id(value) for value in values]
     if None in numbers:
@@ -122,10 +122,10 @@ def numbers_of(values: Iterable[str]) -> tuple[int, ...]:
 
 
 def named(kind: type[_Named], value: str) -> _Named:
-    """Read what was chosen of an enumeration.
+    """Read a value of an enumeration.
 
     Raises:
-        Refused: 400: it is none of it; no form of ours sends that.
+        Refused: 400: the value is unknown, which no form of the dashboard sends.
     """
     try:
         return kind(value)
@@ -134,18 +134,18 @@ def named(kind: type[_Named], value: str) -> _Named:
 
 
 def content_choices() -> list[Choice]:
-    """Give the types of content."""
+    """Return the content types."""
     return [Choice(value=kind.value, label=CONTENT[kind]) for kind in ContentType]
 
 
 def faults_in(reason: str) -> Mapping[str, str]:
-    """Say next to which field a refusal belongs; empty: to none in particular."""
+    """Return a refusal by the form field that it is about; empty: no field in particular."""
     field = next((name for word, name in _ABOUT if word in reason.lower()), None)
     return {} if field is None else {field: reason}
 
 
 def differing(wanted: Mapping[str, Any], standing: object) -> dict[str, Any]:
-    """Give those fields that are to become others: what stays as it is needs no new look."""
+    """Return the fields whose values differ from the stored ones: only these need new checks."""
     return {name: value for name, value in wanted.items() if getattr(standing, name) != value}
 
 

@@ -1,4 +1,4 @@
-"""Connecting repositories, and disconnecting them."""
+"""Actions that connect and disconnect repositories."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -26,12 +26,12 @@ _SECTION: Final = "integrations"
 _FIELDS: Final = ("repository", "provider", "repository_id", "branch")
 _SHOWN: Final = 100
 _BRANCH_LENGTH: Final = 255
-#: What the code host was asked with, when it did not answer.
+#: The form field to check after a refusal of the code host.
 _ASKED: Final = {HostFault.UNSUPPORTED: "repository_id", HostFault.NO_ACCESS: "token"}
 
 
 def no_form() -> dict[str, Any]:
-    """Give what the form is made of before anybody typed."""
+    """Return the context of an empty form."""
     return {
         "providers": [provider.slug for provider in PROVIDERS],
         "typed": dict.fromkeys(_FIELDS, ""),
@@ -44,12 +44,12 @@ def no_form() -> dict[str, Any]:
 def connecting_routes(
     dashboard: Dashboard, pages: Pages, listed: Callable[[Visit], Awaitable[dict[str, Any]]]
 ) -> list[HTTPRouteHandler]:
-    """Give the routes.
+    """Return the routes.
 
     Args:
-        dashboard: What they drive.
-        pages: Makes the pages.
-        listed: Gives what the list above the form is made of.
+        dashboard: The use cases.
+        pages: The renderer of pages.
+        listed: Returns the context of the list above the form.
     """
     counting = Counting(dashboard)
 
@@ -57,7 +57,7 @@ def connecting_routes(
     async def connect(request: Request[Any, Any, Any]) -> Response[Any]:
         found, form = await change(dashboard, request)
         provider = provider_named(form.text("provider"))
-        # As /v1 does; what it has no operation for is refused anyway.
+        # Counted as the same operation of /v1; unknown providers are refused anyway.
         asked = None if provider is None else f"/v1/integrations/{provider.slug}"
         refused = None if asked is None else await counting.refusal(found, "POST", asked)
         if refused is None:
@@ -130,13 +130,13 @@ async def _connect(dashboard: Dashboard, found: Visit, form: Form) -> Connected 
 
 
 def _at_fault(refused: Refusal | HostRefusal, form: Form) -> str | None:
-    """Tell which field a refusal is about; ``None``: all of them together, or none."""
+    """Return the form field that a refusal is about; ``None``: no field in particular."""
     asked = form.text("repository_id")
     if isinstance(refused, HostRefusal):
         return _ASKED.get(refused.fault)
     if refused == REMOVED_MEANWHILE:
         return None
-    # In the order in which they are refused.
+    # In the order in which the use case checks them.
     wrong = {
         "repository_id": bool(asked) and repository_id(asked) is None,
         "provider": provider_named(form.text("provider")) is None,
@@ -144,12 +144,12 @@ def _at_fault(refused: Refusal | HostRefusal, form: Form) -> str | None:
         "token": bool(form.text("token")) and not is_token(form.text("token")),
         "branch": form.text("branch") != one_line(form.text("branch"), _BRANCH_LENGTH),
     }
-    # What is left is an id by which the code host knows another repository.
+    # The remaining fault: the code host has another repository under this id.
     return next((name for name, is_wrong in wrong.items() if is_wrong), "repository_id" if asked else None)
 
 
 async def _went_with_it(dashboard: Dashboard, organization_id: str, gone: Disconnected) -> dict[str, Any]:
-    """Name what was switched off, as people know it."""
+    """Return the triggers and schedules that were disabled, with their names."""
     triggers = {each.id for each in gone.removed.disabled_events}
     schedules = {each.id for each in gone.removed.disabled_schedules}
     return {

@@ -1,4 +1,4 @@
-"""What the dashboard's pages drive."""
+"""The use cases and ports of the dashboard."""
 
 from collections.abc import Callable, Sequence
 from typing import final
@@ -30,7 +30,7 @@ from contentsvc_http.webhooks import Receiving
 @final
 @frozen(kw_only=True)
 class Dashboard:
-    """Use cases and ports: those of ``/v1``, and what only people ask for."""
+    """The use cases and ports of ``/v1``, and the ones that only the dashboard needs."""
 
     api: Api
     sign_in: SignIn
@@ -39,7 +39,7 @@ class Dashboard:
     keys: ApiKeys
     operator: Operator
     rotator: Rotator
-    #: How much of each limit is used is asked of the store: looking does not count.
+    #: For reading the used part of rate limits; reading does not count as a request.
     limits: RateLimitStore
     runs: RunLedger
     run_memory: RunMemory
@@ -53,8 +53,8 @@ class Dashboard:
     receiver: Receiving
     clock: Clock
     ids: IdSource
-    #: Where code hosts reach this service; no slash at its end.
+    #: The address at which code hosts reach this service; no trailing slash.
     base_url: str
-    #: Gives how many settlements took how long in this process: upper bounds in seconds, each with how many took no
-    #: longer; ``None`` where nobody counts.
+    #: Returns the latency histogram of settlements in this process: upper bounds in seconds, each with the cumulative
+    #: count; ``None``: no histogram.
     settled: Callable[[], Sequence[tuple[float, float]]] | None = None

@@ -1,4 +1,4 @@
-"""Webhook endpoints: where the organization is told of what happens, how that goes, and their secrets."""
+"""Webhook endpoint pages: list, deliveries, secrets."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -35,7 +35,7 @@ _EVENTS: Final = {
     EventType.POST_PUBLISHED: "A post was published",
     EventType.RUN_FAILED: "A run failed for good",
 }
-#: How long an old secret goes on to sign, by the form's value, in hours.
+#: The choices for the overlap of an old secret, by the form's value in hours.
 _OVERLAPS: Final = {"0": "Not at all: it ends at once", "1": "1 hour", "24": "24 hours", "168": "7 days"}
 _USUAL_OVERLAP: Final = "24"
 
@@ -46,17 +46,17 @@ class Row:
     """An endpoint in the list."""
 
     endpoint: WebhookEndpoint
-    #: ``None``: nothing was sent, or it was swept.
+    #: ``None``: no message was sent, or its entry was swept.
     newest: ListedEntry | None
 
     @property
     def name(self) -> str:
-        """Give what people know it by."""
+        """Return the displayed name."""
         return endpoint_name(self.endpoint)
 
 
 def endpoint_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
     return [*_list_routes(dashboard, pages), *_one_routes(dashboard, pages), *_acting_routes(dashboard, pages)]
 
 
@@ -172,7 +172,7 @@ async def _endpoint(dashboard: Dashboard, found: Visit, endpoint_id: str) -> Web
     return endpoint
 
 
-async def _page(  # what is shown, and what was wrong with what somebody wanted
+async def _page(  # one parameter for each part of the page
     dashboard: Dashboard,
     pages: Pages,
     found: Visit,
@@ -209,7 +209,7 @@ def _secret_page(pages: Pages, found: Visit, made: NewSecret, *, is_new: bool) -
 
 
 def _typed(form: Form | None, endpoint: WebhookEndpoint | None) -> dict[str, Any]:
-    """Give what the fields hold: what was typed, or what stands."""
+    """Return the values of the form fields: typed ones, else stored ones."""
     standing: Iterable[EventType] = () if endpoint is None else endpoint.event_types
     ticked = form.texts("event") if form else tuple(kind.value for kind in standing)
     return {
@@ -227,7 +227,7 @@ def _ticked(form: Form) -> list[EventType]:
 
 
 def _faults(refused: Refusal | EndpointFault) -> dict[str, str]:
-    """Say at its field what is wrong."""
+    """Return a refusal by its form field."""
     reason = refused.value if isinstance(refused, EndpointFault) else refused.reason
     field, _, rest = reason.partition(" ")
     if field in {"url", "description"}:

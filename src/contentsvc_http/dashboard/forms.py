@@ -13,7 +13,7 @@ from litestar import Request
 from contentsvc_core.text import storable
 from contentsvc_http.errors import Refused
 
-#: More fields than this are a mistake.
+#: The most fields of a form: no page has as many.
 _MOST_FIELDS: Final = 500
 #: Forms up to this size, in bytes, are parsed on the event loop, in 8 ms at most. Only forms with a post are larger.
 _AT_ONCE: Final = 64 * 1024
@@ -27,31 +27,31 @@ _NAME: Final = re.compile(rb'[; ]name="([^"]*)"')
 @final
 @frozen
 class Form:
-    """What a form holds."""
+    """The fields of a form."""
 
     values: Mapping[str, Sequence[str]]
 
     def text(self, name: str) -> str:
-        """Give a field, without the space around it; empty when there is none."""
+        """Return a field without surrounding space; empty: the form has no such field."""
         return self.raw(name).strip()
 
     def raw(self, name: str) -> str:
-        """Give a field as it was sent, with line ends as they are kept here."""
+        """Return a field as it was sent, with normalized line ends."""
         found = self.values.get(name)
-        # Browsers send what stands in a text area with CRLF (HTML, 4.10.21.4).
+        # Browsers send the line ends of text areas as CRLF (HTML, 4.10.21.4).
         return found[-1].replace("\r\n", "\n") if found else ""
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Give all fields of a name, such as check boxes have."""
+        """Return all values of a field, such as check boxes."""
         return tuple(text for each in self.values.get(name, ()) if (text := each.strip()))
 
     def is_on(self, name: str) -> bool:
-        """Tell whether a check box was ticked."""
+        """Check whether a box was ticked."""
         return bool(self.values.get(name))
 
 
 def by_field(faults: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Give faults as templates ask for them: of a field that has none, an empty text."""
+    """Return faults for templates: fields without a fault have an empty text."""
     return defaultdict(str, faults or {})
 
 
@@ -59,7 +59,7 @@ async def read_form(request: Request[Any, Any, Any]) -> Form:
     """Read a request's form.
 
     Raises:
-        Refused: 400 or 415: it is none.
+        Refused: 400 or 415: the body is no form.
     """
     if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != _TYPE:
         raise Refused(415, {"error": f"Unsupported content type: a form is sent as {_TYPE}"})
@@ -70,16 +70,16 @@ async def read_form(request: Request[Any, Any, Any]) -> Form:
         raise Refused(400, {"error": "Invalid form"}) from exc
     values: dict[str, list[str]] = {}
     for name, value in pairs:
-        # As in bodies of `/v1`: what no store can hold is replaced once, where it enters.
+        # As in bodies of `/v1`: unstorable characters are replaced once, on entry.
         values.setdefault(name, []).append(storable(value))
     return Form(values)
 
 
 async def read_upload(request: Request[Any, Any, Any]) -> tuple[Form, bytes]:
-    """Read a request's form with one file, as browsers send files (RFC 7578).
+    """Read a request's form with one file (RFC 7578).
 
     Raises:
-        Refused: 400 or 415: it is none.
+        Refused: 400 or 415: the body is no such form.
     """
     if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != _UPLOAD:
         raise Refused(415, {"error": f"Unsupported content type: a file is sent as {_UPLOAD}"})

@@ -1,4 +1,4 @@
-"""The house style: how changelogs look, with a preview of the newest one."""
+"""The house style page, with a preview of the newest changelog."""
 
 from collections.abc import Mapping
 from typing import Any, Final, final
@@ -45,7 +45,7 @@ def house_style_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHand
 
     @get([f"{_PATH}/preview", f"{_PATH}/override"], name="dashboard_house_style_preview_left")
     async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
-        # The address of a preview without scripts, opened anew: what was typed is gone.
+        # A reload of a preview's address, without the form's data.
         await visit(dashboard, request)
         return go("/house-style")
 

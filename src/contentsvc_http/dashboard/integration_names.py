@@ -1,4 +1,4 @@
-"""What people know integrations and webhook endpoints by."""
+"""Displayed names of integrations and webhook endpoints."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,17 +8,17 @@ from contentsvc_http.dashboard.context import Dashboard
 
 
 def name_of(integration: Integration) -> str:
-    """Give an integration's name: its repositories."""
+    """Return an integration's name: its repositories."""
     return ", ".join(repository.full_name for repository in integration.repositories) or integration.id
 
 
 def endpoint_name(endpoint: WebhookEndpoint) -> str:
-    """Give a webhook endpoint's name: its description, or where it is."""
+    """Return a webhook endpoint's name: its description, or its URL."""
     return endpoint.description or endpoint.url
 
 
 def names_of(integrations: Iterable[Integration], endpoints: Iterable[WebhookEndpoint] = ()) -> Mapping[str, str]:
-    """Give the names of both, by their ids; log entries may be of one that was removed, and has none any more."""
+    """Return the names by id; log entries of removed integrations and endpoints have no name."""
     return {
         **{integration.id: name_of(integration) for integration in integrations},
         **{endpoint.id: endpoint_name(endpoint) for endpoint in endpoints},
@@ -26,6 +26,6 @@ def names_of(integrations: Iterable[Integration], endpoints: Iterable[WebhookEnd
 
 
 async def all_names(dashboard: Dashboard, organization_id: str) -> Mapping[str, str]:
-    """Give the names of everything that log entries of an organization can be of."""
+    """Return the names of all integrations and endpoints of an organization."""
     integrations = await dashboard.api.directory.integrations(organization_id)
     return names_of(integrations, await dashboard.api.endpoints.endpoints(organization_id))

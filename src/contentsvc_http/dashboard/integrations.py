@@ -1,4 +1,4 @@
-"""Integrations: how each of them does, its switch, its secret, and a ping to try it."""
+"""Integration pages: traffic, switch, secret rotation, and a test ping."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -30,7 +30,7 @@ from contentsvc_http.errors import Refused
 
 _SECTION: Final = "integrations"
 _NEWEST: Final = 10
-#: How long an old secret can go on to verify, by the form's value: in hours, as the command takes it.
+#: The choices for the overlap of an old secret, by the form's value in hours, as in the command.
 _OVERLAPS: Final = {
     "0": "Not at all: it ends at once",
     "1": "1 hour",
@@ -47,12 +47,12 @@ class Row:
 
     integration: Integration
     traffic: Traffic
-    #: ``None``: nothing has arrived, or it was swept.
+    #: ``None``: no delivery has arrived, or its entry was swept.
     newest: ListedEntry | None
 
     @property
     def name(self) -> str:
-        """Give what people know it by."""
+        """Return the displayed name."""
         return name_of(self.integration)
 
 
@@ -71,7 +71,7 @@ async def integration_of(dashboard: Dashboard, found: Visit, integration_id: str
 
 
 def integration_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
 
     @get(f"{ROOT}/integrations", name="dashboard_integrations")
     async def integrations(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -91,7 +91,7 @@ def integration_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHand
 
 
 async def rows(dashboard: Dashboard, found: Visit) -> dict[str, Any]:
-    """Give what the list is made of."""
+    """Return the context of the list."""
     mine = found.organization_id
     connected = await dashboard.api.directory.integrations(mine)
     newest = await dashboard.api.shares.lists(mine, lambda: dashboard.insights.newest_entries(mine))
@@ -105,7 +105,7 @@ async def rows(dashboard: Dashboard, found: Visit) -> dict[str, Any]:
 
 
 def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes that show an integration and switch it."""
+    """Return the routes that show, enable and disable an integration."""
 
     @get(f"{ROOT}/integrations/{{integration_id:str}}", name="dashboard_integration")
     async def show(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
@@ -132,7 +132,7 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 
 def _ping_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the route that tries an integration."""
+    """Return the route that sends a test ping."""
 
     @post(f"{ROOT}/integrations/{{integration_id:str}}/ping", name="dashboard_integration_ping")
     async def ping(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
@@ -172,7 +172,7 @@ async def _pinged(dashboard: Dashboard, integration: Integration, number: int) -
 
 
 def _secret_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the route that changes a secret."""
+    """Return the route that rotates a secret."""
 
     @post(f"{ROOT}/integrations/{{integration_id:str}}/rotate", name="dashboard_integration_rotate")
     async def rotate(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
@@ -203,7 +203,7 @@ def _secret_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
 
 
 def urls_of(dashboard: Dashboard, integration: Integration) -> Mapping[int, str]:
-    """Give where the code host delivers, by repository ids."""
+    """Return the webhook addresses, by repository ids."""
     return {
         repository.id: webhook_url(dashboard.base_url, integration, repository.id)
         for repository in integration.repositories

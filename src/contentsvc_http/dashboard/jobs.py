@@ -1,4 +1,4 @@
-"""Jobs on pages: what was asked for, followed until it is there."""
+"""Job pages: the progress of a requested generation."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -12,7 +12,7 @@ from contentsvc_http.dashboard.pages import Pages, nothing_new
 from contentsvc_http.dashboard.visits import Visit
 
 _UNDER_WAY: Final = frozenset({"queued", "running"})
-#: How the timeline shows what has happened.
+#: The style of an event in the timeline.
 _KINDS: Final[Mapping[JobEventType, str]] = {
     JobEventType.POST_CREATED: "good",
     JobEventType.COMPLETED: "good",
@@ -37,18 +37,18 @@ def job_page(  # noqa: PLR0913  # what the two kinds of jobs differ in
     made: tuple[str, str] | None,
     again: tuple[str, str],
 ) -> Response[Any]:
-    """Show how far a job is; a script on the page asks each second, and is told what has changed.
+    """Return the page of a job; its script polls each second, and gets the page again when it has changed.
 
     Args:
-        pages: Makes it.
-        found: Who asks.
-        job: The job as it stands.
-        path: The page's, below the dashboard's root.
-        title: What is being made.
-        section: Of the navigation.
-        facts: What was asked for.
-        made: Path and text of the link to what was made; ``None``: nothing, so far.
-        again: Path and text of the link to asking once more.
+        pages: The renderer.
+        found: The request.
+        job: The current job.
+        path: The page's path below the dashboard's root.
+        title: The title of the page.
+        section: The entry of the navigation.
+        facts: The parameters of the request.
+        made: Path and text of the link to the result; ``None``: no result yet.
+        again: Path and text of the link to a new request.
     """
     status, events = job_status(job), job_events(job)
     version = f"{status}-{len(events)}"

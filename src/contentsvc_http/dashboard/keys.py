@@ -1,4 +1,4 @@
-"""API keys: the list, how much of their limits is used, issuing and revoking."""
+"""API key pages: list with used limits, issuing, revoking."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -26,7 +26,7 @@ _SCOPES: Final = {
     Scope.WRITE: "Write: change, ask for content",
     Scope.ADMIN: "Admin: issue and revoke keys",
 }
-#: The ended keys on the page, the newest: there is no bound on how many end.
+#: The most ended keys on the page, newest first: their number is not limited.
 _ENDED: Final = 100
 _OPERATIONS: Final = {
     ("POST", "/v1/posts/generate"): "Posts asked for",
@@ -41,7 +41,7 @@ _DAY: Final = timedelta(days=1)
 @final
 @frozen(kw_only=True)
 class _Used:
-    """How much of a limit is used."""
+    """The used part of a limit."""
 
     operation: str
     label: str
@@ -50,27 +50,27 @@ class _Used:
 
     @property
     def share(self) -> float:
-        """Give how much of the bar is filled, of 100."""
+        """Return the filled part of the bar, in percent."""
         return round(min(100.0, 100 * self.used / self.limit), 2)
 
 
 @final
 @frozen(kw_only=True)
 class _Listed:
-    """A key as the list has it."""
+    """A key in the list."""
 
     key: ApiKey
     #: ``active``, ``expired`` or ``revoked``.
     state: str
-    #: The visitor is signed in with it.
+    #: Whether the session belongs to this key.
     is_own: bool
-    #: The active keys that were issued with it, directly or not: they end with it.
+    #: The number of active keys that were issued with it, directly or not: they end with it.
     issued: int
     limits: tuple[_Used, ...] = field(converter=tuple)
 
 
 def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
     counting = Counting(dashboard)
 
     async def page(
@@ -193,10 +193,10 @@ def _used(rate: Rate, number: int) -> _Used:
 
 
 def _end_of(text: str) -> datetime | None:
-    """Give when a day ends, in UTC; ``None``: none is given.
+    """Return the end of a day in UTC; ``None``: the field is empty.
 
     Raises:
-        ValueError: It is no date.
-        OverflowError: It is the last one that there is.
+        ValueError: The text is no date.
+        OverflowError: The day is the last one of the calendar.
     """
     return datetime.combine(date.fromisoformat(text) + _DAY, time.min, UTC) if text else None

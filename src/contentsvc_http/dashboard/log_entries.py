@@ -1,4 +1,4 @@
-"""One entry of the webhook log: what came, how it ended, and what it has led to."""
+"""The page of a log entry: payload, outcome, and results of the delivery."""
 
 import asyncio
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ from contentsvc_http.errors import Refused
 _PATH: Final = f"{ROOT}/integrations/logs/{{log_id:str}}"
 _UNKNOWN: Final = "The log has no such entry: it was never there, or its time is over."
 _MOST_COMMITS: Final = 10
-#: Largest payload that is shown on the entry's page, in bytes as it is stored; a larger one is shown as text alone.
+#: The largest stored payload that the page shows as a tree, in bytes; larger ones are offered as text.
 _MOST_BYTES: Final = 1024 * 1024
 
 
 def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
 
     @get(_PATH, name="dashboard_log")
     async def show(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
@@ -68,9 +68,9 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
 
 async def _replayed(dashboard: Dashboard, entry: ListedEntry, replayed: Replayed) -> Response[Any]:
     if is_message_log(entry):
-        # Its new entry is there when something has come back.
+        # The message has a log entry only after the first answer.
         return go(f"/endpoints/{entry.integration_id}", told="resent")
-    # It is a delivery of its own: what it leads to stands there.
+    # A replay is a separate delivery: its own entry has its results.
     search = LogSearch(integration_ids=(entry.integration_id,), text=replayed.delivery_id)
     own = await dashboard.insights.log(entry.organization_id, search, limit=1)
     return go(f"/integrations/logs/{own[0].id if own else entry.id}", told="replayed")
@@ -132,7 +132,7 @@ def _repository(integration: Integration | None, repository_id: int) -> str | No
 
 
 def _event(entry: LogEntry) -> Mapping[str, Any] | None:
-    """Say in few words what has happened; ``None``: the log does not tell."""
+    """Return the main data of an event; ``None``: the entry has no event."""
     match entry.detail:
         case Push() as push:
             commits = push.commits[:_MOST_COMMITS]

@@ -1,4 +1,4 @@
-"""Which part of the log somebody looks at, as the address of the page says it."""
+"""The filters of the log page, read from its address."""
 
 from collections.abc import Mapping
 from typing import Final, final
@@ -11,9 +11,9 @@ from contentsvc_core.insights import LogSearch, Place
 from contentsvc_core.journal import LogStatus, read_log_query
 from contentsvc_core.places import read_place, written_place
 
-#: What is offered beside every other word: the events that the service knows.
+#: The offered events; other words may be typed.
 EVENTS: Final = ("push", "release", "ping")
-#: A longer text is found nowhere: titles and delivery ids are not as long.
+#: The longest text, in characters: titles and delivery ids are shorter.
 MOST_TEXT: Final = 200
 _OFF: Final = "off"
 _DIGITS: Final = 6
@@ -22,26 +22,26 @@ _DIGITS: Final = 6
 @final
 @frozen(kw_only=True)
 class LogFilters:
-    """What the page's address says."""
+    """The parameters of the page."""
 
-    #: As they were typed or chosen; empty: all.
+    #: As typed or chosen; empty: all.
     status: str = ""
     event: str = ""
     integration: str = ""
     text: str = ""
-    #: Only what is older: a later part of the list.
+    #: Only older entries: a later part of the list.
     before: Place | None = None
-    #: Only what is newer: what came since.
+    #: Only newer entries: updates of the list.
     after: Place | None = None
-    #: Whether new entries are to appear by themselves.
+    #: Whether new entries appear without a reload.
     live: bool = True
-    #: How many rows the page has that asks for what came since.
+    #: The number of rows on the page that requests an update.
     rows: int = 0
     search: LogSearch = field(factory=LogSearch)
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing is filtered out."""
+        """Check whether all entries are shown."""
         return not (self.status or self.event or self.integration or self.text)
 
     @property
@@ -76,7 +76,7 @@ class LogFilters:
 
 
 def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | None]:
-    """Read what an address says; and what is wrong with it, if something is: then nothing is searched for."""
+    """Return the filters of an address, and the fault in them, if any; with a fault, the list is empty."""
     status, event, integration, text = (
         parameters.get(name, "").strip()[:MOST_TEXT] for name in ("status", "event", "integration", "text")
     )
@@ -103,5 +103,5 @@ def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | N
 
 
 def statuses() -> tuple[str, ...]:
-    """Give what an entry's status can be."""
+    """Return the possible statuses of an entry."""
     return tuple(status.value for status in LogStatus)

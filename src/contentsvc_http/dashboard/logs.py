@@ -1,4 +1,4 @@
-"""The webhook log: the newest entries, as they come."""
+"""The log page: the newest entries, with live updates."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -18,13 +18,13 @@ from contentsvc_http.dashboard.pages import Pages, nothing_new
 from contentsvc_http.dashboard.visits import ROOT, Visit, visit
 
 _PAGE: Final = 50
-#: A page that is looked at all night does not grow for ever: from so many rows on it begins anew.
+#: The most rows of a page with live updates; beyond it, the list is loaded anew.
 _MOST_ROWS: Final = 200
 _PATH: Final = f"{ROOT}/integrations/logs"
 
 
 def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
 
     @get(_PATH, name="dashboard_logs")
     async def logs(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -42,10 +42,10 @@ def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 
 async def _found(dashboard: Dashboard, found: Visit, filters: LogFilters, fault: str | None) -> dict[str, Any]:
-    """Give a part of the list, and all that stands around it."""
+    """Return the context of a part of the list, with its filters."""
     mine = found.organization_id
     entries: Sequence[ListedEntry] = ()
-    # What cannot be asked for is found nowhere.
+    # An invalid filter matches nothing.
     if fault is None:
         entries = await dashboard.api.shares.lists(
             mine, lambda: dashboard.insights.log(mine, filters.search, limit=_PAGE + 1, before=filters.before)
@@ -68,10 +68,10 @@ async def _found(dashboard: Dashboard, found: Visit, filters: LogFilters, fault:
 
 
 async def _newer(dashboard: Dashboard, pages: Pages, found: Visit, filters: LogFilters) -> Response[Any]:
-    """Give what came since: rows to be put above the others, or the list anew when that is simpler.
+    """Return the new entries: rows to prepend, or the whole list if they are too many.
 
-    An entry becomes durable a moment after the time that it carries. One that is overtaken meanwhile by another one,
-    which a page has shown already, is there when the list is made anew.
+    An entry is stored a moment after its own time. If a page has shown a later entry before, the earlier one appears
+    when the list is loaded anew.
     """
     mine = found.organization_id
     entries = await dashboard.api.shares.lists(
@@ -84,7 +84,7 @@ async def _newer(dashboard: Dashboard, pages: Pages, found: Visit, filters: LogF
     if filters.after == BEGINNING or number > _PAGE or filters.rows + number > _MOST_ROWS:
         context = await _found(dashboard, found, filters, None)
         anew = pages.part(found, "logs_part.html", {**context, "told_new": told})
-        # The row that has asked is replaced by rows; what replaces it now is more.
+        # The script's target is a row, which new rows replace; here it must be the whole list.
         anew.headers.update({"HX-Retarget": "#found", "HX-Reswap": "innerHTML"})
         return anew
     context = {
@@ -102,6 +102,6 @@ def _newest(entries: Sequence[ListedEntry]) -> Place:
 
 
 def _addressed(part: Template, filters: LogFilters) -> Template:
-    """Have a browser show the address of what it has asked for, without what the form left empty."""
+    """Set the browser's address to the filters, without empty ones."""
     part.headers["HX-Push-Url"] = f"{_PATH}{filters.query}"
     return part

@@ -1,4 +1,4 @@
-"""Where a post came from: its source metadata, made readable."""
+"""The source of a post, read from its metadata."""
 
 from collections.abc import Mapping
 from typing import Any, Final, cast, final
@@ -6,7 +6,7 @@ from typing import Any, Final, cast, final
 import msgspec
 from attrs import field, frozen
 
-#: What the worker writes, and a page tells in words of its own.
+#: Keys of the worker that the page shows in words.
 _TOLD: Final = frozenset(
     {
         *("triggerId", "jobId", "scheduleId", "runId", "repositories", "deliveryIds", "eventTypes", "writer"),
@@ -18,7 +18,7 @@ _TOLD: Final = frozenset(
 @final
 @frozen(kw_only=True)
 class Origin:
-    """Where a post came from; what is not known is empty."""
+    """The source of a post; unknown fields are empty."""
 
     trigger_id: str = ""
     job_id: str = ""
@@ -28,9 +28,9 @@ class Origin:
     repositories: tuple[str, ...] = field(converter=tuple, default=())
     event_types: tuple[str, ...] = field(converter=tuple, default=())
     delivery_ids: tuple[str, ...] = field(converter=tuple, default=())
-    #: What of an order is not in the post, and why.
+    #: Parts of the request that the post lacks, and why.
     warnings: tuple[str, ...] = field(converter=tuple, default=())
-    #: Whatever else there is, by name, as JSON.
+    #: Other keys, as JSON.
     more: tuple[tuple[str, str], ...] = field(converter=tuple, default=())
 
 

@@ -1,4 +1,4 @@
-"""The first page: what arrives, how it ends, what is made of it."""
+"""The overview page: deliveries, their outcomes, and the newest posts."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -28,7 +28,7 @@ _POSTS: Final = PageRequest(limit=5)
 
 
 def overview_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
 
     @get(ROOT, name="dashboard_overview")
     async def overview(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -105,5 +105,5 @@ async def _has_trigger(dashboard: Dashboard, mine: str) -> bool:
 
 
 def _arrived(counts: Sequence[LogCount]) -> list[LogCount]:
-    """Leave out what was sent to endpoints: that has a page of its own."""
+    """Return the counts without messages to endpoints, which have a page of their own."""
     return [count for count in counts if not count.integration_id.startswith(ENDPOINT_PREFIX)]

@@ -1,4 +1,4 @@
-"""Pages: templates, and what each of them is told beside its own."""
+"""Renders the pages, with the context that all of them share."""
 
 import functools
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from contentsvc_http.dashboard.visits import ROOT, Visit
 from contentsvc_http.dashboard.words import first_line
 from contentsvc_http.templates import page_environment
 
-#: What is told once after something was done, by the word in the address: no text of anybody's gets onto a page so.
+#: Flash messages, by the code in the address: no text from the address is shown.
 _TOLD: Final = {
     "saved": "Saved.",
     "created": "Created.",
@@ -39,7 +39,7 @@ _TOLD: Final = {
     "requested": "Started: it appears here when it is done.",
     "signed-out": "You are signed out.",
 }
-#: Scripts, styles and the font are files of ours; nothing is loaded from elsewhere, whatever a post says.
+#: Scripts, styles and fonts come from this service; a post cannot make a page load anything from elsewhere.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -51,18 +51,18 @@ HEADERS: Final = {
     "Cache-Control": "no-store",
     "Vary": "HX-Request",
 }
-#: How much of a commit's hash pages show, in characters: the length that git itself begins with.
+#: The shown part of a commit's hash, in characters: git's default.
 _HASH_LENGTH: Final = 7
 _MINUTE: Final = timedelta(minutes=1)
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
-#: From here on a date says more than a number of days.
+#: From this age on, a date is clearer than a number of days.
 _FAR: Final = timedelta(days=60)
 
 
 @functools.cache
 def template_config() -> TemplateConfig[JinjaTemplateEngine]:
-    """Give what Litestar renders the pages with: once, so that each template is compiled once."""
+    """Return the template configuration, created once so that each template is compiled once."""
     environment = page_environment("contentsvc_http.dashboard")
     filters: dict[str, Any] = environment.filters
     filters.update(asset=asset_url, commit=commit)
@@ -72,10 +72,9 @@ def template_config() -> TemplateConfig[JinjaTemplateEngine]:
 
 @final
 class Pages:
-    """Makes pages for those who are signed in."""
+    """Renders pages for signed-in visitors."""
 
     def __init__(self, dashboard: Dashboard) -> None:
-        """Take what tells the time."""
         self._dashboard = dashboard
 
     def page(
@@ -88,15 +87,15 @@ class Pages:
         section: str,
         status: int = 200,
     ) -> Template:
-        """Make a page.
+        """Return a page.
 
         Args:
-            visit: Who asked.
-            template: Its file.
-            context: What the template is told.
-            title: What the tab says.
-            section: Which entry of the navigation it belongs to.
-            status: Of HTTP.
+            visit: The request.
+            template: The template's file.
+            context: The template's context.
+            title: The title of the browser tab.
+            section: The entry of the navigation.
+            status: The HTTP status.
         """
         told = _TOLD.get(visit.query.get("told", ""))
         return self.part(
@@ -122,7 +121,7 @@ class Pages:
 
 
 def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200) -> Template:
-    """Make a page for somebody who is not signed in."""
+    """Return a page for visitors who are not signed in."""
     return Template(template_name=template, context={"root": ROOT, **context}, status_code=status, headers=HEADERS)
 
 

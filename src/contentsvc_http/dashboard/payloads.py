@@ -1,4 +1,4 @@
-"""Payloads, readable: JSON with its parts told apart, made safe here and nowhere else."""
+"""Payloads as highlighted JSON; the one place that escapes them."""
 
 import re
 from typing import Final, final
@@ -7,33 +7,33 @@ import msgspec
 from attrs import frozen
 from markupsafe import Markup, escape
 
-#: How much is shown on a page, in characters; the rest is a click away.
+#: The shown part, in characters; the rest is behind a link.
 SHOWN: Final = 200_000
 
-#: Written by the encoder: strings are closed on the line on which they begin, so that no search runs astray.
+#: Written by the encoder: strings end on the line on which they begin, so that the pattern stays linear.
 _TOKEN: Final = re.compile(
     r'(?P<text>"(?:[^"\\\n]++|\\.)*+")(?P<colon>:)?|(?P<other>-?[0-9][0-9.eE+-]*+|true|false|null)'
 )
-#: What hides or reorders what is read (Unicode Technical Report 36, section 3.5); in JSON it can be written as digits.
+#: Characters that hide or reorder text (Unicode Technical Report 36, section 3.5); JSON can escape them.
 _HIDDEN: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
 )
-#: How much of a text of several lines is shown, in characters: as much as fits on some screens.
+#: The shown part of a text of several lines, in characters: a few screens.
 _TEXT: Final = 5_000
 
 
 @final
 @frozen(kw_only=True)
 class Shown:
-    """A payload as a page shows it."""
+    """A payload on a page."""
 
     html: Markup
-    #: How many characters the whole of it has.
+    #: The length of the whole payload, in characters.
     length: int
 
     @property
     def is_cut(self) -> bool:
-        """Tell whether only its beginning is shown."""
+        """Check whether only the beginning is shown."""
         return self.length > SHOWN
 
 
@@ -43,7 +43,7 @@ def payload_text(payload: object) -> str:
 
 
 def visible(text: str) -> str:
-    """Return ``text`` with escapes in place of characters that are invisible or reorder what is read."""
+    """Return ``text`` with escapes in place of invisible and reordering characters."""
     return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

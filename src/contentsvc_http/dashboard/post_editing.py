@@ -28,14 +28,14 @@ _GONE: Final = "Somebody has deleted this post since you opened it. Your text is
 
 
 def no_post() -> Refused:
-    """Give what is answered where there is no such post."""
+    """Return the answer for an unknown post."""
     return Refused(404, {"error": "There is no such post."})
 
 
 @final
 @frozen(kw_only=True)
 class _Text:
-    """What somebody has typed, and the version that they have read."""
+    """The text of the form, and the version of the post that the form was opened with."""
 
     title: str
     markdown: str
@@ -52,7 +52,7 @@ class _Text:
 
 @final
 class _Editor:
-    """Shows the form, and saves what it sends."""
+    """Shows the form of a post, and saves it."""
 
     def __init__(self, dashboard: Dashboard, pages: Pages, counting: Counting) -> None:
         self._dashboard = dashboard
@@ -64,7 +64,7 @@ class _Editor:
         return await self._dashboard.api.posts.post(found.organization_id, post_id) if known else None
 
     async def preview(self, found: Visit, markdown: str) -> str | None:
-        """Return the HTML of what was typed; ``None``: it is too long for a post, as Markdown or as HTML."""
+        """Return the HTML of the typed text; ``None``: it is too long for a post, as Markdown or as HTML."""
         if len(markdown) > MARKDOWN_LIMIT:
             return None
         dashboard = self._dashboard
@@ -112,7 +112,7 @@ class _Editor:
         standing = await self.post(found, post_id)
         if standing is None:
             return await self._gone(found, text)
-        # Whoever sends it once more has been told what is replaced by it.
+        # A second submission overwrites the new version, which the page has shown.
         text = evolve(text, seen=entity_tag(standing))
         return await self.page(found, standing, text, error=_CHANGED, conflict=True, status=409)
 
@@ -121,7 +121,7 @@ class _Editor:
 
 
 def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
     editor = _Editor(dashboard, pages, counting)
 
     @get(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_edit")
@@ -156,6 +156,6 @@ def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
 
 
 def _faults(invalid: InvalidChange) -> dict[str, str]:
-    """Put a fault, which begins with the field's name, beside its field, as the page calls it."""
+    """Return a fault, which begins with the field's wire name, by its field and in the words of the page."""
     name, _, fault = invalid.error.partition(" ")
     return {name: f"The {'text' if name == 'markdown' else name} {fault}."}

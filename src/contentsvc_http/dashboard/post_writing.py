@@ -1,4 +1,4 @@
-"""Having a post written: what is asked for, and how far it is."""
+"""Requests for a post: the form, and the progress of the job."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -26,7 +26,7 @@ _SECTION: Final = "posts"
 
 
 def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
 
     async def page(
         found: Visit,
@@ -100,7 +100,7 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
 
 
 def _wanted(form: Form, sources: Sequence[Source]) -> GenerationRequest | dict[str, str]:
-    """Read the form; a dictionary has its faults, by field."""
+    """Read the form; a dictionary has the faults, by field."""
     faults: dict[str, str] = {}
     if form.text("contentType") not in {kind.value for kind in ContentType}:
         faults["contentType"] = "Choose what is to be written."
@@ -118,7 +118,7 @@ def _wanted(form: Form, sources: Sequence[Source]) -> GenerationRequest | dict[s
         content_type=ContentType(form.text("contentType")),
         lookback=Lookback(form.text("lookbackWindow")),
         brand_identity_id=form.text("brandIdentityId") or None,
-        # All that the form has shown are all that there are, also those that come in between.
+        # All repositories ticked means all repositories, including ones that are connected meanwhile.
         repository_names=None if {_value(source) for source in sources} <= set(ticked) else names,
         include_commits=form.is_on("commits"),
         include_releases=form.is_on("releases"),
@@ -126,5 +126,5 @@ def _wanted(form: Form, sources: Sequence[Source]) -> GenerationRequest | dict[s
 
 
 def _value(source: Source) -> str:
-    """Give what a form calls a repository: a name is one at its provider alone."""
+    """Return the form's value for a repository: names are unique at one provider only."""
     return f"{source.provider}/{source.full_name}"

@@ -1,4 +1,4 @@
-"""Posts: the list, a post, and what is done with it."""
+"""Post pages: list, post, and actions."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -29,7 +29,7 @@ _CHANGED: Final = "Somebody has changed this post since you looked at it. This i
 
 
 def post_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
     counting = Counting(dashboard)
     return [
         *writing_routes(dashboard, pages, counting),
@@ -53,7 +53,7 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             page = await dashboard.api.shares.lists(mine, lambda: dashboard.api.posts.page(mine, wanted, asked))
         link = "/posts?" + urlencode({name: value for name, value in chosen.items() if value})
         if isinstance(page, InvalidPage):
-            # What was on it is deleted, or filtered away.
+            # The posts of this page were deleted, or no longer match the filters.
             return go(f"{link}&page={page.total_pages}")
         context = {
             "posts": page[0] if page else (),
@@ -126,10 +126,10 @@ def _query(chosen: dict[str, str], brands: Sequence[BrandIdentity]) -> PostQuery
 async def _show(
     dashboard: Dashboard, pages: Pages, found: Visit, post_id: str, *, error: str | None = None, status: int = 200
 ) -> Response[Any]:
-    """Show a post.
+    """Return the page of a post.
 
     Raises:
-        Refused: 404: there is none.
+        Refused: 404: it is unknown.
     """
     known = is_own_id(post_id)
     shown = await dashboard.api.posts.post(found.organization_id, post_id) if known else None
@@ -150,7 +150,7 @@ async def _show(
 
 
 async def _named(dashboard: Dashboard, found: Visit, origin: Origin) -> dict[str, Any]:
-    """Find what a post's metadata names, as far as it is there still."""
+    """Return the resources that a post's metadata names, if they still exist."""
     mine, api = found.organization_id, dashboard.api
     return {
         "trigger": await api.directory.trigger(mine, origin.trigger_id) if is_own_id(origin.trigger_id) else None,

@@ -36,7 +36,7 @@ _MAX_FORM: Final = 64 * 1024
 
 
 def dashboard_routes(dashboard: Dashboard) -> Router:
-    """Give the pages."""
+    """Return the pages of the dashboard."""
     pages = Pages(dashboard)
 
     @get([f"{ROOT}/{{rest:path}}"], name="dashboard_unknown")

@@ -1,4 +1,4 @@
-"""What is known of a run, one thing after the other."""
+"""The timeline of a run."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from contentsvc_core.workflows.runs import MAX_ATTEMPTS, MAX_KILLS, SUSPECT_KILL
 from contentsvc_http.dashboard.run_words import Link, Starters
 from contentsvc_http.dashboard.words import sentence
 
-#: What is told otherwise: by the run itself, and by its post.
+#: Events that the run's status and its post show already.
 _TOLD: Final = frozenset({JobEventType.COMPLETED, JobEventType.FAILED, JobEventType.SKIPPED, JobEventType.POST_CREATED})
 _UNFINISHED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 
@@ -21,13 +21,13 @@ _UNFINISHED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 @final
 @frozen(kw_only=True)
 class Step:
-    """One thing that happened, or is to come."""
+    """An event of a run, in the past or expected."""
 
     #: ``good``, ``bad``, ``wait``, or nothing of these.
     kind: str = ""
     title: str
     text: str = ""
-    #: ``None``: nobody has noted the time.
+    #: ``None``: the time was not stored.
     at: datetime | None = None
     link: Link | None = None
 
@@ -35,30 +35,30 @@ class Step:
 @final
 @frozen(kw_only=True)
 class Known:
-    """Everything that the timeline is made from."""
+    """The input of the timeline."""
 
     run: ListedRun
     starters: Starters
-    #: The log entry of the delivery that started it; ``None``: there is none, or it was swept.
+    #: The log entry of the delivery that started the run; ``None``: another starter, or the entry was swept.
     log_id: str | None = None
-    #: What a client follows; ``None``: nobody asked for the run.
+    #: The client's job; ``None``: the run has no job.
     job: Job | None = None
     #: The names of the steps whose results are kept until the run ends.
     kept: Collection[str] = ()
-    #: What it has written; ``None``: nothing, or it was deleted.
+    #: The run's post; ``None``: there is no post, or it was deleted.
     post: Post | None = None
-    #: The identity that it has made.
+    #: The created brand identity.
     brand: Link | None = None
 
 
 def timeline(known: Known) -> list[Step]:
-    """Tell it all, the oldest first."""
+    """Return the timeline, oldest step first."""
     run = known.run
     return [*_beginning(known), *_noted(known.job), *_kept(known), *_kills(run), *_attempts(run), *_end(known)]
 
 
 def is_unfinished(run: ListedRun) -> bool:
-    """Tell whether a run has not ended."""
+    """Check whether a run has not ended."""
     return run.status in _UNFINISHED
 
 
@@ -91,7 +91,7 @@ def _window(cause: Generation) -> str:
 
 
 def _noted(job: Job | None) -> Sequence[Step]:
-    """Tell what was noted for who follows the job; that it is queued is told by the run."""
+    """Return the events of the job, without the ones that the run itself shows."""
     if job is None:
         return []
     left_out = _TOLD | {JobEventType.QUEUED, JobEventType.WORKFLOW_TRIGGERED}
@@ -163,7 +163,7 @@ def _end(known: Known) -> Sequence[Step]:
 
 
 def _ended_at(known: Known) -> datetime | None:
-    """Give when a run ended, as far as anybody has noted it."""
+    """Return the time at which a run ended, if it was stored."""
     ends = [each.created_at for each in _events(known.job) if each.type in _TOLD]
     if ends and known.run.status is not RunStatus.CANCELLED:
         return ends[-1]

@@ -1,4 +1,4 @@
-"""Runs in words: what started each of them, and what it is about."""
+"""Descriptions of runs: their starters and subjects."""
 
 from collections.abc import Mapping
 from typing import assert_never, final
@@ -16,24 +16,24 @@ from contentsvc_http.dashboard.words import CONTENT, LOOKBACKS, some_of
 @final
 @frozen(kw_only=True)
 class Link:
-    """Something that may have a page of its own."""
+    """A name that may have a page."""
 
     text: str
-    #: Below the dashboard's root; ``None``: there is no page.
+    #: The path below the dashboard's root; ``None``: no page.
     path: str | None = None
 
 
 @final
 @frozen(kw_only=True)
 class Starters:
-    """What an organization has that starts runs, by id."""
+    """The triggers and schedules of an organization, by id."""
 
     triggers: Mapping[str, Trigger]
-    #: The names.
+    #: The schedules' names.
     schedules: Mapping[str, str]
 
     def of(self, cause: ListedCause) -> Link:
-        """Say what started a run."""
+        """Return the starter of a run."""
         match cause:
             case ListedDelivery():
                 trigger = self.triggers.get(cause.trigger_id)
@@ -59,10 +59,10 @@ class RunLine:
 
     run: ListedRun
     about: str
-    #: More about it; empty: there is no more.
+    #: A further line; may be empty.
     detail: str
     starter: Link
-    #: What it writes; empty: nobody can tell any more.
+    #: The content type of the result; empty: unknown, since the trigger was deleted.
     output: str
 
 
@@ -77,7 +77,7 @@ async def starters_of(dashboard: Dashboard, organization_id: str) -> Starters:
 
 
 def line_of(run: ListedRun, starters: Starters) -> RunLine:
-    """Tell of a run in a line."""
+    """Return the line of a run."""
     title, detail = title_of(run.cause), ""
     if isinstance(run.cause, ListedDelivery):
         detail = run.cause.event.about
@@ -87,7 +87,7 @@ def line_of(run: ListedRun, starters: Starters) -> RunLine:
 
 
 def title_of(cause: ListedCause) -> str:
-    """Say what a run is about."""
+    """Return the subject of a run."""
     match cause:
         case ListedDelivery():
             what = "push to" if cause.event.type == Push.type else "release of"
@@ -102,10 +102,10 @@ def title_of(cause: ListedCause) -> str:
 
 
 def output_of(cause: ListedCause, starters: Starters) -> str:
-    """Say what a run writes."""
+    """Return the content type of a run's result."""
     match cause:
         case ListedDelivery():
-            # A trigger's runs write what it says when they begin.
+            # A run uses its trigger's content type when it begins.
             trigger = starters.triggers.get(cause.trigger_id)
             return "" if trigger is None else CONTENT[trigger.output_type]
         case Generation():

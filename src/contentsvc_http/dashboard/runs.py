@@ -1,4 +1,4 @@
-"""Workflow runs: where they stand, what is known of each, once more and no further."""
+"""Run pages: list, detail, retry, cancel."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -25,9 +25,9 @@ _PATH: Final = f"{ROOT}/runs"
 _SECTION: Final = "runs"
 _AT_ONCE: Final = 50
 _CONFLICT: Final = 409
-#: How many commits of a push are shown.
+#: The most commits of a push on the page.
 _COMMITS: Final = 20
-#: Largest event of which more than a line is shown, in bytes as it is stored: a page must not decode 25 MiB for it.
+#: The largest stored event that is shown in detail, in bytes: a page must not decode 25 MiB.
 _MOST_BYTES: Final = 1024 * 1024
 _UNKNOWN: Final = "This run is not there."
 _NO_RETRY: Final = "The run was not started once more: it has not ended, or has its post."
@@ -35,7 +35,7 @@ _NO_CANCEL: Final = "The run was not cancelled: it has ended already."
 
 
 def run_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
     made = _RunPages(dashboard, pages)
 
     @get(_PATH, name="dashboard_runs")
@@ -62,7 +62,7 @@ def run_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 @final
 class _RunPages:
-    """The pages, for who is known to be allowed to see them."""
+    """Page handlers; authorization has been checked."""
 
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self._dashboard = dashboard
@@ -138,7 +138,7 @@ class _RunPages:
         known = await _known(self._dashboard, run)
         steps = timeline(known)
         now = self._dashboard.clock.now()
-        # What is still to come gets nearer; how long ago something was may stay as it is.
+        # A countdown needs updates; the age of past steps does not.
         due = ago(run.due_at, now) if run.status is RunStatus.PENDING and run.due_at > now else ""
         return {
             "run": run,
@@ -156,7 +156,7 @@ class _RunPages:
 
 
 async def _known(dashboard: Dashboard, run: ListedRun) -> Known:
-    """Read everything that there is to be told of a run."""
+    """Read the input of a run's timeline."""
     mine, cause, api = run.organization_id, run.cause, dashboard.api
     job_id = cause.job_id if isinstance(cause, Generation | SiteReading) else None
     return Known(
@@ -178,11 +178,11 @@ async def _brand_of(dashboard: Dashboard, run: ListedRun) -> Link | None:
 
 
 def _digest(*shown: object) -> str:
-    """Tell apart what two moments show."""
+    """Return a digest of the shown values, to detect changes."""
     return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _arrived(lines: Sequence[RunLine], newest: str) -> frozenset[str]:
-    """Give the ids of the runs that are newer than the one that was the newest."""
+    """Return the ids of the runs that are newer than the run that was the newest."""
     ids = [line.run.id for line in lines]
     return frozenset(ids[: ids.index(newest)]) if newest in ids else frozenset()

@@ -1,4 +1,4 @@
-"""The times of a schedule: as they are typed, and the next ones that come of them."""
+"""The times of a schedule in forms, and its next firings."""
 
 from datetime import datetime
 from typing import Final, Self, final
@@ -10,16 +10,16 @@ from contentsvc_core.workflows.schedules import Schedule, due_from
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault, next_slot
 from contentsvc_http.dashboard.choices import named
 
-#: How many are shown.
+#: The number of shown firings.
 _NEXT: Final = 3
-#: No time has more digits.
+#: The most digits of a number in a time.
 _DIGITS: Final = 2
 
 
 @final
 @frozen(kw_only=True)
 class TypedTimes:
-    """What a form holds; of the days, that which goes with the frequency counts."""
+    """The fields of a form; the frequency decides which day counts."""
 
     frequency: str = Frequency.WEEKLY.value
     hour: str = "09"
@@ -29,7 +29,7 @@ class TypedTimes:
 
     @classmethod
     def of(cls, cron: Cron) -> Self:
-        """Give what a form shows of a schedule; of a day that does not apply, what a new one has."""
+        """Return the form fields of a schedule; a day that does not apply has its default."""
         usual = cls()
         return cls(
             frequency=cron.frequency.value,
@@ -43,17 +43,17 @@ class TypedTimes:
 @final
 @frozen(kw_only=True)
 class FiringTime:
-    """When a schedule fires, and what it reports then."""
+    """A firing of a schedule, and the window that it reports."""
 
     at: datetime
     window: LookbackWindow
 
 
 def read_times(typed: TypedTimes) -> Cron | str:
-    """Read times; a text says what is wrong with them.
+    """Read times; a text result is the fault.
 
     Raises:
-        Refused: 400: there is no such frequency.
+        Refused: 400: the frequency is unknown.
     """
     frequency = named(Frequency, typed.frequency)
     hour, minute = _number(typed.hour), _number(typed.minute)
@@ -63,13 +63,13 @@ def read_times(typed: TypedTimes) -> Cron | str:
         frequency=frequency, hour=hour, minute=minute, day_of_week=day_of_week, day_of_month=day_of_month
     )
     if fault is not None:
-        # The wire's words for what a form calls so.
+        # The wire's field names, in the form's words.
         return fault.replace("dayOfWeek", "the day of the week").replace("dayOfMonth", "the day of the month")
     return Cron(frequency=frequency, hour=hour, minute=minute, day_of_week=day_of_week, day_of_month=day_of_month)
 
 
 def firings_of(cron: Cron, lookback: Lookback, *, schedule: Schedule | None, now: datetime) -> list[FiringTime]:
-    """Give the next firings of a schedule, as it stands or as it would be with these times."""
+    """Return the next firings of a schedule, with its stored times or with new ones."""
     if schedule is not None and schedule.due_at is not None and schedule.cron == cron:
         at = schedule.due_at
     else:
@@ -82,5 +82,5 @@ def firings_of(cron: Cron, lookback: Lookback, *, schedule: Schedule | None, now
 
 
 def _number(text: str) -> int:
-    """Read a number; what is none is out of every range."""
+    """Read a number; any other text becomes -1, which is out of every range."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else -1

@@ -1,4 +1,4 @@
-"""Schedules: what is written at which times, and when the next time is."""
+"""Schedule pages: list, form with the next firings, actions."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast, final
@@ -52,7 +52,7 @@ _READ_ONLY: Final = "This key may only read: sign in with one that has the scope
 @final
 @frozen(kw_only=True)
 class _Typed:
-    """What the form of a schedule holds."""
+    """The fields of a schedule's form."""
 
     name: str = ""
     repositories: tuple[str, ...] = field(converter=tuple, default=())
@@ -94,7 +94,7 @@ class _Row:
 
 
 def schedule_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
     made = _SchedulePages(dashboard, pages)
     return [*_looking(dashboard, made), *_changing(dashboard, made)]
 
@@ -119,7 +119,7 @@ def _looking(dashboard: Dashboard, made: "_SchedulePages") -> list[HTTPRouteHand
 
     @get(f"{_PATH}/preview", name="dashboard_schedule_preview_left")
     async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
-        # The address of a preview without scripts, opened anew: what was typed is gone.
+        # A reload of a preview's address, without the form's data.
         await visit(dashboard, request)
         return go("/schedules")
 
@@ -153,7 +153,7 @@ def _changing(dashboard: Dashboard, made: "_SchedulePages") -> list[HTTPRouteHan
 
 @final
 class _SchedulePages:
-    """The pages, for who is known to be allowed to see them."""
+    """Page handlers; authorization has been checked."""
 
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self._dashboard = dashboard
@@ -261,7 +261,7 @@ class _SchedulePages:
         return await self.edited(found, schedule, typed, style_preview=style)
 
     def _previewed(self, schedule: Schedule | None, typed: _Typed) -> dict[str, Any]:
-        """Give the next firings as the form has them."""
+        """Return the next firings with the values of the form."""
         cron, lookback = read_times(typed.times), named(Lookback, typed.lookback)
         if isinstance(cron, str):
             return {"firings": [], "says": sentence(cron), "is_off": False}

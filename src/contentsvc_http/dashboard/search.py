@@ -1,4 +1,4 @@
-"""Searching: what happened and what was written about it, by the same words; and a context record whole."""
+"""The search page over context records and posts, and the page of a context record."""
 
 import asyncio
 import re
@@ -34,10 +34,10 @@ from contentsvc_http.errors import Refused
 _SECTION: Final = "search"
 _POSTS: Final = 10
 _RECORDS: Final = 20
-#: How much the events of what is shown have together, in bytes.
+#: The limit of the stored events of all shown records together, in bytes.
 _MAX_BYTES: Final = 16 * 1024 * 1024
 _FIELDS: Final = ("query", "repository", "eventType", "since")
-#: How much of a record's text is shown, in characters.
+#: The shown part of a record's text, in characters.
 _SHOWN: Final = 20_000
 _PIECE: Final = re.compile(r"\S+")
 
@@ -122,7 +122,7 @@ async def _shown(search: Search, mine: str, records: ContextSearch) -> dict[str,
 
 
 def marked(text: str, terms: Sequence[Term]) -> Markup:
-    """Give a text with the parts marked that have words which were searched for."""
+    """Return a text with the words that match the query marked."""
     wanted = [
         Term(words=[word], is_prefix=term.is_prefix) for term in terms if not term.is_excluded for word in term.words
     ]

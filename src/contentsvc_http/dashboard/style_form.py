@@ -9,7 +9,7 @@ from contentsvc_core.content.house_style import STYLE_FIELDS, BadStyle, HouseSty
 from contentsvc_core.content.style_kinds import FOLDABLE, SECTIONS, Choice, Headings, Length, Sections, Switch, Texts
 from contentsvc_http.dashboard.forms import Form
 
-#: By a field's name on the wire: what the pages call it.
+#: The labels of fields, by their wire names.
 _LABELS: Final = {
     "audience": "Who reads it",
     "headings": "Headings",
@@ -44,7 +44,7 @@ _CHOICES: Final = {
     "only": "stand alone",
     "fill": "are followed by what they leave out",
 }
-#: Digits of a number in the form: more are no length of a post.
+#: The most digits of a number: no length of a post has more.
 _DIGITS: Final = 9
 _SWITCH: Final = {True: "yes", False: "no"}
 
@@ -52,23 +52,23 @@ _SWITCH: Final = {True: "yes", False: "no"}
 @final
 @frozen(kw_only=True)
 class StyleControl:
-    """A field of a form."""
+    """A control of the form."""
 
-    #: In the form.
+    #: The name in the form.
     name: str
     label: str
     hint: str
     #: ``select``, ``lines``, ``checks``, ``number`` or ``headings``.
     kind: str
-    #: What can be chosen, or the sections that have a heading: values and words.
+    #: The choices, or the sections for headings: values and labels.
     choices: tuple[tuple[str, str], ...] = ()
     #: The text, or the chosen values.
     value: Any = ""
-    #: Why the value was refused; ``""``: it was not.
+    #: Why the value was refused; may be empty.
     fault: str = ""
-    #: Of an override: what the organization sets, in words; ``""``: nothing.
+    #: In an override: the organization's value, in words; may be empty.
     inherited: str = ""
-    #: Whether nothing at all is what the override sets; ``None``: that cannot be chosen.
+    #: Whether the override sets an empty list; ``None``: the field has no such choice.
     none: bool | None = None
 
 
@@ -77,13 +77,13 @@ class StyleControl:
 class StyleForm:
     """Reads and shows the fields of a house style in a form."""
 
-    #: In front of the names of the fields; ``""``: the form has no others.
+    #: The prefix of the fields' names; ``""``: no prefix.
     prefix: str = ""
-    #: What a field says that is not set.
+    #: The label of a field without a value.
     unset: str = "default"
 
     def typed(self, form: Form) -> dict[str, Any]:
-        """Return what was typed, as JSON for the core's reader; a field that was left empty is not set."""
+        """Return the typed fields, as JSON for the core's reader; empty fields are left out."""
         typed: dict[str, Any] = {}
         for each in STYLE_FIELDS:
             value = self._typed(each, form)

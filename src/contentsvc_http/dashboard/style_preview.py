@@ -1,4 +1,4 @@
-"""What a house style makes of the newest release, for the page of the house style and for overrides."""
+"""The preview of a house style with the newest release, for its page and for overrides."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
@@ -20,14 +20,14 @@ _NOTHING_YET: Final = "Nothing to preview yet: the preview appears with your fir
 @final
 @frozen(kw_only=True)
 class ShownStyle:
-    """What a preview shows; what is empty is not shown."""
+    """A preview; empty parts are not shown."""
 
-    #: What the changelog is written from.
+    #: The source of the changelog.
     about: str = ""
-    #: Why there is no changelog.
+    #: Why there is no preview.
     says: str = ""
     title: str = ""
-    #: Rendered and sanitized as posts are.
+    #: Rendered and sanitized like posts.
     html: str = ""
 
 
@@ -73,9 +73,9 @@ class ShownOverride:
     groups: Sequence[tuple[str, Sequence[StyleControl]]]
     #: The fields that differ from the organization's, in words.
     set: Sequence[tuple[str, str]]
-    #: Why the override as a whole is refused; a field's own fault stands at the field.
+    #: The fault of the override as a whole; faults of fields are shown beside them.
     fault: str
-    #: Whether the fields can be seen at once.
+    #: Whether the fields are unfolded.
     open: bool
     preview: ShownStyle | None
 

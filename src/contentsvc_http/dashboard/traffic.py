@@ -1,4 +1,4 @@
-"""What arrived through each integration in the last days."""
+"""The deliveries of each integration in the last days."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ from contentsvc_core.insights import LogCount, stretch_at
 from contentsvc_http.dashboard.charts import Columns, columns, share
 from contentsvc_http.dashboard.context import Dashboard
 
-#: How far back is looked, in days.
+#: The shown days.
 DAYS: Final = 14
 _DAY: Final = timedelta(days=1)
 
@@ -18,28 +18,28 @@ _DAY: Final = timedelta(days=1)
 @final
 @frozen(kw_only=True)
 class Traffic:
-    """What an integration's log has of the last days."""
+    """The deliveries of an integration in the shown days."""
 
     chart: Columns
 
     @classmethod
     def of(cls, counts: Sequence[LogCount], since: datetime) -> Self:
-        """Put the counts of one integration, or of several, into columns."""
+        """Return the traffic of the counts of one or several integrations."""
         return cls(chart=columns(counts, since=since, span=_DAY, number=DAYS, label="%d %b"))
 
     @property
     def number(self) -> int:
-        """Give how many entries there are."""
+        """Return the number of entries."""
         return sum(self.chart.totals.values())
 
     @property
     def failed(self) -> int:
-        """Give how many of them failed."""
+        """Return the number of failed entries."""
         return self.chart.totals["failed"]
 
     @property
     def succeeded(self) -> str:
-        """Give which part of what has ended was a success, in words."""
+        """Return the share of successful entries among the ended ones, in words."""
         success = self.chart.totals["success"]
         return share(success, success + self.failed)
 
@@ -54,10 +54,10 @@ async def traffic(dashboard: Dashboard, organization_id: str) -> Mapping[str, Tr
 
 
 def no_traffic(dashboard: Dashboard) -> Traffic:
-    """Give what there is where nothing came."""
+    """Return the traffic of an integration without entries."""
     return Traffic.of((), _first_day(dashboard))
 
 
 def _first_day(dashboard: Dashboard) -> datetime:
-    """Give when the first of the days began."""
+    """Return the beginning of the first day."""
     return stretch_at(dashboard.clock.now(), _DAY) - (DAYS - 1) * _DAY

@@ -1,4 +1,4 @@
-"""What a trigger would have started: the rule of the receiver, over deliveries that were processed."""
+"""The preview of a trigger: the stored deliveries that it would match."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from contentsvc_core.workflows.triggers import Trigger, matching, source_type
 from contentsvc_http.dashboard.choices import Connected, connected
 from contentsvc_http.dashboard.context import Dashboard
 
-#: How far back is looked, in entries of the log.
+#: The number of log entries that are checked.
 _LOOKED_AT: Final = 200
 _SHOWN: Final = 10
 
@@ -33,18 +33,18 @@ class Match:
 @final
 @frozen(kw_only=True)
 class Preview:
-    """What came of looking."""
+    """The result of a preview."""
 
-    #: Why nothing was looked at; empty: something was.
+    #: Why nothing was checked; may be empty.
     says: str = ""
     looked_at: int = 0
     matched: int = 0
-    #: The newest of those that matched, newest first.
+    #: The newest matching deliveries, newest first.
     newest: tuple[Match, ...] = field(converter=tuple, default=())
 
 
 async def preview_of(dashboard: Dashboard, trigger: Trigger) -> Preview:
-    """Look at the newest deliveries."""
+    """Return the preview of a trigger over the newest deliveries."""
     mine = trigger.organization_id
     entries = await dashboard.insights.log(mine, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
     processed = [(entry, entry.event) for entry in entries if entry.event is not None]

@@ -1,4 +1,4 @@
-"""Event triggers: which events start what, and what a trigger would have started."""
+"""Event trigger pages: list, form with a preview of matches, actions."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast, final
@@ -53,10 +53,10 @@ _READ_ONLY: Final = "This key may only read: sign in with one that has the scope
 @final
 @frozen(kw_only=True)
 class _Typed:
-    """What the form of a trigger holds."""
+    """The fields of a trigger's form."""
 
     name: str = ""
-    #: As :func:`hosted` writes them.
+    #: In the form of :func:`hosted`.
     repositories: tuple[str, ...] = field(converter=tuple, default=())
     events: tuple[str, ...] = field(converter=tuple, default=EVENT_TYPES)
     output: str = ContentType.CHANGELOG.value
@@ -68,7 +68,7 @@ class _Typed:
 
     @property
     def providers(self) -> list[str]:
-        """Give the providers of the repositories."""
+        """Return the providers of the repositories."""
         return list(dict.fromkeys(value.partition(":")[0] for value in self.repositories))
 
     def wanted(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class _Row:
 
 
 def trigger_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes."""
     made = _TriggerPages(dashboard, pages)
     return [*_looking(dashboard, made), *_changing(dashboard, made)]
 
@@ -126,7 +126,7 @@ def _looking(dashboard: Dashboard, made: "_TriggerPages") -> list[HTTPRouteHandl
 
     @get(f"{_PATH}/preview", name="dashboard_trigger_preview_left")
     async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
-        # The address of a preview without scripts, opened anew: what was typed is gone.
+        # A reload of a preview's address, without the form's data.
         await visit(dashboard, request)
         return go("/triggers")
 
@@ -160,7 +160,7 @@ def _changing(dashboard: Dashboard, made: "_TriggerPages") -> list[HTTPRouteHand
 
 @final
 class _TriggerPages:
-    """The pages, for who is known to be allowed to see them."""
+    """Page handlers; authorization has been checked."""
 
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self._dashboard = dashboard
@@ -270,7 +270,7 @@ class _TriggerPages:
             return Preview(says="Choose repositories of one provider to see what would have started it.")
         if not typed.providers:
             return Preview(says="Choose a repository to see what would have started it.")
-        # As if it were switched on: whether it is to be is seen beside it.
+        # As if it were enabled: the form shows the switch itself.
         trigger = Trigger(
             id="trg_preview",
             organization_id=found.organization_id,
@@ -312,7 +312,7 @@ def _typed_of(trigger: Trigger) -> _Typed:
 
 
 def _changes(typed: _Typed, trigger: Trigger) -> "TriggerChanges":
-    """Give what is to become other: a trigger whose repository is gone can be renamed still."""
+    """Return the changed fields alone, so that a trigger with a disconnected repository can still be renamed."""
     wanted = typed.wanted()
     provider = wanted.pop("provider")
     changes = cast("TriggerChanges", differing(wanted, trigger))

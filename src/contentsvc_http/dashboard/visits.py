@@ -1,4 +1,4 @@
-"""Who looks at a page: the session behind the cookie, and what its key may do."""
+"""Authentication and authorization of page requests, by the session cookie."""
 
 from collections.abc import Mapping
 from typing import Any, Final, final
@@ -26,18 +26,18 @@ _MAY_NOT: Final = {
 
 
 class NotSignedIn(Exception):
-    """Nobody is signed in: the page is behind the sign-in."""
+    """The request has no valid session, and the page needs one."""
 
 
 @final
 class Forbidden(Exception):
-    """The request is not what a page of ours sends, or the key may not do it; the text says which."""
+    """The request comes from another site, or the key lacks a scope; the text says which."""
 
 
 @final
 @frozen(kw_only=True)
 class Visit:
-    """A request of somebody who is signed in."""
+    """A request with a valid session."""
 
     request: Request[Any, Any, Any]
     signed_in: SignedIn
@@ -45,12 +45,12 @@ class Visit:
 
     @property
     def organization_id(self) -> str:
-        """Give whose pages these are."""
+        """Return the organization's id."""
         return self.organization.id
 
     @property
     def may_write(self) -> bool:
-        """Tell whether the key may change anything."""
+        """Check whether the key may change anything."""
         return Scope.WRITE in self.signed_in.key.scopes
 
     @property
@@ -60,22 +60,22 @@ class Visit:
 
     @property
     def is_partial(self) -> bool:
-        """Tell whether a part of a page is asked for, by a script on it; going back needs the whole page."""
+        """Check whether a script requests a part of the page; the browser's history needs the whole page."""
         headers = self.request.headers
         return headers.get("HX-Request") == "true" and headers.get("HX-History-Restore-Request") != "true"
 
     @property
     def query(self) -> Mapping[str, str]:
-        """Give the query's parameters; of repeated ones the last."""
+        """Return the query's parameters; of repeated ones the last."""
         return {name: values[-1] for name, values in self.request.query_params.dict().items() if values}
 
 
 async def visit(dashboard: Dashboard, request: Request[Any, Any, Any]) -> Visit:
-    """Give who asks for a page.
+    """Return the visit of a request.
 
     Raises:
-        NotSignedIn: There is no session, or its key opens nothing any more.
-        Forbidden: The key may not even read.
+        NotSignedIn: There is no session, or its key is not valid any more.
+        Forbidden: The key lacks the scope ``read``.
     """
     token = request.cookies.get(_COOKIE)
     signed_in = None if token is None else await dashboard.sign_in.signed_in(token)
@@ -126,10 +126,10 @@ def _check(dashboard: Dashboard, request: Request[Any, Any, Any], found: Visit, 
 
 
 def change_of_anybody(dashboard: Dashboard, request: Request[Any, Any, Any]) -> None:
-    """Check that no other site's page asks for it: a page of another site must not sign anybody in or out.
+    """Check that the request does not come from another site: such a site must not sign visitors in or out.
 
     Raises:
-        Forbidden: A browser says that another site's page has sent it.
+        Forbidden: According to the browser, another site has sent it.
     """
     if is_foreign(request, dashboard.base_url):
         message = "Another site's page has sent this. Open the dashboard itself."
@@ -137,17 +137,17 @@ def change_of_anybody(dashboard: Dashboard, request: Request[Any, Any, Any]) -> 
 
 
 def keep(response: Response[Any], signed_in: SignedIn, *, secure: bool) -> None:
-    """Have the browser keep a session."""
+    """Set the session cookie."""
     response.set_cookie(_cookie(signed_in.token, max_age=int(SESSION_LIFE.total_seconds()), secure=secure))
 
 
 def forget(response: Response[Any], *, secure: bool) -> None:
-    """Have the browser forget it."""
+    """Delete the session cookie."""
     response.set_cookie(_cookie("", max_age=0, secure=secure))
 
 
 def token_of(request: Request[Any, Any, Any]) -> str | None:
-    """Give the token that a request carries."""
+    """Return the session token of a request."""
     return request.cookies.get(_COOKIE)
 
 

@@ -1,4 +1,4 @@
-"""What the wire's words are called where people read them."""
+"""Displayed words for values of the wire."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -32,18 +32,18 @@ EVENTS: Final[Mapping[str, str]] = {"push": "Pushes", "release": "Releases"}
 #: As in crontab, 0 is Sunday.
 WEEKDAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _LAST_EVERYWHERE: Final = 28
-#: How long a foreign line may be, in characters: it fills two lines of a page.
+#: The longest foreign line, in characters: two lines of a page.
 _LINE_LENGTH: Final = 200
 
 
 def events_of(trigger: Trigger) -> str:
-    """Say which events start a trigger."""
+    """Return the events that start a trigger."""
     names = [EVENTS.get(kind, kind) for kind in trigger.event_types or EVENTS]
     return " and ".join(names).capitalize()
 
 
 def times_of(cron: Cron) -> str:
-    """Say when a schedule fires."""
+    """Return the times of a schedule."""
     at = f"at {cron.hour:02d}:{cron.minute:02d} UTC"
     match cron.frequency:
         case Frequency.DAILY:
@@ -52,7 +52,7 @@ def times_of(cron: Cron) -> str:
             return f"Every {WEEKDAYS[cron.day_of_week or 0]} {at}"
         case Frequency.MONTHLY:
             day = cron.day_of_month or 1
-            # In a month that has no such day, it is the last one.
+            # In a shorter month, the last day fires.
             suffix = " or the last one" if day > _LAST_EVERYWHERE else ""
             return f"On day {day}{suffix} of every month {at}"
 
