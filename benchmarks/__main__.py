@@ -30,7 +30,7 @@ from benchmarks.row import FULL, SHORT, Finding, Row
 
 _ROOT: Final = Path(__file__).parents[1]
 _DOCS: Final = _ROOT / "docs"
-#: The figures of the short form are no figures to be shown: they lie where what is built lies.
+#: Figures of the short form are not published: they stay in the build folder.
 _BUILD: Final = _ROOT / "build"
 _MISUSED: Final = 2
 #: How wide the table is where there is no terminal, in characters.
@@ -38,7 +38,7 @@ _PAPER: Final = 160
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run what is asked for; give the exit status: 1 when a row could not be measured, or is invalid."""
+    """Run the chosen rows; return the exit status: 1 when a row could not be measured, or is invalid."""
     asked = _parser().parse_args(arguments)
     console = Console(stderr=True)
     plan = SHORT if asked.short else FULL
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
     file = folder / "latest.json"
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="contentsvc-bench-") as place, Postgres() as postgres:
-        # PostgreSQL's server runs as somebody else, and sides of ours beside it.
+        # PostgreSQL's server runs as another user, beside processes of this one.
         Path(place).chmod(0o755)
         with Progress(console, total_s=expected) as progress:
             bench = Bench(plan=plan, seed=seed, folder=Path(place), postgres=postgres, cores=cores, note=progress.note)
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
                 at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
                 findings = _measured(row, bench)
                 found = judged(findings, row=row.name, at=at, plan=plan, seed=seed, revision=machine.revision())
-                # After each row: what was measured stays, whatever becomes of the next one.
+                # Saved after each row, so that a later fault loses nothing.
                 save(evolve(load(file), machine=where).with_row(row.name, found, [each.name for each in ROWS]), file)
     results = load(file)
     shown = evolve(results, results=[each for each in results.results if each.row in {row.name for row in rows}])
@@ -94,7 +94,7 @@ def _stopped(_number: int, _frame: object) -> None:
 
 
 def _measured(row: Row, bench: Bench) -> Sequence[Finding]:
-    """Run a row; one that breaks is told of in its place, and the others run all the same."""
+    """Run a row; an exception becomes the row's finding, and the other rows still run."""
     try:
         return row.measure(bench)
     except Exception as exc:  # noqa: BLE001  # whatever it is, it is shown as the row's finding

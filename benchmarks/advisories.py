@@ -1,8 +1,8 @@
-"""``python -m benchmarks.advisories``: ask what is publicly known against the packages that ``requirements.lock`` pins.
+"""``python -m benchmarks.advisories``: list known vulnerabilities of the packages in ``requirements.lock``.
 
-pip-audit asks OSV, which has the advisories of the Python Packaging Authority and of GitHub. It has an environment of
-its own, pinned like a peer's, and installs nothing of what it asks about. Exit code 1: there are advisories; 2: nobody
-could be asked about some package, and so nothing is known.
+pip-audit queries OSV, which has the advisories of the Python Packaging Authority and of GitHub. It runs in an
+environment of its own, pinned like a peer's, and installs none of the audited packages. Exit code 1: there are
+advisories; 2: a query failed, so that the result is unknown.
 """
 
 import json
@@ -17,7 +17,7 @@ from attrs import frozen
 from benchmarks.peer_files import PeerMissing, installed
 
 _LOCK: Final = Path(__file__).parents[1] / "requirements.lock"
-#: The lock is the truth: nothing is resolved, and what it pins without a hash would be refused.
+#: The lock file is audited as it is: nothing is resolved, and pins without a hash are refused.
 _AUDIT: Final = (
     *("--vulnerability-service", "osv", "--requirement", str(_LOCK), "--require-hashes", "--disable-pip"),
     *("--format", "json", "--progress-spinner", "off"),
@@ -27,29 +27,29 @@ _PATIENCE_S: Final = 600
 
 @final
 class NobodyAsked(Exception):
-    """Nobody could be asked; the message says why."""
+    """The query failed; the message says why."""
 
 
 @final
 @frozen(kw_only=True)
 class Findings:
-    """What was answered."""
+    """The result of an audit."""
 
     #: How many packages were asked about.
     packages: int
-    #: What is known against them, a line each.
+    #: The known advisories, a line each.
     advisories: Sequence[str]
     #: Which packages could not be asked about, and why, a line each.
     skipped: Sequence[str]
 
     @property
     def line(self) -> str:
-        """Give the line of figures."""
+        """Return the line of figures."""
         return f"advisories: {self.packages} packages, {len(self.advisories)} advisories, {len(self.skipped)} not asked"
 
 
 def main() -> int:
-    """Ask, and print what was answered."""
+    """Run the audit, and print its result."""
     try:
         findings = ask()
     except (NobodyAsked, PeerMissing) as exc:
@@ -64,11 +64,11 @@ def main() -> int:
 
 
 def ask() -> Findings:
-    """Have pip-audit ask.
+    """Run pip-audit.
 
     Raises:
-        PeerMissing: It cannot be installed.
-        NobodyAsked: It got no answer.
+        PeerMissing: pip-audit cannot be installed.
+        NobodyAsked: The query failed.
     """
     program = installed("advisor", note=_say) / ".venv/bin/pip-audit"
     try:

@@ -31,15 +31,15 @@ class Bench:
         cores: Cores,
         note: Callable[[str], None],
     ) -> None:
-        """Take them.
+        """Create the bench.
 
         Args:
-            plan: How thoroughly is measured.
-            seed: Of every random order and id.
-            folder: Whose contents are removed in the end.
+            plan: The effort.
+            seed: The seed of every random order and id.
+            folder: The working folder; its contents are removed at the end.
             postgres: The private server.
-            cores: Whose process runs where.
-            note: Shows what is being done.
+            cores: The cores of the processes.
+            note: Shows the current step.
         """
         self.plan = plan
         self.seed = seed
@@ -52,7 +52,7 @@ class Bench:
         self._peers: dict[str, Side] | None = None
 
     def new_folder(self, name: str) -> Path:
-        """Make a folder that nobody had before."""
+        """Create a new folder."""
         made = self.folder / f"{next(self._numbers)}-{name}"
         made.mkdir()
         return made
@@ -62,10 +62,10 @@ class Bench:
         shutil.rmtree(folder, ignore_errors=True)
 
     def peer(self, name: str) -> Side:
-        """Give a peer, installed, and found to do the work that it is measured by.
+        """Return a peer, installed and checked.
 
         Raises:
-            PeerMissing: It is not there, cannot be installed, or leaves something out; the message says what.
+            PeerMissing: The peer is unknown, cannot be installed, or is incomplete; the message says which.
         """
         if self._peers is None:
             self._peers = {}
@@ -84,7 +84,7 @@ class Bench:
         return self._peers[name]
 
     def next_seed(self) -> int:
-        """Give the seed of a loader: no two send the same delivery ids."""
+        """Return the seed of a loader: no two loaders send the same delivery ids."""
         return self.random.getrandbits(30)
 
     def send(self, load: Load) -> Answers:

@@ -24,7 +24,7 @@ _NAMES: Final = {"sqlite": ("one", "SQLite"), "postgresql": ("two", "PostgreSQL"
 
 
 def chart(results: Results) -> str:
-    """Draw what is known as SVG."""
+    """Return the results as an SVG chart."""
     drawing = Drawing(_WIDTH)
     bottom = _bars(drawing, [each for each in results.results if each.finding.goal is not None])
     curves = {name: found for name in _NAMES if (found := _points(results, name))}
@@ -43,7 +43,7 @@ def chart(results: Results) -> str:
 
 
 def share(result: Result, value: float) -> float:
-    """Give a figure as a share of its goal: 1 meets it exactly, and more is better, whichever way the goal points."""
+    """Return a figure as a share of its goal: 1 meets the goal exactly, and more is better for both senses."""
     goal = result.finding.goal
     assert goal is not None
     if goal.sense is Sense.AT_LEAST:

@@ -18,14 +18,14 @@ class Cores:
 
     @property
     def told(self) -> str:
-        """Say it."""
+        """Return the assignment in words."""
         if self.server is None:
             return "nothing pinned: there is one core only"
         return f"server pinned to core {self.server}, loader to core {self.loader}, PostgreSQL not pinned"
 
 
 def choose(available: Iterable[int]) -> Cores:
-    """Give the first core to the server and the last one to the loader."""
+    """Choose the first core for the server and the last one for the loader."""
     cores = sorted(available)
     if len(cores) == 1:
         return Cores(server=None, loader=None)
@@ -34,7 +34,7 @@ def choose(available: Iterable[int]) -> Cores:
 
 @contextlib.contextmanager
 def pinned(core: int | None) -> Generator[None]:
-    """Let what is started meanwhile run on one core alone: children inherit it."""
+    """Restrict processes that are started meanwhile to one core: children inherit the affinity."""
     if core is None:
         yield
         return

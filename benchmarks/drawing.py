@@ -58,7 +58,7 @@ class Drawing:
         self._shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" class="{of}"/>')
 
     def svg(self, height: float, *, title: str) -> str:
-        """Give the file's text."""
+        """Return the file's text."""
         light = "".join(_rules(name, colours[0]) for name, colours in _COLOURS.items())
         dark = "".join(_rules(name, colours[1]) for name, colours in _COLOURS.items())
         size = f'width="{self._width}" height="{height:.0f}" viewBox="0 0 {self._width} {height:.0f}"'
@@ -93,7 +93,7 @@ class Axis:
     logarithmic: bool = field(default=False)
 
     def at(self, value: float) -> float:
-        """Give a value's place; what lies outside lies at the nearer end."""
+        """Return a value's position; values outside the axis are drawn at the nearer end."""
         held = min(max(value, self.low), self.high)
         if self.logarithmic:
             share = log(held / self.low) / log(self.high / self.low)

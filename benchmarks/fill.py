@@ -127,7 +127,7 @@ def without_triggers(where: str, database: Database) -> None:
 
 
 def analyze(where: str, database: Database) -> None:
-    """Let the database look at what it holds, as it would have by itself had it grown in its own time."""
+    """Update the database's statistics, as it would have done itself during a slower growth."""
     _run(where, database, ["ANALYZE"])
 
 
@@ -138,7 +138,7 @@ def _execute(
     own = {"organization": hook.organization, "integration": hook.integration, "repository_id": hook.repository_id}
     told = {"count": count, **own, **values}
     fragments = {name: word.format(**told) for name, word in words.items()}
-    # Nothing in here is anybody's input: constants, numbers, and ids that the service has minted.
+    # The statements contain no input: only constants, numbers, and generated ids.
     _run(where, database, [statement.format(**fragments, **told) for statement in statements])
 
 

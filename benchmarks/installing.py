@@ -10,7 +10,7 @@ from contentsvc_cli.main import main
 
 
 def install(organization: str, repository: str, repository_id: str) -> Any:  # noqa: ANN401  # JSON
-    """Make schema, organization, integration and trigger; give what was printed of the integration.
+    """Create schema, organization, integration and trigger; return the printed integration.
 
     Raises:
         RuntimeError: A command failed.

@@ -25,16 +25,16 @@ class Interval:
     high: float
 
     def worse(self, goal: Goal | None) -> float:
-        """Give the end that is quoted: the one that is farther from the goal."""
+        """Return the quoted end: the one that is farther from the goal."""
         if goal is None:
             return self.median
         return self.low if goal.sense is Sense.AT_LEAST else self.high
 
 
 def bootstrap(samples: Sequence[float], *, seed: int = 1, resamples: int = RESAMPLES) -> Interval:
-    """Give the median of samples with its percentile bootstrap interval (Efron 1979).
+    """Return the median of samples with its percentile bootstrap interval (Efron 1979).
 
-    With one sample the interval is that sample, and says nothing.
+    With one sample the interval is that sample, and has no meaning.
 
     Raises:
         ValueError: There are no samples.

@@ -33,7 +33,7 @@ def describe(*, postgresql: str, cores: str, loader: str, peers: Sequence[str]) 
 
 
 def revision() -> str:
-    """Give the commit that is checked out, with a mark when files differ from it; empty outside a clone."""
+    """Return the checked out commit, marked when files under ``src`` differ from it; empty outside a clone."""
     told = _git("rev-parse", "--short=12", "HEAD")
     return f"{told}+changes" if told and _git("status", "--porcelain", "--", "src") else told
 

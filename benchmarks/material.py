@@ -1,4 +1,4 @@
-"""What is delivered: pushes in a code host's shape, signed, written here."""
+"""The deliveries: signed pushes in a code host's form, generated here."""
 
 import hashlib
 import hmac
@@ -30,7 +30,7 @@ _WORDS: Final = (
 @final
 @frozen(kw_only=True)
 class Hook:
-    """Where deliveries go, and what they are signed with."""
+    """The address and the secret of deliveries."""
 
     organization: str
     integration: str
@@ -40,7 +40,7 @@ class Hook:
 
     @property
     def path(self) -> str:
-        """Give the address's path."""
+        """Return the address's path."""
         return f"/api/webhooks/codehost/{self.organization}/{self.integration}/{self.repository_id}"
 
 
@@ -59,21 +59,21 @@ def signed(body: bytes, secret: str) -> Signed:
 
 
 def pushes(hook: Hook, *, count: int = VARIANTS, size: int = PUSH_BYTES) -> list[Signed]:
-    """Give signed pushes of one commit each, all of the same size."""
+    """Return signed pushes of one commit each, all of the same size."""
     return [signed(push(hook, number, commits=1, size=size), hook.secret) for number in range(count)]
 
 
 def push(hook: Hook, number: int, *, commits: int, size: int | None = None) -> bytes:
-    """Write a push.
+    """Return the body of a push.
 
     Args:
-        hook: Whose repository it tells of.
+        hook: The repository's hook.
         number: Pushes of different numbers differ in every commit.
-        commits: How many there are.
-        size: How many bytes the body has; its messages are as long as that takes. ``None``: as it comes.
+        commits: The number of commits.
+        size: The size of the body in bytes, reached by long messages. ``None``: no padding.
 
     Raises:
-        ValueError: It is longer than ``size`` without any padding.
+        ValueError: The body is longer than ``size`` without padding.
     """
     body = _encoded(_push(hook, number, commits, ""))
     if size is None:
@@ -82,7 +82,7 @@ def push(hook: Hook, number: int, *, commits: int, size: int | None = None) -> b
     if missing < 0:
         message = f"a push of {commits} commits has {len(body)} bytes, more than {size}"
         raise ValueError(message)
-    # The last commit stands there twice: in the list, and as the head.
+    # The last commit occurs twice: in the list, and as the head.
     each, rest = divmod(missing, commits + 1)
     padded = _push(hook, number, commits, _prose(number, each))
     padded["repository"]["description"] += "." * rest
@@ -192,7 +192,7 @@ def _digest(hook: Hook, number: int, place: int) -> str:
 
 
 def _prose(seed: int, length: int) -> str:
-    """Give text that does not repeat soon, of exactly that many ASCII characters."""
+    """Return ASCII text of exactly that length, with few repetitions."""
     words: list[str] = []
     size = 0
     place = seed

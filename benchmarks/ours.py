@@ -1,4 +1,4 @@
-"""Our own sides: the service on SQLite and on PostgreSQL, and what it is held against."""
+"""The service's own sides, on SQLite and on PostgreSQL, and the baselines."""
 
 import json
 import os
@@ -32,27 +32,27 @@ _MADE: Final[dict[tuple[Path, Database], tuple[str, Hook]]] = {}
 
 
 def sqlite() -> Side:
-    """Give the service on a SQLite file, as a receiver."""
+    """Return the service on a SQLite file, as a receiver."""
     return _side("sqlite", "contentsvc, SQLite", Database.SQLITE, "receiver")
 
 
 def postgresql() -> Side:
-    """Give the service on PostgreSQL, as a receiver."""
+    """Return the service on PostgreSQL, as a receiver."""
     return _side("postgresql", "contentsvc, PostgreSQL", Database.POSTGRESQL, "receiver")
 
 
 def sqlite_whole() -> Side:
-    """Give the service on a SQLite file with all that it does: receiving, runs, sweeping."""
+    """Return the service on a SQLite file with all roles: receiving, runs, sweeping."""
     return _side("sqlite-all", "contentsvc, SQLite, all roles", Database.SQLITE, None)
 
 
 def postgresql_whole() -> Side:
-    """Give the service on PostgreSQL with all that it does."""
+    """Return the service on PostgreSQL with all roles."""
     return _side("postgresql-all", "contentsvc, PostgreSQL, all roles", Database.POSTGRESQL, None)
 
 
 def null() -> Side:
-    """Give our receiver with a store that does nothing."""
+    """Return the receiver with a store that does nothing."""
 
     def prepare(bench: "Bench", folder: Path, port: int) -> Prepared:
         return _prepared(bench, folder, port, Database.SQLITE, "null")
@@ -61,7 +61,7 @@ def null() -> Side:
 
 
 def floor() -> Side:
-    """Give the HMAC-and-200 application on the same server."""
+    """Return the HMAC-and-200 application on the same server."""
     hook = Hook(
         organization="org_floor",
         integration="int_floor",
@@ -111,7 +111,7 @@ def _prepared(bench: "Bench", folder: Path, port: int, database: Database, kind:
 
 
 def command(prepared: Prepared, *arguments: str) -> Any:  # noqa: ANN401  # JSON
-    """Run a command of the service on a side's database; give what it prints."""
+    """Run a command of the service on a side's database; return its JSON."""
     return _run([_PROGRAM, *arguments, "--json"], dict(prepared.environment))
 
 
@@ -120,12 +120,12 @@ def _command(kind: str) -> list[str]:
 
 
 def program() -> str:
-    """Give where the service's command is."""
+    """Return the path of the service's command."""
     return str(Path(sys.executable).with_name("contentsvc"))
 
 
 def environment(where: str, database: Database) -> dict[str, str]:
-    """Give the environment of a process of the service: its defaults, and where its data is."""
+    """Return the environment of a process of the service: its defaults, and its database."""
     url = f"sqlite+aiosqlite:///{where}" if database is Database.SQLITE else where.replace("://", "+asyncpg://", 1)
     found = _outside() | {"CONTENTSVC_DATABASE_URL": url, "CONTENTSVC_LOG_FORMAT": "json"}
     if database is Database.POSTGRESQL:

@@ -14,7 +14,7 @@ from benchmarks.sides import KINDS, Database, Prepared, Side
 _PEERS: Final = Path(__file__).with_name("peers")
 _STAMP: Final = ".installed"
 _SIGNED_WITH: Final = "a secret of thirty-two characters"
-#: What a side is given beside its own: where programs are, and where they may keep what they download.
+#: Environment variables that sides inherit: the paths of programs and of download caches.
 _KEPT: Final = ("PATH", "HOME", "LANG", "TMPDIR")
 
 
@@ -24,10 +24,10 @@ class PeerMissing(Exception):
 
 
 def load_peers(name: str, *, note: Callable[[str], None]) -> Side:
-    """Find the side of a name among the peers, and install it if need be.
+    """Return the side of a name among the peers, and install it if needed.
 
     Raises:
-        PeerMissing: There is none, or it cannot be installed.
+        PeerMissing: The peer is unknown, or cannot be installed.
     """
     for file in sorted(_PEERS.glob("*/peer.toml")):
         told = tomllib.loads(file.read_text("utf-8"))
@@ -51,7 +51,7 @@ def installed(folder: str, *, note: Callable[[str], None]) -> Path:
 
 
 def peer_versions() -> list[str]:
-    """Give what the peers are made of, as they say."""
+    """Return the versions of the peers' parts."""
     files = sorted(_PEERS.glob("*/peer.toml"))
     return sorted({version for file in files for version in tomllib.loads(file.read_text("utf-8")).get("versions", ())})
 

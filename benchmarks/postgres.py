@@ -22,7 +22,6 @@ class Postgres:
         self._numbers = itertools.count(1)
 
     def __enter__(self) -> Self:
-        """Take the place for servers."""
         self._alive = begin_run()
         return self
 
@@ -44,13 +43,13 @@ class Postgres:
         return f"{self._address()}/{name}"
 
     def drop(self, url: str) -> None:
-        """Remove a database, whoever is still connected."""
+        """Drop a database, even with open connections."""
         with self._connected() as connection:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(url.rpartition("/")[2])))
 
     @property
     def version(self) -> str:
-        """Give the server's version."""
+        """Return the server's version."""
         with self._connected() as connection:
             row = connection.execute("SHOW server_version").fetchone()
         assert row is not None

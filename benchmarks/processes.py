@@ -28,7 +28,7 @@ class NotStarted(Exception):
 
 
 def free_port() -> int:
-    """Find a port of the loopback interface that nobody listens on."""
+    """Return a free port of the loopback interface."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -63,17 +63,17 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Give its id."""
+        """Return the process id."""
         return self._process.pid
 
     @property
     def cpu_seconds(self) -> float:
-        """Give how much processor time it and its children have used until now."""
+        """Return the processor time of the process and its children until now."""
         return sum(_cpu(pid) for pid in _family(self.pid))
 
     @property
     def peak_mb(self) -> float:
-        """Give the most memory that it and its children have had resident, each at its own time, in MB (10^6)."""
+        """Return the sum of the peak resident sizes of the process and its children, in MB (10^6)."""
         return sum(_peak(pid) for pid in _family(self.pid)) / 1e6
 
     def until_ready(self, url: str) -> float:
@@ -107,7 +107,7 @@ class Process:
         try:
             self._process.wait(_STOP_S)
         except subprocess.TimeoutExpired:
-            # Its session: what it has started goes with it.
+            # The whole session: its children end with it.
             os.killpg(self.pid, signal.SIGKILL)
             self._process.wait()
 

@@ -1,4 +1,4 @@
-"""What is being done, and how much is left: a line that moves on a terminal, and lines elsewhere."""
+"""Progress display: a bar on a terminal, and lines elsewhere."""
 
 import time
 from typing import Self, final
@@ -42,7 +42,7 @@ class Progress:
         self._shown.stop()
 
     def begin(self, row: str, expected_s: float) -> None:
-        """Tell of a row's begin."""
+        """Show the begin of a row."""
         self._done_s += self._row_s
         self._row_s = expected_s
         self._began = time.monotonic()
@@ -51,7 +51,7 @@ class Progress:
             self._console.print(f"{row}: about {expected_s:.0f} s", highlight=False)
 
     def note(self, text: str) -> None:
-        """Tell what is being done."""
+        """Show the current step."""
         # A row that takes longer than it said does not run ahead into the next one's share.
         within = min(time.monotonic() - self._began, self._row_s)
         self._shown.update(self._task, completed=self._done_s + within, description=text)

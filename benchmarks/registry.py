@@ -43,10 +43,10 @@ ROWS: Final[tuple[Row, ...]] = (
 
 
 def chosen(names: str) -> tuple[Row, ...]:
-    """Give the rows that ``BENCH`` names, by commas; all of them when it names none.
+    """Return the rows that ``BENCH`` names, by commas; all of them when it is empty.
 
     Raises:
-        ValueError: There is no such row.
+        ValueError: A row is unknown.
     """
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     known = {row.name for row in ROWS}

@@ -17,7 +17,7 @@ _COLUMNS: Final = ("what", "goal", "ours", "95 % interval", "goal met", "CPU µs
 
 
 def lines_of(results: Results, *, with_goal: bool) -> list[list[str]]:
-    """Give the table's cells, for what is held against a goal or for the rest."""
+    """Return the table's cells, for figures with a goal or for the others."""
     return [_cells(result) for result in results.results if (result.finding.goal is not None) is with_goal]
 
 
@@ -62,7 +62,7 @@ def figure(value: float) -> str:
 
 
 def _cpu(details: Mapping[str, Any]) -> str:
-    """Give the processor time an answer costs each side of a ratio."""
+    """Return each side's processor time per answer, for a ratio."""
     pair = details.get("pair")
     sides = details.get("sides", {})
     if pair is None or any(name not in sides for name in pair[:2]):
@@ -75,7 +75,7 @@ def _ratio(value: float | None) -> str:
 
 
 def terminal_table(results: Results, *, title: str) -> list[Table]:
-    """Give the tables for the terminal."""
+    """Return the tables for the terminal."""
     tables: list[Table] = []
     for with_goal, name in ((True, title), (False, "Beside the goals")):
         lines = lines_of(results, with_goal=with_goal)
@@ -92,7 +92,7 @@ def terminal_table(results: Results, *, title: str) -> list[Table]:
 
 
 def markdown(results: Results) -> str:
-    """Give the generated part of the page: the tables, where and when, and a side's figures below."""
+    """Return the generated part of the page: the tables, machine and date, and each side's figures."""
     parts = [_table(_COLUMNS, lines_of(results, with_goal=True))]
     if rest := lines_of(results, with_goal=False):
         parts += ["Beside the goals:", _table(_COLUMNS, rest)]
@@ -115,7 +115,7 @@ def markdown(results: Results) -> str:
 
 
 def _ladder(results: Results) -> str:
-    """Give what each layer adds to the one before it, from the throughput row at full load."""
+    """Return the cost of each layer compared to the one before it, from the throughput row at full load."""
     found: dict[str, float] = {}
     for one in _LADDER:
         result = results.of(f"{one}/floor@64")
@@ -160,10 +160,10 @@ def _table(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def put_into(page: str, generated: str) -> str:
-    """Put the generated part between the page's markers.
+    """Replace the part of the page between its markers.
 
     Raises:
-        ValueError: The markers are not there, once each and in order.
+        ValueError: The markers are missing, repeated, or in the wrong order.
     """
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)

@@ -1,4 +1,4 @@
-"""What was measured, as it is kept: one JSON file, in which each row has the figures of its last run."""
+"""The stored results: one JSON file, in which each row has the figures of its last run."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -32,12 +32,12 @@ class Result:
 
     @property
     def quoted(self) -> float | None:
-        """Give the figure that is held against the goal."""
+        """Return the figure that is compared to the goal."""
         return None if self.interval is None else self.interval.worse(self.finding.goal)
 
     @property
     def met(self) -> bool | None:
-        """Tell whether the goal is met; ``None``: there is none. What is invalid meets nothing."""
+        """Check whether the goal is met; ``None``: there is no goal. An invalid result meets no goal."""
         goal = self.finding.goal
         if goal is None:
             return None
@@ -54,7 +54,7 @@ class Results:
     results: Sequence[Result] = ()
 
     def with_row(self, row: str, results: Sequence[Result], order: Sequence[str]) -> "Results":
-        """Put a row's results in the place of its earlier ones; rows stand in their order."""
+        """Return the results with a row's earlier results replaced, in the order of rows."""
         kept = [result for result in self.results if result.row != row and result.row in order]
         merged = sorted((*kept, *results), key=lambda result: order.index(result.row))
         return Results(machine=self.machine, results=merged)
@@ -65,7 +65,7 @@ class Results:
 
 
 def judged(findings: Sequence[Finding], *, row: str, at: str, plan: Plan, seed: int, revision: str) -> list[Result]:
-    """Give findings their intervals."""
+    """Return findings with their intervals."""
     return [
         Result(
             finding=finding,
@@ -82,7 +82,7 @@ def judged(findings: Sequence[Finding], *, row: str, at: str, plan: Plan, seed: 
 
 
 def load(path: Path) -> Results:
-    """Read what was kept; nothing, when there is no such file."""
+    """Read the stored results; empty: there is no such file."""
     if not path.exists():
         return Results()
     told = json.loads(path.read_text("utf-8"))
@@ -111,7 +111,7 @@ def _told(result: Result) -> dict[str, Any]:
         "unit": finding.unit,
         "goal": None if finding.goal is None else {"sense": finding.goal.sense.value, "bound": finding.goal.bound},
         "samples": [_rounded(sample) for sample in finding.samples],
-        # Made from the samples each time; here for whoever reads the file with something else.
+        # Computed from the samples at each load; stored for other readers of the file.
         "median": None if interval is None else _rounded(interval.median),
         "low": None if interval is None else _rounded(interval.low),
         "high": None if interval is None else _rounded(interval.high),
@@ -150,5 +150,5 @@ def _result(told: dict[str, Any]) -> Result:
 
 
 def _rounded(value: float) -> float:
-    """Give five digits: more would be noise, and make every run's file differ everywhere."""
+    """Return five digits: more are noise, and would change every line of the file at each run."""
     return float(f"{value:.5g}")

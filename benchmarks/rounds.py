@@ -31,14 +31,14 @@ class Turn:
 @final
 @frozen(kw_only=True)
 class Contest:
-    """What came of some sides: the turns of each, round by round; none of those that could not take part."""
+    """The turns of each side, round by round, without sides that could not take part."""
 
     turns: Mapping[str, Sequence[Turn]]
     #: Why some could not.
     missing: Mapping[str, str]
 
     def fault(self, *names: str) -> str | None:
-        """Tell why figures of some sides say nothing; ``None``: they say something."""
+        """Return why figures of some sides are invalid; ``None``: they are valid."""
         for name in names:
             if name in self.missing:
                 return f"{name}: {self.missing[name]}"
@@ -48,14 +48,14 @@ class Contest:
         return None
 
     def ratios(self, one: str, other: str, figure: Callable[[Turn], float]) -> list[float]:
-        """Give one side's figure as a share of another's, round by round."""
+        """Return one side's figure as a share of another's, round by round."""
         if one in self.missing or other in self.missing:
             return []
         pairs = zip(self.turns[one], self.turns[other], strict=True)
         return [figure(mine) / figure(theirs) if figure(theirs) else 0.0 for mine, theirs in pairs]
 
     def details(self) -> dict[str, Any]:
-        """Give what stands beside the ratios: medians of each side."""
+        """Return the figures behind the ratios: medians of each side."""
         return {
             name: {
                 "per_second": round(median(turn.answers.per_second for turn in turns), 1),
@@ -70,17 +70,17 @@ class Contest:
 
 
 def throughput(turn: Turn) -> float:
-    """Give good answers a second."""
+    """Return good answers a second."""
     return turn.answers.per_second
 
 
 def cpu(turn: Turn) -> float:
-    """Give processor time an answer."""
+    """Return processor time per answer."""
     return turn.cpu_us
 
 
 def latency(turn: Turn) -> float:
-    """Give p99, in ms."""
+    """Return p99, in ms."""
     return turn.answers.percentiles.get("99", float("inf"))
 
 
@@ -89,7 +89,6 @@ class Field:
     """Sides that are started, and take turns until they are stopped."""
 
     def __init__(self, bench: "Bench") -> None:
-        """Start nobody yet."""
         self._bench = bench
         self._running: dict[str, Running] = {}
         self._missing: dict[str, str] = {}
@@ -102,13 +101,13 @@ class Field:
         preload: Path | None = None,
         furnish: Callable[[Prepared], None] | None = None,
     ) -> None:
-        """Start a side; one that cannot be had is told of in every contest.
+        """Start a side; a fault of the start is part of every contest's result.
 
         Args:
-            name: What it is called in the contest.
-            side: Gives it.
-            preload: A library that is loaded into it before all others.
-            furnish: Changes what its database holds before it starts.
+            name: The name in the contest.
+            side: Returns the side.
+            preload: A library that is loaded into the side before all others.
+            furnish: Changes the side's database before the start.
         """
         self._bench.note(f"starting {name}")
         try:
@@ -119,11 +118,11 @@ class Field:
             self._running[name] = made
 
     def running(self, name: str) -> Running:
-        """Give a side."""
+        """Return a running side."""
         return self._running[name]
 
     def close(self) -> None:
-        """Stop all of them, and remove what they stored."""
+        """Stop all sides, and remove their data."""
         for running in self._running.values():
             discard(self._bench, running)
 
@@ -138,16 +137,16 @@ class Field:
         changes: Mapping[str, Callable[[Load], Load]] | None = None,
         factors: Mapping[str, Mapping[str, int]] | None = None,
     ) -> Contest:
-        """Let all take turns.
+        """Run all sides in turn.
 
         Args:
-            loads: Makes the load of a side's turn, from bodies that its hook takes.
-            rounds: How many; the plan's unless told otherwise.
-            warm_up: Whether each is warmed up before.
-            names: Who takes part; all unless told otherwise.
-            what: Shown while it runs.
-            changes: What is different in the load of some sides, by their names.
-            factors: How many rows of a kind a delivery leaves at some sides, where that is not one.
+            loads: Returns the load of a side's turn, from bodies for its hook.
+            rounds: The number of rounds; by default the plan's.
+            warm_up: Whether each side is warmed up before.
+            names: The sides; by default all.
+            what: The text of the progress display.
+            changes: Changes of the load of some sides, by their names.
+            factors: The number of rows of a kind that a delivery leaves at some sides, if it is not one.
         """
 
         def load(name: str) -> Load:
@@ -180,14 +179,14 @@ def take_turn(
     *,
     send: Callable[[Load], Answers] | None = None,
 ) -> Turn:
-    """Send a load to a side, and hold what it stored against what it answered.
+    """Send a load to a side, and compare the stored rows with the answers.
 
     Args:
-        bench: Where it runs.
+        bench: The bench.
         running: The side.
-        load: What it gets.
-        factors: How many rows of a kind a delivery leaves, where that is not one.
-        send: Sends it, if not the bench's own loader.
+        load: The load.
+        factors: The number of rows of a kind that a delivery leaves, if it is not one.
+        send: Sends the load, instead of the bench's own loader.
     """
     before = running.settled()
     spent = running.process.cpu_seconds
@@ -203,7 +202,7 @@ def take_turn(
 
 
 def closed(bench: "Bench", running: Running, bodies: Sequence[Signed], connections: int, seconds: float) -> Load:
-    """Give a load of connections that each wait for their answers."""
+    """Return a load of connections that each wait for their answers."""
     return Load(
         port=running.port,
         path=running.hook.path,

@@ -1,4 +1,4 @@
-"""What is measured: rows, and the findings that they give."""
+"""Rows of the benchmark, and their findings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
@@ -27,17 +27,17 @@ class Goal:
     bound: float
 
     def met(self, value: float) -> bool:
-        """Tell whether a figure meets it."""
+        """Check whether a figure meets the goal."""
         return value >= self.bound if self.sense is Sense.AT_LEAST else value <= self.bound
 
 
 def at_least(bound: float) -> Goal:
-    """Give the goal of a figure that may not be smaller."""
+    """Return the goal of a figure that must not be smaller."""
     return Goal(sense=Sense.AT_LEAST, bound=bound)
 
 
 def at_most(bound: float) -> Goal:
-    """Give the goal of a figure that may not be larger."""
+    """Return the goal of a figure that must not be larger."""
     return Goal(sense=Sense.AT_MOST, bound=bound)
 
 
@@ -54,11 +54,11 @@ class Finding:
     samples: Sequence[float]
     #: What the figure is in: ``×`` for ratios, ``s``, ``MB``, ``/s``, ``ms``, ``µs``.
     unit: str = "×"
-    #: ``None``: shown for what it tells, held against nothing.
+    #: ``None``: a figure for information, without a goal.
     goal: Goal | None = None
     #: Why it says nothing, whatever its samples are.
     invalid: str | None = None
-    #: What stands beside it: anything that JSON can hold.
+    #: Further figures: any JSON.
     details: Mapping[str, Any] = field(factory=dict[str, Any])
 
 

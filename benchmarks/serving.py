@@ -1,8 +1,9 @@
-"""Processes of ours that the command line has no name for: ``python -m benchmarks.serving KIND``.
+"""Processes without a command of their own: ``python -m benchmarks.serving KIND``.
 
-``receiver``: the server with the role that only receives, on a SQLite file, too. The command refuses that, since nobody
-would perform the runs; here nobody shall, as no peer does. ``null``: the same, with a store that does nothing: what is
-left is HTTP, verification and decision. ``floor``: an HMAC and a 200, mounted in Litestar, with the same uvicorn.
+``receiver``: the server with the role that only receives, on a SQLite file, too. The command refuses that combination,
+since no process would perform the runs; here that is intended, as peers perform none. ``null``: the same with a store
+that does nothing, which leaves HTTP, verification and decision. ``floor``: an HMAC and a 200, mounted in Litestar, with
+the same uvicorn.
 """
 
 import asyncio
@@ -43,12 +44,11 @@ class NullStore:
     """A delivery store that reads each endpoint once, and writes nothing."""
 
     def __init__(self, store: DeliveryStore) -> None:
-        """Take the store that endpoints are read from."""
         self._store = store
         self._endpoints: dict[Address, Endpoint | None] = {}
 
     async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
-        """Give what was read the first time."""
+        """Return the endpoint as it was read the first time."""
         _ = recall
         if address not in self._endpoints:
             self._endpoints[address] = await self._store.endpoint(address, now)
@@ -71,7 +71,7 @@ def _receive(*, store_nothing: bool) -> None:
             async with opened(settings) as stores:
                 yield evolve(stores, deliveries=NullStore(stores.deliveries))
 
-        # The one thing that differs; everything around the store stays as it is.
+        # The only difference; everything around the store stays the same.
         wiring.open_stores = open_null
     serve(settings, Role.RECEIVER, listen("127.0.0.1", int(os.environ["PORT"])), on_ready=lambda: None)
 

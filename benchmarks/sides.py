@@ -1,4 +1,4 @@
-"""What is measured: programs that take deliveries, and what they have stored."""
+"""The measured sides: programs that receive deliveries, and their databases."""
 
 import contextlib
 import sqlite3
@@ -60,7 +60,7 @@ class Side:
     database: Database
     #: A query for each of :data:`KINDS` that gives one number; empty where nothing is stored.
     counts: Mapping[str, str]
-    #: Makes what it needs in a folder of its own, to listen on a port.
+    #: Prepares the side in a folder of its own, to listen on a port.
     prepare: "Callable[[Bench, Path, int], Prepared]"
 
 
@@ -80,7 +80,7 @@ class Running:
 
     @property
     def hook(self) -> Hook:
-        """Give where its deliveries go."""
+        """Return the side's hook."""
         return self.prepared.hook
 
     def counted(self) -> dict[str, int]:
@@ -113,10 +113,10 @@ def start(
     """Start a side and wait until it is ready.
 
     Args:
-        bench: Where it runs.
-        side: What is started.
-        preload: A library that is loaded into it before all others.
-        furnish: Changes what its database holds before it starts.
+        bench: The bench.
+        side: The side.
+        preload: A library that is loaded into the side before all others.
+        furnish: Changes the side's database before the start.
     """
     folder = bench.new_folder(side.name)
     port = free_port()
@@ -142,7 +142,7 @@ def start(
 
 
 def discard(bench: "Bench", running: Running) -> None:
-    """End a side, and remove what it stored: a run fills many databases."""
+    """Stop a side, and remove its data: a run fills many databases."""
     running.stop()
     bench.drop(running.place)
     if running.side.database is Database.POSTGRESQL:
@@ -170,7 +170,7 @@ def count(side: Side, database: str) -> dict[str, int]:
 @final
 @frozen(kw_only=True)
 class Reckoning:
-    """What was stored in a round, against what was answered."""
+    """The stored rows of a round, compared with the answers."""
 
     stored: Mapping[str, int] = field(factory=dict[str, int])
     #: Why the round says nothing; ``None``: all is well.

@@ -19,7 +19,7 @@ PUSHES_IN_RELEASE: Final = 50
 FILE: Final = "lamp.txt"
 _BEGIN: Final = datetime(2024, 1, 1, 9, tzinfo=UTC)
 _PEOPLE: Final = (("Ada Keeper", "ada"), ("Grace Lamp", "grace"), ("Alan Tower", "alan"), ("Mary Fog", "mary"))
-#: How often each kind of subject comes; "" stands for one that follows no convention.
+#: The frequency of each kind of subject; "" means a subject without a convention.
 _KINDS: Final = {"feat": 14, "fix": 22, "perf": 3, "docs": 9, "chore": 14, "test": 8, "ci": 6, "refactor": 9, "": 15}
 _SCOPES: Final = ("lamp", "lens", "clock", "radio", "api", "deps")
 _VERBS: Final = ("add", "repair", "turn", "measure", "show", "keep", "remove", "allow", "refuse", "count")
@@ -42,7 +42,7 @@ class Made:
 
     @property
     def id(self) -> str:
-        """Give a hash; a repository gives it another one."""
+        """Return a hash; in a repository the commit has another one."""
         return hashlib.sha256(f"{self.at.isoformat()} {self.message}".encode()).hexdigest()[:40]
 
 
@@ -95,7 +95,7 @@ def _message(source: random.Random) -> str:
 
 
 def brief_of(told: Sequence[MadePush]) -> Brief:
-    """Give what our writer writes from: the events that the service has of such a history."""
+    """Return the brief of such a history: the events that the service stores of it."""
     events: list[Event] = []
     for made in told:
         events.append(_push(made))
@@ -105,7 +105,7 @@ def brief_of(told: Sequence[MadePush]) -> Brief:
 
 
 def releases_of(told: Sequence[MadePush]) -> list[Brief]:
-    """Give the same history as one brief for each release, and one for what no release followed: nothing is cut."""
+    """Return the same history as one brief for each release, and one for unreleased changes; nothing is cut."""
     briefs: list[Brief] = []
     pushes: list[Event] = []
     previous: str | None = None
@@ -122,7 +122,7 @@ def releases_of(told: Sequence[MadePush]) -> list[Brief]:
 
 
 def raw_commits(told: Sequence[MadePush]) -> list[list[dict[str, Any]]]:
-    """Give the same commits as their repository's log tells them: release by release, all newest first."""
+    """Return the same commits as a repository's log has them: release by release, newest first."""
     stretches: list[list[dict[str, Any]]] = [[]]
     for made in told:
         for commit in made.commits:

@@ -1,7 +1,7 @@
-"""Our side as calls, in a process of its own: `python -m benchmarks.changelog.ours PUSHES SEED TIMES`.
+"""Our writer in a process of its own: `python -m benchmarks.changelog.ours PUSHES SEED TIMES`.
 
-Prints JSON: the seconds that each time took, and how long the page is and how many changes it tells. Timed is what is
-timed of the other side: from commits in memory to Markdown, reading their messages and all.
+Prints JSON: the seconds of each run, the length of the page, and its number of changes. The measured part is that of
+the other side: from commits in memory to Markdown, including the parsing of messages.
 """
 
 import json

@@ -41,7 +41,7 @@ def _file(text: str) -> bytes:
 
 
 def _git(folder: Path, *arguments: str, given: bytes | None = None) -> None:
-    # What the user has configured is none of the benchmark's business.
+    # Without the user's configuration, which must not influence the benchmark.
     subprocess.run(  # noqa: S603  # git, with arguments written here
         ["git", "-c", "core.fsync=none", *arguments],  # noqa: S607  # the git that the contest's other side finds, too
         cwd=folder,

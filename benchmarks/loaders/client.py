@@ -1,10 +1,9 @@
-"""A loader of our own, in a process of its own: at a fixed rate, or as fast as answers come.
+"""Our loader, in a process of its own: at a fixed rate, or as fast as answers come.
 
-At a fixed rate a delivery has a time at which it is meant to be sent, whatever became of those before it. Its latency
-counts from that time, so that a server which stands still makes everything late that was meant to be sent meanwhile
-(otherwise it would be left out: "coordinated omission"). Between deliveries it sleeps, by a timer of the kernel's: an
-event loop's own is late by a millisecond, and a loop that never slept would take its core from the database, which has
-to live on the same ones.
+At a fixed rate, each delivery has an intended time of sending, independent of earlier answers. Its latency counts from
+that time, so that a stalled server makes all deliveries late that were due meanwhile; otherwise the stall would be left
+out ("coordinated omission"). Between deliveries the loader sleeps on a timer of the kernel: an event loop's own timer
+is late by a millisecond, and a busy loop would take its core from the database.
 """
 
 import asyncio
@@ -38,7 +37,7 @@ _LENGTH: Final = b"content-length:"
 
 @final
 class _Tally:
-    """What has come back until now."""
+    """The counts until now."""
 
     def __init__(self) -> None:
         self.ok = 0
@@ -48,7 +47,7 @@ class _Tally:
         self.last = 0.0
 
     def answered(self, meant: float, now: float, *, ok: bool) -> None:
-        """Count an answer to what was meant to be sent at a time."""
+        """Count an answer to the delivery with an intended time."""
         if ok:
             self.ok += 1
         else:
@@ -70,7 +69,7 @@ class _Connection(asyncio.Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Tell whether it can be sent on."""
+        """Check whether the connection can send."""
         return self._transport is not None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -98,7 +97,7 @@ class _Connection(asyncio.Protocol):
         self._idle(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Count what was under way as failed."""
+        """Count the current request as failed."""
         _ = exc
         self._transport = None
         if self._meant is not None:
@@ -147,7 +146,7 @@ class _Requests:
 
 @final
 class _Sending:
-    """Sends each delivery on whichever connection is free, as soon as it is due."""
+    """Sends each delivery on a free connection, as soon as it is due."""
 
     def __init__(self, load: Load, requests: _Requests) -> None:
         self.idle: deque[_Connection] = deque()
@@ -169,13 +168,13 @@ class _Sending:
         return self._began
 
     def on_idle(self, connection: _Connection) -> None:
-        """Take a connection back."""
+        """Add a connection to the free ones."""
         self.idle.append(connection)
         self.send_due()
         self._changed.set()
 
     def send_due(self) -> None:
-        """Send what is due, as far as connections are free."""
+        """Send due deliveries on the free connections."""
         while self.idle and (meant := self._next()) is not None:
             connection = self.idle.popleft()
             if connection.is_open:
@@ -183,7 +182,7 @@ class _Sending:
                 self._sent += 1
 
     def _next(self) -> float | None:
-        """Give when the next delivery is meant to be sent, if that is not later."""
+        """Return the intended time of the next delivery; ``None``: it is in the future."""
         now = time.perf_counter()
         if self._rate is None:
             return now if now < self._until else None
@@ -238,7 +237,7 @@ async def run(load: Load) -> Answers:
 
 
 def percentiles(latencies: list[float]) -> dict[str, float]:
-    """Give the latencies' percentiles, each by the nearest rank."""
+    """Return percentiles of the latencies, by the nearest rank."""
     ordered = sorted(latencies)
     if not ordered:
         return {}

@@ -1,4 +1,4 @@
-"""What a loader is told, and what it tells in the end. Both travel as JSON between processes."""
+"""A loader's input and output. Both travel as JSON between processes."""
 
 from collections.abc import Sequence
 from typing import Any, Self, final
@@ -11,7 +11,7 @@ from benchmarks.material import Signed
 @final
 @frozen(kw_only=True)
 class Load:
-    """What is sent, and where."""
+    """The deliveries of a loader, and their target."""
 
     port: int
     #: Each with the same number of deliveries, in random order, when there are several.
@@ -24,11 +24,11 @@ class Load:
     #: Deliveries a second, whether the earlier ones are answered or not; ``None``: each connection sends the next one
     #: as soon as it has its answer.
     rate: float | None = None
-    #: ``%d`` in the path stands for a random number below this.
+    #: ``%d`` in the path is replaced by a random number below this.
     places: int = 1
 
     def to_json(self) -> dict[str, Any]:
-        """Give what :meth:`from_json` reads."""
+        """Return the input of :meth:`from_json`."""
         values = asdict(self, recurse=False)
         values["bodies"] = [[body.body.decode(), body.signature] for body in self.bodies]
         return values
@@ -44,7 +44,7 @@ class Load:
 @final
 @frozen(kw_only=True)
 class Answers:
-    """What came back."""
+    """The answers to a load."""
 
     #: How many answers were 200, how many anything else, and how often a connection failed.
     ok: int
@@ -59,10 +59,10 @@ class Answers:
 
     @property
     def per_second(self) -> float:
-        """Give the throughput of good answers."""
+        """Return the throughput of good answers."""
         return self.ok / self.seconds if self.seconds else 0.0
 
     @property
     def p99(self) -> float:
-        """Give the latency that one of a hundred exceeds, in ms."""
+        """Return the latency that one of a hundred exceeds, in ms."""
         return self.percentiles["99"]

@@ -18,7 +18,7 @@ SHORTEST_S: Final = 1
 
 
 def found() -> str | None:
-    """Give where wrk is, if it is there."""
+    """Return the path of wrk; ``None``: it is not installed."""
     return shutil.which("wrk")
 
 
@@ -31,12 +31,12 @@ def install() -> bool:
 
 
 def send(load: Load, core: int | None) -> Answers:
-    """Send on all connections, each the next as soon as it has its answer, until the time is over.
+    """Send on all connections, the next request right after each answer, until the time is over.
 
-    wrk knows whole seconds. What is under way in the end is given up: the server may still store that.
+    wrk knows whole seconds. Requests in flight at the end are abandoned: the server may still store their deliveries.
 
     Raises:
-        RuntimeError: It told no results.
+        RuntimeError: wrk printed no results.
     """
     wrk = found()
     assert wrk is not None

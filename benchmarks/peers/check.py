@@ -1,4 +1,4 @@
-"""`python -m benchmarks.peers.check [NAME ...]`: hold peers against what they are measured by."""
+"""`python -m benchmarks.peers.check [NAME ...]`: check that peers do the work that they are measured by."""
 
 import os
 import random

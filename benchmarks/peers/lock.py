@@ -1,7 +1,7 @@
-"""`python -m benchmarks.peers.lock`: pin again what the peers are made of, from what their folders ask for.
+"""`python -m benchmarks.peers.lock`: pin the peers' dependencies again, from the files in their folders.
 
-Versions are chosen in `requirements.in`, `package.json` and `peer.toml`, by hand. The locks hold hashes and no address:
-whoever installs, installs from their own registry.
+Versions are chosen in `requirements.in`, `package.json` and `peer.toml`, by hand. The locks have hashes and no
+addresses: each installation uses its own registry.
 """
 
 import json
@@ -39,7 +39,7 @@ def lock(folder: Path) -> None:
 
 
 def without_addresses(text: str) -> str:
-    """Take out of a package-lock.json where donations go: the only addresses that are left in it."""
+    """Remove the funding addresses from a package-lock.json: its only other addresses."""
     told: dict[str, Any] = json.loads(text)
     for package in told["packages"].values():
         package.pop("funding", None)

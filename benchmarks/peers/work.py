@@ -1,7 +1,7 @@
-"""Whether a peer does the work that it is measured by.
+"""Checks that a peer does the work that it is measured by.
 
-A fast loss is no result, and neither is a peer that leaves something out. What is asked here is what the receiver's own
-tests ask of the receiver, as far as a comparison depends on it.
+A fast but lossy peer is no valid result, and neither is an incomplete one. The checks are those of the receiver's own
+tests, as far as a comparison depends on them.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class Subject:
 
 
 async def faults_of(subject: Subject) -> list[str]:
-    """Ask a peer everything; give what is wrong, nothing if all is well."""
+    """Run all checks on a peer; return the faults."""
     check = _Check(subject)
     for question in (
         check.processes_a_push,
@@ -73,7 +73,7 @@ class _Check:
         self._subject = subject
 
     async def processes_a_push(self) -> None:
-        """One push leaves one row of each kind and is told back; its copy leaves a log entry."""
+        """One push leaves one row of each kind, and the answer has its data; a second copy leaves a log entry."""
         body, id_ = push(self._subject.hook, 1, commits=3), _new_id()
         with self._leaving(_ONCE, "a push"):
             answer = await self._send(body, id_)
@@ -108,7 +108,7 @@ class _Check:
             self._expect(answer, 401, what)
 
     async def knows_its_places(self) -> None:
-        """An integration that nobody has is 404."""
+        """An unknown integration is 404."""
         path = self._subject.hook.path.replace(self._subject.hook.integration, "int_unknown")
         with self._leaving(_NOTHING, "an unknown integration"):
             answer = await self._send(push(self._subject.hook, 4, commits=1), _new_id(), path=path)
@@ -174,7 +174,7 @@ class _Check:
 
 
 def _told(answer: httpx.Response) -> dict[str, Any]:
-    """Give the answer's data, as far as there is any."""
+    """Return the answer's data; empty: the answer has none."""
     try:
         return msgspec.json.decode(answer.content, type=_Answer).data
     except msgspec.MsgspecError:
@@ -182,7 +182,7 @@ def _told(answer: httpx.Response) -> dict[str, Any]:
 
 
 def _normalized(body: bytes) -> dict[str, Any]:
-    """Give what is to be stored of a push, and answered (specification 6.1)."""
+    """Return the normalized form of a push (specification 6.1)."""
     native = json.loads(body)
     head = native["head_commit"]
     return {
@@ -201,7 +201,7 @@ def _new_id() -> str:
 
 
 def check(running: Running) -> list[str]:
-    """Ask a side that was started; give what is wrong."""
+    """Run all checks on a running side; return the faults."""
 
     def execute(statement: str) -> None:
         if running.side.database is Database.SQLITE:

@@ -35,7 +35,7 @@ _RATE: Final = 500
 @final
 @frozen(kw_only=True)
 class Profile:
-    """What was seen of one side."""
+    """The profile of one side."""
 
     title: str
     #: Processor time that a delivery costs, in microseconds.

@@ -7,7 +7,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-#: What is the work of nobody else.
+#: The part of all remaining frames.
 OTHER: Final = "the interpreter and the rest"
 
 
@@ -21,8 +21,8 @@ class Part:
     frames: str
 
 
-#: A stack belongs to the part of its innermost frame that any part knows: the libraries that everybody uses, such as
-#: `re` and attrs' own code, are their callers' affair.
+#: A stack belongs to the part of its innermost frame that any part matches. Shared libraries, such as `re` and attrs'
+#: own code, count for their callers.
 PARTS: Final = (
     Part(name="verify the signature", frames=r"webhooks/signature\.py|\bhmac\.py"),
     Part(name="parse the body", frames=r"providers/native\.py|\bdecode_aside\b|contentsvc_http/aside\.py"),
@@ -52,7 +52,7 @@ _KNOWN: Final = tuple((part.name, re.compile(part.frames)) for part in PARTS)
 
 
 def part_of(stack: str) -> str:
-    """Give the part that a stack belongs to; its frames are separated by ``;``, the outermost first."""
+    """Return the part of a stack, whose frames are separated by ``;``, the outermost first."""
     for frame in reversed(stack.split(";")):
         for name, frames in _KNOWN:
             if frames.search(frame.replace("\\", "/")):
@@ -61,12 +61,12 @@ def part_of(stack: str) -> str:
 
 
 def is_waiting(stack: str) -> bool:
-    """Tell whether a stack is that of a thread that does nothing."""
+    """Check whether a stack is that of an idle thread."""
     return _WAITING.search(stack.rpartition(";")[2]) is not None
 
 
 def shares(lines: Iterable[str]) -> Mapping[str, float]:
-    """Give each part's share of the samples of a profile: one stack a line, and how often it was seen.
+    """Return each part's share of the samples of a profile: lines of a stack and its number of samples.
 
     Raises:
         ValueError: There are no samples.

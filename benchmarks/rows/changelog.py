@@ -38,7 +38,7 @@ _KINDS: Final = {
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """Have both write it, again and again, in random order."""
+    """Run both writers repeatedly, in random order."""
     try:
         peer = installed("changelog_peer", note=bench.note)
     except PeerMissing as exc:
@@ -76,7 +76,7 @@ def measure(bench: "Bench") -> list[Finding]:
     ]
 
 
-#: What is divided: the names under which a round gives seconds.
+#: The ratios, by the names of a round's times.
 _PAIRS: Final = {
     "call": ("our calls", "their calls"),
     "releases": ("our calls, in pieces", "their calls"),
@@ -137,7 +137,7 @@ def _finding(
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     return plan.rounds * _ROUND_S
 
 

@@ -86,12 +86,12 @@ def _names(plan: Plan) -> list[str]:
 
 
 def _size(plan: Plan) -> tuple[int, float]:
-    """Give rounds and seconds: it is a curve, whose points hold each other up."""
+    """Return rounds and seconds; few rounds suffice, since the points of a curve support each other."""
     return (1, 1.0) if plan.short else (2, 2.0)
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     rounds, seconds = _size(plan)
     points = len(_SHORT_POINTS if plan.short else POINTS)
     return len(_names(plan)) * points * rounds * (seconds + TURN_S) + 10

@@ -112,7 +112,7 @@ GROWTHS: Final = (
         short_sizes=(10,),
         furnish=partial(_triggers, matching=True),
         factors=lambda size: {"runs": size},
-        # Each run is stored: that costs what it costs.
+        # Each run is stored, and the cost of that is not bounded here.
         bound=None,
     ),
 )
@@ -188,7 +188,7 @@ def _cost(contest: Contest, name: str) -> float:
 
 
 def _grown_in(plan: Plan) -> list[tuple[Growth, str]]:
-    """Give what is filled into which database: in the short form, one thing into one."""
+    """Return the kinds of rows and their databases: in the short form, one kind in one database."""
     return [(growth, name) for growth in GROWTHS for name in _SIDES][: 1 if plan.short else None]
 
 
@@ -199,7 +199,7 @@ def _size(plan: Plan, growth: Growth) -> tuple[int, float]:
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     total = 0.0
     for growth, _ in _grown_in(plan):
         sizes = growth.short_sizes if plan.short else growth.sizes

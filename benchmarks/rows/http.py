@@ -24,7 +24,7 @@ START_S: Final = 1.5
 @final
 @frozen(kw_only=True)
 class Pair:
-    """A ratio: what is divided, and by what."""
+    """A ratio of two sides."""
 
     one: str
     other: str
@@ -61,14 +61,14 @@ _FULL_LOAD: Final = 64
 
 
 def sides_at(connections: int, pairs: Sequence[Pair] = PAIRS) -> list[str]:
-    """Give who runs at a number of connections: whoever is in one of its ratios, and the null store."""
+    """Return the sides at a number of connections: both sides of each ratio, and the null store."""
     wanted = {name for pair in pairs if pair.connections == connections for name in (pair.one, pair.other)}
     # A lone connection waits for the disk: what HTTP costs is seen where many wait.
     return [*sorted(wanted), *([_NULL] if connections > 1 else [])]
 
 
 def side(bench: "Bench", name: str) -> Side:
-    """Give a side by its name."""
+    """Return a side by its name."""
     own: dict[str, Callable[[], Side]] = {
         "sqlite": ours.sqlite,
         "postgresql": ours.postgresql,
@@ -120,18 +120,18 @@ def _finding(contest: Contest, pair: Pair) -> Finding:
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     connections = {pair.connections for pair in _pairs(plan)}
     return sum(map(len, map(sides_at, connections))) * side_s(plan)
 
 
 def side_s(plan: Plan) -> float:
-    """Give how long one side takes in one contest, in seconds."""
+    """Return the expected time of one side in one contest, in seconds."""
     return START_S + plan.warm_up + plan.rounds * (plan.seconds + TURN_S)
 
 
 def _pairs(plan: Plan) -> tuple[Pair, ...]:
-    """Give the ratios: in the short form, those under full load alone."""
+    """Return the ratios; in the short form, only those under full load."""
     at_full_load = tuple(pair for pair in PAIRS if pair.connections == _FULL_LOAD and pair.goal is not None)
     return at_full_load if plan.short else PAIRS
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SIDES: Final[Mapping[str, Callable[[], Side]]] = {"sqlite": ours.sqlite, "postgresql": ours.postgresql}
 _TITLES: Final = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
-#: As many commits as a code host tells of in one push, and as many as in a usual large one.
+#: The largest number of commits that a code host sends with one push; and a usual large number.
 _MANY: Final = 2048
 _FEW: Final = 20
 _CONNECTIONS: Final = 4
@@ -85,7 +85,7 @@ def _largest(bench: "Bench", name: str) -> Finding:
 
 
 def _send_largest(bench: "Bench", running: Running) -> Turn:
-    """Send with our own loader, which waits for every answer; wrk would give up those that are under way."""
+    """Send with our own loader, which waits for every answer; wrk abandons requests in flight."""
     body = signed(push(running.hook, 1, commits=_MANY, size=_LARGEST), running.hook.secret)
     load = closed(bench, running, [body], 1, 2.0)
     return take_turn(bench, running, load, send=lambda load: client.send(load, bench.cores.loader))
@@ -96,7 +96,7 @@ def _size(plan: Plan) -> tuple[int, float]:
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     rounds, seconds = _size(plan)
     return len(_sent_to(plan)) * (2 * (rounds + 1) * (seconds + TURN_S) + (1 if plan.short else 3) * 8)
 

@@ -77,7 +77,7 @@ def _sides(groups: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     return len(_sides(_groups(plan))) * (side_s(plan) + plan.seconds + TURN_S)
 
 

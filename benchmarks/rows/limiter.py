@@ -79,15 +79,15 @@ def _timed(bench: "Bench", command: Sequence[str]) -> dict[str, list[float]]:
 
 
 def _typical(taken: dict[str, list[float]], kinds: Sequence[str]) -> float:
-    """Give seconds for a request: of the fastest turn, and the mean of what is admitted and what is refused.
+    """Return seconds per request: of the fastest turn, and the mean of admitted and refused requests.
 
-    Whatever else runs on the machine can only make a turn slower.
+    Other load on the machine can only make a turn slower.
     """
     return mean(min(taken[kind]) for kind in kinds)
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     return plan.rounds * 2 * _PROCESS_S
 
 

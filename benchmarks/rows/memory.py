@@ -16,7 +16,7 @@ _CONNECTIONS: Final = 64
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """Start each server afresh, and load it for two turns: what is cached counts, too."""
+    """Start each server afresh, and load it for two turns, so that caches are filled."""
     found = [_finding(bench, ours.sqlite(), "SQLite", 120)]
     return found if bench.plan.short else [*found, _finding(bench, ours.postgresql(), "PostgreSQL", 80)]
 
@@ -45,12 +45,12 @@ def _finding(bench: "Bench", side: Side, called: str, bound: float) -> Finding:
 
 
 def _rounds(plan: Plan) -> int:
-    """Give how many: memory varies little."""
+    """Return the number of rounds: memory varies little."""
     return 1 if plan.short else 2
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     return (1 if plan.short else 2) * _rounds(plan) * (2 * plan.seconds + TURN_S + START_S)
 
 

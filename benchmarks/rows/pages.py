@@ -29,7 +29,7 @@ _OK: Final = 200
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """Ask for both pages in turn, in random order."""
+    """Request both pages in turn, in random order."""
     return [_finding(bench, name) for name in _asked_of(bench.plan)]
 
 
@@ -77,10 +77,10 @@ class _Asked:
         self._connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)
 
     def page(self, number: int) -> float:
-        """Ask for a page; give how long the answer took, in seconds.
+        """Request a page; return the time of the answer, in seconds.
 
         Raises:
-            RuntimeError: It is not that page, full.
+            RuntimeError: The answer is not that page, or the page is not full.
         """
         began = time.perf_counter()
         address = f"/v1/posts?limit={_LIMIT}&page={number}&sort=desc&status=published"
@@ -100,7 +100,7 @@ def _furnish(database: Database, posts: int, prepared: Prepared) -> None:
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     return 6 if plan.short else 90
 
 

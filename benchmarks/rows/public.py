@@ -28,7 +28,7 @@ _OK: Final = 200
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """Ask for both in turn, in random order."""
+    """Request page and feed in turn, in random order."""
     names = list(_SIDES)[: 1 if bench.plan.short else None]
     return [finding for name in names for finding in _findings(bench, name)]
 
@@ -70,10 +70,10 @@ class _Asked:
         self._connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)
 
     def read(self, kind: str, slug: str) -> float:
-        """Ask for a page or feed; give how long the answer took, in seconds.
+        """Request a page or feed; return the time of the answer, in seconds.
 
         Raises:
-            RuntimeError: It is not as long as it should be.
+            RuntimeError: The answer is shorter than expected.
         """
         began = time.perf_counter()
         self._connection.request("GET", f"/changelog/{slug}{_PATHS[kind]}")
@@ -98,7 +98,7 @@ def _furnish(database: Database, prepared: Prepared) -> None:
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     return 8 if plan.short else 60
 
 

@@ -24,7 +24,7 @@ _BURST_S: Final = 2.0
 _SHORT_BURST_S: Final = 0.5
 _CONNECTIONS: Final = 16
 _WORKERS: Final = 2
-#: Distinct pushes: what is written is not the same each time.
+#: Distinct pushes, so that the posts differ.
 _BODIES: Final = 64
 _LOOK_S: Final = 0.02
 _PATIENCE_S: Final = 120.0
@@ -55,7 +55,7 @@ def _finding(bench: "Bench", name: str, side: Callable[[], Side], called: str, g
                 _start_worker(bench, running, stack)
         except NotStarted as exc:
             return Finding(key=f"runs/{name}", what=called, samples=[], unit="/s", goal=goal, invalid=str(exc))
-        # One more than is shown: the first warms up what is made at the first run.
+        # One more than is reported: the first one warms up caches.
         for number in range(bench.plan.rounds + 1):
             bench.note(f"runs, {called}: burst {number} of {bench.plan.rounds}")
             rate, fault = _burst(bench, running)
@@ -74,7 +74,7 @@ def _finding(bench: "Bench", name: str, side: Callable[[], Side], called: str, g
 
 
 def _burst(bench: "Bench", running: Running) -> tuple[float, str | None]:
-    """Send a burst; give how many posts a second there were from its begin to the last post, and what was wrong."""
+    """Send a burst; return the posts a second until the last post, and the fault, if any."""
     before = count(running.side, running.prepared.database)
     load = Load(
         port=running.port,
@@ -123,7 +123,7 @@ def _seconds(plan: Plan) -> float:
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     slowest = 150.0
     return 20 + (plan.rounds + 1) * 2 * _RATE * _seconds(plan) / slowest
 

@@ -69,7 +69,7 @@ def measure(bench: "Bench") -> list[Finding]:
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     return 2 * side_s(plan)
 
 

@@ -71,7 +71,7 @@ def _delivered(port: int, hook: Hook, body: Signed) -> bool:
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     return (1 if plan.short else 2) * (plan.rounds + 1) * 1.2
 
 

@@ -48,7 +48,7 @@ def measure(bench: "Bench") -> list[Finding]:
 
 
 def _steps() -> Mapping[str, Callable[[], object]]:
-    """Give what is timed, in the order in which a delivery passes it."""
+    """Return the timed steps, in the order of a delivery."""
     hook = Hook(
         organization="org_1",
         integration="int_1",
@@ -104,7 +104,7 @@ def _steps() -> Mapping[str, Callable[[], object]]:
 
 
 def _timed(step: Callable[[], object]) -> float:
-    """Give a step's processor time, in µs."""
+    """Return a step's processor time, in µs."""
     done = 0
     # Processor time: what others do meanwhile is not this step's.
     began = time.process_time()
@@ -116,7 +116,7 @@ def _timed(step: Callable[[], object]) -> float:
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     return plan.rounds * 9 * _SAMPLE_S
 
 

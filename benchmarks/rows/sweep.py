@@ -1,4 +1,4 @@
-"""p99 at half of capacity while the sweeper deletes what is over."""
+"""p99 at half of capacity while the sweeper deletes expired rows."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ def _swept(plan: Plan) -> list[str]:
 def _finding(bench: "Bench", name: str) -> Finding:
     rounds, seconds = _size(bench.plan)
     database = Database(name)
-    # Rows are deleted meanwhile: only what no sweep touches can be held against 200s. No run is to be performed.
+    # The sweeper deletes rows meanwhile: only the other tables can be compared with the answers. No runs are performed.
     made = _SIDES[name]()
     side = evolve(made, counts={kind: made.counts[kind] for kind in ("events", "contexts")})
     now = int(time.time() * 1000)
@@ -101,7 +101,7 @@ def _size(plan: Plan) -> tuple[int, float]:
 
 
 def estimate(plan: Plan) -> float:
-    """Give how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     rounds, seconds = _size(plan)
     return len(_swept(plan)) * ((2 * rounds + 1) * (seconds + TURN_S) + 8)
 

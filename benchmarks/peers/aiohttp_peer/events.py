@@ -6,11 +6,11 @@ _BRANCH = "refs/heads/"
 
 
 def push_data(native: dict[str, Any]) -> dict[str, Any]:
-    """Give a push's data: what is stored, and answered.
+    """Return a push's data for the store and the answer.
 
     Raises:
-        KeyError: Something is missing.
-        TypeError: Something is of another type.
+        KeyError: A field is missing.
+        TypeError: A field has another type.
     """
     ref = native["ref"]
     head = native["head_commit"]
@@ -39,7 +39,7 @@ def _author(native: dict[str, Any]) -> dict[str, Any]:
 
 
 def why_filtered(native: dict[str, Any]) -> str | None:
-    """Give why a push is not worth processing."""
+    """Return why a push is filtered; ``None``: it is processed."""
     default_branch = native["repository"]["default_branch"]
     if native["ref"] != f"{_BRANCH}{default_branch}":
         return f"{native['ref']} is not the default branch ({default_branch})"

@@ -17,7 +17,7 @@ STORE = web.AppKey("store", Store)
 
 
 async def ready(_request: web.Request) -> web.Response:
-    """Tell that everything is made."""
+    """Answer when the server is ready."""
     return web.Response()
 
 
@@ -33,7 +33,6 @@ class Refusal(Exception):
     """A delivery is refused."""
 
     def __init__(self, status: int, error: str) -> None:
-        """Take what is answered."""
         super().__init__(error)
         self.status = status
         self.error = error
@@ -109,7 +108,7 @@ class Arrival:
         raise Refusal(status, error)
 
     async def checked(self, title: str, message: str, **told: object) -> web.Response:
-        """Give an answer that takes no claim, unless the delivery is a duplicate."""
+        """Return an answer without a claim, unless the delivery is a duplicate."""
         duplicate = f"Duplicate {self.kind} delivery"
         if await self.store.log_unless_claimed(self.address, self.delivery, title, duplicate):
             return self.received(message, **told)
@@ -123,7 +122,7 @@ class Arrival:
 
 
 def matching(triggers: list[dict[str, Any]], repository_id: int) -> list[str]:
-    """Give the ids of the triggers that a push starts."""
+    """Return the ids of the triggers that a push starts."""
     return [
         trigger["id"]
         for trigger in triggers

@@ -1,4 +1,4 @@
-"""What is asked of PostgreSQL."""
+"""The queries to PostgreSQL."""
 
 import time
 from typing import Any, NamedTuple
@@ -106,11 +106,10 @@ class Store:
     """The database."""
 
     def __init__(self, pool: asyncpg.Pool) -> None:
-        """Take the connections."""
         self._pool = pool
 
     async def endpoint(self, address: Address) -> asyncpg.Record | None:
-        """Give what is known at an address, read now."""
+        """Read the endpoint at an address."""
         return await self._pool.fetchrow(ENDPOINT, *address, now_ms())
 
     async def log(self, *values: Any) -> None:  # noqa: ANN401  # a row's columns
@@ -140,12 +139,12 @@ class Store:
 
 
 def row(address: Address, delivery: str, title: str, now: int) -> tuple[Any, ...]:
-    """Give a log entry's columns."""
+    """Return a log entry's columns."""
     return *address[1:], delivery, title, "success", 200, None, now
 
 
 def now_ms() -> int:
-    """Give the time."""
+    """Return the time."""
     return time.time_ns() // 1_000_000
 
 

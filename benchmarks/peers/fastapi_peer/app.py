@@ -18,7 +18,7 @@ from sqlalchemy.orm import joinedload
 
 WINDOW_MS = 86_400_000
 DUPLICATE = "Webhook already processed (duplicate delivery)"
-# Statements are built once; SQLAlchemy finds what it has compiled by them.
+# Statements are built once, so that SQLAlchemy finds their compiled form in its cache.
 CLAIM = insert(Claim)
 TAKE = CLAIM.on_conflict_do_update(
     index_elements=[Claim.integration_id, Claim.repository_id, Claim.delivery_id],
@@ -60,7 +60,7 @@ class Arrival(NamedTuple):
 
     @property
     def address(self) -> dict[str, Any]:
-        """Give what it is looked up by."""
+        """Return the parameters of the lookup."""
         return {
             "provider": self.provider,
             "organization_id": self.organization_id,
@@ -69,7 +69,7 @@ class Arrival(NamedTuple):
         }
 
     def log(self, title: str, status_code: int = 200, error: str | None = None) -> LogEntry:
-        """Give its log entry."""
+        """Return the delivery's log entry."""
         return LogEntry(
             organization_id=self.organization_id,
             integration_id=self.integration_id,
@@ -101,7 +101,7 @@ async def refused(_request: Request, exc: HTTPException) -> JSONResponse:
 
 @app.get("/ready")
 async def ready() -> dict[str, str]:
-    """Tell that everything is made: the lifespan has begun."""
+    """Answer when the lifespan has begun."""
     return {"status": "ready"}
 
 
@@ -150,10 +150,10 @@ async def receive(  # noqa: PLR0917  # FastAPI's way to name what a request carr
 
 
 async def look_up(arrival: Arrival) -> tuple[Integration, str | None, Sequence[Trigger]]:
-    """Give what is known where a delivery arrived: the integration, the repository's owner, and the triggers.
+    """Return the integration at a delivery's address, the repository's owner, and the triggers.
 
     Raises:
-        HTTPException: There is no such integration.
+        HTTPException: The integration is unknown.
     """
     async with read_session() as session:
         found = (await session.execute(ENDPOINT, arrival.address)).unique().one_or_none()
@@ -165,7 +165,7 @@ async def look_up(arrival: Arrival) -> tuple[Integration, str | None, Sequence[T
 
 
 def verified(body: bytes, signature: str | None, integration: Integration, now: int) -> bool:
-    """Tell whether a signature was made with one of the secrets that count now."""
+    """Check whether a signature was made with a secret that verifies now."""
     genuine = False
     for secret in integration.secrets:
         if secret.expires_at is None or secret.expires_at > now:
@@ -228,7 +228,7 @@ async def refuse(status_code: int, error: str, arrival: Arrival) -> NoReturn:
 
 
 async def checked(title: str, message: str, arrival: Arrival, told: AnswerData, more: dict[str, Any]) -> Response:
-    """Give an answer that takes no claim, unless the delivery is a duplicate."""
+    """Return an answer without a claim, unless the delivery is a duplicate."""
     async with write_session.begin() as session:
         held = await session.scalar(
             select(Claim.claimed_at).where(
@@ -251,5 +251,5 @@ def respond(message: str, told: AnswerData, more: dict[str, Any]) -> Response:
 
 
 def now_ms() -> int:
-    """Give the time."""
+    """Return the time."""
     return time.time_ns() // 1_000_000

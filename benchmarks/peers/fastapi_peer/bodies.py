@@ -1,4 +1,4 @@
-"""The bodies: what comes in, and what goes out."""
+"""The bodies of requests and answers."""
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
@@ -53,7 +53,7 @@ class NativePush(BaseModel):
 
 
 class PushData(_Out):
-    """A push, normalized: what is stored, and answered."""
+    """A normalized push, for the store and the answer."""
 
     ref: str
     branch: str
@@ -108,7 +108,7 @@ class Answer(_Out):
 
 
 def why_filtered(push: NativePush) -> str | None:
-    """Give why a push is not worth processing."""
+    """Return why a push is filtered; ``None``: it is processed."""
     if push.ref != f"{_BRANCH}{push.repository.default_branch}":
         return f"{push.ref} is not the default branch ({push.repository.default_branch})"
     return None if push.commits else "the push contains no commits"
