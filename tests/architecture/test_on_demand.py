@@ -11,7 +11,7 @@ PACKAGES: Final = ("contentsvc_core", "contentsvc_core.ports", "contentsvc_adapt
 
 
 def _for_types(package: str) -> dict[str, str]:
-    """Give the module of each name, as the imports for type checkers have it."""
+    """Return the module of each name, by the imports for type checkers."""
     module = importlib.import_module(package)
     tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
     (checked,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")

@@ -1,4 +1,4 @@
-"""The check of docstrings and comments finds what it is for, and can be told why a sentence stays."""
+"""The check of docstrings and comments finds its two kinds of faults, and accepts an explained escape."""
 
 import pytest
 from tests.architecture.prose import faults

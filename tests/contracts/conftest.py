@@ -34,7 +34,7 @@ async def _postgresql(_folder: Path) -> AsyncGenerator[Stores]:
 
 @contextmanager
 def _no_batches() -> Generator[None]:
-    """Have nothing sent as a batch: when time is up, the driver waits for ever for the rest of it (asyncpg 0.32)."""
+    """Fail if a statement is sent as a batch: after a timeout, the driver waits endlessly (asyncpg 0.32)."""
     batches: list[str] = []
 
     def hear(_cursor: object, statement: str, _parameters: object, _context: object) -> None:

@@ -9,7 +9,7 @@ from tests import postgres
 from contentsvc_adapters.sql import Database
 from contentsvc_adapters.sql.dialects import Statements
 
-#: Does something around the execution of a statement, and gives what it gives.
+#: Wraps the execution of a statement, and returns its result.
 Around = Callable[[Callable[[], Awaitable[Any]], str], Awaitable[Any]]
 
 

@@ -114,13 +114,12 @@ EXECUTOR = "exe_1"
 
 
 async def take(stores: Stores, ids: Sequence[str], executor: str = EXECUTOR) -> list[WorkflowRun]:
-    """Take runs in the name of an executor that is registered."""
+    """Register the executor, and take runs."""
     await stores.executors.join(executor)
     return list(await stores.ledger.take(ids, executor))
 
 
 async def due(stores: Stores, now: datetime, *, limit: int = 99, per_organization: int = 99) -> list[str]:
-    """Give the ids of the runs that are due."""
     return [each.id for each in await stores.ledger.pending(now, limit=limit, per_organization=per_organization)]
 
 
@@ -239,7 +238,7 @@ class Tenant:
         )
 
     async def taken(self, event: Event | None = None, at: datetime = START) -> WorkflowRun:
-        """Give a run that was started, by its first trigger, and taken."""
+        """Return a taken run that the first trigger has started."""
         settling = await self.processed(IDS.mint("delivery-"), event, at)
         await self.stores.deliveries.settle(settling)
         (run,) = await take(self.stores, [settling.runs[0].id])
@@ -306,7 +305,7 @@ def a_trigger(
     event_types: Sequence[str] = (),
     at: datetime = START,
 ) -> Trigger:
-    """Give a trigger that does what no other one does: each is another brand's."""
+    """Return a trigger that equals no other one: each has a brand identity of its own."""
     return Trigger(
         id=IDS.mint("trg_"),
         organization_id=organization_id,

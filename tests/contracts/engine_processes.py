@@ -140,7 +140,7 @@ class Process:
         self.notes.append((event, details))
 
     def cut_off(self, *, away: bool) -> None:
-        """Have the stores be away for this process, or be back."""
+        """Make the stores unavailable for this process, or available again."""
         for port in self._ports:
             port.dead = away
 
@@ -163,7 +163,7 @@ class Process:
         await until(refused, f"{calls} calls were refused")
 
     async def kill(self) -> None:
-        """Die as by `kill -9`: nothing is given back, nobody is told."""
+        """Die as by `kill -9`: no run is given back, and the executor stays registered."""
         self.cut_off(away=True)
         await self.close()
 
@@ -191,7 +191,7 @@ async def until(holds: Callable[[], Awaitable[bool]], what: str) -> None:
     try:
         async with asyncio.timeout(PATIENCE_S):
             while not await holds():
-                await asyncio.sleep(0.01)  # no engine tells anybody; the rows do
+                await asyncio.sleep(0.01)  # engines send no event: poll the rows
     except TimeoutError:
         raise AssertionError(what) from None
 
@@ -205,7 +205,7 @@ async def until_status(owner: Tenant, id_: str, status: RunStatus) -> WorkflowRu
 
 
 async def kills(owner: Tenant, id_: str, number: int) -> None:
-    """Have a run's process killed so often."""
+    """Kill a run's process this many times."""
     for _ in range(number):
         await take(owner.stores, [id_])
         await owner.stores.executors.recover("killed", lost=await owner.stores.executors.beat("nobody"))

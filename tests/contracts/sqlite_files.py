@@ -7,6 +7,6 @@ from contentsvc_adapters.sql.dialects import Sqlite
 
 
 def file_of(database: Database) -> Path:
-    """Give the file, which only a SQLite database has."""
+    """Return the database's file."""
     assert isinstance(database.dialect, Sqlite)
     return database.dialect.path

@@ -87,7 +87,7 @@ async def test_neither_do_clients_that_go_away_in_a_crowd(acme: Tenant) -> None:
     answers = await asyncio.gather(*crowd, return_exceptions=True)
 
     assert answers[1::2] == [Settled.AS_DECIDED] * 25
-    # Whatever became of those that left, sending them again completes them.
+    # Whatever happened to the interrupted calls, repeating them completes them.
     for each in settling:
         assert await acme.stores.deliveries.settle(each) is Settled.AS_DECIDED
     assert (await acme.left()).counts == (50, 100, 50)

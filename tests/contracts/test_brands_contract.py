@@ -232,7 +232,7 @@ async def test_nobody_is_left_on_with_an_identity_that_is_removed_at_once(acme: 
 
         (removed,) = [answer for answer in answers if isinstance(answer, Removed)]
         named = [each for each in await directory.triggers(acme.id) if each.brand_identity_id == brand.id]
-        # Whoever came first was switched off; whoever came second was refused.
+        # The ones added first were disabled; the ones added last were refused.
         assert [each.enabled for each in named] == [False] * len(named)
         assert {each.id for each in named} == {each.id for each in removed.disabled_events}
         standing = await schedules.schedule(acme.id, schedule.id)
@@ -251,7 +251,7 @@ async def test_a_run_leaves_its_identity_as_it_ends_or_none_at_all(acme: Tenant)
     brand = await brands.complete(first, a_brand(acme.id))
     assert isinstance(brand, BrandIdentity)
     assert await brands.identities(acme.id) == [brand]
-    # It has ended: nothing more comes of it, also not by whoever took it.
+    # It has ended: no process changes it any more, including the one that took it.
     assert await brands.complete(first, a_brand(acme.id, "Other")) is None
     assert await brands.complete(second, a_brand(acme.id, brand.name)) is BrandFault.NAME_TAKEN
     assert await ledger.stands(second)

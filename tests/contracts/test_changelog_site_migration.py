@@ -104,7 +104,7 @@ async def test_nodes_of_the_version_before_read_and_write_beside_it(older: Datab
     assert (found.slug, found.id) == ("light", "chl_1")
     assert (theirs.id, theirs.organization_id) == ("chl_2", "org_2")
     assert found.revision >= first.revision + 3
-    # What they have written is addressed; the old path leads on.
+    # Posts of older nodes get an address; the old path redirects.
     assert await changelogs.address(limit=9) == 2
     for path, id_ in (("1970/01/a-lamp", "p-1"), ("1970/01/a-door", "p-1"), ("1970/01/a-lamp-2", "p-2")):
         post = await changelogs.at_path(found, path)

@@ -1,4 +1,4 @@
-"""``Changelogs``: those of each organization, and what they show of that organization's posts."""
+"""``Changelogs``: each organization's changelogs, and the posts that they show."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -80,7 +80,7 @@ async def test_a_slug_that_was_public_belongs_to_its_organization_for_good(acme:
 
     assert await changelogs.save(evolve(theirs, slug="secret-launch")) == SLUG_TAKEN
     assert await changelogs.of(zenith.id) == theirs
-    # It leads to the changelog as it is now, and can be its address again.
+    # The old slug leads to the changelog, and can be its slug again.
     assert await changelogs.named("secret-launch") == of(acme, slug="lamps")
     assert await changelogs.save(of(acme, slug="secret-launch")) is None
 
@@ -104,7 +104,7 @@ async def test_an_organization_holds_a_bounded_number_of_slugs(acme: Tenant) -> 
     changelogs = acme.stores.changelogs
     for slug in ("one", "two", "one"):
         assert await changelogs.save(of(acme, slug=slug, is_public=True), at_most=2) is None
-    # What is not public is not held.
+    # A slug that was never public is not held.
     assert await changelogs.save(of(acme, slug="three"), at_most=2) is None
     assert await changelogs.save(of(acme, slug="three", is_public=True), at_most=2) == too_many_slugs(2)
     assert "at most 2" in too_many_slugs(2).reason
@@ -195,7 +195,7 @@ async def test_only_its_own_published_posts_of_its_types_are_shown(acme: Tenant)
     # Another choice of types shows others.
     both = of(acme, content_types=(ContentType.TWITTER_POST, ContentType.CHANGELOG))
     assert {post.id for post in await changelogs.posts(both, limit=9)} == {shown.id, tweet.id}
-    # What is taken back is not shown, and keeps its place when it is published again.
+    # A withdrawn post is not shown, and keeps its place when it is published again.
     back = evolve(shown, status=PostStatus.DRAFT, updated_at=later(hours=1))
     assert await acme.stores.posts.change(back, seen=shown.updated_at)
     assert await changelogs.posts(mine, limit=9) == []
@@ -278,7 +278,7 @@ async def test_the_last_change_is_told_whatever_it_was(acme: Tenant) -> None:
     assert standing == evolve(mine, updated_at=later(hours=4))
     assert standing is not None
     assert await changelogs.last_change(standing) == later(hours=4)
-    # What is gone cannot change, and time does not go back.
+    # A deleted post cannot change, and the time of the last change never decreases.
     assert not await library.remove(acme.id, other.id, at=later(hours=5))
     assert await library.remove(acme.id, post.id, at=later(hours=3))
     assert await changelogs.of(acme.id) == standing
@@ -343,7 +343,7 @@ async def test_an_organization_has_several_changelogs_each_with_its_slug(acme: T
     moved = evolve(lens, slug="glass")
     assert await changelogs.save(moved) is None
     assert await changelogs.named("lens") == moved
-    # What is deleted leads nowhere; its slug is the organization's, and for each of its changelogs.
+    # A deleted changelog's slug leads nowhere; the organization keeps it, for any of its changelogs.
     await changelogs.remove(moved)
     assert await changelogs.all_of(acme.id) == [evolve(first, slug="lighthouse")]
     assert await changelogs.named("lens") is None
@@ -473,7 +473,7 @@ async def test_a_post_has_a_path_from_its_publication_on_and_keeps_those_that_it
     assert await posts.change(back, seen=renamed.updated_at)
     assert await path(lamp) == f"{month}/a-lamp"
     assert await changelogs.at_path(all_, "releases/unknown") is None
-    # What is taken back is nowhere, and what is deleted frees its paths.
+    # A withdrawn post has no address, and a deleted post frees its paths.
     hidden = evolve(back, status=PostStatus.DRAFT, updated_at=later(hours=4))
     assert await posts.change(hidden, seen=back.updated_at)
     assert await changelogs.at_path(all_, f"{month}/a-lamp") is None

@@ -1,4 +1,4 @@
-"""The counts that lists are found by: kept by the database itself, for whoever writes."""
+"""The counts behind lists, which the database itself maintains at every write."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -84,7 +84,7 @@ def _entry(organization_id: str, hours: int = 0) -> LogEntry:
 
 
 def _differences(listing: Listing) -> Callable[[Connection], object]:
-    """Give what the counts say and the rows do not, and the other way round; shards are no difference."""
+    """Return the differences between counts and rows; the distribution over shards does not matter."""
     rows_, counts = listing.rows, listing.counts
     names = [column.name for column in counts.primary_key if column.name not in {"span", "starts_at", "shard"}]
 

@@ -25,7 +25,7 @@ async def test_of_64_copies_one_is_processed_again_and_again(acme: Tenant) -> No
 
 
 async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant) -> None:
-    """One takes the claim; whoever checks finds it free before, and held after; whoever does not look is not told."""
+    """One copy takes the claim; copies that check it find it free before, and held after; others do not check."""
     outcomes = [*CHECKING, REFUSED]
     for number in range(_ROUNDS):
         mixed = [
@@ -43,7 +43,7 @@ async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant
         assert told[Claim.TAKE, Settled.AS_DECIDED] == 1
         assert told[Claim.TAKE, Settled.ALREADY_CLAIMED] == 5
         assert told[Claim.NONE, Settled.AS_DECIDED] == 6
-        # Once it is taken, nobody who looks is told anything else.
+        # Once the claim is taken, every later check finds it held.
         for late in [each for each in mixed if each.claim is not Claim.NONE][:3]:
             copy = evolve(late, log=evolve(late.log, id=f"{late.log.id}-again"))
             assert await acme.stores.deliveries.settle(copy) is Settled.ALREADY_CLAIMED
@@ -74,7 +74,7 @@ async def test_of_64_some_of_which_are_poison_only_those_fail(acme: Tenant) -> N
 
 
 async def test_hooks_of_one_repository_that_are_told_the_same_at_once_keep_one_record(acme: Tenant) -> None:
-    """The delivery id is the event's: each hook claims it for itself, and what they keep for agents is the same."""
+    """The delivery id is the event's: each hook claims it for itself, and they share one context record."""
     settling = [await acme.processed("d") for _ in range(12)]
     hooks = [
         evolve(each, key=each.key and evolve(each.key, integration_id=f"int_{number}"))

@@ -1,4 +1,4 @@
-"""What DBOS alone has to be watched for: outages, its file, and what it remembers."""
+"""The DBOS engine under outages, its database file, and its retention."""
 
 import asyncio
 import contextlib

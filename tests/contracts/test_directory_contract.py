@@ -1,4 +1,4 @@
-"""``DeliveryStore.endpoint`` and ``Directory``: what is known at an address, and who may change it."""
+"""``DeliveryStore.endpoint`` and ``Directory``: the endpoint at an address, and its changes."""
 
 import asyncio
 
@@ -146,7 +146,7 @@ async def test_organizations_are_listed_by_slug(stores: Stores) -> None:
 async def test_a_repository_is_connected_once(
     acme: Tenant, repository: tuple[int, str], provider: str, *, added: bool
 ) -> None:
-    # One that is free stands beside it: all of the integration is refused, or nothing.
+    # A free repository is included: the whole integration is refused.
     integration = an_integration(acme.id, (8, "acme/free"), repository, provider=provider, at=later(seconds=1))
 
     assert await acme.stores.directory.add_integration(integration, "other") is added

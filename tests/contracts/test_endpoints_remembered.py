@@ -1,4 +1,4 @@
-"""What is remembered of an endpoint never decides: a change by anybody counts from the very next delivery on."""
+"""A cached endpoint never decides: every change counts from the next delivery on."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator
@@ -138,7 +138,7 @@ async def test_what_is_not_there_is_never_remembered(nodes: Nodes) -> None:
     at = evolve(acme.address, integration_id=made.id, repository_id=2)
     deliveries = acme.stores.deliveries
     assert await deliveries.endpoint(at, START, recall=True) is None
-    # Nor is a repository that nobody has connected: anybody may invent those.
+    # Nor is an unknown repository cached: senders may invent ids.
     assert await nodes.recalled(repository_id=2) is not await nodes.recalled(repository_id=2)
 
     assert await nodes.theirs.directory.add_integration(made, SECRET)
@@ -181,7 +181,7 @@ async def test_who_hears_that_it_is_stale_forgets_the_organization_and_no_other(
     assert await zenith.recalled() is theirs
     assert await nodes.recalled() != mine
     assert await nodes.recalled(repository_id=2) != other
-    # The same once more is too old to make anybody forget what was read since.
+    # A repetition is too old to invalidate newer entries.
     newer = await nodes.recalled()
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
     assert await nodes.recalled() is newer
@@ -198,7 +198,7 @@ async def test_a_bounded_number_of_addresses_is_remembered(database: Database) -
 
     await endpoints.read(third, START)
 
-    # What was asked for longest ago has gone.
+    # The least recently used entry was evicted.
     assert [endpoints.recall(address, START) is not None for address in (first, second, third)] == [True, False, True]
     assert isinstance(tenants[0].organization, Organization)
     await stores.close()
@@ -210,7 +210,7 @@ async def test_addresses_that_are_asked_for_at_once_are_read_together_each_as_it
     database = Database(url)
     stores = sql_stores(database, RotatingSealer())
     tenants = [await tenant(stores, f"o{number}", triggers=number % 3) for number in range(20)]
-    # One of them is off, one knows the repository through another integration, and one asks for what nobody has.
+    # One address is disabled, one has the repository through another integration, and one has an unknown repository.
     await stores.directory.enable_integration(tenants[1].id, tenants[1].integration.id, enabled=False)
     other = an_integration(tenants[2].id, (7, "acme/other"))
     await stores.directory.add_integration(other, "another secret")
@@ -279,7 +279,7 @@ async def test_the_triggers_of_a_version_are_read_once_however_many_addresses_th
 
 
 def statements_of(database: Database) -> list[str]:
-    """Give a list that grows with what readers execute."""
+    """Return a list that grows with the statements of readers."""
     executed: list[str] = []
     engine = database._reader.sync_engine  # pyright: ignore[reportPrivateUsage]  # what it sends to the database
     event.listen(engine, "before_cursor_execute", lambda *details: executed.append(details[2].replace("\n", " ")))

@@ -1,4 +1,4 @@
-"""``Executors``, ``RunMemory``, and that nobody changes what is another one's by now."""
+"""``Executors``, ``RunMemory``, and that only a run's owner changes it."""
 
 import asyncio
 
@@ -270,7 +270,7 @@ async def test_one_organizations_thousand_runs_keep_nobody_waiting(stores: Store
     ]
     assert [each.id for each in await pending(now, limit=9, per_organization=2, without=[other.id])] == theirs[:2]
     assert list(await pending(now, limit=9, per_organization=9, without=[busy.id, other.id])) == []
-    # What is not due yet takes nobody's place.
+    # Runs that are not due yet take no places.
     assert [each.id for each in await pending(later(seconds=1), limit=9, per_organization=9)] == theirs[:2]
 
 

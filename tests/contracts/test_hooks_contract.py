@@ -29,7 +29,7 @@ async def rotate(acme: Tenant, secret: str, *, at: int = 0, until: int = 60) -> 
 
 
 async def secrets(acme: Tenant, at: int) -> tuple[str, ...]:
-    """Give what verifies at a second, as the endpoint and the directory tell alike."""
+    """Return the secrets that verify at a second; endpoint and directory must agree."""
     now = later(seconds=at)
     found = await acme.stores.directory.secrets(acme.id, acme.integration.id, now)
     assert (await acme.endpoint(now)).secrets == found
@@ -162,7 +162,7 @@ async def test_removing_an_integration_switches_off_what_used_it_and_keeps_what_
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
     assert await acme.left() == left
     assert await schedules.schedules(acme.id) == [reported]
-    # Once more; and nobody else has noticed.
+    # A repeated removal changes nothing.
     assert await directory.remove_integration(acme.id, acme.integration.id) is None
     assert (await zenith.endpoint()).triggers == zenith.triggers
 

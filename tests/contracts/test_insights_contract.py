@@ -63,7 +63,7 @@ async def log(acme: Tenant) -> list[LogEntry]:
 
 
 def _plainly(search: LogSearch, entry: LogEntry) -> bool:
-    """Tell whether an entry is searched for, in other words than those of the core."""
+    """Check whether an entry matches, by other means than the core."""
     texts = [entry.title, entry.reference_id or "", entry.error_message or "", entry.reason or ""]
     text = re.compile(re.escape(search.text), re.IGNORECASE | re.ASCII)
     return (
@@ -115,12 +115,12 @@ async def test_places_lead_through_the_whole_log(acme: Tenant, log: list[LogEntr
     while part := await acme.stores.insights.log(acme.id, search, limit=5, before=place):
         read += part
         place = Place.of(part[-1])
-        # What comes meanwhile moves nothing.
+        # Entries that arrive meanwhile do not move the pages.
         entry = evolve(_entry(acme.id, 2), created_at=later(days=99), status=LogStatus.FAILED)
         await acme.stores.journal.append(entry)
 
     assert read == [listed_entry(entry) for entry in log if search.finds(entry)]
-    # A place is one, whether anything stands there or not.
+    # A cursor need not point to an entry.
     nowhere = Place(created_at=later(days=98), id="")
     assert len(await acme.stores.insights.log(acme.id, search, limit=99, after=nowhere)) > 0
     assert list(await acme.stores.insights.log(acme.id, search, limit=99, before=nowhere)) == read
@@ -159,7 +159,7 @@ async def test_entries_are_counted_by_stretches(acme: Tenant, log: list[LogEntry
 
     for hours in (-99, 0, 30, 48, 49, 9999):
         assert await counts(hours) == wanted(log, hours)
-    # What ended otherwise is counted otherwise; what is swept, not at all.
+    # An entry with another status is counted there; a swept entry is not counted.
     last = next(entry for entry in log if entry.status is LogStatus.PENDING)
     finished = evolve(last, status=LogStatus.FAILED)
     await acme.stores.journal.finish(finished)

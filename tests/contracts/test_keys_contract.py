@@ -1,4 +1,4 @@
-"""``ApiKeys``: found by prefix, a bounded number, revoked once with what they issued."""
+"""``ApiKeys``: found by prefix, limited in number, revoked once together with the keys that they issued."""
 
 import asyncio
 

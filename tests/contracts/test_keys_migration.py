@@ -1,4 +1,4 @@
-"""Revision 0011: nobody is locked out of issuing keys, slugs are held, and what older nodes write is counted."""
+"""Revision 0011: issuing keys still works, slugs are held, and writes of older nodes are counted."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -67,7 +67,7 @@ async def test_keys_that_could_issue_keys_still_can_and_slugs_in_use_are_held(ol
     for slug in ("zenith", "sky"):
         taking = PublicChangelog.first(third, first.created_at)
         assert await stores.changelogs.save(evolve(taking, slug=slug)) == SLUG_TAKEN
-    # What stood in conflict stands: the one keeps the slug, and the other one cannot have it.
+    # An existing conflict stays: one changelog keeps the slug, and the other one cannot have it.
     assert await stores.changelogs.save(evolve(first, title="Lamps")) is None
     assert await stores.changelogs.save(evolve(second, slug="zenith")) == SLUG_TAKEN
     assert await stores.changelogs.save(evolve(second, slug="night")) is None

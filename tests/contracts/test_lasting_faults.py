@@ -1,4 +1,4 @@
-"""Faults of a database while deliveries are received: those that waiting mends, and those that it does not mend."""
+"""Database faults while deliveries are received: temporary ones, and permanent ones."""
 
 import contextlib
 import sqlite3

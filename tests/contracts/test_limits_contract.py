@@ -26,7 +26,7 @@ def at(now: datetime, rate: Rate = RATE) -> Transition:
 
 
 async def stored(stores: Stores, bucket: Bucket = BUCKET) -> Window:
-    """Look at a window without changing it."""
+    """Return a window without changing it."""
     seen: list[Window] = []
 
     def look(window: Window) -> tuple[Window, Verdict]:

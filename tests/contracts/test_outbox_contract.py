@@ -1,4 +1,4 @@
-"""``Outbox``: written with what it tells of, taken by one at a time, fair, and honest in the log."""
+"""``Outbox``: written with the event, leased by one process at a time, fair, and consistent with the log."""
 
 import asyncio
 from collections.abc import Mapping
@@ -72,7 +72,7 @@ def ended(
 
 
 async def told(acme: Tenant) -> list[tuple[str, str]]:
-    """Give what is due: the types, and whom or what it is about."""
+    """Return the due messages by type and by the id of their subject."""
     found = await taken_at(acme.stores, later(days=1))
     return sorted((each.message.type, str(each.message.data["id"])) for each in found)
 
@@ -238,7 +238,7 @@ async def test_what_nobody_says_the_end_of_is_due_again_when_the_lease_ends_and_
     assert not await stores.outbox.take([message.id], now=later(seconds=59), until=later(minutes=9))
     (taken,) = await taken_at(stores, later(minutes=1))
     assert (taken.message.attempts, taken.message.takes) == (2, 2)
-    # Whoever was given up says nothing any more.
+    # A process whose lease has ended changes nothing.
     await stores.outbox.record(ended(lost))
     await stores.outbox.give_back(lost, due_at=START)
     assert await stores.journal.entries(acme.id) == []
@@ -293,7 +293,7 @@ async def test_a_message_has_one_entry_in_the_log_that_tells_of_all_its_attempts
         created_at=START,
     )
     assert (await stores.insights.newest_entries(acme.id))[endpoint.id] == listed_entry(entry)
-    # It has ended: nobody takes it, and no end comes behind that one.
+    # It has ended: it is not leased again, and has no second end.
     assert await due(stores, later(days=9)) == []
     await stores.outbox.record(ended(second, MessageStatus.FAILED))
     assert await stores.journal.entries(acme.id) == [entry]
@@ -381,7 +381,7 @@ async def test_one_endpoint_does_not_hold_up_the_others_and_those_that_fail_come
         DueMessage(id=of_third.id, organization_id=zenith.id, endpoint_id=third.id, is_failing=False),
         DueMessage(id=taken.message.id, organization_id=acme.id, endpoint_id=dead.id, is_failing=True),
     ]
-    # What is due later is not due now.
+    # Messages that are due later are not due now.
     assert await due(stores, later(seconds=2), failing=0) == [of_busy[0].id]
 
 

@@ -38,7 +38,7 @@ class _Listed(Protocol):
 
 
 def _times(chance: random.Random) -> list[datetime]:
-    """Give times that crowd in some hours and are months apart elsewhere; some are the very same."""
+    """Return times that are dense in some hours and months apart elsewhere; some are equal."""
     hours = [0, 1, 2, 23, 24, 25, 47, 72, 30 * 24 - 1, 30 * 24, 200 * 24, 201 * 24]
     times = [
         START + timedelta(hours=chance.choice(hours), milliseconds=chance.choice([0, 1, 3_599_999, 10, 10]))

@@ -40,7 +40,7 @@ def empty_url() -> Generator[str]:
         yield url
 
 
-#: The index of words is each database's own: it stands in the scripts alone.
+#: Each database has its own index of words: only the scripts define it.
 _WORDS = "search_words"
 
 

@@ -37,7 +37,7 @@ async def acme(postgresql: Database) -> Tenant:
 
 
 def _beside(url: str, connection: Connection, turns: "count[int]") -> int:
-    """Change what another transaction has read, before it writes: what is serializable cannot both stand."""
+    """Change a value that another transaction has read, before it writes: one of the two transactions must fail."""
     turn = next(turns)
     connection.execute(text("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"))
     connection.execute(text("SELECT name FROM organizations"))
@@ -243,7 +243,7 @@ async def test_what_is_removed_is_told_though_the_answer_of_the_commit_was_lost(
     assert lost == 6
     assert isinstance(made, BrandIdentity)
     assert not await stores.ledger.stands(run)
-    # What was not there before is not there: nothing is made up.
+    # A missing value stays missing: nothing is made up.
     assert await stores.brands.remove(acme.id, brand.id) is BrandFault.UNKNOWN
     assert not await stores.schedules.remove(acme.id, schedules[1].id)
     assert await stores.brands.complete(run, a_brand(acme.id, "again")) is None
@@ -266,7 +266,7 @@ async def test_a_server_that_is_stopped_hard_is_back_as_soon_as_it_is_started(by
         began = time.monotonic()
         answers = await asyncio.gather(*crowd, return_exceptions=True)
         answered = [each for each, answer in zip(settling, answers, strict=True) if answer is Settled.AS_DECIDED]
-        # Those that it has told nothing of: they may be sent again.
+        # Only deliveries without an answer: they may be sent again.
         assert len(answered) < len(answers)
         assert all(answer is Settled.AS_DECIDED or type(answer) is StoreUnavailable for answer in answers)
         for _ in range(3):

@@ -49,7 +49,7 @@ def _stored(url: str) -> dict[str, int]:
 
 
 def _left_by(processed: int, triggers: int, *, log: int) -> dict[str, int]:
-    """Give what so many processed deliveries leave."""
+    """Return the rows that this many processed deliveries leave."""
     return dict(zip(_TABLES, (processed, processed, processed, triggers * processed, log), strict=True))
 
 
@@ -58,7 +58,7 @@ def _items(settlements: Sequence[Settlement]) -> list[Item]:
 
 
 def _statements(database: Database) -> list[str]:
-    """Give a list that grows with what lanes execute."""
+    """Return a list that grows with the statements of lanes."""
     executed: list[str] = []
 
     async def note(fetch: Callable[[], Awaitable[Any]], statement: str) -> Any:
@@ -124,7 +124,7 @@ async def test_of_mixed_copies_in_two_processes_one_is_processed(
         assert told[Claim.TAKE, Settled.AS_DECIDED] == 1
         assert told[Claim.TAKE, Settled.ALREADY_CLAIMED] == 31
         assert told[Claim.CHECK, Settled.AS_DECIDED] + told[Claim.CHECK, Settled.ALREADY_CLAIMED] == 32
-        # Whoever asks later is a duplicate.
+        # A later check finds a duplicate.
         assert await beside.stores.deliveries.settle(checking[0]) is answers[mixed.index(checking[0])]
         late = evolve(checking[1], log=evolve(checking[1].log, id=IDS.mint("log_")))
         assert await beside.stores.deliveries.settle(late) is Settled.ALREADY_CLAIMED
@@ -180,7 +180,7 @@ async def test_when_the_first_of_several_copies_cannot_be_stored_the_next_one_le
 async def test_lanes_that_meet_at_many_keys_are_in_no_deadlock(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
-    """Each writes the same deliveries as the others, in an order of its own, while what they are decided on changes."""
+    """Each lane writes the same deliveries, in an order of its own, while the configuration changes."""
     databases = (postgresql, Database(postgres_url))
     lanes = [PostgresqlLane(each) for each in databases for _ in range(2)]
     processed = 0
@@ -417,7 +417,7 @@ def _lose(database: Database, url: str, what: str, *, times: int) -> "count[int]
 
 
 async def _scans(database: Database) -> dict[str, tuple[int, int]]:
-    """Give how often each table was read as a whole and through indexes, by all connections that say so."""
+    """Return the numbers of sequential and index scans of each table, over all connections that report them."""
 
     async def read(fetch: Fetch) -> dict[str, tuple[int, int]]:
         await fetch("SELECT pg_stat_force_next_flush()", ())

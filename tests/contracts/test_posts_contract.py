@@ -61,7 +61,7 @@ async def test_what_may_be_changed_is_and_nothing_else(acme: Tenant) -> None:
 
 async def test_of_changes_of_one_version_one_is_written(acme: Tenant) -> None:
     post = await written(acme)
-    # One half says the very same at the very same time: it is somebody else's all the same.
+    # One half has the same title at the same time: it belongs to another organization all the same.
     rivals = [
         evolve(post, title=f"by {number % 5}", updated_at=post.updated_at + timedelta(milliseconds=1))
         for number in range(10)
@@ -112,7 +112,7 @@ async def test_what_a_removed_post_told_once_is_not_told_again(stores: Stores) -
     assert await stores.posts.posts(acme.id) == []
     (skipped,) = [run for run in await stores.ledger.runs(acme.id) if run.id == second.id]
     assert (skipped.status, skipped.error, skipped.post_id) == (RunStatus.SKIPPED, ALREADY_REPORTED, None)
-    # What is not limited so may be written, and so may another organization's.
+    # Posts without a key may be written, and so may another organization's.
     third, fourth = await both_taken(acme, "d-2")
     assert await complete(third, a_post(acme.id), once=None) is Completion.COMPLETED
     assert await complete(fourth, a_post(acme.id), once="v2") is Completion.COMPLETED

@@ -1,4 +1,4 @@
-"""Revision 0008: what was published before it has a time and a tag afterwards, and so has what older nodes publish."""
+"""Revision 0008: published posts have a time and a tag afterwards, and so have posts of older nodes."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -61,7 +61,7 @@ async def test_what_was_published_has_its_time_and_its_tag(older: Database) -> N
 
     assert await _kept(older) == {"p": (1_000, None), "r": (None, "v1.2.0"), "o": (1_000, None)}
     if older.dialect.upgrades_itself:
-        # Nobody else serves a SQLite file meanwhile.
+        # Only one process serves a SQLite file meanwhile.
         return
 
     def as_nodes_of_the_version_before(connection: Connection) -> None:

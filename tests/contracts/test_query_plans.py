@@ -58,7 +58,7 @@ _GROWING: Final = (
 #: In the words of SQLite, and of PostgreSQL: of the rows, or of an index from its one end to the other.
 _SCAN: Final = re.compile(
     rf"\b(?:SCAN|Seq Scan on) (?:{_GROWING})\b|Seq Scan on search_words\b"
-    # The indexes of runs that are pending, and of those that are running, hold nothing else.
+    # The partial indexes of pending and of running runs hold nothing else.
     rf"|Index (?:Only )?Scan (?:Backward )?using (?!ix_workflow_runs_(?:pending|running)\b)\w+ on "
     rf"(?:{_GROWING})\b.*(?!\n *Index Cond)(?:\n|$)"
 )
@@ -127,7 +127,7 @@ async def _sent(shelf: Shelf, call: Callable[[Shelf], Awaitable[object]]) -> lis
 
 
 async def _plans(shelf: Shelf, explain: Callable[[str, Any], str]) -> list[str]:
-    """Give the plans that walk through a table that grows, each with its call and its statement."""
+    """Return the plans that scan a growing table, each with its call and its statement."""
     found: list[str] = []
     for name, call in _CALLS.items():
         asked = await _sent(shelf, call)
@@ -367,7 +367,7 @@ async def test_sqlite_walks_through_no_table_that_grows(database: Database) -> N
         def explain(statement: str, parameters: Any) -> str:
             return "\n".join(row[-1] for row in file.execute(f"EXPLAIN QUERY PLAN {statement}", parameters))
 
-        # What it is to find, it finds.
+        # The pattern finds a real scan.
         assert _SCAN.search(explain("SELECT * FROM log_entries WHERE id = ?", ("log_1",)))
         assert await _plans(shelf, explain) == []
     await shelf.stores.close()
@@ -383,7 +383,7 @@ async def test_postgresql_walks_through_no_table_that_grows(postgresql: Database
     with psycopg.connect(url.replace("+asyncpg", "", 1), autocommit=True, prepare_threshold=None) as connection:
 
         def explain(statement: str, _parameters: Any) -> str:
-            # For any parameters, as it is planned once it has come several times.
+            # The generic plan, which the server uses after several executions.
             return "\n".join(row[0] for row in connection.execute(f"EXPLAIN (GENERIC_PLAN) {statement}".encode()))
 
         assert _SCAN.search(explain("SELECT * FROM log_entries WHERE title = $1", None))

@@ -41,7 +41,7 @@ def sweeper(stores: Stores, **how: Any) -> Sweeper:
 
 
 async def filled(acme: Tenant, number: int) -> list[LogEntry]:
-    """Give the organization a log of its last ``number`` days, with a claim each; the oldest first."""
+    """Create a log of the last ``number`` days, with a claim each; oldest first."""
     entry = LogEntry(
         id="",
         organization_id=acme.id,
@@ -93,7 +93,7 @@ async def test_a_sweep_goes_by_plan_in_batches_and_lets_deliveries_through(acme:
         nonlocal pauses
         pauses += 1
         if len(settled) < len(settling):
-            # Whoever comes in the middle of a sweep is through before the next batch.
+            # A delivery in the middle of a sweep is settled before the next batch.
             await asyncio.wait_for(deliver(), 60)
 
     swept = await sweeper(acme.stores, pause=pause).sweep()

@@ -216,7 +216,7 @@ async def test_a_run_that_has_ended_already_is_stored_as_it_is(acme: Tenant) -> 
     assert made is not None
 
     assert await acme.stores.schedules.fire(made)
-    # What it has started stays.
+    # Its runs stay.
     assert await acme.stores.schedules.remove(acme.id, schedule.id)
 
     assert await acme.stores.ledger.runs(acme.id) == [made.run]
@@ -254,7 +254,7 @@ async def test_an_organization_has_a_bounded_number_of_schedules(acme: Tenant) -
     assert (answers.count(True), answers.count(too_many)) == (2, 3)
     assert "at most 2 schedules" in too_many.reason
     assert len(await schedules.schedules(acme.id)) == 2
-    # The same again is no new one, what another one does is told as such, and one that is removed makes room.
+    # A repetition is not counted, an equal one is reported as such, and a removed one frees a place.
     winner = rivals[answers.index(True)]
     assert await schedules.add(winner, at_most=2) is True
     assert await schedules.add(a_schedule(acme.id, repository_ids=winner.repository_ids), at_most=2) is False

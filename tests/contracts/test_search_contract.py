@@ -104,7 +104,7 @@ async def records(acme: Tenant) -> Sequence[ContextRecord]:
     return await acme.stores.contexts.records(acme.id)
 
 
-#: What is found by which words, newest first.
+#: The matches of each query, newest first.
 _FOUND = {
     "lamp": ["D-6", "D-1", "D-0"],
     "LAMP colour": ["D-1"],

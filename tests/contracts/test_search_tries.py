@@ -1,4 +1,4 @@
-"""A document that ends or fails whoever processes it: it is tried alone, and given up after three times."""
+"""A document that kills or fails the indexing process: it is tried alone, and abandoned after three times."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -44,7 +44,7 @@ async def _execute(sql: SqlStores, statement: str) -> None:
 
 
 async def _expire(sql: SqlStores) -> None:
-    """Let what began have begun long ago."""
+    """Backdate the begin of all attempts."""
     await _execute(sql, "UPDATE search_pending SET begun_at = 0 WHERE begun_at > 0")
 
 
@@ -118,5 +118,5 @@ async def test_what_failed_is_tried_alone(acme: Tenant, sql: SqlStores) -> None:
     with pytest.raises(UnreadableRow):
         await sql.search.catch_up(limit=99)
 
-    # What comes before it in the order of the keys is done, and what comes after it waits.
+    # The keys before it are done, and the keys after it wait.
     assert [(key[-3:], begun) for key, begun in await _pending(sql)] == [("D-1", 2), ("D-2", 1)]

@@ -62,7 +62,7 @@ async def test_those_that_have_expired_are_swept_the_oldest_first(stores: Stores
     async def left() -> list[Session]:
         return [each for each in sessions if await stores.sessions.session(each.digest) is not None]
 
-    # At the very moment it is none any more; a millisecond before it is one.
+    # It is invalid exactly at its end; a millisecond before, it is valid.
     before = sessions[0].expires_at
     assert await stores.sessions.sweep(before=before, limit=2) == 2
     assert await left() == [sessions[0], sessions[3], sessions[4]]

@@ -85,7 +85,7 @@ async def test_a_duplicate_leaves_its_own_log_entry(acme: Tenant) -> None:
         (timedelta(seconds=86_400), Settled.AS_DECIDED),
         (DEDUPE_WINDOW + timedelta(milliseconds=1), Settled.AS_DECIDED),
         (timedelta(seconds=86_401), Settled.AS_DECIDED),
-        # A clock that was stepped back does not free what was just taken.
+        # A clock that was stepped back does not free a new claim.
         (timedelta(seconds=-5), Settled.ALREADY_CLAIMED),
     ],
 )
@@ -238,7 +238,7 @@ async def test_a_context_is_replaced_and_keeps_its_id_and_time(acme: Tenant) -> 
 
     assert record == evolve(first.context, event=release("v2"))
     assert record == await acme.stores.contexts.record(acme.id, custom_id("codehost", 1, "d-1"))
-    # The older runs and the older log entry still tell of what they were made for.
+    # The older runs and the older log entry keep their events.
     runs = await acme.stores.ledger.runs(acme.id)
     assert [delivered(run).event for run in runs] == [release("v2")] * 2 + [push("old")] * 2
     assert [entry.detail for entry in await acme.stores.journal.entries(acme.id)] == [release("v2"), push("old")]

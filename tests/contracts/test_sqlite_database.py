@@ -90,7 +90,7 @@ async def test_an_event_is_stored_once(database: Database, acme: Tenant) -> None
 
 
 def _dump(needle: str, connection: Connection) -> list[str]:
-    """Name every column in which a text stands."""
+    """Return every column that contains a text."""
     tables = connection.scalars(text("SELECT name FROM sqlite_master WHERE type = 'table'")).all()
     found: list[str] = []
     for table in tables:
@@ -269,6 +269,6 @@ async def test_an_index_serves(database: Database, acme: Tenant, question: str) 
     added_up = sum("FOR GROUP BY" in line for line in sorts) if question == "sweep" else 0
     # Of each organization that waits, the first few runs are put into one order.
     assert question == "pending" or len(sorts) == added_up
-    # What stands in memory, under a name of its own, is bounded.
+    # Tables in memory have names of their own, and a bounded size.
     read_whole = [line for line in plan.splitlines() if line.startswith("SCAN") and "INDEX" not in line]
     assert not [line for line in read_whole if line.split()[1] in {*metadata.tables, "mine"}]

@@ -19,7 +19,7 @@ from contentsvc_adapters.sql import HEAD, Database, migrations, revision, upgrad
 from contentsvc_adapters.sql.schema import metadata
 from contentsvc_core.errors import SchemaMismatch
 
-#: The index of words is each database's own: it stands in the scripts alone.
+#: Each database has its own index of words: only the scripts define it.
 _WORDS = "search_words"
 
 
@@ -38,8 +38,8 @@ async def empty(tmp_path: Path) -> AsyncGenerator[Database]:
 
 
 def _schema(connection: Connection) -> dict[str, list[str]]:
-    """Give each definition in its parts, since the order of columns and constraints is nobody's concern."""
-    # Triggers stand in the scripts alone.
+    """Return each definition in its parts: the order of columns and constraints does not matter."""
+    # Only the scripts define triggers.
     found = connection.execute(
         text(
             "SELECT name, sql FROM sqlite_master "
@@ -81,7 +81,7 @@ async def test_scripts_and_tables_agree(database: Database, empty: Database) -> 
         return compare_metadata(MigrationContext.configure(connection, opts=_OPTIONS), metadata)
 
     assert await database.read(differences) == []
-    # Alembic compares neither keys nor what is SQLite's own: so the very definitions.
+    # Alembic compares neither keys nor SQLite's own features: compare the definitions.
     await empty.write(metadata.create_all)
     assert await database.read(_schema) == await empty.read(_schema)
 

@@ -27,7 +27,7 @@ async def acme(database: Database) -> Tenant:
 
 @pytest.fixture
 async def beside(database: Database, acme: Tenant) -> AsyncGenerator[SqlStores]:
-    """The same file, opened once more, as an operator's command does; it waits for nobody."""
+    """The same file, opened a second time, as an operator's command does; it waits for no lock."""
     stores = sql_stores(Database(f"sqlite:///{file_of(database)}", busy_timeout_ms=0), RotatingSealer())
     yield stores
     await stores.close()
@@ -110,7 +110,7 @@ async def test_so_is_it_for_all_other_writes_that_wait(database: Database, acme:
 
 
 def _asked(database: Database) -> list[str]:
-    """Give the list of what the writer will ask the database, as it grows."""
+    """Return a list that grows with the writer's statements."""
     asked: list[str] = []
 
     def traced(connection: sqlite3.Connection, *_: object) -> None:

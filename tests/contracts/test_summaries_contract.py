@@ -127,7 +127,7 @@ async def _page(acme: Tenant, request: PageRequest, max_bytes: int) -> list[LogE
 
 async def test_the_payloads_of_a_page_are_bounded_the_smallest_come_first(acme: Tenant) -> None:
     sizes = [5_000, 90_000, 60_000, 1]
-    # The last message stands in an event twice.
+    # An event has the last message twice.
     logs = [(await _settled(acme, push("x" * (size // 2)), hours=-hour)).log for hour, size in enumerate(sizes)]
 
     read = await _page(acme, PageRequest(limit=10), 70_000)
@@ -169,7 +169,7 @@ async def test_runs_of_one_event_share_it(stores: SqlStores, size: int) -> None:
     other = (await _settled(acme, event, hours=1)).runs[0]
 
     taken = await take(stores, [first, second, other.id])
-    # As long as one of them is under way, those that are taken later share it, too.
+    # As long as one of them runs, later ones share the event, too.
     (later_taken,) = await stores.ledger.take([third], EXECUTOR)
 
     assert [_event(run) for run in taken] == [event] * 3

@@ -92,7 +92,7 @@ async def test_a_trigger_does_not_become_what_another_one_is(acme: Tenant) -> No
     assert double is TriggerFault.DOUBLE
     assert await directory.triggers(acme.id) == [one, two]
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-    # What it is it may stay.
+    # An unchanged field may be sent again.
     assert await directory.change_trigger(acme.id, one.id, named("x")) == evolve(one, name="x")
 
 
@@ -126,9 +126,9 @@ async def test_a_trigger_is_removed_once(acme: Tenant) -> None:
     assert await directory.owner_of(one.id) is None
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
     assert [each.id for each in (await acme.processed("d-2")).runs] != []
-    # What it has started stays.
+    # Its runs stay.
     assert run in await acme.stores.ledger.runs(acme.id)
-    # What it did another one may do now.
+    # Another trigger may do its work now.
     assert await directory.add_trigger(evolve(one, id="trg_again"))
 
 
@@ -159,7 +159,7 @@ async def test_an_organization_has_a_bounded_number_of_triggers(acme: Tenant) ->
     assert (await acme.endpoint()).version == before + 2
     assert f"at most {most} event triggers" in too_many.reason
     assert len(await directory.triggers(acme.id)) == most
-    # The same again is no new one, what another one does is told as such, and one that is removed makes room.
+    # A repetition is not counted, an equal one is reported as such, and a removed one frees a place.
     winner = rivals[answers.index(True)]
     assert await directory.add_trigger(winner, at_most=most) is True
     assert await directory.add_trigger(evolve(winner, id="trg_twin"), at_most=most) is False

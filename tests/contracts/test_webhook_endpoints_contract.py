@@ -31,7 +31,7 @@ async def added(acme: Tenant, **changes: object) -> WebhookEndpoint:
 
 
 async def sent(acme: Tenant, endpoint: WebhookEndpoint) -> Taken:
-    """Take a test message of an endpoint."""
+    """Create and lease a test message of an endpoint."""
     message = message_for_test(endpoint.id, acme.id, IDS.mint("msg_"), START)
     await acme.stores.outbox.add(message)
     (taken,) = await acme.stores.outbox.take([message.id], now=START, until=later(minutes=1))
@@ -143,7 +143,7 @@ async def test_previous_secrets_are_swept_when_they_sign_nothing_any_more(acme: 
 
 async def test_a_secret_that_cannot_be_opened_keeps_no_message_from_being_taken(acme: Tenant, stores: Stores) -> None:
     endpoint = await added(acme)
-    # What opens secrets here cannot open what was never sealed.
+    # A secret that was never sealed cannot be opened.
     await stores.endpoints.rotate(acme.id, endpoint.id, "", overlap_until=later(hours=1))
 
     assert (await sent(acme, endpoint)).secrets == ("", SECRET)
@@ -175,7 +175,7 @@ async def test_what_is_removed_takes_its_messages_with_it_and_leaves_the_log(acm
         tried.message.id: (LogStatus.FAILED, "the endpoint was deleted"),
         done.message.id: (LogStatus.SUCCESS, None),
     }
-    # What was on its way meanwhile ends nowhere.
+    # The outcome of an attempt in flight is not written.
     log = begun_log(unsent, log_id=IDS.mint("log_"), at=START)
     await stores.outbox.record(
         Attempted(taken=unsent, status=MessageStatus.DELIVERED, due_at=START, log=log, succeeded=True)

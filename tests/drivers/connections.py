@@ -1,4 +1,4 @@
-"""Connections without a network: what a protocol is fed, and what it writes."""
+"""Connections without a network: feed a protocol, and collect its output."""
 
 import asyncio
 from collections.abc import Callable
@@ -72,7 +72,7 @@ class MadeUpTime:
         del self._loop.time
 
     async def passes(self, seconds: float) -> None:
-        """Let time pass in small steps; the loop runs what is due after each step."""
+        """Advance the clock in small steps; the loop runs the due callbacks after each step."""
         for _ in range(round(seconds / self._STEP_S)):
             self._now += self._STEP_S
             await asyncio.sleep(0)

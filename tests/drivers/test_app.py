@@ -43,7 +43,7 @@ SECRET_IN_BODY = "the body is nobody's business"
 
 
 class FailingStore:
-    """Raises where it is told to, and asks the real store elsewhere."""
+    """Raises on request, and forwards other calls to the real store."""
 
     def __init__(self, store: DeliveryStore) -> None:
         self.store = store
@@ -127,7 +127,7 @@ async def world() -> World:
 
 @pytest.fixture(params=["console", "json"])
 def logged(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Generator[io.StringIO]:
-    """What is written to standard error, in either style."""
+    """Return standard error's log output, in either format."""
     root = logging.getLogger()
     before = (root.handlers, root.level)
     written = io.StringIO()

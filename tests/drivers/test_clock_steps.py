@@ -57,7 +57,7 @@ def serving_by(clock: SteppedClock, installation: Installation) -> contextlib.Ab
 
 
 def deliver(prepared: Prepared, server: ServerProcess, delivery: str) -> str:
-    """Send the one push under an id; give what is said of it."""
+    """Send the one push under an id; return the answer's message."""
     body = json.dumps(push_body("feat: add a lamp", repository_id=REPOSITORY_ID)).encode()
     headers = prepared.hook.headers(body, delivery)
     url = f"{server.url}{prepared.hook.path}"
@@ -67,7 +67,7 @@ def deliver(prepared: Prepared, server: ServerProcess, delivery: str) -> str:
 
 
 def runs_of(installation: Installation, delivery: str) -> list[str]:
-    """Give how the runs of a delivery stand."""
+    """Return the statuses of a delivery's runs."""
     query = "SELECT status FROM workflow_runs JOIN events ON events.id = event_id WHERE delivery_id = ?"
     return [row["status"] for row in installation.rows(query, delivery)]
 

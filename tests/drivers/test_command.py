@@ -121,7 +121,7 @@ def test_a_key_is_shown_once_and_stored_nowhere_in_clear(folder: Path) -> None:
         assert issued["key"].encode() not in file.read_bytes()
     other = command("key", "issue", "--organization", "acme")
     assert command("key", "revoke", issued["prefix"])["revokedAt"] is not None
-    # Whoever pastes the whole key means it, and it is repeated nowhere.
+    # The whole key identifies it, too, and is repeated nowhere.
     revoked = invoke("key", "revoke", other["key"])
     assert revoked.exit_code == 0
     assert other["key"] not in revoked.output
@@ -260,7 +260,7 @@ def test_a_recording_that_cannot_be_read_is_named(folder: Path) -> None:
 
     done = invoke("receive", "x.jsonl", "--integration", made["integrationId"], "--json")
     assert done.exit_code == 1
-    # What was received is shown all the same.
+    # The result is printed all the same.
     assert [row["status"] for row in json.loads(done.stdout)] == [200]
     assert done.stderr.startswith("Error: x.jsonl, line 2: ")
     assert done.stderr.endswith("; 1 deliveries before it were received\n")

@@ -27,7 +27,7 @@ def command(*arguments: str) -> Any:
 
 
 def completed(*words: str) -> list[str]:
-    """Ask as bash asks, for the last word."""
+    """Request completions of the last word as bash does."""
     asked = {
         "_CONTENTSVC_COMPLETE": "bash_complete",
         "COMP_WORDS": " ".join(("contentsvc", *words)),
@@ -73,7 +73,7 @@ def test_slugs_and_ids_are_those_of_the_database() -> None:
     assert completed("receive", "x.jsonl", "--integration", "int_") == [made["integrationId"]]
     assert completed("trigger", "disable", "trg_") == [trigger["id"]]
     assert completed("trigger", "create", "--organization", "acme", "--repository-id", "4") == ["4242"]
-    # Another organization's is none that could be meant.
+    # Another organization's integrations are not offered.
     assert completed("tail", "--organization", "beta", "--integration", "") == []
 
 

@@ -53,8 +53,8 @@ def link(shown: str, name: str) -> str:
 
 
 def test_installed_the_demo_shows_every_answer_and_a_changelog_and_ends(tmp_path: Path) -> None:
-    # Copies of the packages alone, as a wheel brings them, found before the checkout is; as old as those, so that
-    # what was compiled of them is taken along.
+    # Copies of the packages alone, as a wheel has them, before the checkout on the path. They keep their times, so that
+    # their compiled files are valid.
     packages = tmp_path / "site"
     source = Path(__file__).parents[2] / "src"
     subprocess.run(["cp", "-r", "--preserve=timestamps", str(source), str(packages)], check=True)

@@ -1,4 +1,7 @@
-"""The files in `deploy/`: no container is run here, so what they say is compared with what is real, or done."""
+"""The files in `deploy/`.
+
+No container is run here: the files are compared with the real commands, or executed in parts.
+"""
 
 import configparser
 import json
@@ -39,7 +42,7 @@ GIVEN: Final = re.compile(r"\$\{(\w+):\?[^}]*\}")
 
 
 def instructions(name: str) -> list[str]:
-    """Give what follows an instruction of the container file, continued lines joined."""
+    """Return the arguments of an instruction of the container file, continued lines joined."""
     joined = re.sub(r"\\\n +", "", CONTAINERFILE)
     return re.findall(rf"^\s*{name} (.+)$", joined, re.MULTILINE)
 
@@ -51,7 +54,7 @@ def unit() -> dict[str, dict[str, str]]:
 
 
 def calls() -> list[list[str]]:
-    """Give every call of the service's command in these files, as the words behind its name."""
+    """Return every call of the service's command in these files, as its arguments."""
     (entry,), (default,) = instructions("ENTRYPOINT"), instructions("CMD")
     assert json.loads(entry) == ["contentsvc"]
     service = unit()["Service"]
@@ -96,7 +99,7 @@ def test_every_setting_is_one(path: Path) -> None:
 
 
 def given() -> dict[str, str]:
-    """Give the names of `env.example`, each with a value as its comment asks for one."""
+    """Return the names of `env.example`, each with a value as its comment requires."""
     names = re.findall(r"^(\w+)=", (DEPLOY / "env.example").read_text("utf-8"), re.MULTILINE)
     return {name: f"{name.lower().replace('_', '')}0123456789abcdef0123456789abcdef" for name in names}
 
@@ -190,7 +193,7 @@ def test_every_image_can_be_pinned_by_its_digest() -> None:
 def test_nothing_is_installed_in_the_image_without_its_hash() -> None:
     calls = [call for line in instructions("RUN") for call in re.findall(r"-m pip [^&]+", line)]
     assert len(calls) == 4
-    # What is fetched has its hash; the rest comes from the files that were fetched, and builds with them alone.
+    # Downloads have hashes; the rest is built from the downloaded files alone.
     assert [call for call in calls if "--no-index" not in call] == [calls[0]]
     assert "--require-hashes" in calls[0]
     assert all("--no-build-isolation" in call for call in calls if call.split()[-1] == ".")
@@ -240,7 +243,7 @@ def passes(path: str) -> bool:
 
 
 async def asked_through_the_proxy(world: ApiWorld, method: str, path: str, **headers: str) -> httpx.Response:
-    """Ask the application as the proxy does; what it keeps inside it answers itself."""
+    """Send a request as the proxy does; paths that the proxy blocks are answered by it."""
     return await world.send(method, path, headers=headers) if passes(path) else httpx.Response(404, text="proxy")
 
 

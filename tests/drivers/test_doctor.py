@@ -1,4 +1,4 @@
-"""``doctor``: what is wrong is named, with what to do about it, whatever is wrong."""
+"""``doctor``: every fault is named, with advice."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [name for name in os.environ if name.startswith("CONTENTSVC_")]:
         if not name.startswith("CONTENTSVC_TEST_"):
             monkeypatch.delenv(name)
-    # Nobody has to be watched for as long as a loaded machine may need.
+    # A short observation: the test needs no margin for a loaded machine.
     monkeypatch.setattr(work, "WATCHED_S", 0.3)
     return tmp_path
 
@@ -247,7 +247,7 @@ def test_files_that_other_users_may_read_are_named_with_the_command_that_closes_
         (folder / name).touch(0o600)
     for name in ("contentsvc.db", "contentsvc.db.serving", "engine.db", "contentsvc.db.key"):
         (folder / name).chmod(0o644)
-    # The folder of this test lets nobody in.
+    # The folder of this test is private.
     assert told().all("access") == []
     folder.chmod(0o755)
 
@@ -345,7 +345,7 @@ async def test_an_executor_that_beats_is_alive() -> None:
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Answers with what it was given, by path; 404 else."""
+    """Answers with given bodies by path; 404 for others."""
 
     given: ClassVar[dict[str, tuple[int, str, bytes]]] = {}
 
@@ -469,7 +469,7 @@ def test_only_apis_that_are_meant_to_be_used_are_asked() -> None:
     def asked(*given: str, providers: tuple[str, ...] = ()) -> set[str]:
         return set(network.hosts_to_ask(settings, given, providers))
 
-    # The address of one is known without having been set: nobody is called for that alone.
+    # The default address is known without a setting: no call is made for that alone.
     assert asked() == set()
     assert asked("CONTENTSVC_CODEHOST_API_URL") == {"codehost"}
     assert asked(providers=("github",)) == {"github"}

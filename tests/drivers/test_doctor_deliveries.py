@@ -48,7 +48,7 @@ def hook() -> dict[str, Any]:
 
 
 def deliver(hook: dict[str, Any], *ids: str, forged: int = 0) -> None:
-    """Have the receiver take deliveries, and so many forged ones behind them."""
+    """Send deliveries to the receiver, followed by forged ones."""
     at = address(organization_id=hook["organizationId"], integration_id=hook["integrationId"], repository_id=4242)
 
     async def receive() -> None:
@@ -63,7 +63,7 @@ def deliver(hook: dict[str, Any], *ids: str, forged: int = 0) -> None:
 
 
 def looked(after: timedelta = timedelta()) -> list[Finding]:
-    """Do the doctor's check, as it is some time later."""
+    """Run the doctor's check at a later time."""
 
     async def look() -> list[Finding]:
         async with open_as_it_is(load_settings()) as database:

@@ -29,7 +29,7 @@ from contentsvc_core.webhooks.providers.native import MAX_COMMITS, Reading, read
 
 @pytest.fixture(autouse=True)
 def _own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out whatever this machine's git is configured to."""
+    """Ignore this machine's configuration of git."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
@@ -61,7 +61,7 @@ def _body(delivery: RecordedDelivery) -> dict[str, Any]:
 
 
 def _pushed(deliveries: Sequence[RecordedDelivery]) -> list[list[str]]:
-    """Give the commits of each push; a release as its tag."""
+    """Return the commits of each push; a release as its tag."""
     told: list[list[str]] = []
     for event in (_read(delivery).event for delivery in deliveries):
         match event:
@@ -127,7 +127,7 @@ def test_pushes_are_what_git_itself_says_for_any_shape(
     for number, choices in enumerate(shape):
         parents = list(dict.fromkeys(ids[choice % len(ids)] for choice in choices)) if ids else []
         named = [option for parent in parents for option in ("-p", parent)]
-        # All at the same second: dates cannot tell what is older.
+        # All at the same second: dates cannot show the order.
         ids.append(work.git("commit-tree", tree, *named, "-m", str(number)))
     work.git("update-ref", "refs/heads/main", ids[-1])
 
@@ -399,7 +399,7 @@ def _fast_import(work: Work, count: int) -> None:
 
 
 def _watched(monkeypatch: pytest.MonkeyPatch) -> list["subprocess.Popen[bytes]"]:
-    """Give the processes that are started from now on."""
+    """Return a list of the processes that are started from now on."""
     started: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
 

@@ -1,4 +1,4 @@
-"""The command ``init``: the wizard on a terminal, the same by options, what it writes, and running it again."""
+"""The command ``init``: the wizard on a terminal, the same by options, the written files, and a second run."""
 
 import json
 import os
@@ -128,7 +128,7 @@ def test_from_an_empty_folder_to_a_public_page_about_a_checkout_in_two_commands(
 
         until(lambda: "v1.1.0" in page() and "v1.0.0" in page(), "both releases are published")
         assert "Dim the lamp" in page()
-        # What is not released is no post, and an annotation no release note.
+        # Unreleased commits are in no post, and an annotation is no release note.
         assert "Colour the lamp" not in page()
         assert "10 March 2025" in page()
 
@@ -162,7 +162,7 @@ def test_an_env_file_is_replaced_only_when_that_is_asked_for(folder: Path) -> No
     assert (folder / "contentsvc.env").read_text() == own
     assert done(*OPTIONS, "--overwrite")["envFile"] == "contentsvc.env"
     lines = (folder / "contentsvc.env").read_text().splitlines()
-    # What was in it stays.
+    # Existing lines stay.
     assert "CONTENTSVC_LOG_LEVEL=warning" in lines
     assert any(line.startswith("CONTENTSVC_API_KEY=csk_") for line in lines)
     assert not list(folder.glob("*.new"))

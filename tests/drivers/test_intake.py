@@ -16,7 +16,7 @@ UNIT = 2 * LARGE_BODY
 
 
 class Sender:
-    """Sends a body in parts, each when it is told to."""
+    """Sends a body in parts, each on request."""
 
     def __init__(self) -> None:
         self.parts: asyncio.Queue[dict[str, Any]] = asyncio.Queue()

@@ -63,7 +63,7 @@ class Left:
 
 
 class FailingStore:
-    """Raises when it is told to, and asks the real store otherwise."""
+    """Raises on request, and forwards other calls to the real store."""
 
     def __init__(self, stores: MemoryStores) -> None:
         self.stores = stores
@@ -161,7 +161,7 @@ class World:
 
 
 class Numbers:
-    """What stands on the page."""
+    """The figures of the page."""
 
     def __init__(self, page: str) -> None:
         self.page = page
@@ -397,7 +397,7 @@ async def postgresql(_folder: Path) -> AsyncGenerator[Database]:
     ("opened", "most", "explain", "indexed"),
     [
         (sqlite, 11, "EXPLAIN QUERY PLAN", r"USING (COVERING )?INDEX ix_workflow_runs_(pending|running)"),
-        # Of a table with a handful of rows, PostgreSQL would read the table: it is told not to.
+        # Disable sequential scans: for a handful of rows, PostgreSQL would prefer them.
         (postgresql, 10, "EXPLAIN", r"Index (Only )?Scan using ix_workflow_runs_(pending|running)"),
     ],
     ids=["sqlite", "postgresql"],
@@ -503,7 +503,7 @@ def test_several_processes_are_added_up(tmp_path: Path) -> None:
     assert numbers.get("contentsvc_settle_seconds_count") == 2
     assert numbers.get("contentsvc_settles_in_progress") == 2
     assert numbers.get("contentsvc_store_connections_max") == 10
-    # What is the same for all of them is not added up.
+    # Labels that are equal for all processes are not summed.
     assert numbers.get("contentsvc_build_info") == 1
     assert all("pid" not in sample.labels for sample in numbers.samples)
 
@@ -568,5 +568,5 @@ def test_the_processes_of_a_node_are_added_up_whichever_answers(tmp_path: Path) 
         numbers = Numbers(page)
         assert numbers.get("contentsvc_deliveries_total", outcome="processed") == 8
         assert numbers.get("contentsvc_store_connections_max") == 20, server.log()
-        # Two triggers match each; without a worker nobody takes them.
+        # Two triggers match each; without a worker the runs stay pending.
         assert numbers.get("contentsvc_runs", status="pending") == 16

@@ -1,4 +1,4 @@
-"""A server as it is put together from its settings: the model that they name writes the posts."""
+"""A server wired by its settings: the configured model writes the posts."""
 
 import asyncio
 import json

@@ -30,7 +30,7 @@ class Terminal(io.StringIO):
 )
 def test_a_state_has_its_colour(words: tuple[str, ...], colour: str) -> None:
     assert {look("status", word) for word in words} == {colour}
-    # What is called so without being a state is left as it is.
+    # A name that resembles a state has no style.
     assert {look("name", word) for word in words} == {""}
 
 
@@ -50,7 +50,7 @@ def test_a_time_is_for_people_on_a_terminal_and_for_programs_in_a_pipe(monkeypat
     assert cell("createdAt", at).plain == at
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert cell("createdAt", at).plain == "2026-01-02 03:04:05 UTC"
-    # What somebody has written there is left as it is.
+    # Text of users stays unchanged.
     assert cell("title", at).plain == at
 
 
@@ -61,7 +61,7 @@ def test_no_control_character_of_strangers_is_shown() -> None:
     shown = json_text({"title": title})
     assert json.loads(shown) == {"title": title}
     assert not set(shown) & set("\x1b\x07\x9b\u202e\x7f")
-    # What harms nobody stays readable.
+    # Harmless characters stay readable.
     assert json_text({"title": "Grüße"}) == '{"title": "Grüße"}'
 
 

@@ -106,7 +106,7 @@ def post() -> dict[str, Any]:
 
 
 class Terminal(io.BytesIO):
-    """What is typed on a terminal."""
+    """A terminal's input."""
 
     def isatty(self) -> bool:
         return True
@@ -118,7 +118,7 @@ def test_publishing_a_changelog_shows_what_becomes_public_and_asks(post: dict[st
     command("post", "edit", post["id"], "--title", "A lamp with a bell")
     command("post", "publish", post["id"])
 
-    # A script has to know what it does.
+    # Scripts must pass ``--yes``.
     refused = CliRunner().invoke(main, publish, input="y\n")
     assert (refused.exit_code, "add --yes" in refused.stderr) == (2, True)
     declined = CliRunner().invoke(main, publish, input=Terminal(b"n\n"))

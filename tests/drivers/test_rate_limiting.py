@@ -158,7 +158,7 @@ class World:
 
 
 def told(response: httpx.Response) -> tuple[int, int, int, int]:
-    """Give limit, remaining, seconds to the reset and its Unix seconds; both families must agree."""
+    """Return limit, remaining, seconds to the reset and its Unix seconds; both families must agree."""
     for name in ("RateLimit-Limit", "RateLimit-Remaining"):
         assert response.headers.get_list(name) == response.headers.get_list(f"X-{name}")
     names = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "X-RateLimit-Reset")
@@ -196,7 +196,7 @@ async def test_every_answer_of_a_limited_operation_has_all_headers(world: World)
         assert response.status_code == status
         assert told(response) == (10, remaining[presented], 60, now_s + 60)
         assert response.headers.get("Retry-After") == {429: "60", 503: "1"}.get(status)
-    # Nobody is known: counted by address, and told all the same.
+    # Unauthenticated requests: counted by address, with the same headers.
     assert told(await world.ask()) == (10, 9, 60, now_s + 60)
 
 
@@ -262,7 +262,7 @@ async def test_a_key_that_does_not_open_counts_as_none_and_touches_nobodys_bucke
     assert [told(response)[1] for response in asked] == [9, 8, 7, 6, 5]
     for _ in range(5):
         await world.ask()
-    # Over its limit, an address is told that first; who has a key is not held up by it.
+    # Over its limit, an address gets 429 first; requests with a key are not affected.
     assert (await world.ask()).status_code == 429
     assert told(await world.ask(key=key))[1] == 9
 
@@ -305,13 +305,13 @@ async def test_what_a_stop_cuts_off_is_told_the_limit_too(world: World) -> None:
     ("proxies", "address", "forwarded", "counted"),
     [
         ("", "192.0.2.1", None, "192.0.2.1"),
-        # Nobody is believed unless the operator says so.
+        # No proxy is trusted unless the operator configures it.
         ("", "192.0.2.1", "203.0.113.9", "192.0.2.1"),
         ("", "127.0.0.1", "203.0.113.9", "127.0.0.1"),
         ("10.0.0.0/8", "192.0.2.1", "203.0.113.9", "192.0.2.1"),
         ("10.0.0.0/8", "10.1.2.3", "203.0.113.9", "203.0.113.9"),
         ("10.0.0.0/8", "10.1.2.3", None, "10.1.2.3"),
-        # What the client wrote itself stands on the left.
+        # Entries on the left come from the client.
         ("10.0.0.0/8", "10.1.2.3", "198.51.100.1, 203.0.113.9", "203.0.113.9"),
         ("10.0.0.0/8", "10.1.2.3", "203.0.113.9, 10.9.9.9", "203.0.113.9"),
         ("10.0.0.0/8", "10.1.2.3", "10.8.8.8, 10.9.9.9", "10.8.8.8"),
@@ -321,7 +321,7 @@ async def test_what_a_stop_cuts_off_is_told_the_limit_too(world: World) -> None:
         ("10.0.0.0/8", "10.1.2.3", "", "10.1.2.3"),
         ("10.0.0.0/8", "10.1.2.3", "٢٠٣.0.113.9", "10.1.2.3"),
         ("10.0.0.7, 2001:db8:ffff::/48", "2001:db8:ffff::1", "203.0.113.9, 10.0.0.7", "203.0.113.9"),
-        # IPv6: everybody has as many addresses as they like.
+        # IPv6: each client has a whole network of addresses.
         ("", "2001:db8:1:2:3:4:5:6", None, "2001:db8:1:2::/64"),
         ("", "2001:db8:1:2:ffff::1", None, "2001:db8:1:2::/64"),
         ("", "fe80::1%eth0", None, "fe80::/64"),
@@ -351,7 +351,7 @@ async def test_behind_a_trusted_proxy_each_client_has_its_own_bucket() -> None:
     for client in ("203.0.113.9", "203.0.113.10"):
         response = await world.ask(address="10.0.0.1", headers={"X-Forwarded-For": client})
         assert told(response)[1] == 9
-    # Not through the proxy: nobody's word counts.
+    # Not from the proxy: the header does not count.
     for client in ("203.0.113.9", "203.0.113.10"):
         response = await world.ask(address="192.0.2.1", headers={"X-Forwarded-For": client})
     assert told(response)[1] == 8

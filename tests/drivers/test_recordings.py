@@ -1,4 +1,4 @@
-"""Recorded deliveries: every body can be written and is read back byte for byte, and a bad line says what is wrong."""
+"""Recorded deliveries: every body survives writing and reading byte for byte, and a bad line is reported."""
 
 import io
 import json

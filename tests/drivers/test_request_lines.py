@@ -30,7 +30,7 @@ class Written(io.StringIO):
 
 @contextlib.contextmanager
 def written_lines() -> Generator[Written]:
-    """Log into what is given. No fixture: until the test begins, pytest's own handlers come and go."""
+    """Redirect the log to a buffer. No fixture: until the test begins, pytest replaces its own handlers."""
     root = logging.getLogger()
     before = (root.handlers, root.level)
     written = Written()

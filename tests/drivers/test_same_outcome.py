@@ -117,7 +117,7 @@ def rows(installation: Installation) -> dict[str, list[Any]]:
 
 
 def comparable(told: Told) -> Told:
-    """Leave out what differs by nature; of one instant the order is free."""
+    """Remove fields that differ by nature, and sort rows of one instant."""
     answers, found = told
     return answers, {
         kind: sorted(

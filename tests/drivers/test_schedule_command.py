@@ -46,7 +46,7 @@ def test_times_are_written_changed_and_read_as_people_do() -> None:
     made = command("schedule", "create", *_NEW, "Sundays", *weekly, "--lookback", "yesterday")
     assert cron(made) == {"frequency": "weekly", "hour": 9, "minute": 5, "dayOfWeek": 0}
     id_ = made["id"]
-    # What is not named stays, and a day goes with its frequency.
+    # Fields that are not named stay, and a day belongs to its frequency.
     assert cron(command("schedule", "edit", id_, "--at", "23:59")) == cron(made) | {"hour": 23, "minute": 59}
     monthly = command("schedule", "edit", id_, "--frequency", "monthly", "--day-of-month", "31", "--name", "Ends")
     assert cron(monthly) == {"frequency": "monthly", "hour": 23, "minute": 59, "dayOfMonth": 31}

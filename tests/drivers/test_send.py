@@ -79,7 +79,7 @@ class Webhook:
                 del format, args
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        # So that closing waits for nobody whom a test leaves hanging.
+        # So that closing waits for no thread that a test leaves hanging.
         self._server.daemon_threads = True
         self._server.block_on_close = False
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -313,7 +313,7 @@ def test_redirections_are_not_followed(webhook: Webhook, tmp_path: Path) -> None
 
 
 def test_as_many_are_on_their_way_as_asked_and_the_rows_keep_the_files_order(webhook: Webhook, tmp_path: Path) -> None:
-    # Nobody is answered until four are there: less concurrency would never end, and the timeout tell.
+    # No answer is sent before four requests have arrived: with less concurrency, the barrier's timeout fails the test.
     together = Barrier(4)
 
     def gather(_: int, __: Delivery) -> None:

@@ -53,7 +53,7 @@ class World:
         return told
 
     def totals(self) -> dict[str, int]:
-        """Count what is stored, once every run has ended; duplicates leave log entries alone."""
+        """Count the stored rows, once every run has ended; duplicates leave log entries alone."""
         self.installation.until_runs_ended()
         return {table: self.installation.count(f"SELECT count(*) FROM {table}") for table in _TABLES}  # noqa: S608  # constants
 
@@ -198,7 +198,7 @@ def test_a_wrong_secret_is_an_exit_code_and_leaves_nothing_but_the_log(world: Wo
 
 
 def _later(body: bytes) -> bytes:
-    """Give a body whose release, if it tells of one, was published a day later."""
+    """Return the body with a publication a day later, if it has a release."""
     told: dict[str, Any] = json.loads(body)
     release: dict[str, Any] = told.get("release") or {}
     if release.get("published_at"):

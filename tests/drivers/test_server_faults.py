@@ -1,4 +1,4 @@
-"""A real server when things go wrong around it: signals at any moment, a locked file, a row that nobody can read."""
+"""A real server under faults: signals at any moment, a locked file, an unreadable row."""
 
 import asyncio
 import contextlib
@@ -153,7 +153,7 @@ async def test_of_50_deliveries_under_way_when_it_is_terminated_twice_each_is_an
 
 
 def settling(server: ServerProcess) -> int:
-    """Tell how many deliveries wait to be written."""
+    """Return the number of deliveries that wait to be written."""
     metrics = httpx.get(f"{server.url}/metrics", trust_env=False, verify=PLAIN, timeout=PATIENCE_S).text
     found = re.search(r"^contentsvc_settles_in_progress (\S+)$", metrics, re.MULTILINE)
     return int(float(found[1])) if found else 0

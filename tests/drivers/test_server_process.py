@@ -43,7 +43,7 @@ _DRAIN_S: Final = 10.0
 @final
 @frozen(kw_only=True)
 class World:
-    """A server that runs, what was prepared for it, and a client."""
+    """A running server, its installation, and a client."""
 
     prepared: Prepared
     server: ServerProcess
@@ -110,7 +110,7 @@ def _error(response: httpx.Response) -> tuple[int, str]:
 
 
 def _logged(world: World, request_id: str) -> list[dict[str, Any]]:
-    """Give the log lines of a request; the last line may be half written."""
+    """Return the log lines of a request; an incomplete last line is ignored."""
     text = world.server.log()
     lines = (json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines() if request_id in line)
     return [line for line in lines if line.get("request_id") == request_id]
@@ -150,7 +150,7 @@ class Wire:
             self._socket.sendall(part)
 
     def hang_up(self) -> None:
-        """Say that nothing more comes."""
+        """Close the sending half."""
         self._socket.shutdown(socket.SHUT_WR)
 
     def hear(self, *, without_body: bool = False) -> Answer | None:
@@ -168,7 +168,7 @@ class Wire:
         return Answer(status=int(first.split()[1]), headers=headers, body=body)
 
     def ask(self, *parts: bytes) -> Answer:
-        """Say something and read its answer."""
+        """Send bytes and read the answer."""
         self.say(*parts)
         answer = self.hear()
         assert answer is not None
@@ -185,7 +185,7 @@ def _head(method: str, path: str, *headers: tuple[str, bytes | str]) -> bytes:
 def _delivery_head(
     world: World, body: bytes, delivery: str, *more: tuple[str, bytes | str], without: str = "", length: int = -1
 ) -> bytes:
-    """Give the head of a signed delivery; `length` -1: the body's own."""
+    """Return the head of a signed delivery; `length` -1: the body's own."""
     named = world.prepared.hook.headers(body, delivery)
     headers = [(name, value) for name, value in named.items() if name != without]
     size = len(body) if length == -1 else length
@@ -656,7 +656,7 @@ _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 @pytest.fixture(scope="module")
 def total(world: World) -> int:
-    """Have more posts than two pages of the default size; give how many there are."""
+    """Create more posts than two pages of the default size; return their number."""
     for number in range(12):
         assert world.send(_push(f"feat: add lamp {number}"), _new_id()).status_code == 200
     world.prepared.installation.until_runs_ended()

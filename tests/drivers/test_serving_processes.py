@@ -51,7 +51,7 @@ def temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def node(prepared: Prepared, request: pytest.FixtureRequest) -> Generator[ServerProcess]:
-    """Give two processes that serve together, with a log of their own."""
+    """Start two processes that serve together, with a log of their own."""
     with ServerProcess(prepared.installation, "--workers", "2", name=request.node.name) as server:
         server.start()
         until_all_ready(server)
@@ -60,7 +60,7 @@ def node(prepared: Prepared, request: pytest.FixtureRequest) -> Generator[Server
 
 @pytest.fixture(scope="module")
 def lasting(prepared: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
-    """Give three that go on: for tests that leave them serving. Each start takes a second of the processor."""
+    """Start three processes for tests that leave them running: each start takes a second of the processor."""
     left = {"TMPDIR": str(tmp_path_factory.mktemp("left"))}
     with ServerProcess(prepared.installation, "--workers", "3", "--json", name="lasting", environment=left) as server:
         server.start()
@@ -69,7 +69,7 @@ def lasting(prepared: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Gen
 
 
 def lines(server: ServerProcess) -> list[dict[str, Any]]:
-    """Give the log's lines; the last one may be half written."""
+    """Return the log's lines; an incomplete last line is ignored."""
     text = server.log()
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines() if line.startswith('{"')]
 
@@ -87,19 +87,19 @@ def until_all_ready(server: ServerProcess, *, times: int = 1) -> None:
 
 
 def pids(server: ServerProcess) -> dict[int, int]:
-    """Give each worker's process id: the latest."""
+    """Return each worker's latest process id."""
     return {line["worker"]: line["pid"] for line in lines(server) if line["event"] == "worker ready"}
 
 
 def is_running(pid: int) -> bool:
-    """Tell whether a process does anything still; what nobody has asked after is a zombie."""
+    """Check whether a process is alive; a zombie is not."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] != "Z"
     return False
 
 
 def get(server: ServerProcess, path: str, **headers: str) -> httpx.Response:
-    """Ask on a connection of its own."""
+    """Send a request on a connection of its own."""
     return httpx.get(f"{server.url}{path}", headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
 
 
@@ -111,14 +111,14 @@ def deliver(prepared: Prepared, server: ServerProcess, delivery: str) -> httpx.R
 
 
 def runs_of(installation: Installation, delivery: str) -> list[str]:
-    """Give how the runs of a delivery stand."""
+    """Return the statuses of a delivery's runs."""
     query = "SELECT status FROM workflow_runs JOIN events ON events.id = event_id WHERE delivery_id = ?"
     return [row["status"] for row in installation.rows(query, delivery)]
 
 
 @final
 class Load:
-    """Senders that go on whatever happens, and remember what was acknowledged."""
+    """Senders that continue through faults, and remember the acknowledged deliveries."""
 
     def __init__(self, prepared: Prepared, server: ServerProcess) -> None:
         self._hook = prepared.hook
@@ -151,7 +151,7 @@ class Load:
                     answered = await client.post(self._url, content=body, headers=self._hook.headers(body, delivery))
                     if answered.is_success:
                         self.acknowledged.add(delivery)
-                # Nobody may be listening any more.
+                # No process may be listening any more.
                 await asyncio.sleep(0.005)
 
     def assert_all_stored(self, prepared: Prepared) -> None:

@@ -22,12 +22,12 @@ _FOR_DATA: Final = _FOR_HELP | {
     *("sqlalchemy", "aiosqlite", "greenlet"),
     *("contentsvc_core", "contentsvc_adapters", "contentsvc_http"),
 }
-#: Parts of those that cost much, and are for others.
+#: Expensive modules that these commands do not need.
 _NOT_FOR_DATA: Final = ("sqlalchemy.orm", "sqlalchemy.ext.asyncio", "contentsvc_http.server", "contentsvc_mcp")
 
 
 def imported(*command: str, installation: Installation) -> set[str]:
-    """Run a command in a process of its own; give what it imports that is none of the standard library's."""
+    """Run a command in a new process; return the imported modules outside of the standard library."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", *command],
         env=installation.environment,
@@ -66,7 +66,7 @@ def test_a_list_imports_neither_an_object_mapper_nor_a_framework(acme: Installat
 
     assert {name for name in found if name.partition(".")[0] not in _FOR_DATA} == set()
     assert {name for name in found if name.startswith(_NOT_FOR_DATA)} == set()
-    # Use cases are for those who change something.
+    # Only commands that change data need use cases.
     assert {name for name in found if name.startswith("contentsvc_core.usecases.")} == set()
 
 

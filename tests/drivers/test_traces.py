@@ -28,7 +28,7 @@ IN_BODY: Final = "nobody's business"
 
 @final
 class Collector:
-    """Takes what is sent by OTLP over HTTP."""
+    """Receives OTLP over HTTP."""
 
     def __init__(self, *, delay_s: float = 0.0) -> None:
         self.bodies: list[bytes] = []

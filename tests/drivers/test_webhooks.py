@@ -1,4 +1,4 @@
-"""The receiver as an ASGI application: bodies as they come in, and what is done aside."""
+"""The receiver as an ASGI application: reading of bodies, and work in threads."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ __all__ = ["world"]
 
 
 class Answer:
-    """What was sent, and how often the application asked for more of the request."""
+    """The sent answer, and how often the application requested more of the body."""
 
     def __init__(self) -> None:
         self.sent: list[Message] = []
@@ -116,7 +116,7 @@ class Watched:
 
 
 class SettledStore:
-    """Notes what is settled."""
+    """Records settlements."""
 
     def __init__(self, store: DeliveryStore) -> None:
         self.store = store
@@ -147,7 +147,7 @@ def app(world: World, store: SettledStore, aside: Watched) -> Webhooks:
 
 
 def push(world: World, *, size: int = 0, messages: Sequence[str] = ("feat: x",)) -> Delivery:
-    """Give a signed push that is padded to a size, in a field that nobody reads."""
+    """Return a signed push, padded to a size in an ignored field."""
     native = push_body(*messages, repository_id=REPOSITORY_ID)
     bare = len(signed({**native, "padding": ""}, at=world.at, secret=world.secret).body)
     return signed({**native, "padding": "x" * max(0, size - bare)}, at=world.at, secret=world.secret)
@@ -207,7 +207,7 @@ async def test_large_ones_are_done_one_at_a_time_while_the_loop_goes_on() -> Non
         return threading.get_ident()
 
     working = [asyncio.create_task(aside(work)) for _ in range(4)]
-    # Nobody has let them go on yet: whatever the loop does now, it does beside them.
+    # The threads still wait: the loop must proceed without them.
     for _ in range(10):
         await asyncio.sleep(0)
         turns += 1

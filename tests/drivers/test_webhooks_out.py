@@ -41,7 +41,7 @@ class Receiver:
         self.statuses: list[int] = []
         self.secrets: list[str] = []
         self.came: list[Came] = []
-        #: Set: whoever comes is kept waiting.
+        #: While it is set, requests are kept waiting.
         self.hold = threading.Event()
         self.released = threading.Event()
         receiver = self
@@ -58,7 +58,7 @@ class Receiver:
                     self.send_header("Content-Length", "0")
                     self.end_headers()
                 except OSError:
-                    pass  # whoever asked was killed
+                    pass  # the sending process was killed
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base's word
                 pass
@@ -210,7 +210,7 @@ def test_a_published_post_arrives_after_two_failures_once_verified_and_logged(sc
     assert (entry["title"], entry["referenceId"]) == ("Sent post.published webhook", came[0].headers["webhook-id"])
     assert (entry["direction"], entry["statusCode"], entry["errorMessage"]) == ("outgoing", 204, None)
     assert len(scene.log(endpoint)) == 1
-    # Once more, by whoever looks at the log.
+    # Resent by its log entry.
     replayed = scene.api("POST", f"/v1/webhook-logs/{entry['id']}/replay")
     again = scene.receiver.until(4)[3]
     assert replayed == {"deliveryId": came[0].headers["webhook-id"]}

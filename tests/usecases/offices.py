@@ -71,12 +71,12 @@ class Office:
         return {each.attempt.delivery_id: each.end for each in done.missed}
 
     async def calls(self) -> list[LogEntry]:
-        """Give what the log has of our calls, the oldest first."""
+        """Return the log entries of our calls, oldest first."""
         entries = await self.world.stores.journal.entries(self.world.organization.id)
         return [entry for entry in reversed(entries) if entry.direction is Direction.OUTGOING]
 
     async def is_left_alone(self) -> bool:
-        """Tell whether nothing is connected but what was before."""
+        """Check that only the former integration is connected."""
         integrations = await self.world.stores.directory.integrations(self.world.organization.id)
         return integrations == [self.world.connection.integration] and self.server.hooks == {}
 

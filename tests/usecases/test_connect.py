@@ -312,14 +312,14 @@ async def test_a_code_host_that_does_not_take_the_new_secret_goes_on_with_the_ol
 
 
 async def failed(office: Office, made: Connected, *delivery_ids: str) -> None:
-    """Have the code host fail to deliver, a minute apart, beginning an hour ago."""
+    """Add failed deliveries at the code host, a minute apart, beginning an hour ago."""
     for minutes, delivery_id in enumerate(delivery_ids):
         at = office.world.clock.now() - timedelta(minutes=60 - minutes)
         office.server.note(office.server.hook, delivery_id, status=504, at=at)
 
 
 def asked_for(office: Office) -> list[str]:
-    """Give the attempts that were asked for again, by their delivery ids."""
+    """Return the requested redeliveries, by their delivery ids."""
     guids = {str(each["id"]): each["guid"] for each in office.server.hook.deliveries}
     return [guids[each.path.split("/")[-2]] for each in office.server.did("POST", "/attempts$")]
 

@@ -1,4 +1,4 @@
-"""Connecting, disconnecting and rotating while something else happens, or goes wrong in a way that nobody expects."""
+"""Connecting, disconnecting and rotating under concurrent changes and unexpected faults."""
 
 import asyncio
 import time
@@ -112,7 +112,7 @@ async def test_who_is_deleted_while_being_connected_is_told_so_and_leaves_no_hoo
     note_hook = hooks.note_hook
 
     async def deleted_before(organization_id: str, integration_id: str, hook_id: str) -> bool:
-        # By somebody who looked at the code host before the hook was there.
+        # By a process that looked at the code host before the hook existed.
         assert await directory.remove_integration(organization_id, integration_id) is not None
         return await note_hook(organization_id, integration_id, hook_id)
 
@@ -169,7 +169,7 @@ async def test_of_two_rotations_at_once_the_newest_secret_ends_at_the_code_host(
     await slow.reached.wait()
     second = await office.rotate(made)
     slow.go_on.set()
-    # The code host is told of the older secret last.
+    # The code host receives the older secret last.
     older = await first
 
     assert server.hook.secret == second.secret == older.secret

@@ -23,7 +23,7 @@ URL = "https://acme.example/hook"
 
 
 class Receiver:
-    """What is at the other end: it notes what comes, and answers what it is told to."""
+    """A scripted receiver that records messages."""
 
     def __init__(self) -> None:
         self.answers: list[Answer | NotSent] = []
@@ -49,7 +49,7 @@ class Office:
         return self.world.organization.id
 
     async def asked_for(self) -> str:
-        """Have a test message sent; give its id."""
+        """Create a test message; return its id."""
         message_id = await self.editor.test(self.owner, self.endpoint.id)
         assert isinstance(message_id, str)
         return message_id
@@ -186,7 +186,7 @@ async def test_who_is_gone_is_told_nothing_more_until_somebody_switches_it_on(of
     on = await office.editor.change(office.owner, office.endpoint.id, enabled=True)
     assert isinstance(on, WebhookEndpoint)
     assert (on.disabled_reason, on.failures) == (None, 0)
-    # What has waited is sent.
+    # Waiting messages are sent.
     assert await office.turn() == [Verdict.DELIVERED]
     assert office.receiver.came[-1][1]["webhook-id"] == second
 
@@ -223,7 +223,7 @@ async def test_where_no_secret_can_be_opened_nothing_is_sent_and_the_log_says_wh
 async def test_what_is_given_back_is_sent_at_once_by_somebody_else_as_the_first_attempt(office: Office) -> None:
     await office.asked_for()
     (taken,) = await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1)
-    # While one has it, nobody else takes it.
+    # A leased message is not leased again.
     assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1) == ()
     await office.dispatcher.give_back(taken)
     # And not for an endpoint that is left out.

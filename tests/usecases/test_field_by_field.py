@@ -1,4 +1,4 @@
-"""What the use cases make, field by field, and what they say when they refuse."""
+"""The results of use cases, field by field, and their refusals."""
 
 from datetime import timedelta
 from typing import Any
@@ -641,7 +641,7 @@ class TestReceiving:
         assert bool(asides) is large
         (record,) = await stores.contexts.records(world.organization.id)
         assert _message(record.event) == "feat: x"
-        # Unless somebody takes it aside, it is read at once.
+        # Without an executor for long work, it is read at once.
         again = signed(padded, at=world.at, secret=world.secret, delivery_id="d-2")
         assert isinstance(await world.receiver.receive(again), Processed)
 

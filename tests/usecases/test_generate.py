@@ -39,7 +39,7 @@ async def follow(world: World, job: Job) -> Job:
 
 
 async def only_the_request(world: World) -> None:
-    """Leave no other work: the deliveries' own runs are not what is asked for."""
+    """Cancel the runs of deliveries, so that only the requested one is left."""
     for run in await world.stores.ledger.runs(world.organization.id):
         await world.stores.ledger.cancel(world.organization.id, run.id, CANCELLED)
 
@@ -58,7 +58,7 @@ def brand(world: World, *, is_default: bool = False) -> BrandIdentity:
 
 
 class Recorder:
-    """A costly writer that notes its briefs, and fails as often as it is told to."""
+    """A costly writer that records its briefs, and fails a number of times."""
 
     name = "model"
     costly = True

@@ -36,7 +36,7 @@ _DONE: Final[HostAnswer[None]] = HostAnswer(value=None, status=204)
 
 
 class ScriptedHost:
-    """A code host that notes what it is asked, and answers as it is told to; else that all is well."""
+    """A code host that records calls, and answers by a script; else with success."""
 
     lists_deliveries = True
 
@@ -89,7 +89,7 @@ class ScriptedHost:
 
 def office(world: World, host: ScriptedHost | None, **more: Any) -> Office:
     scripted: Any = host
-    # Nothing is served: whoever is asked answers at once.
+    # No server runs: every call fails at once.
     nobody: Any = CodeHostServer
     return office_of(world, nobody, scripted, **more)
 
@@ -119,7 +119,7 @@ async def test_a_repository_is_read_and_its_hook_is_made(world: World) -> None:
     assert (made.created_at_host, made.url) == (True, f"{BASE_URL}{path_of(made.integration)}")
     assert made.integration.repositories[0].branch == "trunk"
     assert host.asked == [("repository", NAME, _TOKEN), ("create_hook", NAME, made.url, _TOKEN)]
-    # A third of the time is kept for taking back what was made.
+    # A third of the time is reserved for cleaning up.
     assert host.limits == [pytest.approx(6.0)]
     entry = await last_entry(world)
     assert entry == LogEntry(
@@ -394,7 +394,7 @@ async def test_what_was_missed_is_asked_for_one_after_the_other(
         ("deliveries", NAME, "h-1", now - timedelta(hours=72), _TOKEN),
         *(("redeliver", NAME, "h-1", f"a-{n}", _TOKEN) for n in range(asked)),
     ]
-    # Nobody waits for it: there is no limit.
+    # No user waits: there is no time limit.
     assert host.limits == []
     entries = [each for each in await world.stores.journal.entries(world.organization.id) if "Redel" in each.title]
     assert [entry.reference_id for entry in reversed(entries)] == [f"d-{n}" for n in range(asked)]

@@ -1,4 +1,4 @@
-"""The limiter: what a closed bucket costs, and what it remembers of it."""
+"""The limiter: the cost of a full bucket, and the cached refusals."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -60,7 +60,7 @@ class World:
         self.limiter = self.process()
 
     def process(self, **options: int) -> RateLimiter:
-        """Give the limiter of one more process over the same store."""
+        """Return the limiter of a further process over the same store."""
         return RateLimiter(self.store, self.clock, **options)
 
     def at(self, seconds: float) -> None:
@@ -182,7 +182,7 @@ class ClosedStore:
 
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
         self.asked += 1
-        # Whoever asks at the same time comes in between.
+        # A concurrent request comes in between.
         await asyncio.sleep(0)
         return transition(Window(hits_ms=[to_ms(self.clock.now())] * bucket.rate.limit))[1]
 

@@ -34,7 +34,7 @@ async def attempt(world: World, performer: Performer) -> None:
 
 
 async def post_after(world: World, *answers: Answer, attempts: int) -> tuple[Post, int]:
-    """Perform a push's run so many times, against a server with these answers; give its post, and what was asked."""
+    """Perform a push's run several times, with these answers of the model; return its post and the request count."""
     await pushed(world, "d-1", "feat: a lamp")
     async with model_server(*answers) as server:
         endpoint = ModelEndpoint(base_url=server.url, model="lamp-1", key="sk-hunter2-hunter2")

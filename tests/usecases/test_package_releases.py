@@ -39,20 +39,20 @@ async def released(world: World, *tags: str, notes: str | None = None, commit: s
 
 
 async def waited(world: World) -> list[WorkflowRun]:
-    """Perform what is due once releases have waited for others."""
+    """Perform the due runs after the releases' delay."""
     world.clock.advance(PACKAGE_DELAY)
     return await perform_all(world)
 
 
 async def posts(world: World) -> list[Post]:
-    """Give the posts of releases, oldest first."""
+    """Return the posts of releases, oldest first."""
     found = await world.stores.posts.posts(world.organization.id)
     return [post for post in reversed(found) if post.release_tag is not None]
 
 
 @pytest.fixture
 async def monorepo(world: World) -> World:
-    """Give a repository with four packages, all released once."""
+    """Create a repository with four packages, each with one release."""
     await pushed(world, "p-0", {"feat: first cli": ["packages/cli/a.ts"], "feat: first api": ["packages/api/a.ts"]})
     await released(world, "@acme/cli@1.0.0", "@acme/api@1.0.0", "@acme/web@1.0.0", "@acme/docs@1.0.0")
     await waited(world)

@@ -29,7 +29,7 @@ from contentsvc_core.usecases.pull_requests import MAX_PULL_REQUESTS, PullReques
 
 
 class Recorder:
-    """A writer that notes its briefs, and fails as often as it is told to."""
+    """A writer that records its briefs, and fails a number of times."""
 
     name = "recorder"
     costly = False
@@ -91,7 +91,7 @@ class Desk:
         await self.deliver(delivery_id, push_body(*messages, repository_id=NUMBER, repository=name))
 
     async def perform(self, performer: Any = None) -> list[RunStatus]:
-        """Perform what is due; return how the runs stand then, oldest first."""
+        """Perform the due runs; return their statuses, oldest first."""
         performer = performer or self.performer()
         for run in await taken(self.world):
             await performer.perform(run, PlainSteps())
@@ -221,7 +221,7 @@ async def test_what_the_code_host_refuses_is_said_once_and_the_text_is_written_w
     desk.server.fault = evolve(fault, path="graphql")
     performer = desk.performer()
     for delivery in range(3):
-        # While a refusal is fresh, nobody is asked.
+        # While a refusal is fresh, no call is made.
         await desk.push("feat: lamp (#12)", delivery_id=f"d-{delivery}")
         await desk.perform(performer)
 
@@ -242,7 +242,7 @@ async def test_what_the_code_host_refuses_is_said_once_and_the_text_is_written_w
 
 
 async def ask(desk: Desk) -> list[str]:
-    """Ask for content, perform the run, and return what is said while it is written."""
+    """Request content, perform the run, and return the messages about its progress."""
     world, stores = desk.world, desk.world.stores
     starter = JobStarter(stores.jobs, world.clock, world.ids)
     world.clock.advance(timedelta(minutes=1))

@@ -32,7 +32,7 @@ AWAY = NotRead(fault=SiteFault.PASSING, error="the site cannot be reached")
 
 
 class Sites:
-    """Answers each reading with the next of what it was given, and then with the last."""
+    """Returns the given answers in order, and repeats the last one."""
 
     def __init__(self, *answers: Page | NotRead) -> None:
         self.answers = list(answers)
@@ -83,7 +83,7 @@ async def take(world: World) -> WorkflowRun | None:
 
 
 async def perform_all(world: World, sites: Sites, jobs: Jobs | None = None) -> int:
-    """Perform what is due until nothing is left, over all waiting; give how often something was."""
+    """Perform due runs until none is left, skipping all pauses; return the number of attempts."""
     stores = world.stores
     reader = BrandReader(sites, stores.brands, ledger=stores.ledger, jobs=jobs or stores.jobs, clock=world.clock)
     performer = performer_over(stores, world.clock, world.ids, DeterministicWriter(), sites=reader)
@@ -170,7 +170,7 @@ async def test_a_site_that_stays_away_is_given_up(world: World) -> None:
 
 @final
 class Cut:
-    """Jobs that are away once, when one is to be told of as completed."""
+    """Jobs whose store fails once, for the event of completion."""
 
     def __init__(self, jobs: Jobs) -> None:
         self.jobs = jobs
@@ -227,7 +227,7 @@ async def test_a_job_that_is_cancelled_at_the_last_moment_saves_nothing_and_ends
 
     @final
     class Late:
-        """Jobs of which the run is cancelled as soon as saving is told: behind every look at it."""
+        """Jobs whose run is cancelled at the event of saving: after every check."""
 
         def __getattr__(self, name: str) -> Any:
             return getattr(stores.jobs, name)

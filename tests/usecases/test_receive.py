@@ -390,7 +390,7 @@ async def test_a_fault_before_the_body_is_read_is_named_like_any_other(world: Wo
 
 
 class StubbornStore(ChangingStore):
-    """Remembers what it has read first, for ever, and never tells anybody."""
+    """Caches its first read for ever, and is never invalidated."""
 
     def __init__(self, store: DeliveryStore) -> None:
         super().__init__(store, times=0)

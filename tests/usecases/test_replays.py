@@ -1,4 +1,4 @@
-"""Replays: a stored event processed once more, on the configuration as it is now."""
+"""Replays: a stored event processed again, with the current configuration."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta

@@ -46,7 +46,7 @@ async def planned(world: World, **fields: Any) -> Schedule:
 
 
 class Node:
-    """A node that looks; its faults are told."""
+    """A node with a scheduler that records its faults."""
 
     def __init__(
         self,
@@ -76,13 +76,13 @@ def move_to(world: World, text: str) -> None:
 
 
 async def runs(world: World) -> list[WorkflowRun]:
-    """Give the runs that schedules have started, oldest first."""
+    """Return the runs of schedules, oldest first."""
     found = await world.stores.ledger.runs(world.organization.id)
     return [run for run in reversed(found) if isinstance(run.cause, Generation)]
 
 
 async def slots(world: World) -> list[str]:
-    """Give the ends of the windows that were asked for."""
+    """Return the ends of the requested windows."""
     causes = [run.cause for run in await runs(world)]
     return [f"{cause.window.until:%Y-%m-%dT%H:%M}" for cause in causes if isinstance(cause, Generation)]
 
@@ -228,7 +228,7 @@ async def test_one_reports_what_is_connected_when_it_fires(world: World) -> None
     both = await planned(world, repository_ids=[REPOSITORY_ID, 2])
     buoy = await planned(world, repository_ids=[2])
     await world.stores.directory.remove_integration(world.organization.id, made.integration.id)
-    # What named it was switched off; somebody switches it on in spite of that, behind our back.
+    # Its schedules were disabled; one is enabled again directly in the store.
     due_at = both.due_at
     for schedule in (both, buoy):
         assert not (await standing(world, schedule)).enabled
@@ -276,7 +276,7 @@ async def test_one_that_nobody_can_read_holds_up_no_other(world: World) -> None:
 
     assert await node.turn() == 1
     assert node.faults == [unreadable]
-    # A store that is away is another matter: who looks is told, and looks again.
+    # An unavailable store is another fault: the turn raises, and the next turn tries again.
     unavailable: Any = Broken(world, [broken.id], away)
     with pytest.raises(StoreUnavailable):
         await Node(world, schedules=unavailable).turn()

@@ -1,4 +1,4 @@
-"""Triggers and schedules that are changed while something else changes what was looked at."""
+"""Triggers and schedules that change while their resources change concurrently."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta

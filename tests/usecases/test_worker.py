@@ -22,7 +22,7 @@ from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS
 async def until(condition: Callable[[], Awaitable[bool]], *, within_s: float = 10.0) -> None:
     async with asyncio.timeout(within_s):
         while not await condition():
-            await asyncio.sleep(0.01)  # the engine tells nobody; the rows do
+            await asyncio.sleep(0.01)  # the engine sends no event: poll the rows
 
 
 async def statuses(world: World) -> set[RunStatus]:
@@ -49,7 +49,7 @@ def worker_of(
 
 
 async def killed(world: World) -> None:
-    """Leave what a killed process leaves, as the next one finds it."""
+    """Recover the runs of a killed process, as the next one does."""
     await world.stores.executors.recover("killed", lost=await world.stores.executors.beat("nobody"))
 
 
@@ -194,7 +194,7 @@ async def test_suspects_are_done_one_after_the_other(world: World, engines: Call
 
 
 class CancelledWriter(SlowWriter):
-    """Lets a cancellation out that nobody here asked for, as HTTP clients do at their time limits."""
+    """Raises a cancellation that the worker did not request, as HTTP clients do at their time limits."""
 
     async def write(self, brief: Brief) -> Draft:
         if not self.may_end.is_set():
