@@ -31,7 +31,7 @@ REPOSITORY_ID = 4242
 
 @frozen(kw_only=True)
 class Fault:
-    """How the server fails, instead of what it would have answered."""
+    """A fault of the server, in place of its answer."""
 
     status: int = 500
     body: bytes = b"{}"
@@ -85,7 +85,7 @@ class Asked:
 
 
 class CodeHostServer:
-    """Serves until it is left; whatever stands in its attributes may be changed meanwhile."""
+    """Serves until its context ends; its attributes may be changed meanwhile."""
 
     def __init__(self, *, forge: bool = False) -> None:
         self.forge = forge
@@ -136,7 +136,7 @@ class CodeHostServer:
         return [each for each in self.asked if each.method == method and re.search(path, each.path)]
 
     def deliver(self, event: str, body: Mapping[str, Any], guid: str, *, reach: bool = True) -> int:
-        """Deliver as the host does, and note the attempt; ``reach`` False: nobody was there."""
+        """Deliver as the host does, and store the attempt; ``reach`` False: the service was unreachable."""
         hook = self.hook
         hook.sent[guid] = (event, json.dumps(body).encode())
         return self._attempt(hook, guid, reach=reach)
@@ -186,7 +186,7 @@ class CodeHostServer:
         hook.deliveries.sort(key=lambda each: each["delivered_at"], reverse=True)
 
     def answer(self, asked: Asked) -> tuple[int, Any, dict[str, str]]:
-        """Give status, body and headers of an answer."""
+        """Return status, body and headers of an answer."""
         parts = urlsplit(asked.path)
         path = parts.path.removeprefix("/api/v1") if self.forge else parts.path
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
@@ -278,7 +278,7 @@ class CodeHostServer:
     def _search(self, query: str, most: int) -> dict[str, Any]:
         found = re.fullmatch(r"repo:(\S+) is:pr author:(\S+) sort:created-asc", query)
         assert found is not None, query
-        # What has moved is not found under its old name.
+        # A renamed repository is not found under its old name.
         mine = [each for each in self.pulls.values() if each.author == found[2] and found[1] in self.repositories]
         mine.sort(key=lambda each: each.number)
         return {"nodes": [{"number": each.number, "merged": each.merged} for each in mine[:most]]}
@@ -435,11 +435,11 @@ def _handler(server: CodeHostServer) -> Callable[..., BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base class's name
-            """Say nothing."""
+            """Log nothing."""
 
     return cast("Callable[..., BaseHTTPRequestHandler]", Handler)
 
 
 def limits_end() -> str:
-    """Give a header's value: a limit that ends in about a minute and a half."""
+    """Return a header's value: a limit that ends in about a minute and a half."""
     return str(int(time.time()) + 90)

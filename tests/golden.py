@@ -1,4 +1,4 @@
-"""The golden deliveries: files in ``deliveries/``, named ``<event header>__<variant>.json``, with what is expected."""
+"""The golden deliveries: files in ``deliveries/``, named ``<event header>__<variant>.json``, with expected results."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ DELIVERY_ID: Final = "11111111-2222-4333-8444-555555555555"
 
 
 def delivered(run: WorkflowRun) -> Delivered:
-    """Give the delivery that a run was started by."""
+    """Return the delivery that has started a run."""
     assert isinstance(run.cause, Delivered)
     return run.cause
 
@@ -67,5 +67,4 @@ GOLDEN: Final = tuple(_read(path) for path in sorted(FOLDER.glob("*.json")))
 
 
 def golden_address(organization_id: str = "org_1", integration_id: str = "int_1") -> Address:
-    """Give an address for them."""
     return address(organization_id=organization_id, integration_id=integration_id, repository_id=REPOSITORY_ID)

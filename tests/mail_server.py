@@ -1,4 +1,4 @@
-"""A real SMTP server on a socket of this machine, which keeps what it takes and refuses what it is told to."""
+"""A real SMTP server on a local socket, which stores mails and refuses commands on request."""
 
 import asyncio
 import base64
@@ -53,14 +53,14 @@ class Received:
 @final
 @define(kw_only=True)
 class MailServer:
-    """What the server does, and what it got."""
+    """The server's settings, and its received mails."""
 
     #: For STARTTLS; ``None``: it is not offered.
     tls: ssl.SSLContext | None = None
-    #: The one user and its password; empty: nobody signs in.
+    #: The one user and its password; empty: no authentication.
     user: str = ""
     password: str = ""
-    #: What is answered instead, by the beginning of a command; for ``DATA``, at the end of the mail.
+    #: Answers in place of the normal ones, by the beginning of a command; for ``DATA``, at the end of the mail.
     answers: dict[str, str] = Factory(dict[str, str])
     #: Closes the connection in place of the answer to the next mails, after it has taken them.
     hangs_up: int = 0

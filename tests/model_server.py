@@ -37,7 +37,7 @@ class ModelServer:
     """The server, as a test sees it."""
 
     url: str
-    #: What was asked so far.
+    #: The requests so far.
     asked: list[Asked] = field(factory=list)
 
 

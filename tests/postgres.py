@@ -1,8 +1,8 @@
-"""PostgreSQL databases for tests, on a server of the run's own.
+"""PostgreSQL databases for tests, on a server of the test run.
 
-The first test that asks for a database starts the server, for all processes of the run. It is reached through a Unix
-socket alone. When CONTENTSVC_TEST_POSTGRES_URL names a server (by a database of it whose role may create others), that
-one is used instead. If neither can be had, whoever asked fails: a test that is skipped proves nothing.
+The first test that needs a database starts the server, for all processes of the run. It listens on a Unix socket only.
+If CONTENTSVC_TEST_POSTGRES_URL names a server (by a database of it whose role may create others), that server is used
+instead. Without a server the tests fail: a skipped test proves nothing.
 """
 
 import asyncio
@@ -56,11 +56,11 @@ def end_process() -> None:
 
 @contextlib.contextmanager
 def database(*, migrated: bool = True, also: Callable[[str], object] | None = None) -> Generator[str]:
-    """Give the URL of a database of one's own; it is dropped in the end, whoever is still connected.
+    """Create a database, return its URL, and drop it afterwards, even with open connections.
 
     Args:
         migrated: Whether it has the service's schema.
-        also: What is done to it beside, once for the run, with its URL as PostgreSQL's own clients know it.
+        also: A further setup, run once, with the URL for PostgreSQL's own clients.
     """
     name = f"contentsvc_test_{uuid.uuid4().hex}"
     template = _template(also) if migrated else "template0"
@@ -77,7 +77,7 @@ def database(*, migrated: bool = True, also: Callable[[str], object] | None = No
 def emptied() -> Generator[str]:
     """Return the URL of a database with the schema and without rows, which other tests of this process have used.
 
-    Creating one takes longer than most tests; a test must leave the schema as it is.
+    Creating a database takes longer than most tests; a test must not change the schema.
     """
     url, connection = _emptied.pop() if _emptied else _made()
     yield url
@@ -99,7 +99,7 @@ def rows(url: str, query: str, *parameters: object) -> list[tuple[Any, ...]]:
 
 
 def _address() -> str:
-    """Give the server's URL, as its own clients know it; start the server if need be."""
+    """Return the server's URL for its own clients; start the server if needed."""
     return os.environ.get(VARIABLE, "").replace("+asyncpg", "", 1) or shared_server()
 
 
@@ -119,7 +119,7 @@ def _statement(form: str, *names: str) -> sql.Composed:
 
 
 def _named(address: str, name: str) -> str:
-    """Put another database's name into a URL, for the service."""
+    """Replace the database's name in a URL, for the service."""
     scheme, _, rest = address.partition("://")
     place, _, options = rest.partition("?")
     return f"{scheme}+asyncpg://{place.rpartition('/')[0]}/{name}" + (f"?{options}" if options else "")
@@ -127,7 +127,7 @@ def _named(address: str, name: str) -> str:
 
 @functools.cache
 def _template(also: Callable[[str], object] | None = None) -> str:
-    """Give a database with the schema, made once for the run: copying it is faster than migrating each."""
+    """Return a database with the schema, created once for the run: a copy is faster than a migration."""
     folder = run_folder()
     what = "template" if also is None else f"template_{also.__name__}"
     name = _template_name(what)

@@ -1,6 +1,6 @@
-"""PostgreSQL servers for tests, from the binaries that a development dependency carries.
+"""PostgreSQL servers for tests, from the binaries of a development dependency.
 
-They run in a folder of the test run's own, as somebody who is not root, and end with the run, however that ends.
+They run in a folder of the test run, as another user than root, and end with the run in any case.
 """
 
 import contextlib
@@ -34,14 +34,17 @@ class NoPostgres(Exception):
 
 
 def begin_run() -> int:
-    """Make the place for this run's servers; keep what is returned open until :func:`end_run` has cleared it."""
+    """Create the folder of this run's servers.
+
+    Keep the returned descriptor open until :func:`end_run` has cleared the folder.
+    """
     folder = Path(tempfile.mkdtemp(prefix="contentsvc-pg-"))
     # Servers refuse to run as root: who they run as has to get through.
     folder.chmod(0o711)
     os.environ[RUN] = str(folder)
     alive = folder / "alive"
     os.mkfifo(alive)
-    # For reading, too: opening does not wait for anybody then.
+    # Opened for reading, too, so that opening does not block.
     return os.open(alive, os.O_RDWR)
 
 
@@ -58,11 +61,11 @@ class PrivateServer:
     """A server of one's own, to be stopped and started again; leaving the context removes it."""
 
     def __init__(self, *, durable: bool = True, settings: Sequence[str] = ()) -> None:
-        """Make it, without starting it.
+        """Create a server, without starting it.
 
         Args:
-            durable: Whether what it commits survives the machine's sudden end.
-            settings: More of the server's settings, as ``name=value``.
+            durable: Whether commits survive a crash of the machine.
+            settings: Further settings, as ``name=value``.
         """
         self._folder = Path(tempfile.mkdtemp(prefix="server-", dir=_installed()))
         self._data = _made(self._folder)
@@ -99,11 +102,11 @@ class PrivateServer:
         _stop(self._data)
 
     def pause(self) -> None:
-        """Let it answer nobody any more, and keep every connection open."""
+        """Stop the server's processes, with all connections open."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Continue the server's processes."""
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: signal.Signals) -> None:
@@ -118,7 +121,7 @@ class PrivateServer:
 
 @functools.cache
 def shared_server() -> str:
-    """Give the URL of the run's own server, which the first who asks starts."""
+    """Return the URL of the run's server; the first call starts it."""
     folder = _installed()
     with once(folder, "shared") as first:
         if first:
@@ -149,7 +152,7 @@ def _installed() -> Path:
             _link_tree(source / _SERVER, folder / "package" / _SERVER)
             libraries = f"{source.name}.libs"
             _link_tree(source.with_name(libraries), folder / libraries)
-            # Should this run be killed, somebody has to stop what it has started.
+            # A killed run leaves its server to this process.
             subprocess.run(
                 [sys.executable, __file__, folder], check=True, stdout=subprocess.DEVNULL, timeout=_PATIENCE_S
             )
@@ -167,7 +170,7 @@ def _link_tree(source: Path, target: Path) -> None:
 
 
 def run_folder() -> Path:
-    """Give the place for what belongs to this run."""
+    """Return the folder of this run."""
     try:
         return Path(os.environ[RUN])
     except KeyError:
@@ -177,7 +180,7 @@ def run_folder() -> Path:
 
 @contextlib.contextmanager
 def once(folder: Path, what: str) -> Generator[bool]:
-    """Tell one of the run's processes to do something; the others wait until it is done."""
+    """Yield True to one of the run's processes; the others wait until it is done."""
     with (folder / f"{what}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = folder / what
@@ -231,7 +234,7 @@ def _run(program: str, *arguments: str | Path) -> None:
 
 
 def _user() -> int | None:
-    """Give the user that servers run as: they refuse to run as root."""
+    """Return the user for servers, which refuse to run as root."""
     return pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else None
 
 
@@ -243,12 +246,12 @@ def _clear(folder: Path) -> None:
 
 
 def _watch(folder: Path) -> None:
-    """Wait for the end of the run, in a process of its own; then clear up what it has left."""
+    """Wait for the end of the run, in another process; then remove its servers."""
     alive = os.open(folder / "alive", os.O_RDONLY)
     if os.fork():
         return
     os.setsid()
-    # Nobody writes: it ends when the last writer is gone.
+    # No data arrives: the read ends when the last writer is gone.
     os.read(alive, 1)
     if folder.exists():
         _clear(folder)

@@ -1,4 +1,4 @@
-"""How far a campaign is: a bar on a terminal; where nobody draws one, a line now and then."""
+"""The progress of a campaign: a bar on a terminal, else a line now and then."""
 
 import contextlib
 import sys
@@ -21,13 +21,13 @@ class Advance(Protocol):
 
 @contextlib.contextmanager
 def progress(what: str, total: float, *, stream: TextIO | None = None, every_s: float = EVERY_S) -> Generator[Advance]:
-    """Show how far something is, until it is left.
+    """Show the progress of a campaign.
 
     Args:
-        what: Its name, or what is counted.
-        total: How many there are.
-        stream: Where to; stderr if not given.
-        every_s: How far apart lines are where there is no terminal, in seconds.
+        what: The name, or the counted things.
+        total: The total number.
+        stream: The output; by default stderr.
+        every_s: The interval between lines without a terminal, in seconds.
     """
     console = Console(file=stream or sys.stderr)
     with _bar(console, what, total) if console.is_terminal else _lines(console, what, total, every_s) as advance:
@@ -37,7 +37,7 @@ def progress(what: str, total: float, *, stream: TextIO | None = None, every_s: 
 @contextlib.contextmanager
 def _bar(console: Console, what: str, total: float) -> Generator[Advance]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    # No thread draws it: a process that is forked beside one may find a lock that nobody opens.
+    # Not drawn by a thread: a forked process could inherit its locked lock.
     with Progress(*columns, console=console, auto_refresh=False) as shown:
         task = shown.add_task(what, total=total)
         shown.refresh()

@@ -1,6 +1,6 @@
-"""A real `contentsvc serve`, known from outside only: its commands, its socket, its files.
+"""A real `contentsvc serve`, used from outside only: its commands, its socket, its files.
 
-Nothing of the service is imported here, so that what is checked with it cannot share the service's mistakes.
+No module of the service is imported here, so that checks cannot share the service's mistakes.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ LOOPBACK: Final = "127.0.0.1"
 REPOSITORY: Final = "acme/lighthouse"
 REPOSITORY_ID: Final = 4242
 DUPLICATE: Final = "Webhook already processed (duplicate delivery)"
-#: What clients trust: nobody, since all is plain HTTP. To read what a machine trusts takes them 50 ms, each time.
+#: Trusts no certificate, since all is plain HTTP. Loading the system's certificates takes 50 ms each time.
 PLAIN: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 #: How long whatever is waited for may take, in seconds, on a machine that does much else.
 PATIENCE_S: Final = 45.0
@@ -54,7 +54,7 @@ def until(holds: Callable[[], bool], what: str, *, within_s: float = PATIENCE_S)
 
 
 def _is_preloaded() -> bool:
-    """Tell whether this is a run of the tests, which starts hundreds of processes; a campaign's are all its own."""
+    """Check whether pytest runs, which starts hundreds of processes; campaigns start real ones."""
     return "PYTEST_VERSION" in os.environ
 
 
@@ -124,7 +124,7 @@ class Installation:
         )
 
     def command(self, *arguments: str) -> Any:
-        """Run a command with `--json`; give what it prints."""
+        """Run a command with `--json`; return its output."""
         done = self.run(*arguments, "--json")
         assert done.returncode == 0, (arguments, done.stderr)
         return json.loads(done.stdout)
@@ -152,7 +152,7 @@ class Installation:
         return str(made["id"])
 
     def rows(self, query: str, *parameters: object) -> list[dict[str, Any]]:
-        """Ask the database itself, without changing it; `?` stands for a parameter, whatever the database."""
+        """Run a query on the database, without changing it; `?` marks a parameter for both databases."""
         if self.postgres is not None:
             translated = query.replace("%", "%%").replace("?", "%s").encode()
             with psycopg.connect(self.postgres) as asked, asked.cursor(row_factory=dict_row) as cursor:
@@ -163,7 +163,7 @@ class Installation:
             return [dict(row) for row in connection.execute(query, parameters)]
 
     def count(self, query: str, *parameters: object) -> int:
-        """Ask for one number."""
+        """Return the number of a query."""
         return int(next(iter(self.rows(query, *parameters)[0].values())))
 
     def unended_runs(self) -> int:
@@ -200,7 +200,7 @@ class Prepared:
         return Prepared(installation=copy, hook=self.hook, key=self.key, on_all=self.on_all, on_push=self.on_push)
 
     def left_by(self, delivery: str) -> dict[str, Any]:
-        """Give what a delivery has left: context records, log titles, and the triggers of its runs."""
+        """Return the rows that a delivery has left: context records, log titles, and the triggers of its runs."""
         rows = self.installation.rows
         contexts = rows(
             "SELECT custom_id FROM context_records WHERE custom_id = ?",
@@ -286,15 +286,15 @@ class ServerProcess:
         environment: Mapping[str, str] | None = None,
         fresh: bool = False,
     ) -> None:
-        """Take what is served.
+        """Create the process.
 
         Args:
-            installation: Whose server it is.
-            arguments: More of them, such as `--workers`.
-            name: The log's; nodes of one installation need names that tell them apart.
-            program: What is run: the command, or one that is the command but for what a test has changed in it.
-            environment: What such a program has to be told beside the settings.
-            fresh: Whether its start is what is looked at: it imports all that it needs then, as it does elsewhere.
+            installation: The installation.
+            arguments: Further arguments, such as `--workers`.
+            name: The log's name; nodes of one installation need different names.
+            program: The command, or a variant of it for a test.
+            environment: Further variables of such a variant.
+            fresh: Whether the start itself is tested: then all imports are new, as in production.
         """
         self._installation = installation
         self._arguments = arguments
@@ -303,7 +303,7 @@ class ServerProcess:
         self._fresh = fresh
         self._process: subprocess.Popen[bytes] | preloaded.Forked | None = None
         self.stderr = installation.folder / f"{name}.log"
-        # Bound and never listening: the server's own socket may share the port, and nobody else is given it.
+        # Bound and never listening: the server's own socket may share the port, and no other process gets it.
         self._reservation = socket.socket()
         self._reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._reservation.bind((LOOPBACK, 0))
@@ -376,7 +376,7 @@ class ServerProcess:
         return socket.create_connection((LOOPBACK, self.port), PATIENCE_S)
 
     def log(self) -> str:
-        """Give what it has written so far."""
+        """Return the output so far."""
         return self.stderr.read_text("utf-8", "backslashreplace") if self.stderr.exists() else ""
 
 

@@ -1,4 +1,4 @@
-"""The statements that databases are sent, for tests of what is read and how."""
+"""Records the statements that databases execute."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -19,7 +19,7 @@ _FILE: Final = "STEPPED_CLOCK_FILE"
 class SteppedClock:
     """The test's side: by how much the servers' clock is ahead of the machine's."""
 
-    #: What is run in the place of the command.
+    #: The program in place of the command.
     program: Final[Sequence[str]] = (sys.executable, "-m", "tests.stepped_clock")
 
     def __init__(self, folder: Path) -> None:
@@ -29,11 +29,11 @@ class SteppedClock:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Give what a server has to be told."""
+        """Return the variables for a server."""
         return {_FILE: str(self._file)}
 
     def step_to(self, ahead_s: float) -> None:
-        """Set it ahead of the machine's by so much, or behind; it counts from the next time that anybody asks."""
+        """Set the offset to the machine's clock, in seconds; it applies from the next call on."""
         # Never half written: it is asked at any moment.
         new = self._file.with_suffix(".new")
         new.write_text(f"{ahead_s}", "ascii")

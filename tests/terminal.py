@@ -20,14 +20,14 @@ def on_terminal(
     typed: str = "",
     folder: str | None = None,
 ) -> str:
-    """Run the command with its output on a pseudo terminal; return what is on it, without styles.
+    """Run the command with its output on a pseudo terminal; return the text without styles.
 
     Args:
         width: The terminal's columns.
-        arguments: The command's, without its name.
-        environment: The process's, whole.
-        code: The exit code that the command is to have.
-        typed: What is typed on the terminal, ahead of the questions; without it the command reads no terminal.
+        arguments: The command's arguments.
+        environment: The whole environment.
+        code: The expected exit code.
+        typed: The input, typed ahead of the questions; without it the command reads no terminal.
         folder: The command's working directory.
     """
     master, slave = os.openpty()

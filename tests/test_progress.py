@@ -1,4 +1,4 @@
-"""What a campaign shows while it runs: somebody who watches a log has to see how far it is, too."""
+"""The progress of a campaign, also without a terminal."""
 
 import io
 

@@ -58,7 +58,7 @@ class Internet:
         self.requests: list[str] = []
 
     def name(self, name: str, *answers: Sequence[str]) -> None:
-        """Give what is answered to the first question for a name, the second, and so on; then the last one."""
+        """Set the answers to successive queries of a name; the last one is repeated."""
         self.names[name] = list(answers)
 
     async def resolve(self, name: str, _port: int) -> list[IPAddress]:
@@ -110,7 +110,7 @@ class Internet:
 
 
 def certified(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """Give a server's context with a certificate for ``name``, and a client's that trusts it alone."""
+    """Return a server's context with a certificate for ``name``, and a client's that trusts it alone."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = dt.datetime.now(dt.UTC)

@@ -18,7 +18,7 @@ _ROW = "x" * 500
 
 
 class Writer:
-    """Who writes into a file, and what was asked of it and by whom."""
+    """A writer of a file, which records the checkpointer's calls."""
 
     def __init__(self, path: Path) -> None:
         self.log = path.with_name(f"{path.name}-wal")
@@ -42,7 +42,7 @@ class Writer:
         self.checkpointer.written(self.connection, rows)
 
     def settle(self) -> None:
-        """Wait until the thread has done what it was asked for."""
+        """Wait until the thread has finished its task."""
         deadline = time.monotonic() + 60
         while self.checkpointer._state is checkpoints._State.COPYING:  # pyright: ignore[reportPrivateUsage]
             assert time.monotonic() < deadline
@@ -82,7 +82,7 @@ def test_a_commit_copies_nothing_but_the_little_that_came_while_the_thread_copie
     for _ in range(10):
         writer.write(10)
     writer.settle()
-    # What came meanwhile is much: the thread once more, and then the writer.
+    # Many new frames: a second copy by the thread, and then by the writer.
     for _ in range(2):
         writer.write(50)
         writer.write(1)
@@ -102,7 +102,7 @@ def test_a_commit_that_the_thread_has_copied_begins_no_checkpoint(writer: Writer
     writer.settle()
     before = writer.checkpoints
 
-    # Only now the writer comes to tell of it.
+    # Only now the writer reports the commit.
     writer.checkpointer.written(writer.connection, 100)
     writer.settle()
 
@@ -110,7 +110,7 @@ def test_a_commit_that_the_thread_has_copied_begins_no_checkpoint(writer: Writer
 
 
 def test_no_checkpoint_begins_without_a_commit_since_the_last_one_or_beside_another(writer: Writer) -> None:
-    """Else SQLite before 3.51.3 could lose what is committed while the log begins again."""
+    """Else SQLite before 3.51.3 could lose commits while the log is restarted."""
     for number in range(400):
         writer.write(1 + number % 60)
         if number % 7 == 0:
@@ -134,7 +134,7 @@ def test_a_log_that_was_always_read_from_is_cut_once_it_is_not(writer: Writer, m
         writer.write(10)
         writer.settle()
     assert writer.log.stat().st_size > 500 * _KIB
-    # It sees what it saw.
+    # Its snapshot is unchanged.
     assert reader.execute("SELECT count(*) FROM t").fetchone() == (0,)
     reader.close()
 
@@ -143,7 +143,7 @@ def test_a_log_that_was_always_read_from_is_cut_once_it_is_not(writer: Writer, m
         writer.settle()
 
     assert writer.log.stat().st_size < 300 * _KIB
-    # How long the writer waits for other processes is what it was.
+    # The writer's busy timeout is restored.
     assert writer.connection.execute("PRAGMA busy_timeout").fetchone() == (5000,)
 
 

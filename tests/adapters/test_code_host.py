@@ -1,4 +1,4 @@
-"""The code host's API over a real connection: what is asked in either dialect, and every way in which it fails."""
+"""The code host's API over a real connection: the requests in both dialects, and every kind of fault."""
 
 import json
 from collections.abc import AsyncGenerator, Generator
@@ -79,7 +79,7 @@ async def test_a_hook_is_created_changed_found_and_removed(server: CodeHostServe
     assert await host.find_hook(REPOSITORY, f"{path}1", token=TOKEN) == HostAnswer(value=None, status=200)
     changed = await host.change_secret(REPOSITORY, made, "whsec_second", token=TOKEN)
     assert changed == HostAnswer(value=None, status=200)
-    # Nothing else has changed: what is left out, a dialect may reset.
+    # The events are repeated: one dialect resets omitted fields.
     assert server.hook.body["events"] == ["push", "release"]
     assert server.hook.body["active"] is True
     assert (server.hook.url, server.hook.secret) == (HOOK.url, "whsec_second")

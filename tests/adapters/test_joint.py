@@ -10,7 +10,7 @@ from contentsvc_core.errors import StoreUnavailable, Unstorable
 
 
 class Store:
-    """Doubles numbers; some cannot be doubled, and while it is shut nobody is answered."""
+    """Doubles numbers; some cannot be doubled, and while it is shut, calls wait."""
 
     def __init__(self) -> None:
         self.asked: list[list[int]] = []

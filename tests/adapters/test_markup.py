@@ -79,7 +79,7 @@ def test_no_mixture_of_them_gets_through(markdown: str) -> None:
 
 @final
 class Counting(ThreadPoolExecutor):
-    """Counts what it is given to do."""
+    """Counts its tasks."""
 
     given = 0
 
@@ -108,7 +108,7 @@ def test_a_reference_is_expanded_up_to_a_bound() -> None:
     assert set(links) == {target}
     assert len(links) == 100_000 // len(target)
     assert len(html) < 120_000
-    # What is beyond the bound is its text.
+    # Links beyond the bound become their text.
     assert parsed.text.count("a") == 1_000
 
 

@@ -60,7 +60,7 @@ async def written(
 
 
 async def fault_of(*answers: Answer, of: Brief | None = None, times: int = 1, patience: Patience = PATIENCE) -> str:
-    """Give what the writer says of a fault; it has asked ``times`` times, and names neither key nor prompt."""
+    """Return the writer's fault after ``times`` requests; check that it contains neither key nor prompt."""
     async with model_server(*answers) as server:
         with pytest.raises(WriterUnavailable) as raised:
             await written(server.url, of, patience=patience)
@@ -150,7 +150,7 @@ def test_a_key_that_no_header_can_hold_is_refused_and_never_shown() -> None:
     ],
 )
 async def test_an_answer_that_is_not_whole_and_well_is_no_answer(pieces: list[bytes], said: str) -> None:
-    # Once: what was begun may have been paid for, and the run has attempts of its own.
+    # One request: a begun answer may cost money, and the run has attempts of its own.
     assert said in await fault_of(sent(*pieces))
 
 
@@ -225,7 +225,7 @@ async def test_a_server_that_stays_busy_is_given_up_after_some_tries() -> None:
 
 async def test_a_server_that_is_not_there_is_said_to_be_out_of_reach() -> None:
     with socket.socket() as reserved:
-        # Bound and not listening: nobody else gets the port, and nobody answers on it.
+        # Bound and not listening: no other process gets the port, and connections are refused.
         reserved.bind(("127.0.0.1", 0))
         with pytest.raises(WriterUnavailable, match=r"cannot be reached \(ConnectError\), 4 times"):
             await written(f"http://127.0.0.1:{reserved.getsockname()[1]}/v1")

@@ -1,4 +1,4 @@
-"""The queue in front of the lanes: what is written together, who leads, who fails, and what is left at the end."""
+"""The queue in front of the lanes: batches, leaders, failures, and the queue at close."""
 
 import asyncio
 from collections import Counter
@@ -55,7 +55,7 @@ def settling(
 
 @final
 class Store:
-    """What the lanes of one database have taken, and what is in any of them."""
+    """The settlements that the lanes of one database have taken, and those in progress."""
 
     def __init__(self) -> None:
         self.claims: dict[ClaimKey | None, datetime] = {}
@@ -85,7 +85,7 @@ class Store:
 
 @final
 class ScriptedLane:
-    """Notes batches, waits where it is told to, and answers as it is told."""
+    """Records batches, waits on request, and answers by a script."""
 
     def __init__(self, answer: Callable[[Item], Settled | None] | None = None, store: Store | None = None) -> None:
         self.batches: list[Sequence[Item]] = []
@@ -315,7 +315,7 @@ async def test_a_follower_is_a_duplicate_for_a_day(after: timedelta, answer: Set
 
 
 async def test_of_copies_that_find_their_claim_held_the_latest_decides_for_the_others() -> None:
-    """How long it has been held, nobody has told: for the last of these it is free again."""
+    """The time of the take is unknown: for the last of these the claim is free again."""
     lane = ScriptedLane()
     copies = [settling("d", at=START + timedelta(milliseconds=number)) for number in range(10)]
     lane.store.claims[copies[0].key] = copies[-1].at - DEDUPE_WINDOW
@@ -329,7 +329,7 @@ async def test_of_copies_that_find_their_claim_held_the_latest_decides_for_the_o
 
     assert answers == [Settled.ALREADY_CLAIMED] * 9 + [Settled.AS_DECIDED]
     assert lane.written[1:3] == [copies[0].log.id, copies[-1].log.id]
-    # What was before, the leader, the next one, and all the others at once.
+    # The earlier one, the leader, the next one, and all the others in one batch.
     assert lane.sizes == [1, 1, 1, 8]
 
 
@@ -388,7 +388,7 @@ async def test_an_outage_is_told_to_all_who_have_waited_for_it_and_nobody_is_loo
     assert all(type(each) is StoreUnavailable and str(each) == "away" for each in answers)
     # Each has an exception of its own: tracebacks do not grow together.
     assert len({id(each) for each in answers}) == 10
-    # Those who asked before it was in the lane are not tried one after the other; those who came later are.
+    # Copies that came before it was in the lane are not tried one by one; later ones are.
     await outcomes(late)
     assert lane.sizes == [1, 2]
     away = False
@@ -414,7 +414,7 @@ async def test_an_outage_is_told_to_those_who_came_later_and_have_waited_for_lon
     lane.open.set()
 
     assert [type(each) for each in await outcomes([*first, *late])] == [StoreUnavailable] * 3
-    # Nobody waits for two timeouts, one after the other.
+    # No caller waits for two timeouts in a row.
     assert lane.sizes == [1]
 
 
@@ -436,7 +436,7 @@ async def test_a_client_that_goes_away_changes_nothing() -> None:
     for leaving in tasks:
         leaving.cancel()
     assert all(isinstance(each, asyncio.CancelledError) for each in await outcomes(tasks))
-    # What they asked for counts still.
+    # Their requests still count.
     with pytest.raises(StoreUnavailable, match="too many"):
         await of.settle(settling())
     lane.open.set()
@@ -522,7 +522,7 @@ async def test_closing_ends_at_its_time_and_tells_those_who_are_left() -> None:
     await asyncio.wait_for(of.close(0.05), 60)
 
     assert all(type(each) is StoreUnavailable and "stopped" in str(each) for each in await outcomes(tasks))
-    # The lane goes on, and nobody minds; nothing more is begun.
+    # The lane continues, its result is ignored; no new batch begins.
     lane.open.set()
     await turns()
     assert lane.sizes == before == [1]

@@ -41,7 +41,7 @@ class Work:
 
 
 async def settled() -> None:
-    """Let every task go on until all of them wait for the test."""
+    """Run the loop until all tasks wait for the test."""
     for _ in range(20):
         await asyncio.sleep(0)
 

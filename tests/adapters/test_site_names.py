@@ -1,4 +1,4 @@
-"""Looking up the names of sites while name servers stay silent: nobody else waits for them."""
+"""Resolving names of sites with unresponsive name servers: other queries do not wait."""
 
 import asyncio
 import socket
@@ -59,7 +59,7 @@ async def test_a_question_counts_until_it_is_answered_though_nobody_waits_any_mo
     try:
         for number in range(AT_ONCE):
             refused(await hasty.read(f"http://site{number}.example/"), "took longer", fault=SiteFault.PASSING)
-        # At once, and nobody is asked.
+        # Immediately, without a query.
         refused(await patient.read("http://late.example/"), "looked up", fault=SiteFault.PASSING)
         assert "late.example" not in dead.asked
     finally:

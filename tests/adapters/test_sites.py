@@ -44,7 +44,7 @@ async def test_a_name_that_changes_its_answer_leads_nowhere_else(internet: Inter
         found = await internet.reader().read("http://rebind.example/")
         again = await internet.reader().read("http://rebind.example/")
 
-    # Looked up once, and connected to what was looked up.
+    # Resolved once, and connected to the resolved address.
     assert isinstance(found, Page)
     assert found.html == "public"
     refused(again, "there is no public site 'rebind.example'")

@@ -68,7 +68,7 @@ async def test_the_password_is_sent_under_tls_alone(tmp_path: Path) -> None:
         sent = await _sender(server, tls=trust, host="localhost").send([_LETTER])
         assert sent == [Posted(posting=Posting.SENT)]
         assert [(mail.encrypted, mail.user) for mail in server.mails] == [(True, "acme")]
-        # With the system's authorities, nobody vouches for the certificate.
+        # The system's authorities did not issue the certificate.
         distrusted = await _sender(server, host="localhost").check()
         server.password = "another"
         refused = await SmtpSender(

@@ -19,7 +19,7 @@ BODY: Final = b'{"type":"post.created"}'
 
 @pytest.fixture(scope="module")
 def tls(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """Give contexts of a server that is called acme.example, and of a client that trusts it."""
+    """Return the contexts of a server named acme.example, and of a client that trusts it."""
     folder: Path = tmp_path_factory.mktemp("tls")
     return certified(folder, "acme.example")
 

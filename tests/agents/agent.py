@@ -14,7 +14,7 @@ from contentsvc_mcp.server import agent_server
 
 
 def text_of(result: CallToolResult) -> str:
-    """Give what a model reads of an answer."""
+    """Return the text of an answer."""
     return "\n".join(part.text for part in result.content if isinstance(part, TextContent))
 
 
@@ -42,7 +42,7 @@ class Agent:
         return answer
 
     async def refusal(self, tool: str, **arguments: Any) -> str:
-        """Call a tool that is to refuse; give what it says."""
+        """Call a tool that must refuse; return its message."""
         result = await self.result(tool, **arguments)
         assert result.is_error
         assert result.structured_content is None
@@ -51,7 +51,7 @@ class Agent:
 
 @contextlib.asynccontextmanager
 async def agent_of(caller: Caller) -> AsyncGenerator[Agent]:
-    """Give an agent that has the caller's key."""
+    """Return an agent with the caller's key."""
 
     authenticator = Authenticator(caller.world.stores.keys, caller.world.clock)
 

@@ -1,4 +1,4 @@
-"""What a model is told of each tool: enough to use it without guessing, and nothing that changes unseen."""
+"""The descriptions of tools: complete for a model, and changed only on purpose."""
 
 import json
 from typing import Any, cast
@@ -13,7 +13,7 @@ from contentsvc_mcp.tools import TOOLS
 
 
 def test_the_tools_are_those_that_are_kept() -> None:
-    """Changed on purpose? ``python -m tests.agents.snapshot`` keeps what they are now."""
+    """Changed on purpose? ``python -m tests.agents.snapshot`` writes the current tools."""
     assert tools_now() == json.loads(KEPT.read_text("utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""Each tool of agents, by the SDK's own client in this process: what it finds, does and refuses."""
+"""Each tool of agents, by the SDK's own client in this process: results, effects and refusals."""
 
 from datetime import timedelta
 from typing import Any, Final
@@ -97,7 +97,7 @@ async def busy(acme: Caller) -> Caller:
 
 
 async def written(caller: Caller, **more: Any) -> str:
-    """Have a draft written; give its id."""
+    """Generate a draft; return its id."""
     async with agent_of(caller) as agent:
         job = await agent("generate_post", contentType="changelog", **more)
         await caller.world.perform()

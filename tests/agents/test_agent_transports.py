@@ -1,4 +1,4 @@
-"""Agents over both transports, by the SDK's own client: real processes, a real SQLite file; and what is refused."""
+"""Agents over both transports, by the SDK's own client: real processes, a real SQLite file; and refusals."""
 
 import asyncio
 import contextlib

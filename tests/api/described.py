@@ -1,4 +1,4 @@
-"""The service with one of everything, and its own document as what it is called by."""
+"""The service with one of everything, called by its own OpenAPI document."""
 
 import asyncio
 import importlib
@@ -21,7 +21,7 @@ CHECKS: Final = (
     "response_schema_conformance",
     "unsupported_method",
 )
-#: Bodies are read strictly; of query parameters, those that nobody knows are passed over.
+#: Bodies are read strictly; unknown query parameters are ignored.
 OF_BODIES: Final = "negative_data_rejection"
 
 
@@ -64,17 +64,17 @@ def subject() -> Subject:
 def try_operation(
     operation: Any, mode: str, *, examples: int, seeded: int | None = None, on_call: Callable[[], object] = lambda: None
 ) -> None:
-    """Call an operation with what its document allows, or with what it does not.
+    """Call an operation with requests that its document allows or forbids.
 
     Args:
-        operation: Of :attr:`Subject.operations`.
+        operation: One of :attr:`Subject.operations`.
         mode: ``positive``, or ``negative``.
-        examples: How many times, and as often on what is there.
-        seeded: Decides what is sent; ``None``: chance.
-        on_call: Told of each call.
+        examples: The number of generated requests, and of requests with existing ids.
+        seeded: The seed; ``None``: random.
+        on_call: Called at each request.
 
     Raises:
-        Exception: An answer is not as the document says.
+        Exception: An answer contradicts the document.
     """
     ids = subject().ids
     modes: Any = importlib.import_module("schemathesis").GenerationMode

@@ -16,7 +16,7 @@ _CHANGELOG_PATHS: Final = tuple(
 
 
 async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
-    """Give an organization one of everything; give their ids, by the path of the operation that takes it."""
+    """Create one of everything for an organization; return the ids, by the path of the operation that takes each."""
     await caller.push("d-1", "feat: a lamp")
     await caller.release("d-2", "v1.0.0")
     brand = await _brand(world, caller)
@@ -95,7 +95,7 @@ async def _brand(world: ApiWorld, caller: Caller) -> str:
 
 
 async def operations(world: ApiWorld) -> list[tuple[str, str, dict[str, Any]]]:
-    """Give method, path and description of every operation of ``/v1`` that needs a key, as documented."""
+    """Return method, path and description of every documented operation of ``/v1`` that needs a key."""
     document = (await world.send("GET", "/schema/openapi.json")).json()
     return [
         (method.upper(), path, operation)

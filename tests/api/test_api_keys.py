@@ -1,4 +1,4 @@
-"""What a key may do: its scopes, its end, and what is told of it (decisions, ``/v1``, "Keys")."""
+"""API keys: scopes, expiry, and their wire form (decisions, ``/v1``, "Keys")."""
 
 import asyncio
 from datetime import timedelta

@@ -94,7 +94,7 @@ async def test_a_trigger_is_made_read_changed_and_deleted(acme: Caller, brand: s
     }
     changed = await acme("PATCH", f"{PATH}/{other['id']}", changes)
     assert (changed.status_code, changed.json()["eventTrigger"]) == (200, other | changes)
-    # What is not named stays.
+    # Missing fields stay unchanged.
     renamed = await acme("PATCH", f"{PATH}/{other['id']}", {"name": ""})
     assert renamed.json()["eventTrigger"] == other | changes | {"name": ""}
     assert (await acme("DELETE", f"{PATH}/{trigger['id']}")).json() == {"id": trigger["id"]}

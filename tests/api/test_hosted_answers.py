@@ -144,7 +144,7 @@ _DOCUMENTS: Final[dict[str, Any]] = {}
 
 
 async def _document(hosted: str) -> Any:
-    """Return the document of a setting; objects in it have no fields but those that it names."""
+    """Return the document of a setting; objects in it have no unknown fields."""
     if hosted not in _DOCUMENTS:
         answer = await ApiWorld(Settings(hosted_client=hosted)).send("GET", "/schema/openapi.json")
         document = answer.json()

@@ -424,7 +424,7 @@ async def test_what_is_not_done_here_is_refused_by_name(hosted: ApiWorld) -> Non
     # Instructions without text ask for nothing.
     blank = await acme("PATCH", standing["/v1/schedules"], {"outputConfig": {"instructions": ""}})
     assert blank.status_code == 200, blank.text
-    # A trigger that no release starts may say what it likes of pre-releases.
+    # For a trigger without releases, the setting for pre-releases has no effect.
     pushes = {"eventTypes": ["push"], "includePreReleases": False}
     taken = await acme("PATCH", standing["/v1/event-triggers"], {"sourceConfig": pushes})
     assert taken.json()["eventTrigger"]["sourceConfig"]["eventTypes"] == ["push"]

@@ -81,7 +81,7 @@ async def test_a_trigger_and_a_schedule_may_differ(acme: Caller, path: str, name
     assert made["outputConfig"] == {"houseStyle": WHOLE}
     one = f"{path}/{made['id']}"
 
-    # What is absent stays, null takes the override away.
+    # A missing field stays, null deletes the override.
     kept = (await acme("PATCH", one, {"outputConfig": {"brandIdentityId": None}})).json()[name]
     assert kept["outputConfig"] == {"houseStyle": WHOLE}
     less = (await acme("PATCH", one, {"outputConfig": {"houseStyle": {"links": False}}})).json()[name]

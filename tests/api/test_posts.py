@@ -147,7 +147,7 @@ async def test_of_changes_at_once_of_one_version_one_is_made(acme: Caller, post:
     path = f"{LIST}/{post['id']}"
     seen = {"If-Match": (await acme("GET", path)).headers["ETag"]}
 
-    # All say the same, at the same time: still only one of them has changed what it saw.
+    # All make the same change at the same time: only one of them has the current version.
     answers = await asyncio.gather(*(acme("PATCH", path, {"title": "Same"}, headers=seen) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [200] + [412] * 7
     # Without a condition each is made, one after the other, and no field is lost.

@@ -1,4 +1,4 @@
-"""Nothing of another organization is visible: every operation that takes an id, with an id of somebody else."""
+"""Tenancy: every operation that takes an id, with an id of another organization."""
 
 import re
 from collections.abc import AsyncGenerator
@@ -40,7 +40,7 @@ def world(database: Database) -> ApiWorld:
 
 
 async def _rows(database: Database, organization_id: str) -> dict[str, list[tuple[Any, ...]]]:
-    """Give everything that belongs to an organization, and what hangs on that."""
+    """Return all rows of an organization, and the rows that refer to them."""
 
     def read(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
         return {
@@ -82,7 +82,7 @@ async def test_whatever_is_anothers_is_not_found_and_stays_as_it_is(world: ApiWo
         body = BODIES[path] if "requestBody" in operation and path in BODIES else None
         answer = await acme(method, _PARAMETER.sub(theirs[path], path), body)
         unknown = await acme(method, _PARAMETER.sub(theirs[path][:-4] + "zzzz", path), body)
-        # The same to the letter: whether it exists elsewhere is nobody's business.
+        # Equal to the byte: the answer does not disclose that the id exists elsewhere.
         assert (answer.status_code, answer.json()) == (404, unknown.json()), f"{method} {path}: {answer.text}"
         assert unknown.status_code == 404
         tried.append(f"{method} {path}")

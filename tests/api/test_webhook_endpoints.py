@@ -1,4 +1,4 @@
-"""``/v1/webhook-endpoints`` over HTTP, and the log of what was sent."""
+"""``/v1/webhook-endpoints`` over HTTP, and the log of sent messages."""
 
 from collections.abc import Mapping
 from datetime import timedelta

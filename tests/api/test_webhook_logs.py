@@ -113,7 +113,7 @@ async def test_a_delivery_is_replayed_as_one_of_its_own(world: ApiWorld, acme: C
     run, _ = await world.stores.ledger.runs(acme.organization.id)
     assert isinstance(run.cause, Delivered)
     assert (run.cause.delivery_id, run.cause.replayed, run.cause.repository) == (delivery_id, True, "acme/lighthouse")
-    # It reports once more what was reported already, and can itself be replayed.
+    # The replay reports the same changes again, and can be replayed itself.
     await world.perform()
     posts = (await acme("GET", "/v1/posts")).json()["posts"]
     assert [post["sourceMetadata"]["deliveryIds"] for post in posts] == [[delivery_id], ["d-1"]]
@@ -137,7 +137,7 @@ async def test_a_replay_stands_in_the_history_where_its_event_does(world: ApiWor
     records = {record.delivery_id: record for record in await world.stores.contexts.records(acme.organization.id)}
     (replayed,) = records.keys() - {"d-1", "d-2", "d-3"}
     assert records[replayed].created_at == records["d-2"].created_at
-    # So the release tells what came before it, as it did the first time, and not what came since.
+    # The release reports the changes before it, as it did the first time, and no later ones.
     newest, *_ = (await acme("GET", "/v1/posts")).json()["posts"]
     assert newest["sourceMetadata"]["deliveryIds"] == [replayed]
     assert "second lamp" not in newest["markdown"]
@@ -189,7 +189,7 @@ async def test_when_the_configuration_changes_meanwhile_a_replay_is_decided_anew
         found = await read(*arguments)
         if left:
             left -= 1
-            # A trigger more: what was read is stale when it is settled.
+            # A new trigger makes the first decision stale.
             await world.stores.directory.enable_integration(
                 acme.organization.id, acme.connection.integration.id, enabled=True
             )

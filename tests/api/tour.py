@@ -65,7 +65,7 @@ class _Tourist:
         return answer.json()
 
     async def refused(self, operation: str, *, taking: object = None, unknown: Mapping[str, str] | None = None) -> None:
-        """Hear the refusals that do not depend on what there is."""
+        """Collect the refusals that do not depend on stored data."""
         ids = unknown or {}
         caller = self._caller
         # This is not about the limits.
@@ -222,7 +222,7 @@ async def _event_triggers(tourist: _Tourist, targets: dict[str, Any], speaking: 
     await ask(create, 409, new)
     await ask(create, 400, {**new, "targets": {"repositoryIds": ["99"]}})
     await tourist.refused(create, taking=new)
-    # Started by every event, and written in nobody's voice.
+    # Started by every event, and without a brand identity.
     other = {"sourceType": "github_webhook", "targets": targets, "outputType": "linkedin_post"}
     second = {"triggerId": (await ask(create, 201, other))["eventTrigger"]["id"]}
     await ask("GET /v1/event-triggers", 200)

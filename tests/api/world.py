@@ -47,7 +47,7 @@ _answered: Final[deque["ApiWorld"]] = deque(maxlen=1)
 
 @final
 class _Forward:
-    """Stands for a part of the world whose request is being answered."""
+    """Forwards to a part of the world during a request."""
 
     def __init__(self, *path: str) -> None:
         self._path = path

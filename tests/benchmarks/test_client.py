@@ -1,4 +1,4 @@
-"""Our own loader: what it sends, and that it leaves nothing out while a server stands still."""
+"""Our own loader: its requests, and the latency of a stalled server."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ _HEAD = re.compile(rb"POST (?P<path>\S+) HTTP/1\.1\r\nHost: \S+\r\nX-Host-Delive
 
 
 class _Server:
-    """Answers every delivery, after whatever it is told to wait."""
+    """Answers every delivery after a given delay."""
 
     def __init__(self, pause: Callable[[int], float], status: str = "200 OK") -> None:
         self.bodies: list[bytes] = []
@@ -75,8 +75,8 @@ def _load(port: int, *, rate: float | None, seconds: float, connections: int = 2
 
 
 async def test_a_server_that_stands_still_makes_everything_late_that_was_meant_meanwhile() -> None:
-    # It stands still once, for 0.2 s of 0.4: of forty deliveries some twenty were meant to be sent meanwhile. Told by
-    # how long each was under way, two would be late: one on each connection.
+    # The server stalls once, for 0.2 s of 0.4: of forty deliveries some twenty are due meanwhile. By the time in
+    # flight, only two would be late: one on each connection.
     server = _Server(lambda number: 0.2 if number == 5 else 0.0)
     async with _serving(server) as port:
         answers = await run(_load(port, rate=100, seconds=0.4))

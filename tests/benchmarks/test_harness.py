@@ -26,7 +26,7 @@ def test_a_ratio_of_two_sides_comes_with_rows_that_were_counted(tmp_path: Path) 
         plan=Plan(short=True, rounds=1, seconds=0.2, warm_up=0.1),
         seed=3,
         folder=tmp_path,
-        # It starts when it is asked for, and nobody does.
+        # It starts on first use, which does not come.
         postgres=Postgres(),
         cores=choose(os.sched_getaffinity(0)),
         note=notes.append,
@@ -71,7 +71,7 @@ def test_our_sides_get_no_settings_of_whoever_runs_them(monkeypatch: pytest.Monk
 
 
 def _pids_in(folder: Path) -> list[str]:
-    """Give the processes that work in a folder, once those that are about to end have ended."""
+    """Return the processes that work in a folder, after waiting for ending ones."""
     found: list[str] = []
     for _ in range(50):
         found = [

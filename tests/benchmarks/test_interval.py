@@ -30,7 +30,7 @@ def test_the_interval_holds_the_true_median_as_often_as_it_says() -> None:
         found = bootstrap([source.gauss(truth, 2.0) for _ in range(9)], resamples=400)
         held += found.low <= truth <= found.high
 
-    # Of nine samples the bootstrap's interval is somewhat too narrow or too wide: 95 % is what it is near.
+    # With nine samples the bootstrap's interval only approximates 95 %.
     assert 0.88 <= held / 300 <= 0.995
 
 

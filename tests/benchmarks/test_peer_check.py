@@ -17,7 +17,7 @@ DAY_MS: Final = 86_400_000
 
 
 class Peer:
-    """A receiver as small as one can be; `without` names what it does not do."""
+    """A minimal receiver; `without` names omitted features."""
 
     def __init__(self, without: str = "") -> None:
         self.without = without

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.peers.check import PEERS
 
 ROOT: Final = Path(__file__).parents[2]
-#: Not "**": what is installed in them is large.
+#: Not "**": installed packages are large.
 FOLDERS: Final = sorted(
     path.parent for place in ("benchmarks/*", "benchmarks/peers/*", "docs/site") for path in ROOT.glob(f"{place}/*.in")
 )

@@ -1,4 +1,4 @@
-"""What is shown: the table, the page, the chart, the file."""
+"""The report: table, page, chart, file."""
 
 from pathlib import Path
 from xml.etree import ElementTree as ET

@@ -35,7 +35,7 @@ def test_a_delivery_appears_by_itself_and_leads_to_a_post_that_is_edited_and_pub
     page.locator("tbody tr.new a").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Processed push event")
     expect(page.get_by_text("feat(beam): follow the moon").first).to_be_visible()
-    # What it led to grows while the run is under way.
+    # The list of results grows while the run is in progress.
     post = page.locator("a[href*='/dashboard/posts/post_']").first
     expect(post).to_be_visible()
     post.click()

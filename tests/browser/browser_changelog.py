@@ -1,4 +1,4 @@
-"""The public changelog in a real browser: for everybody, light and dark, wide and narrow, in print and in a frame."""
+"""The public changelog in a real browser: accessible, light and dark, wide and narrow, in print and in a frame."""
 
 import re
 from collections.abc import Generator
@@ -43,7 +43,7 @@ def test_every_page_is_for_everybody(window: tuple[Looking, str]) -> None:
         expect(looking.page.locator("h1")).to_have_count(1)
         looking.shot(f"changelog-{page}-{name}")
         if (page, name) in {("home", "light-wide"), ("home", "dark-wide")}:
-            # Those that the documentation shows, as they stand in a window.
+            # The pictures of the documentation, as large as the window.
             looking.shot("public-changelog" if name == "light-wide" else "public-changelog-dark", whole=False)
         assert looking.barriers() == []
         assert not looking.overflows()
@@ -73,7 +73,7 @@ def test_it_can_be_printed_and_read_in_a_frame(story: Story, browser: Browser) -
         expect(looking.page.locator(".top nav")).to_be_hidden()
         looking.shot("changelog-home-print")
         looking.page.emulate_media(media="screen")
-        # In a page of somebody else's, which is on another origin.
+        # In a page on another origin.
         looking.page.route(
             "**/frame.html",
             lambda route: route.fulfill(

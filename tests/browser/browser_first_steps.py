@@ -78,7 +78,7 @@ def test_a_link_signs_in_once_and_the_checklist_follows_by_itself(
         sent = body + b" " if forged else body
         httpx.post(f"{server.url}{hook.path}", content=sent, headers=headers, trust_env=False, verify=PLAIN)
 
-    # Before the browser, which has an event loop of its own: each of these is what somebody does meanwhile.
+    # Before the browser, which has an event loop of its own: the user's actions outside of the page.
     happens: tuple[tuple[Callable[[], None], str], ...] = (
         (lambda: deliver("release", "d-0", _RELEASE.body, forged=True), "A delivery arrived and was refused."),
         (lambda: deliver("ping", "d-1", b'{"zen": "Keep it lit."}'), "2 of 5 done"),

@@ -39,7 +39,7 @@ _PAGES: Final[dict[str, tuple[str, str | None]]] = {
     "changelog-settings": ("/changelog", None),
     "house-style": ("/house-style", None),
 }
-#: Those that the documentation shows, as they stand in a window: `make pictures` puts them there.
+#: The pictures of the documentation, as large as the window: `make pictures` copies them.
 _SHOWN: Final = {
     "overview": "dashboard-overview",
     "integration": "dashboard-integration",
@@ -74,7 +74,7 @@ def windows(story: Story, browser: Browser) -> Generator[Windows]:
 
 
 def link(page: Page, pattern: str) -> str:
-    """Give the first link of a page that looks so."""
+    """Return the first link of a page that matches."""
     found = page.eval_on_selector_all("main a", "links => links.map(link => link.getAttribute('href'))")
     match = next((each for each in found if each and re.search(pattern, each)), None)
     assert match is not None, f"no link like {pattern} on {page.url}: {found}"
@@ -164,6 +164,6 @@ def test_the_documentation_of_the_api_works_under_its_policy(story: Story, brows
     with Looking.at(story, browser, signed_in=False) as looking:
         looking.page.goto("/schema")
         looking.page.locator(".opblock-summary-path", has_text="/v1/posts").first.click()
-        # What it shows of an operation comes by scripts, and whatever the policy forbids would be told on the console.
+        # Scripts render the operations; violations of the policy would appear in the console.
         looking.page.locator(".opblock-body").first.wait_for()
         looking.shot("schema-light-wide", whole=False)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _HOME: Final = "/changelog/acme"
 _URL: Final = re.compile(r"https?://\S+token=[A-Za-z0-9]+")
-#: What the site of somebody else allows: nothing but the script and the data of the widget.
+#: The policy of another site: only the script and the data of the widget.
 _POLICY: Final = (
     "default-src 'none'; script-src {0}; connect-src {0}; base-uri 'none'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
@@ -58,7 +58,7 @@ def browser(story: Story) -> Generator[Browser]:
 
 @contextmanager
 def _site(policy: str, body: str) -> Generator[str]:
-    """Serve a page of somebody else's, on an origin of its own."""
+    """Serve another site's page, on an origin of its own."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -134,7 +134,7 @@ def test_the_widget_works_on_another_origin_with_a_strict_policy(story: Story, b
         page.keyboard.press("Escape")
         expect(panel).to_be_hidden()
         expect(opened).to_be_focused()
-        # What was seen stays seen.
+        # Seen entries stay seen.
         page.reload()
         expect(page.get_by_role("button", name="What's new", exact=True)).to_be_visible()
         opened.click()

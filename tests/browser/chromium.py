@@ -10,7 +10,7 @@ from typing import Final
 VARIABLE: Final = "CONTENTSVC_TEST_CHROMIUM"
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _PACKAGE: Final = "chromium"
-#: It asks nobody outside for anything, needs no screen, and runs as root in a container.
+#: It makes no requests of its own, needs no screen, and runs as root in a container.
 ARGUMENTS: Final = (
     "--no-sandbox",
     "--disable-gpu",
@@ -23,14 +23,14 @@ ARGUMENTS: Final = (
 
 
 class NoChromium(Exception):
-    """There is none, and it cannot be installed; the message says what is missing."""
+    """There is no Chromium, and it cannot be installed; the message names the missing part."""
 
 
 def chromium() -> str:
-    """Give the path of a Chromium.
+    """Return the path of a Chromium.
 
     Raises:
-        NoChromium: There is none.
+        NoChromium: There is no Chromium.
     """
     if (named := os.environ.get(VARIABLE)) is not None:
         return named
@@ -45,7 +45,7 @@ def chromium() -> str:
 
 
 def install() -> None:
-    """Install Debian's package where there is none, and where that may be done."""
+    """Install Debian's package, if it is missing and installing is possible."""
     apt = shutil.which("apt-get")
     if VARIABLE in os.environ or _found() is not None or apt is None or os.geteuid() != 0:
         return

@@ -32,7 +32,7 @@ def browser(story: Story) -> Generator[Browser]:
 
 @pytest.fixture(params=[("light", WIDE), ("dark", NARROW)], ids=["light-wide", "dark-narrow"])
 def looking(story: Story, browser: Browser, request: pytest.FixtureRequest) -> Generator[Looking]:
-    """Somebody who is signed in; a picture of what they see in the end, and the test fails if anything was wrong."""
+    """A signed-in browser; takes a picture at the end, and fails the test if the page had a fault."""
     scheme, size = request.param
     with Looking.at(story, browser, scheme=scheme, size=size) as made:
         yield made

@@ -27,7 +27,7 @@ class Looking:
 
     story: Story
     page: Page
-    #: Requests to somebody else, complaints of the page's policy, scripts that failed.
+    #: Requests to other hosts, violations of the page's policy, failed scripts.
     faults: list[str] = field(factory=list[str])
 
     @classmethod
@@ -55,7 +55,7 @@ class Looking:
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=story.url)
         page = context.new_page()
         made = cls(story=story, page=page)
-        # As functions: what it is given, the library writes on.
+        # As functions: the library modifies the given object.
         page.on("request", lambda request: made._note_request(request))  # noqa: PLW0108  # as above
         page.on("console", lambda message: made._note_console(message))  # noqa: PLW0108  # as above
         page.on("pageerror", lambda error: made.faults.append(f"a script failed: {error}"))
@@ -81,12 +81,12 @@ class Looking:
         assert answer.ok, (path, answer.status)
 
     def shot(self, name: str, *, whole: bool = True) -> None:
-        """Keep a picture of the whole page, or of what is seen in the window."""
+        """Store a picture of the whole page, or of the window."""
         SCREENS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENS / f"{name}.png", full_page=whole)
 
     def barriers(self) -> list[str]:
-        """Give what people with other means than ours could not use, as axe sees it."""
+        """Return the accessibility violations that axe finds."""
         # The package has no complete types.
         response: dict[str, Any] = Axe().run(self.page).response  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         violations: list[dict[str, Any]] = response["violations"]
@@ -96,7 +96,7 @@ class Looking:
         ]
 
     def overflows(self) -> bool:
-        """Tell whether the page is wider than its window."""
+        """Check whether the page is wider than its window."""
         return bool(self.page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"))
 
     def _note_request(self, request: Request) -> None:
@@ -107,6 +107,6 @@ class Looking:
             self.faults.append(f"a request left the server: {request.url}")
 
     def _note_console(self, message: ConsoleMessage) -> None:
-        # Refusals that a test asks for are told on the console, too.
+        # The console also has refusals that a test provokes.
         if message.type == "error" and "status of 4" not in message.text:
             self.faults.append(f"the console says: {message.text}")

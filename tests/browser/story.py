@@ -134,7 +134,7 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
 
 def _live(story: Story, clock: SteppedClock, days: int) -> None:
     chance = random.Random(7)  # noqa: S311  # the same story each time
-    # Told again when it is over: under other delivery ids, as somebody would who redelivers by hand.
+    # Repeated at its end with other delivery ids, as redeliveries by hand have them.
     history = itertools.cycle(sample_history())
     others = other_kinds(REPOSITORY, REPOSITORY_ID)
     for day in range(days, -1, -1):

@@ -1,4 +1,4 @@
-"""Two organizations with posts, Acme's changelog being public, and somebody without a key who reads."""
+"""Two organizations with posts, Acme's changelog being public, and a reader without a key."""
 
 from datetime import datetime
 from typing import Any, Final, Self, final
@@ -31,7 +31,7 @@ class Reader:
     posts: tuple[Post, ...]
     draft: Post
     tweet: Post
-    #: Somebody else's, published; their changelog is off.
+    #: Another organization's published post; its changelog is not public.
     theirs: Post
 
     @classmethod
@@ -81,7 +81,7 @@ def write(
     status: PostStatus = PostStatus.PUBLISHED,
     release_tag: str | None = None,
 ) -> Post:
-    """Give an organization a post, written at some time."""
+    """Store a post of an organization, written at a given time."""
     moment = datetime.fromisoformat(f"{at}+00:00")
     post = Post(
         id=caller.world.ids.mint("post_"),

@@ -74,7 +74,7 @@ def _parsed(body: bytes) -> Any:
 async def test_a_feed_reader_reads_the_atom_feed(reader: Reader) -> None:
     answer = await reader.get("/feed.atom")
     library: Any = feedparser
-    # With the headers, which say what it is; the library's own sanitizer takes scripts out of what is escaped, too.
+    # With the headers, for the encoding; the library's own sanitizer would remove escaped scripts, too.
     read = library.parse(answer.content, response_headers=dict(answer.headers), sanitize_html=False)
 
     assert answer.headers["Content-Type"] == "application/atom+xml; charset=utf-8"
@@ -101,7 +101,7 @@ async def test_the_atom_feed_is_what_its_grammar_says(reader: Reader) -> None:
     grammar, feed = _grammar(), (await reader.get("/feed.atom")).content
 
     assert grammar.validate(_parsed(feed)), grammar.error_log
-    # What it is to find, it finds.
+    # The check finds real faults.
     for good, bad in ((b"<id>urn:", b"<id>/"), (b"<updated>", b"<updated>x"), (b"title>", b"titel>")):
         assert good in feed
         assert not grammar.validate(_parsed(feed.replace(good, bad)))

@@ -153,7 +153,7 @@ async def test_kept_pages_are_bounded_in_bytes_and_the_least_used_goes_first() -
         assert await pages.page(key.decode(), reading(key * 10, seen)) == key * 10
     # The third page took the place of b, which was used longest ago.
     assert [page[:1] for page in seen] == [b"a", b"b", b"c", b"b"]
-    # What is larger than all of it is not kept, and drops nothing.
+    # A page larger than the whole cache is not stored, and evicts nothing.
     for _ in range(2):
         assert await pages.page("large", reading(b"l" * 26, seen)) == b"l" * 26
     assert await pages.page("a", reading(b"new", seen)) == b"a" * 10

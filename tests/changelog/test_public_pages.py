@@ -1,4 +1,4 @@
-"""The pages of public changelogs: what they show, to whom, and how they are kept."""
+"""The pages of public changelogs: content, visibility, and caching."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -71,7 +71,7 @@ async def test_other_posts_are_nowhere(reader: Reader) -> None:
 async def test_foreign_words_do_nothing(reader: Reader) -> None:
     for pattern in _PATHS:
         if pattern == "/feed.json":
-            # A title is plain text there, as it is.
+            # A title is plain text there, unchanged.
             continue
         answer = await reader.get(path(reader, pattern))
         assert "<script>alert" not in answer.text
@@ -323,7 +323,7 @@ async def test_addresses_begin_with_the_one_that_is_set() -> None:
 
     assert 'rel="canonical" href="https://changes.acme.example/changelog/acme"' in page
     assert "evil" not in page
-    # The same for everybody: shared caches may keep it.
+    # Equal for all readers: shared caches may store it.
     assert answer.headers["Cache-Control"] == "public, max-age=60"
     assert (await made.get("/feed.atom")).headers["Cache-Control"] == "public, max-age=60"
 

@@ -29,7 +29,7 @@ _URL: Final = re.compile(r"https://acme\.example\S+token=[A-Za-z0-9]+")
 @final
 @frozen(kw_only=True)
 class Office:
-    """Acme with a mail server, and whoever subscribes."""
+    """Acme with a mail server, and readers who subscribe."""
 
     reader: Reader
     server: MailServer
@@ -62,7 +62,7 @@ class Office:
         return await self.post(f"{HOME}/subscribe", address=address, **headers)
 
     async def mails(self) -> list[Received]:
-        """Send what is due; return what came, and forget it."""
+        """Send due mails; return and clear the received ones."""
         while await self.mailer.turn():
             pass
         came = list(self.server.mails)

@@ -1,4 +1,4 @@
-"""Public changelogs as sites: paths and facets of posts, colours, pictures, what is left out, and what is folded."""
+"""Public changelogs as sites: paths and facets of posts, colours, pictures, trimming, and folding."""
 
 import struct
 from itertools import islice
@@ -323,7 +323,7 @@ def test_a_long_post_is_folded_behind_its_first_entries_and_nothing_is_lost(sect
         return
     before, summary, after = shown.partition(f"<summary>Show all {total} changes</summary>")
     assert summary
-    # A heading that nothing follows would stand above the fold.
+    # A heading without content would remain above the fold.
     assert not before.partition("<details")[0].rstrip().endswith("</h2>")
     assert 1 <= before.count("<li>") <= SHOWN_ENTRIES
     assert [before.count(tag) + after.count(tag) for tag in ("<li>", "<h2>")] == [total, len(sections)]

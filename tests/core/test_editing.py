@@ -1,4 +1,4 @@
-"""What may be changed of a post, and how its versions are told apart."""
+"""Changes of a post, and the entity tags of its versions."""
 
 import re
 from datetime import timedelta

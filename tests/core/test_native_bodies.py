@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from contentsvc_core.webhooks.providers import native
 from contentsvc_core.webhooks.providers.native import Malformed, read_object
 
-#: Characters of one to four bytes, and what is none.
+#: Characters of one to four bytes, and lone surrogates.
 _BITS: Final = st.sampled_from(
     [
         b"a",

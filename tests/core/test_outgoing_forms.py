@@ -1,4 +1,4 @@
-"""What webhook endpoints are told, field by field: receivers of others read it."""
+"""The payloads of webhooks out, field by field: foreign receivers read them."""
 
 import json
 from datetime import datetime, timedelta
@@ -118,7 +118,7 @@ def test_a_message_begins_untried() -> None:
     assert DueMessage(id="msg_1", organization_id="org_1", endpoint_id="whe_1", is_failing=False) != DueMessage(
         id="msg_1", organization_id="org_1", endpoint_id="whe_1", is_failing=True
     )
-    # Whoever prints it tells no secret.
+    # The repr contains no secret.
     assert "whsec" not in repr(taken())
 
 

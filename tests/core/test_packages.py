@@ -105,7 +105,7 @@ def pushed(second: float) -> Arrival:
 
 
 def plan(*arrivals: Arrival) -> dict[str, tuple[str | None, list[str]]]:
-    """Give for each run the one that tells its release, and those whose releases it tells beside its own."""
+    """Return for each run the run that reports its release, and the runs whose releases it reports."""
     found: dict[str, tuple[str | None, list[str]]] = {}
     for each in arrivals:
         if each.run is not None:

@@ -1,4 +1,4 @@
-"""Web pages and addresses at their edges: what is read of a page that is broken, long or sly."""
+"""Web pages and addresses at their edges: broken, long and malicious pages."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a model is told, and how its answer is read."""
+"""Prompts, and the reading of answers."""
 
 import json
 from datetime import UTC, datetime
@@ -195,7 +195,7 @@ def test_the_voice_is_the_brands() -> None:
     (place,) = [number for number, line in enumerate(lines) if line.startswith("VOICE ")]
 
     assert lines[place + 2] == f"END {lines[place]}"
-    # What the organization itself says is sent as it stands.
+    # The organization's own texts are sent unchanged.
     assert json.loads(lines[place + 1]) == {
         "name": "Acme",
         "company": "Acme Ltd",
@@ -236,7 +236,7 @@ def test_whatever_authors_write_the_marks_and_the_size_hold(
     mark = prompt.user.split("\n", 1)[0].removeprefix("MATERIAL ")
     assert prompt.user.count(mark) == 2
     assert all(record["kind"] for record in told(prompt))
-    # The marks and the note stand outside.
+    # The marks and the note are outside of the limit.
     assert len(prompt.user) <= limit + 300
     assert prompt == prompt_for(brief, limit=limit)
 

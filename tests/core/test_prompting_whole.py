@@ -1,4 +1,4 @@
-"""What a model is told, line by line, and where its answer ends to be one."""
+"""Prompts line by line, and the limits of usable answers."""
 
 import json
 from datetime import UTC, datetime

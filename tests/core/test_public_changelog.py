@@ -134,7 +134,7 @@ def test_what_is_shown() -> None:
         assert not OFF.shows(hidden)
         assert not OFF.lists(hidden)
     assert OFF.lists(POST)
-    # A release stands for what it contains, whose address stays.
+    # A release replaces the posts that it contains; their addresses stay.
     contained = evolve(POST, contained_in="post_9")
     assert OFF.shows(contained)
     assert not OFF.lists(contained)
@@ -271,7 +271,7 @@ def test_an_excerpt_is_a_line_of_text_without_headings() -> None:
     assert excerpt(f"<ul>\n<li>One {commits}</li>\n<li>Two</li>\n</ul>") == "One; Two"
     assert excerpt("<ul><li>One</li></ul>\n<h2>Fixed</h2>\n<ul><li>Two.</li><li>Three</li></ul>") == "One; Two. Three"
     assert excerpt("") == ""
-    # What is cut in the middle of a tag ends before it.
+    # An excerpt that would be cut within a tag ends before the tag.
     assert excerpt(f"<p>{'x' * 30} <a href='{'y' * 100}'>z</a></p>", 3) == "xx…"
 
 

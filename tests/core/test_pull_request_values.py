@@ -1,4 +1,4 @@
-"""Pull requests as values: which ones commits name, what is kept of a description, and what labels say."""
+"""Pull requests as values: the ones that commits name, the kept part of a description, and the labels."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What is read of native bodies, and what each ending is answered with, field by field."""
+"""The reading of native bodies, and the answers to each outcome, field by field."""
 
 import json
 from typing import Any, Final

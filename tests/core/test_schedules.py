@@ -1,4 +1,4 @@
-"""When schedules fire, and what they leave behind (decisions, ``/v1``, "Schedules")."""
+"""The firing of schedules, and its effects (decisions, ``/v1``, "Schedules")."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -45,7 +45,7 @@ def crons() -> st.SearchStrategy[Cron]:
 
 
 def fires(cron: Cron, hour: datetime) -> bool:
-    """Tell whether a schedule fires in an hour, by the calendar alone."""
+    """Check whether a schedule fires in an hour, by the calendar alone."""
     if hour.hour != cron.hour:
         return False
     if cron.day_of_week is not None:

@@ -1,4 +1,4 @@
-"""Where the words stand in what is found."""
+"""Excerpts with the searched words."""
 
 import pytest
 from attrs import evolve

@@ -1,4 +1,4 @@
-"""What can be asked of context records and posts, what of them is searched, and how a hit is told."""
+"""Queries over context records and posts, the searched words, and the wire form of hits."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -111,7 +111,7 @@ def test_a_limit_that_is_no_number_is_told_by_its_beginning() -> None:
         ("2026-11-22T08:30:00", datetime(2026, 11, 22, 8, 30, tzinfo=UTC)),
         ("2026-11-22t08:30:00.1239Z", datetime(2026, 11, 22, 8, 30, 0, 123_000, tzinfo=UTC)),
         ("2026-11-22T08:30:00+01:00", datetime(2026, 11, 22, 7, 30, tzinfo=UTC)),
-        # A plus sign that nobody has escaped.
+        # An unescaped plus sign.
         ("2026-11-22T08:30:00 01:00", datetime(2026, 11, 22, 7, 30, tzinfo=UTC)),
         ("2026-11-22T08:30 0100", datetime(2026, 11, 22, 8, 30, tzinfo=timezone(timedelta(hours=1)))),
     ],
@@ -137,7 +137,7 @@ def test_what_of_a_push_is_searched() -> None:
         *("acme", "lighthouse", "push", "pushed", "main"),
         *("fix", "it", "0", "ada", "lamp"),
     )
-    # Whoever searches for people finds them by name.
+    # People are found by their names, not by their addresses.
     assert not {"example", "com"} & set(record_words(record_of(push)))
 
 

@@ -1,4 +1,4 @@
-"""The words of texts and questions: the same ones, whoever compares them."""
+"""The words of texts and queries: equal in every store."""
 
 from unicodedata import combining, normalize
 

@@ -222,7 +222,7 @@ def test_what_is_left_behind_names_the_delivery_that_left_it() -> None:
             assert (cause.provider, cause.repository_id, cause.repository) == ("codehost", 1, "acme/lighthouse")
             assert (cause.event, cause.replayed) == (outcome.event, replayed)
     assert (first.event_json, again.event_json) == (None, "{}")
-    # How its event is written is no part of what it is, and too long to be shown.
+    # The JSON of its event is not part of its value, and too long to be shown.
     assert evolve(again, event_json=None) == again
     assert "event_json" not in repr(again)
 

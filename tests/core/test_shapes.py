@@ -1,4 +1,4 @@
-"""Shapes: what is sent is read strictly, what is wrong is told with its place, and a schema says it before."""
+"""Shapes: strict decoding, faults with their place, and the schema."""
 
 from enum import Enum
 from typing import Annotated

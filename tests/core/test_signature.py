@@ -65,7 +65,7 @@ def test_every_other_form_of_the_header_is_invalid(signature: bytes | None) -> N
 
 
 def test_for_another_form_of_the_header_no_secret_is_looked_at() -> None:
-    # Nor is the body, which may be large: whoever has not even tried to sign it costs nothing.
+    # Nor is the body, which may be large: an unsigned request costs nothing.
     def untouched() -> Iterator[str]:
         raise AssertionError
         yield SECRET

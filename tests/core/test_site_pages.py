@@ -1,4 +1,4 @@
-"""What a page says of itself, and what is proposed from that."""
+"""A page's metadata, and the proposed brand identity."""
 
 import time
 from unicodedata import category

@@ -1,4 +1,4 @@
-"""Endpoints' addresses, and what is told of what."""
+"""URLs of endpoints, and the messages of events."""
 
 from datetime import timedelta
 

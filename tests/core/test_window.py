@@ -39,7 +39,7 @@ def times(steps: st.SearchStrategy[int]) -> st.SearchStrategy[list[int]]:
 
 
 def asked(limit: int, at_ms: list[int], window: Window | None = None) -> tuple[Window, list[Verdict]]:
-    """Ask at each of these times."""
+    """Count a request at each of these times."""
     window = window or Window()
     verdicts: list[Verdict] = []
     for each in at_ms:
@@ -49,9 +49,9 @@ def asked(limit: int, at_ms: list[int], window: Window | None = None) -> tuple[W
 
 
 def counting(at_ms: list[int], admitted: list[int]) -> dict[int, int]:
-    """Give which of the admitted requests count for the last one, and as of when, by the whole history.
+    """Return the admitted requests that count for the last one, with their times, computed from the whole history.
 
-    None was later than any time at which somebody has asked since.
+    A request counts as of the earliest time of a later request, if that is earlier than its own.
     """
     counted_as = {place: min(at_ms[place:]) for place in admitted}
     return {place: each for place, each in counted_as.items() if at_ms[-1] - each < WINDOW_MS}
@@ -70,7 +70,7 @@ def test_a_request_is_admitted_if_and_only_if_fewer_than_the_limit_were_in_the_l
 
         counts = counting(at_ms[: place + 1], admitted)
         assert verdict.admitted == (len(counts) < limit)
-        # What has left the window has left it, also when the clock is put back.
+        # A request that has left the window stays out, also when the clock is set back.
         admitted = list(counts)
         counted = list(counts.values())
         if verdict.admitted:
@@ -148,7 +148,7 @@ def test_a_clock_that_is_put_back_frees_nothing_and_keeps_nobody_out_for_more_th
     window, (refused,) = asked(3, [back], window)
     assert not refused.admitted
     assert refused.retry_after_s == 60
-    # The correction stands, although the request is refused: else each later one would be measured from its own time.
+    # The correction is kept, although the request is refused: else each later one would be measured from its own time.
     assert window == Window(hits_ms=[back] * 3)
     assert not asked(3, [back + 59_999], window)[1][0].admitted
     assert [verdict.admitted for verdict in asked(3, [back + 60_000] * 4, window)[1]] == [True] * 3 + [False]

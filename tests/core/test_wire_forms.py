@@ -523,7 +523,7 @@ class TestTexts:
 
     def test_a_slug_is_cut_and_has_no_hyphen_at_its_ends(self) -> None:
         assert slugify(f"--{'a' * 63}-b") == "a" * 63
-        # What is cut off at both ends takes up no room.
+        # Characters that are trimmed at both ends do not count for the limit.
         assert slugify(f"--{'a' * 70}") == "a" * 64
         assert slugify("A!?B") == "a-b"
 

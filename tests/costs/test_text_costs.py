@@ -134,7 +134,7 @@ def _feed(text: str) -> bytes:
     return atom_document(feed_of(changelog, [_post(text, content)], links=links, updated_at=START))
 
 
-#: Every function that reads what strangers and tenants write; those that only call some of these are left out.
+#: Every function that reads texts of strangers and tenants; functions that only call some of these are left out.
 FUNCTIONS: Final[dict[str, _Work]] = {
     "compatible": compatible,
     "one_line": lambda text: one_line(text, 2 * len(text)),

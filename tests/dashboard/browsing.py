@@ -17,18 +17,18 @@ _SHUT: Final = frozenset({"script", "style", "title", "svg"})
 @final
 @define
 class SeenForm:
-    """A form as it stands on a page."""
+    """A form on a page."""
 
     action: str
     method: str
-    #: What it would send, were its button pressed now.
+    #: The fields that it would send now.
     fields: dict[str, list[str]] = field(factory=dict[str, list[str]])
     buttons: list[str] = field(factory=list[str])
 
 
 @final
 class Seen:
-    """A page as somebody sees it; its text is parsed when a test first asks for a part of it."""
+    """A page in a browser without scripts; its text is parsed when a test first needs a part of it."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.response = response
@@ -166,7 +166,7 @@ class _Reader(HTMLParser):
 
 @final
 class Browsing:
-    """Somebody with a browser."""
+    """A user with a browser."""
 
     def __init__(self, world: ApiWorld) -> None:
         self.world = world

@@ -15,7 +15,7 @@ async def acme(world: ApiWorld) -> Caller:
 
 @pytest.fixture
 async def browsing(world: ApiWorld, acme: Caller) -> Browsing:
-    """Somebody of Acme, signed in."""
+    """A signed-in user of Acme."""
     made = Browsing(world)
     await made.sign_in(acme.key)
     return made

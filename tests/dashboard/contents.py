@@ -12,7 +12,7 @@ from contentsvc_core.content.posts import Post
 
 
 async def posted(acme: Caller, *messages: str, content_type: str = "changelog", **asked: Any) -> Post:
-    """Have a post written; give it."""
+    """Generate a post; return it."""
     world, library = acme.world, acme.world.stores.posts
     known = {post.id for post in await library.posts(acme.organization.id)}
     await acme.push(world.ids.mint("d-"), *(messages or ("feat: a lamp",)))
@@ -26,7 +26,7 @@ async def posted(acme: Caller, *messages: str, content_type: str = "changelog", 
 
 
 async def stored(acme: Caller, post: Post) -> Post:
-    """Give a post as it is now."""
+    """Return the stored post."""
     found = await acme.world.stores.posts.post(acme.organization.id, post.id)
     assert found is not None
     return found
@@ -51,7 +51,7 @@ async def branded(acme: Caller, name: str = "Lighthouse", **fields: Any) -> Bran
 
 
 async def beside(acme: Caller, *scopes: Scope) -> tuple[Browsing, IssuedKey]:
-    """Sign somebody else in, with another key of the same organization."""
+    """Sign in a second user, with another key of the same organization."""
     issued = await acme.world.operator.issue_key(acme.organization, scopes=scopes or tuple(Scope))
     assert isinstance(issued, IssuedKey)
     made = Browsing(acme.world)
@@ -60,7 +60,7 @@ async def beside(acme: Caller, *scopes: Scope) -> tuple[Browsing, IssuedKey]:
 
 
 async def stranger(acme: Caller) -> Browsing:
-    """Sign somebody of another organization in."""
+    """Sign in a user of another organization."""
     made = Browsing(acme.world)
     await made.sign_in((await acme.world.caller("Other")).key)
     return made

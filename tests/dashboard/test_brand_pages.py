@@ -190,7 +190,7 @@ async def test_the_default_is_not_deleted(acme: Caller, browsing: Browsing) -> N
     page = await browsing.open(path)
     assert [form.action for form in page.forms] == ["/dashboard/sign-out", path]
 
-    # It has become the default since its page was opened.
+    # It was made the default since its page was opened.
     refused = await browsing.post(f"{path}/delete", {"csrf": page.form(path).fields["csrf"]})
 
     assert refused.status == 422
@@ -241,5 +241,5 @@ async def test_a_script_knows_which_text_is_not_saved(acme: Caller, browsing: Br
 
     page = await browsing.open(path)
     assert guard(page) == ""
-    # What is refused was typed, and is nowhere but on the page.
+    # The refused text is only on the page, and not saved.
     assert guard(await browsing.send(page.form(path), name="")) == "unsaved"

@@ -69,7 +69,7 @@ async def test_an_answer_counts_for_what_was_shown_alone(acme: Caller, browsing:
     assert "What becomes public has changed since you looked." in page.text
     assert page.heading == "Make 1 post public?"
     assert await standing(acme) is None
-    # Whoever was asked nothing is asked now.
+    # A form without the confirmation gets the question now.
     page = await browsing.send(form, seen="")
     assert (page.status, "has changed" in page.text) == (409, False)
     assert await standing(acme) is None
@@ -172,14 +172,14 @@ async def test_a_further_changelog_is_added_furnished_previewed_published_and_de
         ("Our status", "https://status.example/"),
     ]
     assert lens.show_details
-    # No post has these scopes: the question says so, and names what is chosen.
+    # No post has these scopes: the page says so, and names the selection.
     page = await browsing.open(f"{at}/publish")
     assert "Only posts about acme/lighthouse are shown." in page.text
     assert page.heading == "Switch the public changelog on?"
     page = await browsing.send((await browsing.open(at)).form(at), scopes="")
     page = await browsing.open(f"{at}/publish")
     assert page.heading == "Make 1 post public?"
-    # The page as readers will see it, for those who are signed in alone.
+    # The page as readers will see it, for signed-in users only.
     preview = await browsing.open(f"{at}/preview")
     assert (preview.heading, "This is a preview for you alone." in preview.text) == ("Lens", True)
     assert "no-store" in preview.response.headers["Cache-Control"]

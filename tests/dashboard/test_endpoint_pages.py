@@ -1,4 +1,4 @@
-"""The pages of webhook endpoints, and of what was sent to them."""
+"""The pages of webhook endpoints, and of sent messages."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -139,7 +139,7 @@ async def test_a_test_is_sent_shown_with_its_fault_and_sent_again(acme: Caller, 
     await dispatch(acme.world)
     (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
     assert entry.status.value == "success"
-    # What was sent is nothing that arrived.
+    # Sent messages are not counted as deliveries.
     overview = await browsing.open("/dashboard")
     assert "0 deliveries in 14 days" in overview.text
 

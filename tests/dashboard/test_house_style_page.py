@@ -65,7 +65,7 @@ async def test_it_is_set_with_a_form_that_shows_what_is_set(acme: Caller, browsi
 
     assert "Saved." in page.text
     assert await standing(acme) == WHOLE
-    # The form as it stands sends the same.
+    # The unchanged form sends the same values.
     await browsing.send(page.form(PAGE))
     assert await standing(acme) == WHOLE
     # Every field left at its default: nothing is set.
@@ -197,7 +197,7 @@ async def test_an_override_is_edited_in_the_form_of_a_trigger_and_of_a_schedule(
     assert "2 fields differ" in page.text
     assert "The house style has: docs." in page.text
     assert await override(acme, kind) == {"audience": "team", "headings": {"added": "New"}}
-    # The form as it stands sends the same; none at all is not the same as nothing set.
+    # The unchanged form sends the same values; an empty list differs from an unset field.
     page = await browsing.send(page.form(one), **{"style.headings.added": "", "style.hide.none": "yes"})
     assert await override(acme, kind) == {"audience": "team", "hide": []}
     page = await browsing.send(page.form(one), name="Everybody")

@@ -43,7 +43,7 @@ def path_of(acme: Caller) -> str:
 
 
 def secret_on(page: Seen) -> str:
-    """Give the secret that a page offers to be copied."""
+    """Return the secret that a page offers to copy."""
     (secret,) = [told["data-copy"] for _, told in page.elements if told.get("data-copy", "").startswith("whsec_")]
     return secret
 

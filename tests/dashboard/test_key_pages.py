@@ -49,7 +49,7 @@ async def test_a_key_is_issued_and_shown_once(acme: Caller, browsing: Browsing) 
     assert shown not in listed.response.text
     assert row(listed, issued.prefix)[0] == f"<b>Status page {issued.prefix}… active"
     assert row(listed, issued.prefix)[1] == "read"
-    # Between the two stands when the key was used, which is noted a moment later.
+    # The text between them is the time of last use, which is stored a moment later.
     when = row(listed, issued.prefix)[2]
     assert when.startswith(f"issued just now with {acme.record.prefix}… ")
     assert when.endswith(" expires in 31 days")
@@ -143,7 +143,7 @@ async def test_how_much_of_each_limit_is_used_is_shown_and_looking_does_not_coun
         await browsing.open(KEYS)
     page = await browsing.open(KEYS)
 
-    # All of one's own, and of others what is used.
+    # All limits of the user's own key, and the used ones of the others.
     mine = tree(page).all("tr")[1].all("li")
     assert [meter.one("span", class_="number").text for meter in mine] == [
         f"{number} of {limit} in the last 60 s" for number, limit in ((3, 10), (0, 60), (0, 5), (0, 20), (0, 20))

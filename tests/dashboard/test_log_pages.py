@@ -1,4 +1,4 @@
-"""The webhook log: the list, what is found in it, what comes by itself, and one entry."""
+"""The webhook log: list, filters, live updates, and one entry."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -49,12 +49,12 @@ async def some(acme: Caller, number: int, **fields: Any) -> None:
 
 
 def titles(page: Seen) -> list[str]:
-    """Give what the first cells of the rows that are shown say."""
+    """Return the texts of the first cells of the rows."""
     return [" ".join(row[0].split()) for row in page.rows if len(row) > 1 and row[0] != "Delivery"]
 
 
 def asking(page: Seen) -> list[str]:
-    """Give what the page asks for again and again, in its list."""
+    """Return the addresses that the list polls."""
     return [
         told["hx-get"]
         for tag, told in page.elements
@@ -125,7 +125,7 @@ async def test_filters_are_a_form_and_stand_in_the_address(
     assert {name: value for name, (value,) in page.form(LOGS).fields.items() if value} == filters
     if not found:
         assert "Nothing is found by this filter." in page.text
-    # The same for a script, which also has the browser show an address without what is empty.
+    # The same for a script, which also makes the browser show an address without empty filters.
     part = await browsing.open(LOGS, params={**dict.fromkeys(form.fields, ""), **filters}, headers=SCRIPT)
     assert not part.heading
     assert titles(part) == titles(page)
@@ -165,7 +165,7 @@ async def test_older_entries_are_a_page_away_and_none_is_left_out(acme: Caller, 
         seen += [title.removesuffix(" outgoing") for title in titles(page)]
         path = page.links.get("Older")
         pages += 1
-        # Only the first page has what comes by itself.
+        # Only the first page has live updates.
         assert bool(asking(page)) == (pages == 1)
         assert page.links.get("Newest") == (None if pages == 1 else f"{LOGS}?status=success")
 
@@ -247,7 +247,7 @@ async def test_a_row_that_is_pending_is_asked_for_until_it_has_ended(acme: Calle
 
 
 async def triggered(acme: Caller) -> str:
-    """Have a trigger, and a delivery that it has made a post of; give the entry's id."""
+    """Create a trigger, and a delivery with a post; return the entry's id."""
     await acme("POST", "/v1/event-triggers", {"name": "Each release", "targets": {"repositoryIds": [1]}})
     await acme.release("d-1", "v1.0.0")
     (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
@@ -266,7 +266,7 @@ async def test_an_entry_shows_what_came_and_what_it_led_to(acme: Caller, browsin
     (run,) = await acme.world.stores.ledger.runs(acme.organization.id)
     assert [" ".join(cell.split()) for cell in page.rows[1]][1:] == ["pending", "Each release", "none"]
     assert f"/dashboard/runs/{run.id}" in page.links.values()
-    # What is under way is asked for until it has ended.
+    # A delivery with unfinished runs is polled.
     (led,) = [told["hx-get"] for _, told in page.elements if told.get("hx-trigger") == "every 2s"]
     await acme.world.perform()
     part = await browsing.open(led, headers=SCRIPT)

@@ -1,4 +1,4 @@
-"""The log over a database: what is found there is what memory finds."""
+"""The log over a database: the same matches as in memory."""
 
 from collections.abc import AsyncGenerator
 from datetime import timedelta

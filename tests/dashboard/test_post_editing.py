@@ -1,4 +1,4 @@
-"""Editing a post: saving, previewing, and somebody else who does the same."""
+"""Editing a post: saving, previewing, and concurrent edits."""
 
 from datetime import timedelta
 
@@ -89,7 +89,7 @@ async def test_of_two_who_edit_the_second_is_told_and_keeps_the_text(acme: Calle
     assert tree(page).one("textarea", id="theirs").raw == post.markdown
     assert (await stored(acme, post)).title == "Theirs"
 
-    # They were told: whoever sends it once more means it.
+    # The page has shown the conflict: a second submission overwrites.
     assert (await browsing.send(page.form(path))).status == 200
     assert (await stored(acme, post)).title == "Mine"
 

@@ -1,4 +1,4 @@
-"""The pages of posts: what there is, where it came from, publishing and deleting."""
+"""The pages of posts: list, source, publishing and deleting."""
 
 from datetime import timedelta
 

@@ -39,7 +39,7 @@ async def test_the_form_that_strangers_send_has_4_kib(world: ApiWorld) -> None:
 
 async def test_forms_without_a_post_have_64_kib(browsing: Browsing) -> None:
     assert (await browsing.post("/dashboard/keys", {"name": "x" * 65_536})).status == 413
-    # It arrives, and is none of ours.
+    # It arrives, but is not a form of the dashboard.
     assert (await browsing.post("/dashboard/keys", {"name": "x" * 65_000})).status == 403
 
 
@@ -57,7 +57,7 @@ async def test_the_largest_post_fits_into_its_form(browsing: Browsing, acme: Cal
 
 
 async def left(app: Any, path: str, headers: dict[str, str]) -> int:
-    """Send a head and a part of a body, and leave; return the status that nobody reads."""
+    """Send a head and a part of a body, and disconnect; return the status that no client reads."""
     messages: list[Any] = [
         {"type": "http.request", "body": b"key=", "more_body": True},
         {"type": "http.disconnect"},

@@ -39,7 +39,7 @@ async def one(acme: Caller) -> WorkflowRun:
 
 
 async def begun(acme: Caller) -> WorkflowRun:
-    """Have the only run taken."""
+    """Take the only run."""
     stores = acme.world.stores
     await stores.executors.join(EXECUTOR)
     (taken,) = await stores.ledger.take([(await one(acme)).id], EXECUTOR)
@@ -47,12 +47,12 @@ async def begun(acme: Caller) -> WorkflowRun:
 
 
 def polled(page: Seen, id_: str) -> str | None:
-    """Give where a part of the page asks for what is new."""
+    """Return the address that a part of the page polls."""
     return next(told.get("hx-get") for _, told in page.elements if told.get("id") == id_)
 
 
 def steps(page: Seen) -> list[str]:
-    """Give the kinds of the timeline's steps."""
+    """Return the kinds of the timeline's steps."""
     kinds = {"good", "bad", "wait"}
     return [told["class"] for tag, told in page.elements if tag == "li" and told.get("class") in kinds]
 
@@ -114,7 +114,7 @@ async def test_older_runs_are_behind_the_first_fifty(acme: Caller, browsing: Bro
     assert ("lamp 1" in older.rows[1][0], "lamp 0" in older.rows[2][0]) == (True, True)
     assert "Older runs" not in older.links
     assert older.links["Newest runs"] == f"{ROOT}?status=pending"
-    # What is older does not move.
+    # Older parts of the list are not polled.
     assert polled(older, "runs") is None
     assert (await browsing.open(f"{ROOT}?before=unknown")).status == 404
 
@@ -135,7 +135,7 @@ async def test_a_script_is_told_when_runs_have_changed_and_not_else(acme: Caller
     asks = polled(part, "runs")
     assert asks is not None
     assert (await browsing.open(asks, headers=SCRIPT)).status == 204
-    # And how long ago something was does not stay as it is.
+    # And ages are updated.
     acme.world.clock.advance(timedelta(minutes=1))
     assert (await browsing.open(asks, headers=SCRIPT)).status == 200
 

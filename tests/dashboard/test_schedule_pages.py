@@ -16,7 +16,7 @@ from contentsvc_core.workflows.slots import Cron, Frequency
 
 ROOT = "/dashboard/schedules"
 HOSTILE = "<img src=x onerror=alert(1)>"
-#: The clock stands at midnight of Thursday, 1 January 2026.
+#: The clock is at midnight of Thursday, 1 January 2026.
 WEEKLY = {"name": "Mondays", "repositories": "1", "frequency": "weekly", "hour": "9", "minute": "30"}
 
 
@@ -68,7 +68,7 @@ async def test_the_next_three_firings_are_shown(acme: Caller, browsing: Browsing
     assert "Monday, 26 January" not in page.text
     assert "about 29 Dec 09:30 to 5 Jan 09:30" in page.text
 
-    # What is due and has not fired yet comes first.
+    # A slot that is due and has not fired yet comes first.
     acme.world.clock.advance(timedelta(days=5))
     await browsing.sign_in(acme.key)
     assert "Monday, 5 January 2026" in (await browsing.open(page.path)).text
@@ -148,7 +148,7 @@ async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
     assert "enabled" not in sent
     assert await schedules(acme) == []
 
-    # And when one is changed that stands.
+    # And after a change of a stored schedule.
     standing = await made(browsing)
     page = await browsing.send(standing.form(standing.path), **fields)
     assert page.status == 422

@@ -1,4 +1,4 @@
-"""The search: what happened and what was written, the words marked; and a record whole."""
+"""The search page with marked words, and the page of a record."""
 
 import pytest
 from tests.api.world import Caller

@@ -1,4 +1,4 @@
-"""Signing in with a key, what a session is worth, and that nobody else's page can use it."""
+"""Signing in with a key, the rights of a session, and protection against other sites."""
 
 from datetime import timedelta
 
@@ -77,7 +77,7 @@ async def test_a_link_signs_a_browser_on_this_machine_in_once(acme: Caller, host
     assert (again.status, again.heading) == (401, "Sign in")
     assert "This sign-in link was used, or is older than 10 minutes." in again.text
     assert not other.cookies
-    # Reloading it loses nobody their session.
+    # Reloading the page keeps the session.
     assert (await browsing.open(ROOT)).heading == "Overview"
 
 
@@ -296,7 +296,7 @@ async def test_failed_sign_ins_count_against_the_address_and_not_against_the_key
         assert (await sign_in(acme.key))[0] == 303
     statuses = [(await sign_in(f"csk_{number}"))[0] for number in range(FAILED_SIGN_INS.limit + 5)]
     assert statuses == [401] * FAILED_SIGN_INS.limit + [429] * 5
-    # Beyond the limit no key is looked at, not even a valid one; what has a key already is not affected.
+    # Beyond the limit no key is checked, not even a valid one; existing sessions are not affected.
     assert await sign_in(acme.key) == (429, "")
     assert (await acme("GET", "/v1/posts")).status_code == 200
 

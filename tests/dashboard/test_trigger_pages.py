@@ -82,7 +82,7 @@ async def test_a_trigger_is_made_shown_changed_and_deleted(acme: Caller, browsin
     assert form.fields["repositories"] == ["codehost:1"]
     page = await browsing.send(form, name="", events=["push", "release"], output="changelog", brand="", publish=[])
     assert "Saved." in page.text
-    # One without a name is called for what it does.
+    # A trigger without a name has a description as its title.
     assert page.heading == "Changelog of acme/lighthouse"
     (trigger,) = await triggers(acme)
     assert (trigger.name, trigger.event_types, trigger.brand_identity_id) == ("", (), None)

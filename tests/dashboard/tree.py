@@ -31,7 +31,7 @@ class Node:
 
     @property
     def text(self) -> str:
-        """Give the text in it, as a reader sees it: one space between words."""
+        """Return the text in it, with one space between words."""
         return " ".join(self.raw.split())
 
     @property
@@ -39,7 +39,7 @@ class Node:
         return "".join(each if isinstance(each, str) else each.raw for each in self.children)
 
     def all(self, tag: str = "", **attributes: str) -> "list[Node]":
-        """Give the elements of a tag, or of any, that have these attributes; of ``class_``, one of its words."""
+        """Return the elements of a tag, or of any, with these attributes; ``class_`` names one of its words."""
         return [
             each
             for each in self._descendants()
@@ -84,7 +84,7 @@ class _Tree(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         node = self._open[-1]
-        # As a browser does: the line break after <textarea> is none of its text.
+        # As a browser does: the line break after <textarea> is not part of its text.
         first = node.tag == "textarea" and not node.children
         node.children.append(data.removeprefix("\n") if first else data)
 

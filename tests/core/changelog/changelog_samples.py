@@ -45,7 +45,7 @@ def commit(
 
 
 def push(*commits: Commit | str) -> Push:
-    """A push; a plain text stands for a commit with this message, each with an id of its own."""
+    """Return a push; a plain text becomes a commit with this message, each with an id of its own."""
     made = tuple(
         commit(each, sha=sha_of(f"{place} {each}")) if isinstance(each, str) else each
         for place, each in enumerate(commits)

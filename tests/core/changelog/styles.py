@@ -185,7 +185,7 @@ def changes_of(lines: Sequence[Line]) -> tuple[Change, ...]:
 
 
 def found(lines: Sequence[Line]) -> list[tuple[str, Section | None, Change | None]]:
-    """Return each line's subject, what is expected, and the change that stands for it."""
+    """Return each line's subject, the expected section, and its change."""
     leads = {change.commits[0].id: change for change in changes_of(lines)}
     return [
         (message.partition("\n")[0], section, leads.get(f"{number:040x}"))

@@ -43,7 +43,7 @@ def test_a_revert_of_something_older_says_what_is_undone(revert: str, line: str)
 @pytest.mark.parametrize(
     ("revert", "line"),
     [
-        # Such words may name what is undone or what is done instead: they stay as they are.
+        # Such words may name the undone or the new change: they stay unchanged.
         ("revert: let us forget the bell\n\nRefs: 676104e, a215868", "Revert: let us forget the bell"),
         ("revert(bell): use the old rope", "**bell:** Revert: use the old rope"),
         ("revert: revert to the old bell", "Revert to the old bell"),
@@ -132,7 +132,7 @@ def test_by_subject_alone_the_last_word_counts(steps: list[str]) -> None:
     undone = 0
     story: list[str] = []
     for step in steps:
-        # Only what can happen: something is undone that stands, and brought back that was undone.
+        # Only possible steps: undo a change in effect, or restore an undone one.
         if step == "do":
             standing += 1
         elif step == "undo" and standing:

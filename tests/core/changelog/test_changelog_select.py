@@ -1,4 +1,4 @@
-"""What stands in a changelog: pull requests as the unit, each change once, upkeep in one line."""
+"""The selection of changes: pull requests as the unit, each change once, upkeep in one line."""
 
 from typing import Any
 

@@ -45,7 +45,7 @@ def test_a_search_finds_what_the_rows_find(table: Table, text: str) -> None:
         (r"\[security\]", "secu"),
         (r"^msrv: |\bnode", "msrv node"),
         (r"\bone[- ]off", "one"),
-        # A word may go on after what is spelled out, or begin before it.
+        # A word may continue after the pattern, or begin before it.
         (r"\bci", ""),
         (r"\bpy\w*", ""),
         (r"changed? type", ""),

@@ -61,7 +61,7 @@ def test_a_release_is_named_with_up_to_three_changes(messages: list[str], title:
 def test_a_release_with_notes_is_named_with_their_first_items() -> None:
     notes = "## New\n\n- Ring at **noon** by @ada in https://x.example/pull/3\n- [Sing](https://y.example) (#4)\n- x\n"
     assert announced(release("v2", body=notes), push("fix: drip")).title == "kettle v2: Ring at noon"
-    # What is first is new: the title need not say so.
+    # The first section is new: the title need not say so.
     notes = "- **New:** a lid\n- Security: no spills\n- Changed: louder\n"
     assert announced(release("v2", body=notes)).title == "kettle v2: a lid, Security: no spills, louder"
     assert announced(release("v2", name="Spring", body=notes)).title == "kettle v2: Spring"

@@ -1,4 +1,4 @@
-"""What is said of releases: only what they contain, and that a pre-release is one."""
+"""Announcements of releases: only their real content, and pre-releases are marked."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Whole posts, word by word: each story is told in every type of content, and stands in a file of its own."""
+"""Golden posts: each story in every content type, in a file of its own."""
 
 from pathlib import Path
 from typing import Final
@@ -130,7 +130,7 @@ _RELEASES: Final = Brief(
     brand=brand(tone=ToneProfile.CASUAL, language="Spanish"),
 )
 
-#: More than fits into a list: each kind of change is told up to a point, and counted beyond it.
+#: More than a list shows: each kind of change is listed up to a limit, and counted beyond it.
 _BUSY: Final = Brief(
     chapters=[
         Chapter(

@@ -1,4 +1,4 @@
-"""Posts at their edges: the first that is said, the last that is told, and what is left out between."""
+"""Posts at their limits: the first and last listed change, and the omitted ones."""
 
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from contentsvc_core.webhooks.events import MAX_COMMITS, Author
 
 _BLOG, _LINKEDIN, _TWITTER = ContentType.BLOG_POST, ContentType.LINKEDIN_POST, ContentType.TWITTER_POST
 _UPDATE = ContentType.INVESTOR_UPDATE
-#: Nobody is thanked for its work.
+#: A bot is not thanked.
 _BOT: Final = Author(name="renovate[bot]", email="")
 _SPRING: Final = "Adds a spring that closes it gently."
 
@@ -45,7 +45,7 @@ class TestExcerpts:
             (f"- fix(lid): tests\n- {_SPRING}", ""),
             (f"---------\n\n{_SPRING}", ""),
             (f"Signed-off-by: Ada\n\n{_SPRING}", ""),
-            # What is too short to stand alone is followed by the next sentence, whatever that says.
+            # A sentence that is too short is followed by the next one, whatever it says.
             (f"{_SPRING} Nobody holds it any more.", f"{_SPRING} Nobody holds it any more."),
             (f"{_SPRING} See #12 for more.", _SPRING),
             ("Adds a spring that shut it gently by 1. More.", "Adds a spring that shut it gently by 1. More."),

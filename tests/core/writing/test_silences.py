@@ -1,4 +1,4 @@
-"""Why there is no post: each reason names what came."""
+"""Reasons for no post: each reason names the event."""
 
 from typing import Final
 

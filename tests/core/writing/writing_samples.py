@@ -120,7 +120,7 @@ def written(content_type: ContentType, *events: Event | str, **more: Any) -> Dra
 
 
 def check_golden(path: Path, told: Brief) -> None:
-    """Compare what is written from a brief with a file, or why nothing is; ``make golden`` writes the file instead."""
+    """Compare the post of a brief, or the reason for no post, with a file; ``make golden`` writes the file instead."""
     draft = write_content(told)
     text = f"(no post: {draft.reason})\n" if isinstance(draft, Silence) else f"{draft.title}\n\n{draft.markdown}"
     if os.environ.get("GOLDEN") == "write":
