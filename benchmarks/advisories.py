@@ -17,7 +17,7 @@ from attrs import frozen
 from benchmarks.peer_files import PeerMissing, installed
 
 _LOCK: Final = Path(__file__).parents[1] / "requirements.lock"
-#: The lock file is audited as it is: nothing is resolved, and pins without a hash are refused.
+#: The lock file is audited without changes: nothing is resolved, and pins without a hash are refused.
 _AUDIT: Final = (
     *("--vulnerability-service", "osv", "--requirement", str(_LOCK), "--require-hashes", "--disable-pip"),
     *("--format", "json", "--progress-spinner", "off"),

@@ -146,7 +146,7 @@ class _Requests:
 
 @final
 class _Sending:
-    """Sends each delivery on a free connection, as soon as it is due."""
+    """Sends each delivery on a free connection when its time has come."""
 
     def __init__(self, load: Load, requests: _Requests) -> None:
         self.idle: deque[_Connection] = deque()
