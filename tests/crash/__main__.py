@@ -28,9 +28,9 @@ _SHOWN: Final = 20
     "--store", is_flag=True, help="Kill a process that has a store alone, and no server: many times a second."
 )
 def crash(count: int, seed: int, rows: int, *, keep: bool, store: bool) -> None:
-    """Kill the server with -9 while deliveries stream in, again and again, and look at what is left.
+    """Kill the server with -9 while deliveries stream in, again and again, and check the stored data.
 
-    Exit code 0 when nothing is lost, doubled, partial, invented or unexpected.
+    Exit code 0: no data is lost, doubled, partial, invented or unexpected.
     """
     click.echo(f"crash: count={count} seed={seed}")
     folder = Path(tempfile.mkdtemp(prefix="contentsvc-crash-"))

@@ -30,9 +30,9 @@ _SERVED_S: Final = (0.02, 0.4)
 #: From one end to the other is half a day: claims hold all the time, and the checker needs to know of no step.
 _CYCLES_FOR_A_STEP: Final = 3
 _STEP_S: Final = 6 * 3600.0
-#: How long nobody listening, or a "not now", is waited out, in seconds.
+#: The pause after a refused connection or a 503, in seconds.
 _BREATH_S: Final = 0.005
-#: How often what nobody has acknowledged is sent again in the end; the server is killed no more.
+#: How often unacknowledged deliveries are sent again at the end, without kills.
 _REDELIVERIES: Final = 5
 _STOP_S: Final = 10.0
 #: How long it may take from a kill to the first 200, in seconds, in 99 of 100 cases; of fewer, the slowest alone would
@@ -64,13 +64,13 @@ class Report:
 def run_campaign(
     folder: Path, *, count: int, seed: int, rows: int = 0, on_cycle: Callable[[], None] = lambda: None
 ) -> Report:
-    """Set up in an empty folder, run the cycles, and judge what is left.
+    """Set up in an empty folder, run the cycles, and check the stored data.
 
     Args:
-        folder: An empty one; the database, the ledger and the server's log stay in it.
-        count: How many cycles.
-        seed: Decides what is sent and when is killed. How requests interleave is the machine's affair.
-        rows: How many log entries of another organization are there before.
+        folder: An empty folder, for the database, the ledger and the server's log.
+        count: The number of cycles.
+        seed: Decides the deliveries and the times of kills; the interleaving depends on the machine.
+        rows: The number of earlier log entries of another organization.
         on_cycle: Called after each cycle.
     """
     # Refusals are counted row by row: no flood bound.
@@ -124,7 +124,7 @@ class _Campaign:
                 again = unacknowledged(read_ledger(ledger))
                 redelivered += len(again)
                 await self._deliver(client, iter(again))
-        # What is due by a clock that was stepped back since waits until it has caught up.
+        # Work that is due by an earlier clock waits until the clock has caught up.
         self._clock.step_to(max(0.0, *self.steps))
         return redelivered
 
@@ -166,7 +166,7 @@ class _Campaign:
                 workers.create_task(work())
 
     async def _send(self, client: httpx.AsyncClient, sending: Sending) -> None:
-        """Send one delivery, unless it finds nobody until the cycle is over."""
+        """Send one delivery, unless the server is unreachable until the end of the cycle."""
         attempt = self._ledger.intend(sending)
         body = sending.body
         headers = self._hook.headers(body, sending.delivery, sending.kind.event)
@@ -181,7 +181,7 @@ class _Campaign:
                 self._assert_alive()
                 continue
             except httpx.TransportError:
-                # The server was killed with it: nobody knows what has become of it.
+                # The server was killed during the request: the outcome is unknown.
                 return
             self._ledger.answered(attempt, response.status_code, read_answer(response.status_code, response.json()))
             self._note(response)
@@ -202,7 +202,7 @@ class _Campaign:
             await asyncio.sleep(_BREATH_S)
 
     def _assert_alive(self) -> None:
-        """Fail when the server has ended although nobody killed it: nothing would ever answer."""
+        """Fail when the server has ended without a kill: no request would ever be answered."""
         assert self._over or self._server.is_alive, f"the server has ended: {self._server.log()[-2000:]}"
 
     def _note(self, response: httpx.Response) -> None:
@@ -212,7 +212,7 @@ class _Campaign:
 
 
 def slow_recovery(recoveries: Sequence[float]) -> list[str]:
-    """Tell what is wrong with how long it took from each kill to the first 200 after it, in seconds."""
+    """Return the fault in the times from each kill to the first 200 after it, in seconds."""
     if len(recoveries) < _RECOVERIES_FOR_P99 or p99(recoveries) <= _RECOVERED_S:
         return []
     return [f"from a kill to the first 200 it took {p99(recoveries):.1f} s (p99)"]

@@ -21,7 +21,7 @@ _ORGANIZATION: Final = """
 
 
 def fill(installation: Installation, like: Hook, *, rows: int) -> None:
-    """Write an organization like a hook's, and log entries of it, into a SQLite file that nobody serves."""
+    """Write an organization like a hook's, with log entries, into a SQLite file without a server."""
     with contextlib.closing(sqlite3.connect(installation.database)) as file, file:
         file.execute(_ORGANIZATION, (FILLED, like.organization_id))
     there = material.Hook(

@@ -1,9 +1,9 @@
-"""A process that settles, killed with -9 after some milliseconds, thousands of times over: what is on the disk then.
+"""A process that settles deliveries and is killed with -9 after some milliseconds, thousands of times.
 
-Each cycle forks a process from one that has imported everything. It settles deliveries on the file that the one before
-left, as many at once as a receiver does. What it is about to do, and what it was answered, it writes into a ledger and
-waits for the disk. Its successor redelivers what was not acknowledged. Nothing in here reads through the stores:
-the file is opened by SQLite alone.
+Each cycle forks a process from one that has imported all modules. It settles deliveries on the file of the previous
+cycle, as many at once as a receiver does. It writes each attempt and each result into a ledger, and waits for the disk.
+The next process redelivers unacknowledged deliveries. The check reads the file with SQLite alone, and not through the
+stores.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ _A_FILE: Final = 500
 @final
 @frozen(kw_only=True)
 class Line:
-    """A line of the ledger: an attempt, and, with an answer, what came of it."""
+    """A line of the ledger: an attempt, or its result."""
 
     delivery: str
     log_id: str
@@ -70,21 +70,21 @@ class StoreReport:
     deliveries: int = 0
     attempts: int = 0
     acknowledged: int = 0
-    #: What was acknowledged and is not there.
+    #: Acknowledged deliveries that are missing.
     lost: list[str] = field(factory=list[str])
-    #: What is there twice.
+    #: Deliveries that are stored twice.
     doubled: list[str] = field(factory=list[str])
-    #: What is there in part, or was never sent.
+    #: Deliveries that are stored in part, or were never sent.
     partial: list[str] = field(factory=list[str])
 
     @property
     def faults(self) -> list[str]:
-        """Give all that is wrong."""
+        """Return all faults."""
         return [*self.lost, *self.doubled, *self.partial]
 
     @property
     def line(self) -> str:
-        """Give the line of figures."""
+        """Return the line of figures."""
         return (
             f"crash, store level: {self.cycles} cycles, {self.deliveries} deliveries in {self.attempts} attempts, "
             f"{self.acknowledged} acknowledged; lost {len(self.lost)}, doubled {len(self.doubled)}, "
@@ -139,7 +139,7 @@ def _cycle(place: _Place, seed: int, after_s: float, answers: int) -> None:
     unacknowledged = _unacknowledged(read_ledger(place.ledger))
     ready, begun = os.pipe()
     with warnings.catch_warnings():
-        # That other threads may hold locks, which are held for ever then: those of a test runner are none of ours.
+        # The warning is about locks of other threads; the threads of a test runner hold none that matter here.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if not child:
@@ -163,7 +163,7 @@ def _cycle(place: _Place, seed: int, after_s: float, answers: int) -> None:
 
 
 async def _settle(place: _Place, seed: int, again: list[str], begun: int, answers: int) -> None:
-    """Settle for ever: first what was not acknowledged, then new deliveries, with copies among them."""
+    """Settle without end: first unacknowledged deliveries, then new ones, with copies among them."""
     rng = random.Random(seed)  # noqa: S311  # as above
     ids = RandomIds()
     stores = sql_stores(Database(f"sqlite+aiosqlite:///{place.file}"), RotatingSealer())
@@ -216,16 +216,16 @@ def _note(book: int, line: Line) -> None:
 
 
 def _drop_torn_line(ledger: Path) -> None:
-    """Forget a last line that was not written to its end: a kill may come between two pages of the file.
+    """Remove an incomplete last line: a kill may come between two pages of the file.
 
-    It says nothing: before a settlement nothing was done yet, and after it nobody was answered.
+    The line has no effect: an attempt without it was not begun, and a result without it was not sent.
     """
     text = ledger.read_bytes()
     os.truncate(ledger, text.rfind(b"\n") + 1)
 
 
 def read_ledger(ledger: Path) -> list[Line]:
-    """Read a ledger; a last line that was not written to its end is none."""
+    """Read a ledger; an incomplete last line is ignored."""
     text, _, _ = ledger.read_bytes().rpartition(b"\n")
     return [msgspec.json.decode(line, type=Line) for line in text.split(b"\n") if line]
 
@@ -238,7 +238,7 @@ def _unacknowledged(lines: Iterable[Line]) -> list[str]:
 
 
 def _judge(file: Path, ledger: Path, report: StoreReport) -> None:
-    """Compare what is on the disk with what was said."""
+    """Compare the stored data with the ledger."""
     lines = read_ledger(ledger)
     attempts = {line.log_id: line.delivery for line in lines}
     answers: dict[str, str] = {line.log_id: line.answer for line in lines if line.answer}

@@ -53,7 +53,7 @@ def read_file(database: Path) -> Stored:
 
 
 def read_postgres(connection: psycopg.Connection[Any]) -> Stored:
-    """Read through a connection to PostgreSQL: what is committed, and what its own transaction has changed."""
+    """Read through a connection to PostgreSQL: committed data, and changes of its own transaction."""
 
     def rows(query: str) -> list[Row]:
         with connection.cursor(row_factory=dict_row) as cursor:

@@ -1,4 +1,4 @@
-"""A short campaign, and the proof that its checker sees what it is there to see."""
+"""A short campaign, and the proof that its checker finds planted faults."""
 
 import contextlib
 import json

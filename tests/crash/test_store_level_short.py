@@ -49,7 +49,7 @@ def test_a_claim_in_a_transaction_of_its_own_is_caught(tmp_path: Path, monkeypat
         cursor.execute("BEGIN IMMEDIATE")
         sound(left, cursor)
 
-    # What it looks at is private: it is the one place where a transaction could be cut in two.
+    # Private names: the only place where a transaction could be cut in two.
     left_of_a_batch, takes = cast("Any", sqlite_lane)._Left, cast("Any", sqlite_lane)._TAKE
     sound = left_of_a_batch.write
     monkeypatch.setattr(left_of_a_batch, "write", write)

@@ -1,4 +1,4 @@
-"""What a code host sends during a campaign, and the ledger of what was sent and what was answered."""
+"""The deliveries of a campaign, and the ledger of deliveries and answers."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ _PAGE: Final = f"https://codehost.example/{REPOSITORY}"
 
 
 class Kind(Enum):
-    """What a delivery is, and so what has to come of it."""
+    """The kind of a delivery, which decides its expected effects."""
 
     #: A push with a change to report: a post for each matching trigger.
     PUSH = "push"
@@ -44,7 +44,7 @@ class Kind(Enum):
 @final
 @frozen(kw_only=True)
 class Sending:
-    """One delivery as it is sent: its body follows from this alone."""
+    """One delivery; its body is derived from these fields alone."""
 
     delivery: str
     kind: Kind
@@ -55,7 +55,7 @@ class Sending:
 
     @property
     def marker(self) -> str:
-        """Give what tells the stored event apart from every other one."""
+        """Return the unique part of the stored event."""
         return self.tag or hashlib.sha1(self.delivery.encode(), usedforsecurity=False).hexdigest()
 
     @property
@@ -137,7 +137,7 @@ class Traffic:
 @final
 @frozen(kw_only=True)
 class Attempt:
-    """One request: what was sent, and what was answered, if anything was."""
+    """One request, and its answer, if there was one."""
 
     sending: Sending
     #: ``None``: no answer came.
@@ -151,12 +151,12 @@ class Attempt:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether nobody knows what has become of it: no answer came, or "not now"."""
+        """Check whether the outcome is unknown: no answer, or 503."""
         return self.status in {None, 503}
 
     @property
     def is_as_expected(self) -> bool:
-        """Tell whether such a sending may be answered so, by the decisions; "not now" always may be."""
+        """Check whether the answer is allowed for such a delivery; 503 always is."""
         if self.is_open:
             return True
         if self.sending.forged:
@@ -166,7 +166,7 @@ class Attempt:
 
 
 def read_answer(status: int, body: dict[str, Any]) -> str:
-    """Give a delivery's answer in a word; an error's text as it is."""
+    """Return a delivery's answer in a word; an error's text unchanged."""
     if status != 200:
         return str(body.get("error"))
     if body["message"] == DUPLICATE:
@@ -186,7 +186,7 @@ class Ledger:
         self._file.close()
 
     def intend(self, sending: Sending) -> int:
-        """Note what is about to be sent; give the attempt's number."""
+        """Write an attempt; return its number."""
         self._numbers += 1
         self._write(
             attempt=self._numbers,
@@ -198,7 +198,7 @@ class Ledger:
         return self._numbers
 
     def answered(self, attempt: int, status: int, answer: str) -> None:
-        """Note what was answered."""
+        """Write the result of an attempt."""
         self._write(attempt=attempt, status=status, answer=answer)
 
     def _write(self, **line: object) -> None:
@@ -224,7 +224,7 @@ def read_ledger(path: Path) -> list[Attempt]:
 
 
 def unacknowledged(attempts: Iterable[Attempt]) -> list[Sending]:
-    """Give, once each, what nobody has acknowledged yet."""
+    """Return the unacknowledged deliveries, each once."""
     sent: dict[Sending, bool] = {}
     for attempt in attempts:
         sent[attempt.sending] = sent.get(attempt.sending, False) or attempt.is_acknowledged

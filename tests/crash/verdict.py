@@ -1,4 +1,4 @@
-"""The checker: a ledger of what was sent and answered on one side, what the database holds on the other."""
+"""The checker: compares the ledger of deliveries and answers with the database."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,13 +16,13 @@ _HIDDEN: Final = "1 commit that only makes a release: nothing a reader notices"
 @final
 @frozen(kw_only=True)
 class Verdict:
-    """What is wrong, in sentences; a campaign has passed when there is none."""
+    """The faults, in sentences; a campaign without faults has passed."""
 
     #: Acknowledged, and not there, or not there whole.
     lost: list[str] = field(factory=list[str])
     #: There more than once.
     doubled: list[str] = field(factory=list[str])
-    #: Rows that belong together and do not stand together.
+    #: Rows that belong together, but are not all stored.
     partial: list[str] = field(factory=list[str])
     #: There, and never sent.
     invented: list[str] = field(factory=list[str])
@@ -45,12 +45,12 @@ class Verdict:
 
 
 def judge(attempts: Sequence[Attempt], stored: Stored, triggers: Mapping[str, Sequence[str]]) -> Verdict:
-    """Compare what was told to senders with what is there.
+    """Compare the answers with the stored data.
 
     Args:
-        attempts: As the ledger has them.
-        stored: As the database has it, once no run is pending or running.
-        triggers: For each event type the triggers that match.
+        attempts: The attempts of the ledger.
+        stored: The stored data, once no run is pending or running.
+        triggers: The matching triggers of each event type.
     """
     verdict = Verdict()
     verdict.partial.extend(f"the database: {fault}" for fault in stored.faults)
@@ -199,7 +199,7 @@ def _judge_posts(stored: Stored, verdict: Verdict) -> None:
 def _judge_invented(
     attempts: Iterable[Attempt], genuine: Mapping[str, Sending], stored: Stored, verdict: Verdict
 ) -> None:
-    """Nothing is there that was never sent; what was only filtered, ignored or forged has left log rows alone."""
+    """No data of unsent deliveries is stored; filtered, ignored and forged ones have left log rows alone."""
     effective = {delivery for delivery, sending in genuine.items() if sending.kind.is_processed}
     contexts = {f"codehost:{REPOSITORY_ID}:{delivery}" for delivery in effective}
     named = {attempt.sending.delivery for attempt in attempts}

@@ -39,7 +39,7 @@ async def one(acme: Caller) -> WorkflowRun:
 
 
 async def begun(acme: Caller) -> WorkflowRun:
-    """Take the only run."""
+    """Return the only run, taken."""
     stores = acme.world.stores
     await stores.executors.join(EXECUTOR)
     (taken,) = await stores.ledger.take([(await one(acme)).id], EXECUTOR)

@@ -20,7 +20,7 @@ from contentsvc_core.testing import push_body
 
 PAGE: Final = ROOT / "docs" / "howto" / "agents.md"
 WORDS: Final = "rate limit window"
-#: What has happened before the agent comes: the second one is what it looks for, the last one tries to give it orders.
+#: The history before the agent starts: it searches for the second commit; the last one tries to give it orders.
 COMMITS: Final = (
     ("d-1", "feat: turn the lamp on at dusk"),
     ("d-2", "fix: let the rate limit window slide instead of starting each minute"),
@@ -65,7 +65,7 @@ def place(folder: Path) -> Generator[Place]:
 
 
 def transcript(at: Place, *more: str) -> str:
-    """Run the agent; give what it prints."""
+    """Run the agent; return its output."""
     environment = at.installation.environment | {
         "CONTENTSVC_API_KEY": at.key,
         "PATH": f"{Path(COMMAND).parent}{os.pathsep}{os.environ['PATH']}",
@@ -83,7 +83,7 @@ def transcript(at: Place, *more: str) -> str:
 
 
 def masked(text: str) -> str:
-    """Give a transcript with what differs from run to run by its kind, numbered as it comes up."""
+    """Return a transcript with variable parts replaced by their kind, numbered in order."""
     for kind, pattern in _MASKS:
         known: dict[str, str] = {}
         for found in pattern.findall(text):
@@ -93,7 +93,7 @@ def masked(text: str) -> str:
 
 
 def write() -> None:
-    """Put a transcript of now on the page."""
+    """Write a new transcript to the page."""
     with tempfile.TemporaryDirectory() as folder, place(Path(folder)) as at:
         told = transcript(at, f"{at.server.url}/mcp")
     page = PAGE.read_text("utf-8")

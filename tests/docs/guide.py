@@ -27,7 +27,7 @@ from tests.server_process import PATIENCE_S, PLAIN, until
 #: What the guides call their server from outside.
 PUBLIC: Final = "https://hooks.example.org"
 LONGEST_S: Final = 120
-#: Stands for the command in the shell: hands its files and arguments over, passes signals on, ends with its exit code.
+#: Replaces the command in the shell: passes on its files, arguments and signals, and ends with its exit code.
 _COMMAND: Final = """\
 import json, os, signal, socket, sys
 asked = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -61,7 +61,7 @@ _SQLITE: Final = "import sqlite3, sys\nsqlite3.connect(sys.argv[1]).execute(sys.
 @final
 @frozen(kw_only=True)
 class Ran:
-    """What a guide's session has come to."""
+    """The result of a guide's session."""
 
     code: int
     stdout: str
@@ -103,7 +103,7 @@ def run(guide: Guide, folder: Path, *, then: str = "") -> Ran:
     """
     with socket.socket() as reserved:
         reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Bound and never listening: the server's own socket may share the port, and nobody else is given it.
+        # Bound and never listening: the server's own socket may share the port, and no other process gets it.
         reserved.bind(("127.0.0.1", 0))
         port = str(reserved.getsockname()[1])
         with _commands(port) as tools:
@@ -171,7 +171,7 @@ def _scripted(number: int, fence: Fence, asking: int, answered: int) -> str:
 
 
 def _prepare(guide: Guide, listed: Sequence[Fence], number: int, local: str, work: Path) -> None:
-    """Have happen what comes before a block: a server that was started has to be ready, and others act."""
+    """Do the steps before a block: wait for a started server, and act for others."""
     if number and listed[number - 1].rest == "another-terminal":
         until(lambda: _is_ready(local), f"the server is ready, whose log is terminal-{number - 1}.log")
     for words, act in guide.before.items():
@@ -205,7 +205,7 @@ def _make_tool(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def _commands(port: str) -> Generator[Path]:
-    """Make a folder with the command in it, and do what is asked of it until the end."""
+    """Create a folder with the command in it, and serve its calls until the end."""
     # Not in the test's folder, whose name is longer than an address may be.
     folder = Path(tempfile.mkdtemp(prefix="guide-"))
     path = folder / "socket"

@@ -1,4 +1,4 @@
-"""The documentation as its tests see it: pages, headings, and what stands in fences."""
+"""The documentation for its tests: pages, headings, fences."""
 
 import re
 import shlex
@@ -30,7 +30,7 @@ _ROW: Final = re.compile(r"^\|(.+)\|$", re.MULTILINE)
 @final
 @frozen(kw_only=True)
 class Fence:
-    """A fenced block: ``language`` and ``rest`` are what stands after the opening backticks."""
+    """A fenced block: ``language`` and ``rest`` are the words after the opening backticks."""
 
     language: str
     rest: str
@@ -38,7 +38,7 @@ class Fence:
 
     @property
     def title(self) -> str | None:
-        """Give the file that the block is the content of, or is a change of."""
+        """Return the file of the block's content or change."""
         return self.rest.removeprefix("title=") if self.rest.startswith("title=") else None
 
 
@@ -64,7 +64,7 @@ def headings(text: str) -> list[tuple[int, str]]:
 
 
 def anchors(text: str) -> set[str]:
-    """Give what a link to a heading may name, as code hosts derive it."""
+    """Return the anchors of headings, as code hosts derive them."""
     found: set[str] = set()
     for _, words in headings(text):
         base = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
@@ -77,7 +77,7 @@ def anchors(text: str) -> set[str]:
 
 
 def section(text: str, heading: str) -> str:
-    """Give what stands under a heading, up to the next one of its level or a higher one."""
+    """Return the text under a heading, up to the next one of its level or a higher one."""
     level = len(heading) - len(heading.lstrip("#"))
     _, found, rest = f"\n{text}".partition(f"\n{heading}\n")
     assert found, f"there is no heading {heading!r}"
@@ -92,7 +92,7 @@ def section(text: str, heading: str) -> str:
 
 
 def rows(text: str) -> list[list[str]]:
-    """Give the cells of the tables in ``text``, without the heads."""
+    """Return the cells of the tables in ``text``, without the heads."""
     cells = [[cell.strip() for cell in match.split(" | ")] for match in _ROW.findall(without_fences(text))]
     rules = [place for place, row in enumerate(cells) if set("".join(row)) <= set("-| :")]
     heads = {place - 1 for place in rules}
@@ -100,12 +100,12 @@ def rows(text: str) -> list[list[str]]:
 
 
 def code(cell: str) -> list[str]:
-    """Give what stands in backticks."""
+    """Return the texts in backticks."""
     return re.findall(r"`([^`]+)`", cell)
 
 
 def shell_lines(text: str) -> list[list[str]]:
-    """Give the calls of ``contentsvc`` and ``make`` in a shell text, as words, without what they are piped to."""
+    """Return the calls of ``contentsvc`` and ``make`` in a shell text, as words, without pipes."""
     lines = _HERE_DOCUMENT.sub("", text.replace("\\\n", " ")).splitlines()
     calls = [call for line in lines for call in _CALL.findall(line)]
     # Standard error is named before its sign.
@@ -129,7 +129,7 @@ def options_of(command: click.Command) -> set[str]:
 
 
 def leaves() -> list[tuple[str, click.Command]]:
-    """Give every command that does something, by its full name."""
+    """Return every command by its full name, without groups."""
     found: list[tuple[str, click.Command]] = []
 
     def walk(name: str, command: click.Command) -> None:

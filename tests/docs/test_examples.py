@@ -23,7 +23,7 @@ def patched(text: str, diff: str) -> str:
 
 
 def tree_with(titled: list[Fence], folder: Path) -> Path:
-    """Give a copy of the sources in which the page's files are added and its changes are made."""
+    """Return a copy of the sources with the page's files and changes."""
     tree = folder / "tree"
     shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("__pycache__"))
     for fence in titled:

@@ -1,4 +1,4 @@
-"""Every shell block of the guides is run, as it stands on its page and in the page's order; or says why it is not."""
+"""Every shell block of the guides is run in the page's order, or says why it is not."""
 
 import contextlib
 import re
@@ -152,7 +152,7 @@ def test_a_real_repository_is_connected_and_leads_to_a_post(tmp_path: Path) -> N
     with CodeHostServer() as host:
 
         def push(local: str, work: Path) -> None:
-            # The way from outside: what stands in front of the server.
+            # Past the reverse proxy of the guide.
             host.hook.url = host.hook.url.replace(PUBLIC, local)
             assert host.deliver("ping", {"zen": "Keep it lit."}, "d-ping") == 200
             body = push_body("feat: turn the beam", repository_id=REPOSITORY_ID)

@@ -1,4 +1,4 @@
-"""The documentation says what is so: links, commands, options, settings, dependencies, tests."""
+"""The documentation is true: links, commands, options, settings, dependencies, tests."""
 
 import ast
 import json
@@ -122,7 +122,7 @@ NOT_RUN: Final = _NEEDS_A_READER | _ALONE | _NEEDS_A_BRAND | _NEEDS_A_POST | _NE
 
 
 def keys_of(value: Any) -> dict[str, list[str] | None]:
-    """Give the keys of a body, and of the objects right inside it."""
+    """Return the keys of a body, and of the objects directly inside it."""
     body = cast("dict[str, Any]", value[0] if isinstance(value, list) else value)
     return {
         name: sorted(cast("dict[str, Any]", inner)) if isinstance(inner, dict) else None for name, inner in body.items()
@@ -229,7 +229,7 @@ def test_every_direct_dependency_has_its_reason(heading: str, path: tuple[str, .
 
 @cache
 def names_of_tests(path: Path) -> set[str]:
-    """Give the tests of a file, as ``test`` or ``Class::test``."""
+    """Return the tests of a file, as ``test`` or ``Class::test``."""
     found: set[str] = set()
     for node in ast.parse(path.read_text("utf-8")).body:
         inside = node.body if isinstance(node, ast.ClassDef) else [node]

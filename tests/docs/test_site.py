@@ -1,4 +1,4 @@
-"""The documentation's site: every page is found, every name is shown, and what is built is looked through."""
+"""The documentation's site: every page is linked, every name is shown, and the built site is checked."""
 
 import asyncio
 import re
@@ -15,7 +15,7 @@ from docs.site.public_names import directives, public_names
 from tests.api.world import ApiWorld
 from tests.docs.pages import PAGES, ROOT, anchors, name_of, read
 
-#: What the site shows: the pages of the project, and those that stand beside what they tell of.
+#: The pages of the site: those of the project's documentation, and those in other folders.
 SHOWN: Final = {*map(name_of, PAGES), "deploy/README.md", "benchmarks/README.md", "benchmarks/peers/README.md"}
 _MARK: Final = re.compile(r"^<!-- site: ([\w-]+) ?(.*?) -->$", re.MULTILINE)
 _PICTURES: Final = sorted((ROOT / "docs" / "pictures").glob("*.svg"))

@@ -1,7 +1,7 @@
-"""A page of curl commands and their answers, as it is replayed; ``python -m tests.docs.transcript`` writes it anew.
+"""Replays a page of curl commands and their answers; ``python -m tests.docs.transcript`` writes it anew.
 
-What differs from one run to the next (ids, times, secrets) is bound where it is first seen, and must stay the same
-thing from then on; all else must be as the page says, to the letter.
+Values that differ between runs (ids, times, secrets) are bound at their first occurrence, and must stay the same from
+then on; all else must equal the page.
 """
 
 import contextlib
@@ -83,16 +83,16 @@ class Answer:
 @final
 @define
 class Bindings:
-    """What the page calls a thing, and what it is called in this run."""
+    """The page's names of values, and this run's values."""
 
     known: dict[str, str]
 
     def here(self, text: str) -> str:
-        """Give a text of the page as it reads in this run."""
+        """Return a text of the page with this run's values."""
         return _VARIABLE.sub(lambda found: self.known.get(found[0], found[0]), text)
 
     def differences(self, page: object, here: object, where: str) -> list[str]:
-        """Compare a value of the page with one of this run; bind what is new."""
+        """Compare a value of the page with one of this run; bind new names."""
         if isinstance(page, dict) and isinstance(here, dict):
             pages, heres = cast("dict[str, object]", page), cast("dict[str, object]", here)
             if list(pages) != list(heres):
@@ -158,7 +158,7 @@ class Stage:
         return Answer.of(self._client.request(method, url, headers=headers, content=content))
 
     def differences(self, exchange: Exchange) -> list[str]:
-        """Replay an exchange; give what is not as the page says. What only takes its time is asked for again."""
+        """Replay an exchange; return the differences from the page. Answers that need time are polled."""
         deadline = time.monotonic() + _PATIENCE_S
         shown = Answer.read(exchange.answer)
         while True:
@@ -259,7 +259,7 @@ def stage(folder: Path, text: str) -> Generator[Stage]:
 
 
 def _set_up(installation: Installation, slug: str, repository_id: int) -> dict[str, Any]:
-    """Make an organization with a repository and a key; give what was printed of them."""
+    """Create an organization with a repository and a key; return the printed values."""
     _command(installation, "organization", "create", slug.title())
     connected = _command(
         *(installation, "integration", "connect", f"{slug}/lighthouse"),
@@ -298,7 +298,7 @@ def _website() -> Generator[str]:
 
 
 def written(text: str, on: Stage) -> str:
-    """Give the page with every answer as it is now."""
+    """Return the page with the current answers."""
     for exchange in exchanges(text):
         answer = on.ask(exchange.command)
         deadline = time.monotonic() + _PATIENCE_S

@@ -25,10 +25,9 @@ _SHOWN: Final = 10
 @click.option("--requests", default=10_000, show_default=True, help="About how many requests to /v1; 0: none.")
 @click.option("--seed", default=1, show_default=True, help="Decides what they are.")
 def fuzz(count: int, requests: int, seed: int) -> None:
-    """Receive bodies and headers that nobody should send, and call all operations with whatever their document allows
-    and denies: each has to be decided, and nothing may be raised.
+    """Send malformed bodies and headers to the receiver, and call all operations with allowed and forbidden requests.
 
-    Exit code 0 when nothing was.
+    Each must be decided without an exception. Exit code 0: all were.
     """
     click.echo(f"fuzz: count={count} requests={requests} seed={seed}")
     faults = [*_bodies(count, seed), *(_operations(requests, seed) if requests else ())]
@@ -45,7 +44,7 @@ def _bodies(count: int, seed: int) -> list[str]:
 
 
 def _operations(requests: int, seed: int) -> list[str]:
-    # Twice what is asked for, about: what is there is called once more.
+    # About twice the requested number: existing resources are called again.
     turns = -(-requests // (operations() * 2 * EXAMPLES))
     return _told(
         [partial(fuzz_operations, seed * 1_000_003 + number) for number in range(turns)],
@@ -59,7 +58,7 @@ def _told(turns: list[Callable[[], Found]], what: str, unit: str, each: int) -> 
     outcomes = Counter[str]()
     faults: list[str] = []
     began = monotonic()
-    # Started anew and not forked: whoever has read the document has threads, whose locks nobody would open.
+    # Spawned and not forked: a process that has read the document has threads, whose locks would stay closed.
     processes = ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn"))
     with processes as pool, progress(what, len(turns) * each) as advance:
         for turn in [pool.submit(turn) for turn in turns]:
@@ -68,7 +67,7 @@ def _told(turns: list[Callable[[], Found]], what: str, unit: str, each: int) -> 
             for fault in found.faults:
                 faults.append(fault)
                 if len(faults) <= _SHOWN:
-                    # At once: whoever ends a long campaign has seen what it found.
+                    # Immediately: the faults of an interrupted campaign are visible.
                     click.echo(fault, err=True)
             advance(each)
     told = ", ".join(f"{name} {number}" for name, number in outcomes.most_common())

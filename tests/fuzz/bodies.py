@@ -1,4 +1,4 @@
-"""Bodies and headers that nobody should send: from what is nearly right to noise, by a seeded generator."""
+"""Malformed bodies and headers, from nearly valid ones to noise, by a seeded generator."""
 
 import json
 import random
@@ -11,7 +11,7 @@ from contentsvc_core.webhooks.signature import sign
 
 AT: Final[Address] = address(repository_id=1)
 SECRET: Final = "the hook's secret"
-#: What is right, to begin from.
+#: Valid bodies to begin from.
 _SOUND: Final[list[tuple[bytes, dict[str, Any]]]] = [
     (b"push", push_body("feat: a lamp", "fix(api)!: the beam\n\nBREAKING CHANGE: it turns\nFixes #1")),
     (b"push", {**push_body("feat: aside", branch="side/way"), "created": False, "deleted": False}),
@@ -136,14 +136,14 @@ class Fuzzer:
         return headers
 
     def _with_odd_values(self, sound: dict[str, Any]) -> bytes:
-        """Put odd values into some places."""
+        """Return a body with odd values in some places."""
         changed = sound
         for _ in range(self._rng.choice((1, 1, 1, 2, 5))):
             changed = self._changed(changed)
         return _encoded(changed)
 
     def _changed(self, value: Any) -> Any:
-        """Give a copy with one place changed."""
+        """Return a copy with one place changed."""
         rng = self._rng
         if isinstance(value, dict) and value and rng.random() < 0.9:
             named = cast("dict[str, Any]", value)
@@ -200,5 +200,5 @@ def _encoded(value: Any) -> bytes:
 
 
 def _escapes(value: Any) -> bool:
-    """Tell whether to write non-ASCII characters as escapes: by the value, so that both ways come up."""
+    """Decide by the value whether to escape non-ASCII characters, so that both ways occur."""
     return len(repr(value)) % 2 == 0

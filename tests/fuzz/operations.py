@@ -1,4 +1,4 @@
-"""Every operation of the document, with what it allows and with what it does not."""
+"""Every operation of the document, with allowed and forbidden requests."""
 
 import traceback
 from collections import Counter

@@ -43,11 +43,11 @@ _STATUSES: Final = frozenset({200, 400, 401, 403, 404, 413, 415})
 @final
 @frozen(kw_only=True)
 class Found:
-    """What some thousands of deliveries have come to."""
+    """The results of some thousands of deliveries."""
 
     #: By the outcome's name.
     outcomes: Counter[str]
-    #: Those that broke a rule: what was wrong, with the body in hexadecimal.
+    #: The faults, with the body in hexadecimal.
     faults: list[str]
 
 

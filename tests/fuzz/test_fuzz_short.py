@@ -35,7 +35,7 @@ def test_what_is_raised_is_told_with_the_body_that_did_it(monkeypatch: pytest.Mo
     decide = receiving.received
 
     def fragile(delivery: Delivery, ids: receiving.CountingIds) -> Outcome:
-        # A parser that trusts what it reads.
+        # A parser without checks.
         json.loads(delivery.body)["repository"]
         return decide(delivery, ids)
 

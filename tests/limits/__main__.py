@@ -34,9 +34,9 @@ class _Seen:
 @click.command()
 @click.option("--keep", is_flag=True, help="Keep the folder although all is well.")
 def limits(*, keep: bool) -> None:
-    """Ask for posts at 0, 59.9 and 60.1 seconds, then wait as long as the last refusal says and ask once more.
+    """Request posts at 0, 59.9 and 60.1 seconds, then wait for the last refusal's Retry-After, and request one more.
 
-    Takes a little over two minutes. Exit code 0 when exactly those requests pass that must.
+    Takes a little over two minutes. Exit code 0: exactly the expected requests were admitted.
     """
     folder = Path(tempfile.mkdtemp(prefix="contentsvc-limits-"))
     with progress("seconds", 120) as advance:
@@ -52,7 +52,7 @@ def limits(*, keep: bool) -> None:
 
 
 def _clock(advance: Advance) -> Callable[[float], Awaitable[None]]:
-    """Give what waits until a time, and shows how it passes."""
+    """Return a function that waits until a time, and shows the progress."""
 
     async def until(moment: float) -> None:
         before = monotonic()

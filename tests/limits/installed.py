@@ -1,4 +1,4 @@
-"""An installation whose key may ask for posts, and what it is told."""
+"""An installation whose key may generate posts, and the answers to its requests."""
 
 from pathlib import Path
 from typing import Final, final
@@ -28,11 +28,11 @@ class Limited:
 
     @property
     def runs(self) -> int:
-        """Count what was asked for with success: each leaves a run."""
+        """Count the successful requests: each leaves a run."""
         return self.installation.count("SELECT count(*) FROM workflow_runs")
 
     async def ask(self, client: httpx.AsyncClient, url: str) -> httpx.Response:
-        """Ask a server for a post; what a limited operation tells must agree in itself."""
+        """Send a request to generate a post; check that the answer's headers agree."""
         response = await client.post(f"{url}{GENERATE}", json=_BODY, headers={"Authorization": f"Bearer {self.key}"})
         assert response.status_code in {202, 429}, response.text
         for name in ("Limit", "Remaining"):
@@ -42,7 +42,7 @@ class Limited:
 
 
 async def install(folder: Path, url: str) -> Limited:
-    """Set up an installation: in this process, since a command for each part would take longer than what is tested."""
+    """Set up an installation in this process: a command for each part would take longer than the test."""
     database = Database(url)
     await upgrade(database)
     stores = sql_stores(database, FernetSealer(SECRET_KEY))

@@ -20,7 +20,7 @@ from contentsvc_adapters.sql.schema import metadata
 
 _Result = TypeVar("_Result")
 
-#: Gives stores that are empty; what has to be closed in the end goes onto the stack.
+#: Returns empty stores; resources to close go onto the stack.
 Fresh = Callable[[], Awaitable[Stores]]
 Opening = Callable[[AsyncExitStack], Coroutine[Any, Any, Fresh]]
 
@@ -84,7 +84,7 @@ class Bench:
         self._runner: Final = asyncio.Runner()
         self._stack: Final = AsyncExitStack()
         self._fresh: Final[dict[str, Fresh]] = {}
-        #: What the scripts have come to.
+        #: The counts of operations and results.
         self.figures: Final = Counter[str]()
 
     def __enter__(self) -> "Bench":
@@ -106,7 +106,7 @@ class Bench:
         return self._runner.run(work)
 
     def fresh(self) -> Sequence[tuple[str, Stores]]:
-        """Give every kind of stores, empty."""
+        """Return every kind of stores, empty."""
 
         async def fresh() -> list[tuple[str, Stores]]:
             return [(name, await make()) for name, make in self._fresh.items()]

@@ -47,7 +47,7 @@ def _settling(change: Callable[[State, Settlement], Settlement]) -> Bug:
 
 
 def _once_settled(change: Callable[[State, State, Settlement], None]) -> Bug:
-    """Break the state after what was as decided; ``change`` is given the state before and after."""
+    """Break the state after a settlement as decided; ``change`` gets the states before and after."""
 
     def bug(broken: Broken) -> None:
         settle = broken.stores.deliveries.settle
@@ -128,7 +128,7 @@ def _settled_twice(broken: Broken) -> None:
     settle = broken.stores.deliveries.settle
 
     async def settled(settlement: Settlement) -> Settled:
-        # It does not know what it has settled.
+        # The broken store loses its own settlement.
         log = settlement.log
         broken.state.log.pop((log.organization_id, log.id), None)
         return await settle(settlement)

@@ -59,7 +59,7 @@ class Switching:
 @final
 @frozen(kw_only=True)
 class Settling:
-    """What was settled before is settled again."""
+    """An earlier settlement is settled again."""
 
     which: int
 
@@ -67,10 +67,10 @@ class Settling:
 @final
 @frozen(kw_only=True)
 class Taking:
-    """An executor takes a run, by its place among those that are pending.
+    """An executor takes a run, by its position among the pending ones.
 
-    One run: of several that two takers ask for at once, each may get some, and PostgreSQL passes over what somebody
-    else has asked for at the same moment. It is promised that no run is given to two.
+    One run only: of several runs that two executors request at once, each executor may get some, and PostgreSQL skips
+    rows that are locked at the moment. The promise is that each run goes to one executor.
     """
 
     place: int
@@ -96,7 +96,7 @@ class Ending:
 @final
 @frozen(kw_only=True)
 class Retrying:
-    """A run that was taken is to be tried again."""
+    """A taken run is retried."""
 
     wait: timedelta
 
@@ -119,7 +119,7 @@ class GivingBack:
 @final
 @frozen(kw_only=True)
 class Cancelling:
-    """An operator cancels a run, by its place, whatever has become of it."""
+    """An operator cancels a run, by its position, in any state."""
 
     owner: str
 
@@ -153,7 +153,7 @@ Move = Sending | Switching | Settling | Taking | Completing
 
 
 def sendings(*, sound: bool = False) -> st.SearchStrategy[Sending]:
-    """Give a delivery; a sound one is processed where it is connected and enabled, unless it is a duplicate."""
+    """Return a delivery; a sound one is processed where it is connected and enabled, unless it is a duplicate."""
     if sound:
         return _sent([*HOOKS], labels=_LABELS[:_SOUND])
     return st.one_of(_sent([*HOOKS]), _sent([*HOOKS]), _sent([*HOOKS], flaws=[*Flaw]), _sent([*ASTRAY]))
@@ -172,12 +172,12 @@ def _sent(
 
 
 def another(sending: Sending, which: int) -> Sending:
-    """Give another event under the same delivery id."""
+    """Return another event under the same delivery id."""
     return evolve(sending, label=_LABELS[which % _SOUND])
 
 
 def switchings() -> st.SearchStrategy[Switching]:
-    """Give a switch, now and then of another organization's."""
+    """Return a switch, now and then of another organization's."""
     return st.builds(
         Switching,
         trigger=WHICH | st.none(),
@@ -188,7 +188,7 @@ def switchings() -> st.SearchStrategy[Switching]:
 
 
 def changes() -> st.SearchStrategy[Change]:
-    """Give what organizations change."""
+    """Return the changes of organizations."""
     repositories = st.lists(st.integers(1, 4), min_size=1, max_size=2).map(tuple)
     kinds = st.sampled_from([(), ("push",), ("release",), ("push", "release")])
     return st.one_of(
@@ -207,17 +207,16 @@ def changes() -> st.SearchStrategy[Change]:
 
 
 def copies() -> st.SearchStrategy[list[Sending]]:
-    """Give several copies of one delivery."""
+    """Return several copies of one delivery."""
     return st.builds(copies_of, sendings(sound=True), st.integers(2, 5))
 
 
 def copies_of(sending: Sending, number: int) -> list[Sending]:
-    """Give copies of a delivery."""
     return [sending] * number
 
 
 def moves() -> st.SearchStrategy[Move]:
-    """Give what is done while other things are done."""
+    """Return operations that run concurrently with others."""
     return st.one_of(
         sendings(sound=True),
         sendings(sound=True),
@@ -229,7 +228,7 @@ def moves() -> st.SearchStrategy[Move]:
 
 
 def doings() -> st.SearchStrategy[Doing]:
-    """Give what is done with a run."""
+    """Return operations on a run."""
     return st.one_of(
         _completings(),
         _completings(),
@@ -246,7 +245,7 @@ def _completings() -> st.SearchStrategy[Completing]:
 
 
 def queries() -> st.SearchStrategy[PostQuery]:
-    """Give what posts are asked for."""
+    """Return queries for posts."""
     return st.builds(
         PostQuery,
         ascending=st.booleans(),
@@ -256,5 +255,5 @@ def queries() -> st.SearchStrategy[PostQuery]:
 
 
 def page_requests() -> st.SearchStrategy[PageRequest]:
-    """Give a page, which may lie beyond the last one."""
+    """Return a page, which may be beyond the last one."""
     return st.builds(PageRequest, limit=st.sampled_from([10, 1, 2]), page=st.sampled_from([1, 1, 1, 2, 3, 2**63 - 1]))

@@ -12,7 +12,7 @@ from contentsvc_core.workflows.triggers import Trigger, TriggerFault
 
 
 def _work(trigger: Trigger) -> tuple[object, ...]:
-    """Give what no other trigger of an organization does (decisions, ``/v1``): 409."""
+    """Return the work that must be unique in an organization (decisions, ``/v1``): 409."""
     kinds = set(trigger.event_types) or {"push", "release"}
     return (
         trigger.organization_id,
@@ -113,7 +113,7 @@ def remove_post(side: Side, organization_id: str, which: int) -> Step | None:
     def predict(model: Model) -> bool:
         if standing.organization_id != organization_id:
             return False
-        # What it had reported stays reported.
+        # Its key stays reserved.
         del model.posts[standing.id]
         return True
 

@@ -1,4 +1,4 @@
-"""The model's lists: what anybody can see of the stores, in the orders that the ports promise."""
+"""The model's lists: everything that the stores' lists show, in the orders that the ports promise."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ def of(values: Iterable[_Value], organization_id: str, *, newest_first: bool) ->
 
 
 def visible(model: Model) -> Visible:
-    """Give everything that can be seen, by what it is and whose."""
+    """Return all lists, by kind and owner."""
     seen: Visible = {
         "organizations": sorted(model.organizations.values(), key=lambda each: each.slug),
         "keys": sorted(model.keys.values(), key=lambda key: (key.created_at, key.prefix)),
@@ -62,7 +62,7 @@ def log(model: Model, organization_id: str) -> list[Logged]:
 def page(
     model: Model, organization_id: str, query: PostQuery, request: PageRequest
 ) -> tuple[Sequence[Post], Pagination] | InvalidPage:
-    """Give a page of posts (specification 4.2); an empty list has one page."""
+    """Return a page of posts (specification 4.2); an empty list has one page."""
     found = [
         post
         for post in of(model.posts.values(), organization_id, newest_first=not query.ascending)

@@ -40,7 +40,7 @@ class StoresMachine(Script):
 
     @rule(which=WHICH, offset=st.sampled_from([-_MS, 0 * _MS, _MS]) | st.none())
     def deliver_again(self, which: int, offset: timedelta | None) -> None:
-        """Deliver something again at once, or what was processed about when its id is free again."""
+        """Deliver something again: at once, or a processed delivery about when its claim expires."""
         if offset is None:
             self.receive(self.sent[-1 - which % len(self.sent)])
         else:
@@ -55,7 +55,7 @@ class StoresMachine(Script):
 
     @rule(taken=st.integers(0, 3) | st.lists(WHICH, max_size=4), executor=WHICH, which=WHICH, doing=choices.doings())
     def work(self, taken: int | list[int], executor: int, which: int, doing: Doing) -> None:
-        """Take runs, those that are due first or whichever, and do something with them or with others."""
+        """Claim runs, the first due ones or arbitrary ones, and do something with them or with others."""
         if isinstance(taken, list):
             self.take_whatever(taken, self.executor(executor))
         elif taken:
@@ -64,7 +64,7 @@ class StoresMachine(Script):
 
     @rule(times=st.sampled_from([*[1] * 6, *[2] * 4, 3, 20]), doing=choices.doings())
     def be_killed(self, times: int, doing: Doing) -> None:
-        """Have the process of one run killed, several times; then the one before the last turns out to be alive."""
+        """Kill the process of one run several times; then the process before the last one continues."""
         name = self.join()
         self.take_what_is_pending(1, name)
         for _ in range(times):
@@ -75,7 +75,7 @@ class StoresMachine(Script):
 
     @rule(executor=WHICH, leaves=st.booleans(), lost=st.dictionaries(WHICH, st.booleans(), max_size=2))
     def beat(self, executor: int, lost: dict[int, bool], *, leaves: bool) -> None:
-        """Have an executor beat, perhaps for the last time, and give up others."""
+        """Send an executor's heartbeat, perhaps its last one, and remove other executors."""
         name = self.executor(executor)
         self.each(lambda side: work.beat(side.stores, name))
         if leaves:
@@ -127,7 +127,7 @@ class StoresMachine(Script):
 
     @rule(owner=OWNERS, query=choices.queries(), request=choices.page_requests(), which=WHICH, limit=LIMITS)
     def read(self, owner: str, query: PostQuery, request: PageRequest, which: int, limit: int) -> None:
-        """Read a page, the lists in bounds, single things, and what is pending."""
+        """Read a page, limited lists, single values, and the pending runs."""
 
         def find(side: Side) -> Step:
             ids = [*sorted(side.model.triggers), *sorted(side.model.integrations), "unknown"]
@@ -143,5 +143,5 @@ class StoresMachine(Script):
 
 
 def machine_on(bench: Bench) -> type[StoresMachine]:
-    """Give the machine that runs its scripts on a bench."""
+    """Return the machine that runs its scripts on a bench."""
     return type(StoresMachine.__name__, (StoresMachine,), {"bench": bench})

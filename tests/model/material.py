@@ -30,7 +30,7 @@ class Fault(Enum):
 @final
 @define(kw_only=True)
 class Lane:
-    """One of the operations that run at once: what it mints does not depend on who comes first."""
+    """One of several concurrent operations: its ids do not depend on the order."""
 
     step: int
     number: int = 0
@@ -42,7 +42,7 @@ LANE: Final[ContextVar[Lane]] = ContextVar("LANE")
 
 
 def minted(prefix: str, step: int, lane: int, number: int) -> str:
-    """Give the ``number``-th id of a kind that a lane of a step mints; later steps' ids sort behind."""
+    """Return the ``number``-th id of a kind, for a lane of a step; ids of later steps sort behind."""
     return f"{prefix}{step:08d}-{lane:04d}-7000-8000-{number:012d}"
 
 
@@ -64,7 +64,7 @@ def _organization(slug: str, days: int) -> Organization:
 
 
 def integration(id_: str, owner: str, *repositories: int, provider: str = "codehost") -> Integration:
-    """Give an integration of numbered repositories."""
+    """Return an integration of numbered repositories."""
     return Integration(
         id=f"int_{id_}",
         organization_id=f"org_{owner}",
@@ -93,8 +93,7 @@ FOUNDED: Final = (
     _organization("third", 30),
     evolve(_organization("rival", 30), slug="acme"),
 )
-#: Of those that may be connected later, three repeat what is connected: a repository by its id, by its name, and once
-#: more beside one that is free.
+#: Three of these repeat a connected repository: by its id, by its name, and beside a free one.
 NEWCOMERS: Final = (
     integration("n", "acme", 4),
     integration("m", "acme", 5, 1),
@@ -141,7 +140,7 @@ ASTRAY: Final = _hooks(
 
 
 class Flaw(Enum):
-    """What is wrong with a delivery around its body."""
+    """The fault of a delivery outside of its body."""
 
     NONE = auto()
     WRONG_SECRET = auto()
@@ -166,7 +165,7 @@ class Body:
 
 
 def _bodies(hook: Address) -> tuple[Body, ...]:
-    """Give a body of every kind for a hook, those that are processed first."""
+    """Return a body of every kind for a hook, processed ones first."""
     number, name = hook.repository_id, f"{hook.organization_id.removeprefix('org_')}/r{hook.repository_id}"
     repository = {"id": number, "full_name": name, "default_branch": "main"}
 
@@ -226,12 +225,12 @@ class Sending:
 
     @property
     def hook(self) -> Address:
-        """Give where it is sent."""
+        """Return the address."""
         return HOOKS.get(self.to) or ASTRAY[self.to]
 
     @property
     def body(self) -> Body:
-        """Give what is sent."""
+        """Return the body."""
         return BODIES[self.to][self.label]
 
 
@@ -248,7 +247,7 @@ class Arrival:
 
 
 def delivery_of(sending: Sending) -> Delivery:
-    """Give the request that a sending makes."""
+    """Return the request of a sending."""
     flaw = sending.flaw
     made = signed(
         sending.body.native,

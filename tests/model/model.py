@@ -1,8 +1,8 @@
-"""A plain model of the service: dictionaries, and the rules as the specification and the ports' docstrings say them.
+"""A plain model of the service: dictionaries, and the rules of the specification and of the ports' docstrings.
 
-It shares the value classes with the core, and no rule: what it says was written from the text, not from the code. A
-delivery is known by how the script made it, so nothing is verified or parsed in here. All values in the dictionaries
-are frozen: a copy of the model is a copy of its dictionaries.
+It shares the value classes with the core, but no rule: it was written from the text, not from the code. A delivery is
+described by the script, so that nothing is verified or parsed here. All values in the dictionaries are frozen: a copy
+of the model is a copy of its dictionaries.
 """
 
 from datetime import datetime, timedelta
@@ -75,7 +75,7 @@ class Model:
     log: dict[str, Logged] = Factory(dict[str, Logged])
 
     def copy(self) -> "Model":
-        """Give a model that goes its own way."""
+        """Return an independent copy."""
         return Model(**{name: dict(getattr(self, name)) for name in fields_dict(Model)})
 
     def receive(self, arrival: Arrival) -> Answer:
@@ -98,7 +98,7 @@ class Model:
         return answer
 
     def _received(self, arrival: Arrival) -> tuple[Answer, bool]:
-        """Give the answer, and whether anything was to be stored at all."""
+        """Return the answer, and whether data was to be stored."""
         integration = self._addressed(arrival)
         # Step 2.
         if integration is None:
@@ -133,7 +133,7 @@ class Model:
         return answer
 
     def _turned_away(self, arrival: Arrival, integration: Integration) -> Answer | None:
-        """Refuse what is refused before the duplicate check."""
+        """Return the refusal of checks before the duplicate check."""
         hook, flaw = arrival.sending.hook, arrival.sending.flaw
         # Step 4.
         if flaw in {Flaw.WRONG_SECRET, Flaw.UNSIGNED}:
@@ -186,7 +186,7 @@ class Model:
         return _received(message, {**data, "processed": processed, "repository": repository})
 
     def _process(self, arrival: Arrival, event: Event, body: dict[str, Any], repository: str) -> None:
-        """Leave a context record, runs and a log entry (specification 6.4)."""
+        """Store a context record, runs and a log entry (specification 6.4)."""
         hook, at = arrival.sending.hook, arrival.at
         delivery_id = arrival.sending.delivery_id
         key = (hook.organization_id, f"{hook.provider}:{hook.repository_id}:{delivery_id}")
@@ -258,7 +258,7 @@ class Model:
         return status, {"error": error}
 
     def _unavailable(self, arrival: Arrival) -> str:
-        """Leave the log entry of a 503, whose id comes after that of the entry that was cut off."""
+        """Store the log entry of a 503, whose id follows that of the entry that was cut off."""
         text = "Service temporarily unavailable"
         entry = evolve(
             self._entry(arrival, text, None, reason=text),

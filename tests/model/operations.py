@@ -37,7 +37,7 @@ def receive(side: Side, arrival: Arrival) -> Step:
 
 
 def settle_again(side: Side, which: int) -> Step | None:
-    """Settle what was settled before, as after an unknown outcome; the ``which``-th latest that the log still has."""
+    """Settle an earlier settlement again, as after an unknown outcome: the ``which``-th latest in the log."""
     standing = [(each, first) for each, first in side.settled if each.log.id in side.model.log]
     if not standing:
         return None
@@ -133,7 +133,7 @@ def switch_trigger(stores: Stores, organization_id: str, trigger_id: str, *, ena
 
 
 def find(stores: Stores, organization_id: str, id_: str, prefix: str) -> Step:
-    """Look for a trigger or integration of an organization, for whose it is, and for a key."""
+    """Read a trigger or integration of an organization, the owner of an id, and a key."""
 
     async def perform() -> object:
         directory = stores.directory

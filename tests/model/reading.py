@@ -6,7 +6,7 @@ from contentsvc_core.webhooks.events import Author, Commit, HeadCommit, Push, Re
 
 
 def why_unwanted(native: dict[str, Any], kind: str) -> str | None:
-    """Say why an event is filtered out (specification 6.1, 6.2)."""
+    """Return why an event is filtered (specification 6.1, 6.2)."""
     if kind == "push":
         default = native["repository"]["default_branch"]
         if native["ref"] != f"refs/heads/{default}":
@@ -18,7 +18,7 @@ def why_unwanted(native: dict[str, Any], kind: str) -> str | None:
 
 
 def push_of(native: dict[str, Any]) -> tuple[Push, dict[str, Any]]:
-    """Give a push's event and its data (specification 6.1)."""
+    """Return a push's event and its data (specification 6.1)."""
     ref: str = native["ref"]
     head = native["head_commit"]
     branch = ref.removeprefix("refs/heads/")
@@ -48,7 +48,7 @@ def _commit(native: dict[str, Any]) -> Commit:
 
 
 def release_of(native: dict[str, Any]) -> tuple[Release, dict[str, Any]]:
-    """Give a release's event and its data (specification 6.2)."""
+    """Return a release's event and its data (specification 6.2)."""
     fields = native["release"]
     body = {
         "tagName": fields["tag_name"],

@@ -24,7 +24,7 @@ _UNFINISHED: Final = {RunStatus.PENDING, RunStatus.RUNNING}
 def pending(
     model: Model, now: datetime, *, limit: int, per_organization: int, without: Collection[str]
 ) -> Sequence[Due]:
-    """Give the runs that may be taken, in their order."""
+    """Return the due runs in their order."""
     due = [
         run
         for run in model.runs.values()
@@ -72,7 +72,7 @@ def running(model: Model, executor: str) -> Sequence[Taken]:
 
 
 def stands(model: Model, run: WorkflowRun) -> bool:
-    """Tell whether a run is its taker's still."""
+    """Check whether a run still belongs to its taker."""
     stored = model.runs[run.id]
     return stored.status is RunStatus.RUNNING and stored.takes == run.takes
 
@@ -98,20 +98,20 @@ def end(model: Model, run: WorkflowRun, status: RunStatus, reason: str) -> None:
 
 
 def retry(model: Model, run: WorkflowRun, due_at: datetime, error: str) -> None:
-    """Have a run tried again."""
+    """Set a run pending for a retry."""
     if stands(model, run):
         _put(model, evolve(model.runs[run.id], status=RunStatus.PENDING, due_at=due_at, error=error))
 
 
 def give_back(model: Model, run: WorkflowRun) -> None:
-    """Put a run back, as if it had not been taken."""
+    """Set a run pending, and do not count the take."""
     if stands(model, run):
         stored = model.runs[run.id]
         _put(model, evolve(stored, status=RunStatus.PENDING, attempts=stored.attempts - 1))
 
 
 def cancel(model: Model, organization_id: str, run_id: str, reason: str) -> bool:
-    """End a run, whoever works on it."""
+    """Cancel a run in any state but an ended one."""
     run = model.runs.get(run_id)
     if run is None or run.organization_id != organization_id or run.status not in _UNFINISHED:
         return False
@@ -120,14 +120,14 @@ def cancel(model: Model, organization_id: str, run_id: str, reason: str) -> bool
 
 
 def beat(model: Model, executor: str) -> Mapping[str, int]:
-    """Say that an executor lives."""
+    """Store a heartbeat of an executor."""
     if executor in model.executors:
         model.executors[executor] += 1
     return dict(model.executors)
 
 
 def recover(model: Model, error: str, lost: Mapping[str, int]) -> Recovered:
-    """Give up executors, and take up what they have left."""
+    """Remove executors, and recover their runs."""
     for executor, beats in lost.items():
         if model.executors.get(executor) == beats:
             del model.executors[executor]
@@ -152,7 +152,7 @@ def keep(model: Model, run: WorkflowRun, step: str, result: str) -> None:
 
 
 def kept(model: Model, run: WorkflowRun) -> Mapping[str, str]:
-    """Give what a run's steps have given."""
+    """Return the results of a run's steps."""
     return {step: result for (run_id, step), result in model.steps.items() if run_id == run.id}
 
 

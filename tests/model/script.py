@@ -41,13 +41,13 @@ _EXECUTORS = 2
 
 
 class Script(RuleBasedStateMachine):
-    """Carries a script out; its rules are the subclass's.
+    """Runs a script; its rules are in the subclass.
 
-    A script names what is there by its place, never by a value that a store gave: after a race the stores may rightly
-    differ, and the script must be the same.
+    A script names values by their positions, never by an id that a store returned: after a race the stores may differ,
+    but the script must be the same.
     """
 
-    #: Set by whoever runs it.
+    #: Set by the runner.
     bench: ClassVar[Bench]
 
     def __init__(self) -> None:
@@ -57,9 +57,9 @@ class Script(RuleBasedStateMachine):
         #: Of the step that is done.
         self.number = 0
         self.executors = [f"exe-{number}" for number in range(_EXECUTORS)]
-        #: What was sent.
+        #: The sent deliveries.
         self.sent: list[Sending] = []
-        #: What was processed, and when. The first store is in memory, where the order of things is always the same.
+        #: The processed deliveries and their times, by the first store: in memory, the order is deterministic.
         self.processed: list[tuple[Sending, datetime]] = []
         self.sides = [Side(name, stores, self.clock) for name, stores in self.bench.fresh()]
         for organization in ORGANIZATIONS:
@@ -77,7 +77,7 @@ class Script(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Demand that everything that can be seen is as it should be, on every store."""
         if not self._agrees:
-            # It has been told already what is wrong.
+            # The fault was reported already.
             return
         for organization in ORGANIZATIONS:
             self.each(
@@ -108,7 +108,7 @@ class Script(RuleBasedStateMachine):
         return self.each(make_one)
 
     def take_what_is_pending(self, limit: int, executor: str) -> None:
-        """Have an executor take what is due first."""
+        """Take the first due runs for an executor."""
 
         def take(side: Side) -> Step:
             due = runs.pending(side.model, self.clock.now(), limit=limit, per_organization=limit, without=())
@@ -117,15 +117,15 @@ class Script(RuleBasedStateMachine):
         self.each(take)
 
     def take_again(self, executor: str) -> None:
-        """Have an executor take what was taken last."""
+        """Take the last taken run again."""
         self.each(lambda side: (run := side.taken_as(0)) and work.take(side, [run.id], executor))
 
     def take_whatever(self, places: Sequence[int], executor: str) -> None:
-        """Have an executor take runs in any order, some twice, or one that is not there."""
+        """Take runs in any order, some twice, or unknown ones."""
         self.each(lambda side: work.take(side, [side.run_at(place) for place in places], executor))
 
     def join(self) -> str:
-        """Have one more executor join."""
+        """Register one more executor."""
         self.executors.append(f"exe-{len(self.executors)}")
         self.each(lambda side: work.join(side.stores, self.executors[-1]))
         return self.executors[-1]
@@ -191,7 +191,7 @@ class Script(RuleBasedStateMachine):
             self._count(answer)
 
     def receive(self, sending: Sending, fault: Fault = Fault.NONE) -> None:
-        """Have a delivery arrive."""
+        """Send a delivery."""
         at = self.clock.now()
         self.sent.append(sending)
         answer = self.each(
@@ -281,7 +281,7 @@ class Script(RuleBasedStateMachine):
         # One that is not registered is given nothing, and keeps nothing from the others.
         takers = [*free, "exe_stranger"]
         waiting = sorted(run.id for run in side.model.runs.values() if run.status is RunStatus.PENDING)
-        # An executor takes in one place alone: what is promised of a suspect is promised to such.
+        # An executor takes in one place at a time: the promise about suspects is for such executors.
         return (
             work.take(side, [waiting[place % len(waiting)]], takers[lane]) if waiting and lane < len(takers) else None
         )

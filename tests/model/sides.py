@@ -94,18 +94,18 @@ class Step:
 
 @final
 class _Watched:
-    """A delivery store that remembers what was settled, and whose connection fails when the script says so."""
+    """A delivery store that records settlements, and whose connection fails by the script."""
 
     def __init__(self, store: DeliveryStore, directory: Directory) -> None:
         self._store = store
         self._directory = directory
-        #: What was settled, and the first answer to it.
+        #: The settlements, and the first result of each.
         self.settled: Final[list[tuple[Settlement, Settled]]] = []
 
     async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
         lane = LANE.get()
-        # A delivery that is decided anew mints the same ids again: so they can be foretold. What is stale has written
-        # nothing, or its ids stand in the way now.
+        # A delivery that is decided again gets the same ids, so that they are predictable. A stale settlement has
+        # written nothing, or its ids are in the way now.
         lane.counts.clear()
         if lane.fault is Fault.BROKEN:
             message = "the row cannot be read"
@@ -126,7 +126,7 @@ class _Watched:
         answer = await self._store.settle(settlement)
         if answer is not Settled.STALE:
             self.settled.append((settlement, answer))
-        # Only what was written can be cut off behind it: what is stale is decided anew.
+        # Only a written settlement can be cut off afterwards: a stale one is decided again.
         if fault is Fault.CUT_AFTER and answer is not Settled.STALE:
             raise StoreUnavailable
         return answer
@@ -162,11 +162,11 @@ class Side:
 
     @property
     def settled(self) -> Sequence[tuple[Settlement, Settled]]:
-        """Give what was settled, oldest first."""
+        """Return the settlements, oldest first."""
         return self._watched.settled
 
     def taken_as(self, which: int) -> WorkflowRun | None:
-        """Give a run as it was when it was taken, the ``which``-th latest."""
+        """Return a run as it was taken, the ``which``-th latest."""
         return self.taken[-1 - which % len(self.taken)] if self.taken else None
 
     def run_at(self, place: int) -> str:
@@ -255,7 +255,7 @@ async def _seen_of(stores: Stores, organization_id: str) -> Visible:
 
 
 def _differences(expected: Visible, found: Visible) -> str:
-    """Tell the lists apart, value by value."""
+    """Return the differences of the lists, value by value."""
     lines: list[str] = []
     for name in sorted({*expected, *found}):
         wanted, given = expected.get(name, []), found.get(name, [])

@@ -1,14 +1,14 @@
-"""One script of operations gives the same answers on memory, SQLite and PostgreSQL: those of a plain model.
+"""One script of operations has the same results on memory, SQLite and PostgreSQL as on a plain model.
 
-How to read a failure: the last lines are the script, shrunk, one call for each step; put it into a test as it stands to
-try it again (``reproduce_failure`` does the same). Above stands the disagreement: which store, which operation, what
-the model expected (``expected``, ``missing``) and what the store gave (``found``, ``strange``). Then ask the text, not
-the code, who is right: the specification, the decisions, the port's docstring. ``acme/a/1`` is repository 1 of
-integration ``int_a`` of organization ``org_acme``; a delivery's label names a body of ``material.BODIES``. An id tells
-its origin: ``00000017-0002-…`` was minted in step 17, by the operation that stood at place 2 of those done at once.
-"No order gives the answers" is said of operations at once: they were not like any order of themselves.
+How to read a failure: the last lines are the script, shrunk, one call for each step; copy it into a test to run it
+again (``reproduce_failure`` does the same). Above it is the disagreement: the store, the operation, the model's result
+(``expected``, ``missing``) and the store's result (``found``, ``strange``). Decide by the text, not by the code: the
+specification, the decisions, the port's docstring. ``acme/a/1`` is repository 1 of integration ``int_a`` of
+organization ``org_acme``; a delivery's label names a body of ``material.BODIES``. An id shows its origin:
+``00000017-0002-…`` was created in step 17, by the operation at position 2 of the concurrent ones. "No order gives the
+answers" means that the results of concurrent operations match no order of them.
 
-More of it: ``make model COUNT=1000 SEED=7``.
+More scripts: ``make model COUNT=1000 SEED=7``.
 """
 
 import pytest
@@ -33,7 +33,7 @@ _UNTIL_CAUGHT = settings(
 )
 
 
-# A failure is shrunk before it is told.
+# A failure is shrunk before it is reported.
 @pytest.mark.timeout(600)
 def test_every_store_does_what_the_model_does() -> None:
     with Bench() as bench:

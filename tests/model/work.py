@@ -1,4 +1,4 @@
-"""Operations on workflow runs and on those who work on them."""
+"""Operations on workflow runs and on executors."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 
 def pending(stores: Stores, now: datetime, *, limit: int, each: int, without: Collection[str]) -> Step:
-    """Ask which runs may be taken."""
+    """Read the due runs."""
 
     async def perform() -> object:
         return list(await stores.ledger.pending(now, limit=limit, per_organization=each, without=without))
@@ -26,8 +26,6 @@ def pending(stores: Stores, now: datetime, *, limit: int, each: int, without: Co
 
 
 def take(side: Side, ids: Sequence[str], executor: str) -> Step:
-    """Take runs."""
-
     async def perform() -> object:
         taken = list(await side.stores.ledger.take(ids, executor))
         side.taken.extend(taken)
@@ -59,7 +57,7 @@ def end(stores: Stores, run: WorkflowRun, status: RunStatus) -> Step:
 
 
 def retry(stores: Stores, run: WorkflowRun, due_at: datetime) -> Step:
-    """Have a run tried again."""
+    """Set a run pending for a retry."""
     return Step(
         what=f"retry {run.id}, taken as number {run.takes}, from {due_at}",
         perform=lambda: stores.ledger.retry(run, due_at=due_at, error="the writer was away"),
@@ -68,7 +66,7 @@ def retry(stores: Stores, run: WorkflowRun, due_at: datetime) -> Step:
 
 
 def give_back(stores: Stores, run: WorkflowRun) -> Step:
-    """Give a run back."""
+    """Set a run pending, and do not count the take."""
     return Step(
         what=f"give back {run.id}, taken as number {run.takes}",
         perform=lambda: stores.ledger.give_back(run),
@@ -113,7 +111,7 @@ def join(stores: Stores, executor: str) -> Step:
 
 
 def beat(stores: Stores, executor: str) -> Step:
-    """Let an executor live; see whom it sees, and what it works on."""
+    """Send an executor's heartbeat; return the executors that it sees, and its runs."""
 
     async def perform() -> object:
         beats = dict(await stores.executors.beat(executor))
@@ -136,7 +134,7 @@ def leave(stores: Stores, executor: str) -> Step:
 
 
 def recover(stores: Stores, lost: Mapping[str, int]) -> Step:
-    """Give up executors, and take up what they have left."""
+    """Remove executors, and recover their runs."""
     return Step(
         what=f"recover, lost {lost}",
         perform=lambda: stores.executors.recover("the process ended", lost=lost),

@@ -18,7 +18,7 @@ from tests.progress import progress
 GOAL: Final = 90.0
 _WHOLE: Final = 100.0
 _SHOWN: Final = 20
-#: What became of each, as it is known.
+#: The result of each mutant, if known.
 _TRIALS: Final = ROOT / "build" / "mutants.txt"
 _ALIVE: Final = frozenset({End.SURVIVED, End.UNREACHED})
 
@@ -30,10 +30,10 @@ _ALIVE: Final = frozenset({End.SURVIVED, End.UNREACHED})
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="How many at once.")
 @click.argument("tests", nargs=-1)
 def mutate(count: int, seed: int, only: tuple[str, ...], jobs: int, tests: tuple[str, ...]) -> None:
-    """Put small faults into the core, one at a time, and demand that a test notices each.
+    """Put small faults into the core, one at a time, and check that a test fails for each.
 
-    TESTS are files and folders of tests; the core's and the use cases' if none are named. Exit code 0 when 90 % of the
-    faults are noticed, and every one in the signature, the claim and the limiter.
+    TESTS are files and folders of tests; by default the core's and the use cases'. Exit code 0: 90 % of the faults are
+    noticed, and every one in the signature, the claim and the limiter.
     """
     click.echo(f"mutate: count={count or 'all'} seed={seed}{''.join(f' only={each}' for each in only)}")
     known = explained()

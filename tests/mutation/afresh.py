@@ -43,7 +43,7 @@ def tried_afresh(mutant: Mutant, tests: Sequence[str]) -> trials.End:
 
 
 def import_others() -> None:
-    """Import what is not ours, for all processes that are forked from this one."""
+    """Import foreign modules, for all processes that are forked from this one."""
     for name in _OTHERS:
         with suppress(ImportError):
             importlib.import_module(name)

@@ -1,4 +1,4 @@
-"""The faults that a mutant may have: what stands instead of what, at one place of a tree."""
+"""The faults of mutants: a replacement at one place of a syntax tree."""
 
 import ast
 import copy
@@ -11,7 +11,7 @@ from attrs import frozen
 @final
 @frozen(kw_only=True)
 class Place:
-    """A field of a node, or a position in one, and what stands there."""
+    """A field of a node, or a position in it, and its value."""
 
     owner: ast.AST
     field: str
@@ -20,7 +20,7 @@ class Place:
 
     @classmethod
     def all_of(cls, owner: ast.AST, *fields: str) -> Iterator[Self]:
-        """Give the places of a node, or those of some of its fields, in their order."""
+        """Return the places of a node, or those of some of its fields, in their order."""
         for name, value in ast.iter_fields(owner):
             if fields and name not in fields:
                 continue
@@ -31,7 +31,7 @@ class Place:
                     yield cls(owner=owner, field=name, position=position if several else None, node=node)
 
     def put(self, new: ast.AST) -> Any:
-        """Put something else there, and give what brings back what was."""
+        """Replace the value, and return a function that restores it."""
         before = getattr(self.owner, self.field)
         value: Any = new
         if self.position is not None:
@@ -45,7 +45,7 @@ class Place:
 
 
 Node = TypeVar("Node", bound=ast.AST)
-#: What stands there instead, and how it is told.
+#: A replacement, and its description.
 Changes = Iterator[tuple[ast.AST, str]]
 
 #: An edge is moved by one, a question is turned round.
@@ -87,14 +87,14 @@ _SWAPPED: Final = {
     )
     for name, other in ((one, two), (two, one))
 }
-#: Functions of one argument, and methods, that give back what they are given, made fit.
+#: Functions of one argument, and methods, that return their argument in another form.
 _FITTING: Final = frozenset({"sorted", "reversed", "abs"})
 _FITTING_METHODS: Final = frozenset({"strip", "casefold", "rstrip", "lstrip"})
 _ASKED: Final = frozenset({"test", "guard"})
 
 
 def changes(place: Place) -> Changes:
-    """Give every fault that can be made by putting something else where a node stands."""
+    """Return every fault at a node."""
     node = place.node
     for new, told in _all(node, place):
         fitted = ast.fix_missing_locations(ast.copy_location(new, node) if hasattr(node, "lineno") else new)
@@ -213,5 +213,5 @@ def _told(old: ast.AST, new: ast.AST) -> tuple[ast.AST, str]:
 
 
 def _instead(new: ast.AST) -> tuple[ast.AST, str]:
-    # The line itself is told already.
+    # The line itself is shown already.
     return new, f"→ {ast.unparse(new)}"

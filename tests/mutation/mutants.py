@@ -15,7 +15,7 @@ from tests.mutation.faults import Place, changes
 
 ROOT: Final = Path(__file__).parents[2]
 CORE: Final = ROOT / "src" / "contentsvc_core"
-#: What is shipped for tests is no rule; a port's promises are proved by ``tests/contracts``.
+#: Modules for tests have no rules; ``tests/contracts`` covers the ports.
 _LEFT_OUT: Final = ("strategies", "testing", "ports")
 _SHOWN: Final = 160
 
@@ -32,25 +32,25 @@ class Mutant:
     function: tuple[str, int] | None
     #: One of these is reached by every test that can notice it.
     lines: range
-    #: The same for as long as nobody changes the line or its function's name, wherever it stands in the file.
+    #: Stable as long as the line and its function's name do not change, wherever it is in the file.
     name: str
     #: The module's, which all of its mutants share.
     tree: ast.Module = field(repr=False, eq=False)
     place: Place = field(repr=False, eq=False)
-    #: What is put there.
+    #: The replacement.
     new: ast.AST = field(repr=False, eq=False)
 
     @property
     def path(self) -> Path:
-        """Give the file that the fault is put into."""
+        """Return the file of the fault."""
         return path_of(self.module)
 
     def without_its_fault(self) -> Self:
-        """Give a mutant that is none: whoever says that it was killed is wrong."""
+        """Return a mutant without a fault: a result "killed" for it is wrong."""
         return evolve(self, new=self.place.node, name=f"{self.name}, not")
 
     def code(self) -> CodeType:
-        """Give the module with the fault in it, compiled."""
+        """Return the compiled module with the fault."""
         before = self.place.put(self.new)
         try:
             return compile(self.tree, str(self.path), "exec", dont_inherit=True)
@@ -59,13 +59,13 @@ class Mutant:
 
 
 def path_of(module: str) -> Path:
-    """Give a module's file."""
+    """Return a module's file."""
     base = CORE.joinpath(*module.split("."))
     return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
 
 
 def modules() -> list[str]:
-    """Give the core's modules that have rules in them."""
+    """Return the core's modules with rules."""
     found = sorted(path.relative_to(CORE).with_suffix("").parts for path in CORE.rglob("*.py"))
     return [".".join(parts) for parts in found if parts[-1] != "__init__" and parts[0] not in _LEFT_OUT]
 
@@ -109,7 +109,7 @@ class _Spot:
 @final
 @frozen(kw_only=True)
 class _Around:
-    """What stands around a node."""
+    """The context of a node."""
 
     names: tuple[str, ...] = ()
     function: tuple[str, int] | None = None

@@ -1,4 +1,4 @@
-"""What every mutant has to be killed of, and what is known of those that cannot be."""
+"""The required results by module, and the known equivalent mutants."""
 
 import tomllib
 from collections.abc import Mapping
@@ -46,11 +46,11 @@ ROOMS: Final = (
 
 
 def room_of(module: str) -> Room | None:
-    """Give the room that a module is in."""
+    """Return the room of a module."""
     return next((room for room in ROOMS if module in room.modules), None)
 
 
 def explained() -> Mapping[str, str]:
-    """Give the mutants that change nothing that anybody could notice, by name, and why each does not."""
+    """Return the equivalent mutants by name, with the reason of each."""
     table = tomllib.loads(_EXPLAINED.read_text("utf-8"))
     return {f"{module}:{name}": reason for module, reasons in table.items() for name, reason in reasons.items()}

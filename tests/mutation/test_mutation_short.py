@@ -1,4 +1,4 @@
-"""Mutants are what they are said to be, and trying one can end in either way. All of them: ``make mutate``."""
+"""Mutants have their faults, and both results of a trial are possible. All mutants: ``make mutate``."""
 
 import json
 import subprocess

@@ -22,7 +22,7 @@ from hypothesis import Phase, settings
 from tests.mutation.mutants import CORE, ROOT, Mutant
 from tests.mutation.watching import TestsFail, Watched, forget_what_is_remembered, watch, with_following
 
-#: What a process is told to leave out, beside what ``pyproject.toml`` says: one reports nothing, and has no workers.
+#: Options of pytest, besides ``pyproject.toml``: no report, no workers.
 OPTIONS: Final = (
     *("-o", "addopts=", "-o", "timeout=0", "-p", "no:schemathesis", "-p", "no:xdist", "-p", "no:cacheprovider"),
     *("-p", "no:faulthandler", "-p", "no:randomly", "--assert=plain", "--capture=no", "--tb=no", "-q", "-q"),
@@ -33,7 +33,7 @@ _KILLED: Final = 3
 #: A test may take so many times as long as it did while it was watched, and so many seconds of the processor more.
 _LONGER: Final = 3
 _MORE_S: Final = 2.0
-#: In seconds of anybody's time: for one that waits for what never comes.
+#: Wall-clock seconds: for a mutant that waits without end.
 _WAITING_S: Final = 60.0
 #: In seconds, as long as they took while they were watched: the fastest that reach a mutant, and no more of them.
 _ENOUGH_S: Final = 30.0
@@ -69,7 +69,6 @@ class Campaign:
     """A plug-in of pytest's, that runs the collected tests as often as there are mutants."""
 
     def __init__(self, mutants: Sequence[Mutant], told: Callable[[Trial], None], *, jobs: int = 1) -> None:
-        """Take what is tried, and whom to tell of each."""
         self.trials: list[Trial] = []
         #: Why not all of them could be tried.
         self.trouble: str | None = None
@@ -80,7 +79,7 @@ class Campaign:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> None:
-        """Let properties be tried with the same examples each time, and end at the first that is wrong."""
+        """Make Hypothesis deterministic, and stop at the first failure."""
         quiet()
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -92,7 +91,7 @@ class Campaign:
         return True
 
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-        """Judge a test as soon as it fails: how, is nobody's concern."""
+        """Judge a test as soon as it fails, in any way."""
         if self._judge is not None and call.excinfo is not None and not call.excinfo.errisinstance(NO_FAILURES):
             self._judge(item.nodeid)
 
@@ -103,10 +102,10 @@ class Campaign:
         forget_what_is_remembered()
         items = session.items
         watched = watch(items, self._run_apart)
-        # What was frozen already is told to nobody who asks what there is.
+        # Frozen objects are hidden from ``gc.get_objects``.
         gc.unfreeze()
         held = _functions()
-        # What is there already is copied by no process that only looks at it.
+        # Frozen objects are not copied by a forked process that only reads them.
         gc.freeze()
         running: dict[int, Mutant] = {}
         for mutant in self._mutants:
@@ -172,7 +171,7 @@ class Campaign:
 
 
 def quiet() -> None:
-    """Let Hypothesis make the same examples each time, keep none, and make none of them smaller."""
+    """Make Hypothesis use the same examples each time, store none, and shrink none."""
     settings.register_profile(
         "mutation",
         parent=settings.get_profile("contentsvc"),
@@ -205,14 +204,14 @@ def forked(run: Callable[[], None]) -> int:
 
 
 def ended(status: int) -> End:
-    """Tell from the status of a process what became of its mutant."""
+    """Return the result of a mutant from the status of its process."""
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) in {signal.SIGPROF, signal.SIGALRM}:
         return End.TIMED_OUT
     return End.SURVIVED if status == _SURVIVED else End.KILLED
 
 
 def limit(seconds: float) -> None:
-    """Let this process be killed after so much of the processor's time, or when it waits for too long."""
+    """Limit this process's processor time and its wall-clock time."""
     for each in (signal.SIGPROF, signal.SIGALRM):
         signal.signal(each, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -220,7 +219,7 @@ def limit(seconds: float) -> None:
 
 
 def _placed(mutant: Mutant, held: Mapping[_Key, list[FunctionType]]) -> tuple[CodeType, list[FunctionType]]:
-    """Give a mutant's code, and every function that has the code without the fault."""
+    """Return a mutant's code, and every function that has the code without the fault."""
     assert mutant.function is not None
     name, line = mutant.function
     found = [code for code in _codes(mutant.code()) if (code.co_qualname, code.co_firstlineno) == (name, line)]
@@ -250,7 +249,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _functions() -> dict[_Key, list[FunctionType]]:
-    """Give the functions of the core that are held anywhere, by file, name and first line."""
+    """Return the functions of the core that any object holds, by file, name and first line."""
     found: defaultdict[_Key, list[FunctionType]] = defaultdict(list)
     for each in gc.get_objects():
         if isinstance(each, FunctionType) and each.__code__.co_filename.startswith(str(CORE)):
@@ -262,7 +261,7 @@ def _functions() -> dict[_Key, list[FunctionType]]:
 def _reaching(
     mutant: Mutant, items: Sequence[pytest.Item], watched: Sequence[Watched]
 ) -> list[tuple[pytest.Item, float]]:
-    """Give the tests that reach a mutant's lines, the fastest first."""
+    """Return the tests that reach a mutant's lines, the fastest first."""
     path, lines = str(mutant.path), frozenset(mutant.lines)
     found = [
         (item, each.seconds)
@@ -281,6 +280,6 @@ def _reaching(
 
 
 def collect(tests: Sequence[str], plugin: object) -> int:
-    """Let pytest collect these tests, and leave the rest to a plug-in."""
+    """Run pytest's collection on these tests, with a plug-in for the rest."""
     os.chdir(ROOT)
     return int(pytest.main([*OPTIONS, *tests], plugins=[plugin]))

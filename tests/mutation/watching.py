@@ -39,14 +39,14 @@ class TestsFail(Exception):
 
 
 def watch(items: Sequence[pytest.Item], run_apart: Callable[[Callable[[], None]], None]) -> list[Watched]:
-    """Give what every test reaches.
+    """Return the lines that every test reaches.
 
     Args:
         items: The tests.
-        run_apart: Runs tests in a process of its own, since whatever one remembers has to end with it.
+        run_apart: Runs tests in another process, so that their caches end with it.
 
     Raises:
-        TestsFail: One of them does.
+        TestsFail: A test fails.
     """
     digests = _digests(items)
     known: dict[str, tuple[str, Watched]] = {}
@@ -70,7 +70,7 @@ def watch(items: Sequence[pytest.Item], run_apart: Callable[[Callable[[], None]]
 
 
 def forget_what_is_remembered() -> None:
-    """Empty the caches of the core's functions: what is remembered hides a fault, and who has made it."""
+    """Empty the caches of the core's functions: a cached result hides a fault, and the test that computed it."""
     for each in gc.get_objects():
         if type(each) is _CACHED and each.__module__.startswith("contentsvc_core"):
             each.cache_clear()
@@ -80,12 +80,12 @@ _CACHED: Final[type] = type(functools.cache(forget_what_is_remembered))
 
 
 def with_following(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
-    """Give each test with the one that comes after it."""
+    """Return each test with the next one."""
     return zip(items, [*items[1:], None], strict=True)
 
 
 def _digests(items: Sequence[pytest.Item]) -> dict[Path, str]:
-    """Give, for each file of tests, what stands for it and for all that it may run."""
+    """Return a digest of each test file and of all modules that it may run."""
     paths = {item.path for item in items}
     others = [path for folder in ("src", "tests") for path in sorted((ROOT / folder).rglob("*.py"))]
     shared = sha256()

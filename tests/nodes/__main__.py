@@ -32,9 +32,9 @@ _PARTS: Final = ("kills", "outage", "cuts", "upgrade")
 def nodes(
     count: int, seed: int, away: float, cuts: int, per_second: float, only: tuple[str, ...], *, keep: bool
 ) -> None:
-    """Kill nodes, stop their database, cut their connections, migrate it under them; look at what is left.
+    """Kill nodes, stop their database, cut their connections, migrate it meanwhile; check the stored data.
 
-    Exit code 0 when nothing is lost, doubled, partial, invented or unexpected.
+    Exit code 0: no data is lost, doubled, partial, invented or unexpected.
     """
     click.echo(f"nodes: count={count} seed={seed} away={away:g} cuts={cuts} per_second={per_second:g}")
     folder = Path(tempfile.mkdtemp(prefix="contentsvc-nodes-"))

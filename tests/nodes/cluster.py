@@ -37,7 +37,7 @@ class Node:
         self._server.kill()
 
     def stop(self) -> None:
-        """Let it stand still, as a laptop's lid does."""
+        """Suspend the process, as a laptop's lid does."""
         self.stands_still = True
         os.killpg(self._server.process.pid, signal.SIGSTOP)
 
@@ -46,7 +46,7 @@ class Node:
         self.stands_still = False
 
     def terminate(self) -> None:
-        """Have it end in order."""
+        """Stop the process in order."""
         self._server.terminate()
 
     def exit_code(self) -> int:
@@ -66,7 +66,7 @@ class Node:
         return False
 
     def log(self, *, since: int = 0) -> str:
-        """Give what it has written, from a byte on."""
+        """Return the log from a byte on."""
         return self._server.stderr.read_bytes()[since:].decode("utf-8", "backslashreplace")
 
     @property
@@ -76,7 +76,7 @@ class Node:
 
 @final
 class Cluster:
-    """Nodes, and what they share."""
+    """Nodes, and their shared installation."""
 
     def __init__(self, prepared: Prepared, nodes: Sequence[Node]) -> None:
         self.prepared = prepared
@@ -88,14 +88,14 @@ class Cluster:
         return await asyncio.to_thread(self.prepared.installation.rows, query, *parameters)
 
     async def executors(self) -> set[str]:
-        """Give the names under which nodes work on runs."""
+        """Return the names of executors."""
         return {str(row["id"]) for row in await self.rows("SELECT id FROM executors")}
 
     async def unended_runs(self) -> int:
         return await asyncio.to_thread(self.prepared.installation.unended_runs)
 
     def faults(self) -> list[str]:
-        """End every node in order; tell what is wrong with how it ends, and with what it has written."""
+        """Stop every node in order; return the faults of its end and of its log."""
         faults: list[str] = []
         for node in self.nodes:
             node.terminate()
@@ -111,13 +111,13 @@ class Cluster:
 def cluster(
     folder: Path, url: str, *, through: Sequence[str], programs: Sequence[Sequence[str]] = ()
 ) -> Generator[Cluster]:
-    """Prepare a database and make nodes on it, without starting them; in the end none is left running.
+    """Prepare a database and create nodes on it, without starting them; stop them all at the end.
 
     Args:
-        folder: An empty one; the nodes' logs stay in it.
+        folder: An empty folder, for the nodes' logs.
         url: The database, without a schema.
-        through: For each node the database's address as this node shall know it.
-        programs: For each node what is run; empty: the command for all of them.
+        through: For each node the database's address.
+        programs: For each node the program; empty: the command for all of them.
     """
     prepared = prepare(folder, database_url=url, **_SETTINGS)
     with contextlib.ExitStack() as stack:
@@ -136,10 +136,10 @@ def cluster(
 
 @contextlib.asynccontextmanager
 async def asking(*, connections: int = 10, within_s: float = PATIENCE_S) -> AsyncGenerator[httpx.AsyncClient]:
-    """Give a client for all nodes.
+    """Return a client for all nodes.
 
-    It opens a connection for each request: one that is kept may be closed, by either side, just when it is used again,
-    and no answer comes then that anybody promised.
+    It opens a connection for each request: a kept connection may be closed by either side just when it is used again,
+    and the request would stay unanswered without a fault of the service.
     """
     limits = httpx.Limits(max_connections=connections)
     headers = {"Connection": "close"}
@@ -148,7 +148,7 @@ async def asking(*, connections: int = 10, within_s: float = PATIENCE_S) -> Asyn
 
 
 def unreadable(log: str) -> list[str]:
-    """Give the lines of a node's log that are no line of its form, and those that carry a traceback."""
+    """Return the invalid lines of a node's log, and the ones with a traceback."""
     return [line for line in log.splitlines() if not _is_readable(line)]
 
 

@@ -35,10 +35,10 @@ def run_cuts(folder: Path, *, rounds: int, seed: int, on_cut: Callable[[], None]
     """Cut the connections of one of two nodes of a new installation.
 
     Args:
-        folder: An empty one; the ledger and the nodes' logs stay in it.
-        rounds: How many deliveries' transactions are cut before their commit, and how many after it.
-        seed: Decides what is sent.
-        on_cut: Called after each of them.
+        folder: An empty folder, for the ledger and the nodes' logs.
+        rounds: The number of transactions to cut before their commit, and after it.
+        seed: Decides the deliveries.
+        on_cut: Called after each cut.
     """
     with PrivateServer() as server:
         proxy = Proxy(server.port)
@@ -93,7 +93,7 @@ class _Campaign:
             )
 
     async def _cut(self, client: httpx.AsyncClient, cut: Cut, statement: str) -> None:
-        """Send until a transaction is cut; then send again what was refused, and a copy of what was not."""
+        """Send until a transaction is cut; then resend refused deliveries, and copies of the others."""
         behind, beside = self._cluster.nodes
         trap = self._proxy.set(Trap(cut, statement))
         deadline = time.monotonic() + PATIENCE_S

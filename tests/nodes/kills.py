@@ -1,4 +1,4 @@
-"""Kills: nodes end with `kill -9` or stand still for a while, one after the other, while deliveries stream in."""
+"""Kills: nodes end with `kill -9` or are suspended for a while, one after the other, while deliveries stream in."""
 
 import asyncio
 import random
@@ -20,9 +20,9 @@ _STARTUP_S: Final = 3.0
 #: The others come some time after the one before was ready again, and so long after a burst began, in seconds.
 _SERVED_S: Final = 1.0
 _IN_BURST_S: Final = 0.8
-#: For so many kills there is one node that stands still.
+#: The number of kills for one suspended node.
 _KILLS_FOR_A_STOP: Final = 6
-#: It stands still when so many runs are being worked on, by all nodes; but it does not wait for that for ever.
+#: The number of running runs, on all nodes, at which a node is suspended; the wait for it is limited.
 _AT_WORK: Final = (4, 24)
 _AT_WORK_WITHIN_S: Final = 5.0
 #: How long a stopped node goes on standing still after others have taken over, in seconds.
@@ -41,11 +41,11 @@ def run_kills(
     """Kill nodes of a new installation.
 
     Args:
-        folder: An empty one; the ledger and the nodes' logs stay in it.
+        folder: An empty folder, for the ledger and the nodes' logs.
         url: A database, without a schema.
-        count: How many kills.
-        seed: Decides what is sent, and who is killed when. How it all interleaves is the machine's affair.
-        per_s: How many new deliveries a second.
+        count: The number of kills.
+        seed: Decides the deliveries, and the nodes and times of kills; the interleaving depends on the machine.
+        per_s: New deliveries a second.
         on_kill: Called after each kill.
     """
     with cluster(folder, url, through=[url] * NODES) as nodes:
@@ -131,7 +131,7 @@ class _Campaign:
         await asyncio.sleep(seconds)
 
     async def _into_runs(self, node: Node) -> None:
-        """Have a node stand still with runs in its hands."""
+        """Suspend a node while it works on runs."""
         for _ in range(_LOOKS):
             await self._until_at_work(1)
             node.stop()
@@ -159,7 +159,7 @@ class _Campaign:
             self._starting = None
 
     async def _stop(self, client: httpx.AsyncClient) -> None:
-        """Let a node stand still until others have taken over its runs, and let it go on."""
+        """Suspend a node until other nodes have recovered its runs, and continue it."""
         node = self._plan.choice(self._cluster.nodes)
         at_work, beyond_s = self._plan.randint(*_AT_WORK), self._plan.uniform(0, _BEYOND_S)
         await self._until_started(client)

@@ -1,4 +1,4 @@
-"""The load: 64 connections to all nodes, and what was sent, to whom, and answered when."""
+"""The load: 64 connections to all nodes, and the record of requests and answers."""
 
 import asyncio
 import random
@@ -20,11 +20,11 @@ PER_S: Final = 32.0
 _BURST_EVERY_S: Final = 2.0
 #: Of the deliveries, so many are sent to two nodes at once.
 _TO_TWO: Final = 0.1
-#: What nobody has acknowledged is sent again, to another node, so often at once, and so often in the end.
+#: How often an unacknowledged delivery is sent again to another node: immediately, and at the end.
 _AT_ONCE: Final = 2
 _IN_THE_END: Final = 5
 _BREATH_S: Final = 0.05
-#: Longer than any answer may take: whoever waits for a node that stands still gives up.
+#: Longer than any answer may take: a request to a suspended node is abandoned.
 _ANSWER_S: Final = 15.0
 _NOT_NOW: Final = 503
 
@@ -44,17 +44,17 @@ class Exchange:
 
 @final
 class Load:
-    """Sends until it is told to stop."""
+    """Sends until it is stopped."""
 
     def __init__(self, hook: Hook, nodes: Sequence[Node], folder: Path, *, seed: int, per_s: float = PER_S) -> None:
-        """Take whom to send to.
+        """Create the load.
 
         Args:
-            hook: What is sent to.
-            nodes: Who receives it.
-            folder: Where the ledger is kept.
-            seed: Decides what is sent, and to whom first.
-            per_s: How many new deliveries a second.
+            hook: The hook.
+            nodes: The nodes.
+            folder: The folder of the ledger.
+            seed: Decides the deliveries, and the first node of each.
+            per_s: New deliveries a second.
         """
         self._hook = hook
         self._nodes = nodes
@@ -78,7 +78,7 @@ class Load:
         self._ledger.close()
 
     def stop(self) -> None:
-        """Let :meth:`run` end once everything is answered that is on its way."""
+        """End :meth:`run` once all requests in flight are answered."""
         self._over.set()
 
     async def run(self) -> None:
@@ -101,7 +101,7 @@ class Load:
         await self._begun.wait()
 
     async def redeliver(self) -> None:
-        """Send again what nobody has acknowledged, a few times at most."""
+        """Send unacknowledged deliveries again, a few times at most."""
         async with asking(connections=CONNECTIONS, within_s=_ANSWER_S) as client:
             for _ in range(_IN_THE_END):
                 again = unacknowledged(self.attempts)
@@ -124,7 +124,7 @@ class Load:
                 await self._insist(client, sending, first)
 
     async def _insist(self, client: httpx.AsyncClient, sending: Sending, node: Node) -> None:
-        """Send a delivery, and again to another node when nobody has acknowledged it."""
+        """Send a delivery, and again to another node if it is not acknowledged."""
         for _ in range(1 + _AT_ONCE):
             if await self.send(client, sending, node):
                 return
@@ -151,7 +151,7 @@ class Load:
             # Nothing was sent.
             return False
         except httpx.TransportError as exc:
-            # Nobody knows what has become of it.
+            # The outcome is unknown.
             error = repr(exc)
         self.exchanges.append(Exchange(began=began, ended=time.monotonic(), status=status, error=error))
         return status not in {None, _NOT_NOW}

@@ -42,14 +42,14 @@ class Outage:
 def run_outage(
     folder: Path, *, seed: int, away_s: float, per_s: float = PER_S, on_stage: Callable[[], None] = lambda: None
 ) -> Report:
-    """Stop the database under the nodes of a new installation.
+    """Stop the database of a new installation's nodes.
 
     Args:
-        folder: An empty one; the ledger and the nodes' logs stay in it.
-        seed: Decides what is sent.
-        away_s: How long the database is away, in seconds.
-        per_s: How many new deliveries a second.
-        on_stage: Called when it is stopped, and when it is back.
+        folder: An empty folder, for the ledger and the nodes' logs.
+        seed: Decides the deliveries.
+        away_s: The length of the outage, in seconds.
+        per_s: New deliveries a second.
+        on_stage: Called when the database is stopped, and when it is back.
     """
     with PrivateServer() as server, cluster(folder, server.url, through=[server.url] * NODES) as nodes:
         load = Load(nodes.prepared.hook, nodes.nodes, folder, seed=seed, per_s=per_s)
@@ -105,7 +105,7 @@ class _Campaign:
         )
 
     async def _back(self, client: httpx.AsyncClient, node: Node, outage: Outage) -> float:
-        """Give how long a node took to answer 200 to a delivery of its own, in seconds."""
+        """Return the time until a node answers 200 to a delivery of its own, in seconds."""
         number = self._cluster.nodes.index(node)
         sending = Sending(delivery=f"back-{number}", kind=Kind.PUSH)
         while not await self._load.send(client, sending, node):
@@ -116,13 +116,13 @@ class _Campaign:
 
 
 def faults_of(outage: Outage, exchanges: Sequence[Exchange], logs: Sequence[str], back_s: float) -> list[str]:
-    """Tell what the nodes did wrong while the database was away.
+    """Return the nodes' faults during an outage of the database.
 
     Args:
-        outage: When that was.
+        outage: The times of the outage.
         exchanges: All requests; no node was killed.
-        logs: What each node has written since the outage began.
-        back_s: How long it took until every node answered 200, in seconds.
+        logs: Each node's log since the outage began.
+        back_s: The time until every node answered 200, in seconds.
     """
     faults: list[str] = []
     for each in exchanges:

@@ -16,7 +16,7 @@ from typing import Final, Self, final
 from attrs import define, field, frozen
 from tests.server_process import LOOPBACK
 
-#: Requests for encryption stand before the startup message, and have no type either.
+#: Requests for encryption come before the startup message, and have no type either.
 _ENCRYPTION: Final = {80877103, 80877104}
 _CHUNK: Final = 65536
 
@@ -26,7 +26,7 @@ class Cut(Enum):
 
     #: The server never hears of what commits, and undoes the transaction.
     BEFORE = "before"
-    #: The server has committed, and nobody hears of it.
+    #: The server has committed, and its answer is lost.
     AFTER = "after"
 
 
@@ -163,7 +163,7 @@ class Conversation:
     _prepared: dict[bytes, str] = field(factory=dict[bytes, str])
 
     def messages(self, chunk: bytes) -> Iterator[bytes]:
-        """Take what has arrived; give each message that is whole, after noting what it says."""
+        """Return the complete messages of the received bytes, after recording their types."""
         self._rest += chunk
         while True:
             head = 1 if self._started else 0

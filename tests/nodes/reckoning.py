@@ -1,4 +1,4 @@
-"""The reckoning: what was sent and answered on one side, what PostgreSQL holds on the other."""
+"""The reckoning: compares requests and answers with the data in PostgreSQL."""
 
 import asyncio
 import time
@@ -37,7 +37,7 @@ class Report:
 
 
 async def runs_ended(cluster: Cluster, load: Load, *, since: float) -> float:
-    """Wait until no run is left to be done, a minute since a moment; give how long it took, and fault what is left."""
+    """Wait until all runs have ended, at most a minute since a moment; return the time, and fault the rest."""
     while await cluster.unended_runs():
         if time.monotonic() > since + MINUTE_S:
             left = Counter(row["status"] for row in await cluster.rows("SELECT status FROM workflow_runs"))
@@ -89,7 +89,7 @@ def _reckon(name: str, cluster: Cluster, load: Load, lists: bool, figures: Mappi
 
 
 def stored_in(address: str, *changes: tuple[str, Any]) -> Stored:
-    """Read what is stored; with changes, what would be stored after them, each a statement about one victim."""
+    """Read the stored data; with changes, the data after them, each a statement about one victim."""
     with psycopg.connect(address) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         for statement, victim in changes:

@@ -1,4 +1,4 @@
-"""Short campaigns on several nodes, and the proof that what judges them sees what it is there to see."""
+"""Short campaigns on several nodes, and the proof that their checkers find planted faults."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.nodes.upgrade import run_upgrade
 
 pytestmark = pytest.mark.slow("kills nodes on one PostgreSQL")
 
-#: What is done to what a campaign has left, and what the checker has to find then.
+#: The corruptions of a campaign's data, and the fault that the checker must find for each.
 _CORRUPTIONS: Final = (
     ("DELETE FROM claims WHERE log_id = %s", {"lost", "partial"}),
     ("DELETE FROM context_records WHERE event_id = %s", {"lost", "partial"}),

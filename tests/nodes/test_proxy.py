@@ -1,4 +1,4 @@
-"""The proxy cuts where it is told to, and nowhere else."""
+"""The proxy cuts at the requested place, and nowhere else."""
 
 import itertools
 

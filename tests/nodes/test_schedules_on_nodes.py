@@ -1,4 +1,4 @@
-"""Schedules whose time has come while nobody was there, and servers that come back: each fires once."""
+"""Schedules that became due while no server ran, and servers that start again: each fires once."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ _DUE: Final = "SELECT due_at, last_slot FROM schedules"
 
 
 async def _leave_schedules(url: str, count: int) -> set[str]:
-    """Leave a push of five days ago, and daily schedules that have been due ever since; give their ids."""
+    """Store a push of five days ago, and daily schedules that have been due ever since; return their ids."""
     database = Database(url)
     if database.dialect.upgrades_itself:
         await upgrade(database)

@@ -26,10 +26,10 @@ def run_upgrade(
     """Migrate the database of a new installation while a node serves.
 
     Args:
-        folder: An empty one; the ledger and the nodes' logs stay in it.
+        folder: An empty folder, for the ledger and the nodes' logs.
         url: A database, without a schema.
-        seed: Decides what is sent.
-        per_s: How many new deliveries a second.
+        seed: Decides the deliveries.
+        per_s: New deliveries a second.
         on_stage: Called when the database is migrated, and when the new node has served.
     """
     programs = ((COMMAND,), NEXT_VERSION)

@@ -1,8 +1,8 @@
-"""Processes of `contentsvc` for tests that need many: forked from one that has imported what the command imports.
+"""Processes of `contentsvc` for tests that need many: forked from one that has imported the command's modules.
 
-Each is a process of its own, with its own arguments, environment, folder, files, signals and end. It has only not
-spent the second or two of the processor that it takes to import a web server, the database's library and an engine.
-Those who test how a process starts have it started as anybody does: ``fresh=True`` of :mod:`tests.server_process`.
+Each is a process of its own, with its own arguments, environment, folder, files, signals and end. It only saves the
+second or two of processor time for importing a web server, the database's library and an engine. Tests of the start
+itself use real starts: ``fresh=True`` of :mod:`tests.server_process`.
 """
 
 import atexit
@@ -32,13 +32,12 @@ class Forked:
     """A process that another one has forked: what tests do with a :class:`subprocess.Popen`."""
 
     def __init__(self, pid: int, control: socket.socket) -> None:
-        """Take a process, and the connection on which its end will be told."""
         self.pid: Final = pid
         self._control = control
         self._returncode: int | None = None
 
     def poll(self) -> int | None:
-        """Give its exit code, or minus the signal that has ended it; `None` while it is there."""
+        """Return the exit code, or minus the signal that has ended it; `None`: it is running."""
         return self._within(0)
 
     def wait(self, timeout: float | None = None) -> int:
@@ -136,9 +135,9 @@ def _origin() -> socket.socket:
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            # An interrupt from a terminal is for those who started it; it ends with them.
+            # An interrupt from a terminal is for the test run; this process ends with it.
             process_group=0,
-            # What a test sets for a while is none of its own.
+            # Variables that a test sets temporarily are not inherited.
             env={name: value for name, value in os.environ.items() if not name.startswith(("CONTENTSVC_", "OTEL_"))},
         )
 

@@ -1,7 +1,7 @@
-"""`python -m tests.preloaded FD`: import what `contentsvc` imports, and fork a process for each order that comes in.
+"""`python -m tests.preloaded FD`: import the modules of `contentsvc`, and fork a process for each order.
 
-An order is one message on the socket FD, with four files: where the process's end is told, and its standard three.
-The other end's end is this process's; those that it has forked go on.
+An order is one message on the socket FD, with four files: the connection for the exit status, and the standard three.
+This process ends when the other end is closed; forked processes continue.
 """
 
 import gc
@@ -39,7 +39,7 @@ _ON_DEMAND: Final = (
 @final
 @frozen(kw_only=True)
 class _Order:
-    """What is asked for."""
+    """The fields of an order."""
 
     arguments: list[str]
     program: str | None
@@ -67,7 +67,7 @@ def _orders(asked: socket.socket) -> tuple[_Order, list[int]]:
             continue
         message, files, _, _ = socket.recv_fds(asked, _LONGEST, 4)
         if not message:
-            # Nobody is there any more who would start processes.
+            # The test run has ended.
             os._exit(0)
         control = socket.socket(fileno=files[0])
         pid = os.fork()
@@ -78,7 +78,7 @@ def _orders(asked: socket.socket) -> tuple[_Order, list[int]]:
             for each in (asked, woken, waking, control, *controls.values()):
                 each.close()
             return _Order(**json.loads(message)), files[1:]
-        # Here as there, since nobody knows who is first.
+        # In parent and child, since either may run first.
         os.setpgid(pid, pid)
         control.send(str(pid).encode())
         controls[pid] = control
@@ -99,12 +99,12 @@ def _tell_of_ends(controls: dict[int, socket.socket]) -> None:
                 try:
                     control.send(str(os.waitstatus_to_exitcode(status)).encode())
                 except OSError:
-                    # Whoever started it does not ask.
+                    # The parent has closed its connection.
                     continue
 
 
 def _become(order: _Order, files: list[int]) -> None:
-    """Take what a process of one's own has: group, folder, environment, files."""
+    """Set the process's own group, folder, environment and files."""
     os.setpgid(0, 0)
     for number, file in enumerate(files):
         os.dup2(file, number)

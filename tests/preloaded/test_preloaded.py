@@ -1,4 +1,4 @@
-"""A process that is forked is, to those who start it, what a process is that they start."""
+"""A forked process behaves like a started one."""
 
 import os
 import signal
@@ -53,7 +53,7 @@ def test_it_hears_signals_and_its_end_is_waited_for(tmp_path: Path) -> None:
     started.send_signal(signal.SIGTERM)
     assert started.wait(30) == 0
     assert started.poll() == 0
-    # Nobody else is sent anything, whoever has its number now.
+    # No signal is sent to another process that has the number now.
     started.kill()
 
 

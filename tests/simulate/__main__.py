@@ -44,7 +44,7 @@ def simulate(count: int, seed: int, episode: int | None) -> None:
             for fault in report.faults:
                 faults.append(f"episode {number}: {fault}")
                 if len(faults) <= _SHOWN:
-                    # At once: whoever ends a long campaign has seen what it found.
+                    # Immediately: the faults of an interrupted campaign are visible.
                     click.echo(faults[-1], err=True)
             advance(_EACH)
     told = ", ".join(f"{name} {figures[name]}" for name in _TOLD)

@@ -42,7 +42,7 @@ def _with(stores: MemoryStores, store: object, **methods: Callable[..., Awaitabl
 
 
 def _takes(state: State, settlement: Settlement) -> bytes | None:
-    """Give the key of a claim that is to be taken, and is free."""
+    """Return the key of a claim that is free and to be taken."""
     key = settlement.key
     if settlement.claim is not Claim.TAKE or key is None:
         return None
@@ -133,7 +133,7 @@ def _forgetting_the_dead(state: State) -> MemoryStores:
     return _with(stores, stores.executors, recover=recovered)
 
 
-#: By what is wrong.
+#: By the name of the fault.
 BUGS: Final[dict[str, Build]] = {
     "claim in its own commit": _settling(_claim_in_its_own_commit),
     "check then insert": _settling(_check_then_insert),

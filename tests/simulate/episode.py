@@ -30,7 +30,7 @@ from contentsvc_core.workflows.triggers import Trigger
 _LASTS_S: Final = 240.0
 #: How long a code host waits for an answer, in seconds.
 _PATIENCE_S: Final = 10.0
-#: How long everything may take to come to an end once all is healed, in simulated seconds.
+#: The time limit until all work is done after the faults end, in simulated seconds.
 _DRAINS_S: Final = 600
 _RATE: Final = 0.02
 _NODES: Final = 3
@@ -50,9 +50,9 @@ class Report:
     """What an episode came to."""
 
     figures: Counter[str]
-    #: What is not as it has to be, in words.
+    #: The faults, in words.
     faults: list[str]
-    #: Stands for all that is stored and was answered: the same seed gives the same.
+    #: A digest of all stored data and answers: the same seed has the same digest.
     digest: str
 
 
@@ -193,7 +193,7 @@ class _Episode:
     async def _disturb(self, setting: _Setting) -> None:
         """Kill, stop and replace nodes, and let operators change their minds."""
         if self._rng.random() < 0.1:
-            # Once, and by an hour: what is due by the old time waits for as long.
+            # Once, and by an hour: work that is due by the old time waits for as long.
             await asyncio.sleep(self._rng.uniform(0, _LASTS_S))
             self._clock.step(timedelta(hours=-1))
             self._figures["clock steps"] += 1
@@ -271,8 +271,8 @@ class _Episode:
         await self._fill_up()
 
     async def _drain(self) -> None:
-        """Wait until no run is left that anything is to be done for; who examines what is left sees it otherwise."""
-        # What is due by clocks that were put back since is not due before they have caught up.
+        """Wait until no work is left; the final check reports the rest."""
+        # Work that is due by clocks that were set back waits until they have caught up.
         left_s = _DRAINS_S + 3600 * self._figures["clock steps"]
         while self._state.unfinished and left_s > 0:
             await asyncio.sleep(1.0)

@@ -1,4 +1,4 @@
-"""What may happen to a call of a store, and to whoever makes it."""
+"""Faults of a call of a store, and of its caller."""
 
 import asyncio
 import random
@@ -13,16 +13,16 @@ _Port = TypeVar("_Port")
 
 #: How long a call takes on its way there, and on its way back, in seconds.
 _QUICK_S: Final = 0.02
-#: How long one that hangs takes longer, in seconds: from what nobody notices to what everybody has given up on.
+#: The additional time of a hanging call, in seconds: from unnoticed to beyond every timeout.
 _SLOW_S: Final = (0.5, 15.0)
 
 
 class Fault(Enum):
     """What happens to a call."""
 
-    #: The store is away: nothing is done, and the caller is told.
+    #: The store is unavailable: the call has no effect, and raises.
     BEFORE = "before"
-    #: It is done, and the caller is told that the store is away.
+    #: The call has its effect, and raises as if the store were unavailable.
     AFTER = "after commit"
     #: It is done much later.
     LATE = "late"
@@ -51,18 +51,17 @@ class Faults:
     """Decides by a seeded generator what happens to each call, until it is healed."""
 
     def __init__(self, rng: random.Random, rate: float) -> None:
-        """Take the generator and how many of all calls meet a fault (0 to 1)."""
         self._rng = rng
         self._rate = rate
         #: How many of each kind there were.
         self.met: Final = Counter[Fault]()
 
     def heal(self) -> None:
-        """Let nothing happen any more."""
+        """Stop all faults."""
         self._rate = 0.0
 
     def draw(self) -> Fault | None:
-        """Give what happens to the next call."""
+        """Return the fault of the next call."""
         if self._rng.random() >= self._rate:
             return None
         (fault,) = self._rng.choices([*_WEIGHTS], [*_WEIGHTS.values()])
@@ -70,11 +69,11 @@ class Faults:
         return fault
 
     def quick_s(self) -> float:
-        """Give how long a way takes, in seconds."""
+        """Return the latency of a call, in seconds."""
         return self._rng.random() * _QUICK_S
 
     def slow_s(self) -> float:
-        """Give how long a call hangs, in seconds."""
+        """Return the time that a call hangs, in seconds."""
         return self._rng.uniform(*_SLOW_S)
 
 
@@ -83,18 +82,17 @@ class Gateway:
     """A node's only way to the stores. What the node holds in memory ends with it; what a store holds does not."""
 
     def __init__(self, faults: Faults, on_kill: Callable[[], None]) -> None:
-        """Take what decides, and what is to be done when the node is killed."""
         self._faults = faults
         self._on_kill = on_kill
         self.is_dead = False
         self._cut_off_until_s = 0.0
 
     def cut_off(self, for_s: float) -> None:
-        """Let nothing through for some time, and then all of it: a process that was stopped, or a network that was."""
+        """Block all calls for some time, as for a suspended process or network."""
         self._cut_off_until_s = asyncio.get_running_loop().time() + for_s
 
     def to(self, port: _Port) -> _Port:
-        """Give a port that is reached through this gateway."""
+        """Return a port that is reached through this gateway."""
         return cast("_Port", _Reached(port, self))
 
     def kill(self) -> None:
@@ -138,7 +136,7 @@ class Gateway:
 
 @final
 class _Reached:
-    """Stands for a port."""
+    """A proxy of a port."""
 
     def __init__(self, port: object, gateway: Gateway) -> None:
         self._port = port

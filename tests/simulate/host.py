@@ -1,4 +1,4 @@
-"""The code host: what it sends, how often, and what it was answered."""
+"""The code host: its deliveries, retries, and received answers."""
 
 import random
 from enum import Enum
@@ -13,13 +13,13 @@ _TYPES: Final = ("feat", "fix", "docs", "perf", "chore")
 
 
 class Kind(Enum):
-    """What a delivery must come to, by its own nature."""
+    """The expected outcome of a delivery, by its kind."""
 
     #: It leaves a context record, a run for each trigger and a log entry.
     WANTED = "wanted"
     #: It leaves a log entry that says why not.
     UNWANTED = "unwanted"
-    #: It leaves a log entry that says what is wrong with it.
+    #: It leaves a log entry with the fault.
     REFUSED = "refused"
 
 
@@ -37,14 +37,14 @@ class Hook:
 @final
 @define(kw_only=True, eq=False)
 class Sent:
-    """A delivery, and all that has become of it as its sender sees it."""
+    """A delivery, and its answers from the sender's view."""
 
     hook: Hook
     delivery_id: str
     event: str
     kind: Kind
     delivery: Delivery
-    #: How often it was sent, and how often the sender does not know what has become of it.
+    #: The number of tries, and of tries with an unknown outcome.
     tries: int = 0
     unknown: int = 0
     #: The names of the outcomes that were answered.
@@ -54,7 +54,7 @@ class Sent:
 
     @property
     def key(self) -> tuple[str, str, int, str]:
-        """Give what a claim is held on."""
+        """Return the key of the claim."""
         hook = self.hook
         return hook.organization_id, hook.integration_id, hook.repository_id, self.delivery_id
 
@@ -79,7 +79,7 @@ class CodeHost:
         return self._sent(hook, delivery_id, event, body, kind, tag)
 
     def everywhere(self) -> list[Sent]:
-        """Make an event that every hook of one repository id is told, with one id for all of them."""
+        """Create an event for every hook of one repository id, with one delivery id for all of them."""
         self._count += 1
         repository_id = self._rng.choice(self._hooks).repository_id
         hooks = [hook for hook in self._hooks if hook.repository_id == repository_id]
@@ -107,7 +107,7 @@ class CodeHost:
             messages = [f"{rng.choice(_TYPES)}: change {number}.{part}" for part in range(rng.randint(1, 3))]
             return "push", push_body(*messages, repository_id=at), Kind.WANTED, None
         if draw < 0.75:
-            # Few tags: the same release is told of twice, by `published` and `prereleased`.
+            # Few tags, so that a release is announced twice, by `published` and `prereleased`.
             tag = f"v1.{rng.randint(0, 30)}.0"
             action = rng.choice(("published", "prereleased"))
             return "release", release_body(tag, action=action, repository_id=at), Kind.WANTED, tag

@@ -7,12 +7,12 @@ from typing import final
 
 
 class Stuck(Exception):
-    """Everything waits for something that nobody will do."""
+    """All tasks wait, and no timer is left."""
 
 
 @final
 class _NoSockets(selectors.SelectSelector):
-    """Lets time pass instead of waiting for sockets: nobody outside says anything."""
+    """Advances the time instead of waiting for sockets, which have no data."""
 
     def __init__(self, elapse: Callable[[float], None]) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(_NoSockets(self._elapse))
 
     def time(self) -> float:
-        """Give the seconds since it was made."""
+        """Return the seconds since its creation."""
         return self._now
 
     def _elapse(self, seconds: float) -> None:

@@ -47,11 +47,11 @@ class SharedClock:
         self._set += by
 
     def of_node(self, skew: timedelta) -> "NodeClock":
-        """Give a node's clock."""
+        """Return a node's clock."""
         return NodeClock(self, skew)
 
     def now(self) -> datetime:
-        """Give the time."""
+        """Return the time."""
         passed = timedelta(seconds=asyncio.get_running_loop().time())
         return whole_ms(START + passed + self._set)
 
@@ -65,18 +65,17 @@ class NodeClock:
         self._skew = skew
 
     def now(self) -> datetime:
-        """Give the time."""
+        """Return the time."""
         return self._shared.now() + self._skew
 
 
 @final
 class SimulatedWriter:
-    """Takes its time, and fails now and then as long as it is told to."""
+    """A writer that takes some time, and fails now and then while faults are on."""
 
     name = "simulated"
 
     def __init__(self, rng: random.Random, *, costly: bool, fails: Callable[[], bool]) -> None:
-        """Take what decides, and whether its drafts cost something, so that they are kept."""
         self._rng = rng
         self.costly = costly
         self._fails = fails
@@ -93,12 +92,12 @@ class SimulatedWriter:
 @final
 class _Plain:
     async def render(self, markdown: str) -> str:
-        """Give the text as it is: what is simulated is no markup."""
+        """Return the text unchanged: markup is not simulated."""
         return markdown
 
 
 def owning_tasks(loop: asyncio.AbstractEventLoop) -> None:
-    """Have each task noted with the node that began it, so that all of them end when it is killed."""
+    """Assign each task to the node that began it, so that all of them end when it is killed."""
 
     def factory(loop: asyncio.AbstractEventLoop, coroutine: Any, **named: Any) -> "asyncio.Task[Any]":
         task: asyncio.Task[Any] = asyncio.Task(coroutine, loop=loop, **named)
@@ -108,7 +107,7 @@ def owning_tasks(loop: asyncio.AbstractEventLoop) -> None:
         return task
 
     def unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        # What a killed node was doing has an end that nobody asks for.
+        # Exceptions of a killed node's tasks are ignored.
         if not isinstance(context.get("exception"), Dead):
             loop.default_exception_handler(context)
 
@@ -160,11 +159,11 @@ class Node:
 
     @property
     def is_dead(self) -> bool:
-        """Tell whether it was killed."""
+        """Check whether the node was killed."""
         return self._gateway.is_dead
 
     def own(self, task: "asyncio.Task[Any]") -> None:
-        """Take a task: it ends with the node."""
+        """Assign a task to the node."""
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -185,17 +184,17 @@ class Node:
         self._gateway.cut_off(for_s)
 
     async def receive(self, delivery: Delivery, *, within_s: float) -> Outcome:
-        """Receive a delivery for somebody who waits only for so long; the work goes on without them.
+        """Receive a delivery for a sender with a timeout; the work continues without the sender.
 
         Raises:
             Lost: There was no answer in time.
-            StoreUnavailable: As the receiver says: answered 503.
-            ReceivingFailed: As the receiver says: answered 500.
+            StoreUnavailable: The receiver's exception: answered 503.
+            ReceivingFailed: The receiver's exception: answered 500.
         """
         if self.is_dead:
             raise Lost
         task = self._begin(self._receiver.receive(delivery))
-        # Whoever has gone away does not hear how it ended.
+        # A sender that has disconnected gets no answer.
         task.add_done_callback(lambda task: task.cancelled() or task.exception())
         await asyncio.wait({task}, timeout=within_s)
         if not task.done() or task.cancelled():

@@ -33,7 +33,6 @@ class MemoryBatches:
     """Batches in memory: nothing awaits in the middle of one, as long as the store's own ``settle`` does not."""
 
     def __init__(self, settle: Callable[[Settlement], Awaitable[Settled]]) -> None:
-        """Take what settles one settlement."""
         self._settle = settle
 
     async def write(self, batch: Sequence[Item]) -> Sequence[Settled]:
@@ -68,7 +67,6 @@ class QueuedStore:
     """The delivery store of a node."""
 
     def __init__(self, store: DeliveryStore, batches: Batches) -> None:
-        """Take where endpoints are read, and where batches are written."""
         self._store = store
         self._queue = SettlementQueue(
             [_Lane(batches) for _ in range(_LANES)], size_of=size_of, batch_items=_BATCH, max_items=64
@@ -85,7 +83,7 @@ class QueuedStore:
         return found
 
     async def settle(self, settlement: Settlement) -> Settled:
-        """Have a settlement written with others."""
+        """Settle a settlement in a batch with others."""
         settled = await self._queue.settle(settlement)
         if settled is Settled.STALE:
             self._remembered.clear()

@@ -1,8 +1,8 @@
-"""Simulated nodes and faults: whatever happened, all is in order once it is over. More of it: ``make simulate``.
+"""Simulated nodes and faults: all data is consistent once the faults have ended. More of it: ``make simulate``.
 
-How to read a failure: a fault names the delivery (organization, integration, repository, id) or the run, and what is
-stored of it. The seed alone decides everything: ``run_episode`` with the seed of the failing test does it again, step
-for step, under a debugger too, since no time passes in between.
+How to read a failure: a fault names the delivery (organization, integration, repository, id) or the run, and the stored
+data. The seed decides everything: ``run_episode`` with the seed of the failing test repeats it step by step, under a
+debugger too, since no real time passes.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""What has to be true once all is healed: written from the specification, sections 4 to 8, and not from the code.
+"""The conditions after all faults have ended: written from the specification, sections 4 to 8, not from the code.
 
-Where an answer was lost, more than one end is right: then the rule gives a set, and what is stored has to be in it.
+Where an answer was lost, more than one result is right: then the rule returns a set, and the stored data must be in it.
 """
 
 from collections import Counter, defaultdict
@@ -38,7 +38,7 @@ class Expected:
     toggled: set[str] = Factory(set[str])
 
     def matching(self, organization_id: str, repository_id: int, event: str) -> set[str]:
-        """Give the triggers that an event starts, all being switched on (specification 6.4)."""
+        """Return the triggers that an event starts, all of them being enabled (specification 6.4)."""
         return {
             trigger.id
             for trigger in self.triggers.values()
@@ -69,7 +69,7 @@ class Expected:
 
 
 def examine(state: State, sent: Collection[Sent], expected: Expected) -> list[str]:
-    """Tell what is wrong; empty: all is as it has to be."""
+    """Return the faults; empty: the state is right."""
     entries = _entries(state)
     faults: list[str] = []
     for each in sent:

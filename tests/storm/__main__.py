@@ -27,7 +27,7 @@ _READ_P99_S: Final = 0.5
 _DELIVER_P99_S: Final = 1.0
 _HELD_S: Final = 31.0
 _KEYS: Final = 12
-#: By how many megabytes the server may grow while 100 MiB of trailers arrive, and what it may keep of anything.
+#: The most growth of the server while 100 MiB of trailers arrive, and the most that may remain afterwards, in MB.
 _GROWTH_MB: Final = 20.0
 _HEALTH_P99_S: Final = 0.5
 _PARTS: Final = ("races", "bodies", "sockets", "room", "trailers", "bursts", "heads", "forms", "shares")
@@ -42,9 +42,9 @@ _OTHER_REPOSITORY: Final = 4343
 @click.option("--seed", default=1, show_default=True, help="Decides what is sent, and in which order.")
 @click.option("--only", type=click.Choice(_PARTS), help="This storm alone.")
 def storm(count: int, seed: int, only: str | None) -> None:
-    """Send what is meant to hurt: racing copies, endless bodies and forms, trailers, bursts, held connections, greed.
+    """Send hostile load: racing copies, endless bodies and forms, trailers, bursts, held connections, greedy clients.
 
-    Exit code 0 when each delivery is processed once, and all others are served meanwhile.
+    Exit code 0: each delivery is processed once, and other clients are served meanwhile.
     """
     click.echo(f"storm: count={count} seed={seed}")
     faults: list[str] = []

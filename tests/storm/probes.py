@@ -1,4 +1,4 @@
-"""What everybody else meets meanwhile: how long good requests take, and how much memory the server has."""
+"""Probes during a storm: the latency of good requests, and the server's memory."""
 
 import asyncio
 import contextlib
@@ -23,29 +23,29 @@ _MEMORY_EVERY_S: Final = 0.02
 @final
 @define(kw_only=True)
 class Probed:
-    """What was seen."""
+    """The results of the probes."""
 
     #: How long each answer took, in seconds, in the order of sending.
     took_s: list[float] = Factory(list[float])
-    #: What was not answered as it should have been.
+    #: Unexpected answers.
     faults: list[str] = Factory(list[str])
     #: The most memory that the server had, in megabytes (10**6 bytes).
     memory_mb: float = 0.0
 
     @property
     def p99_s(self) -> float:
-        """Give the 99th percentile, in seconds."""
+        """Return the 99th percentile, in seconds."""
         return p99(self.took_s)
 
 
 @contextlib.asynccontextmanager
 async def probing(send: Callable[[int], Awaitable[str | None]], *, pid: int, every_s: float) -> AsyncGenerator[Probed]:
-    """Send at a fixed rate, whatever becomes of those before, and look at the memory, while the block runs.
+    """Send at a fixed rate, independent of earlier answers, and watch the memory, while the block runs.
 
     Args:
-        send: Sends the n-th request; gives what is wrong with its answer.
+        send: Sends the n-th request; returns the fault of its answer.
         pid: The server's process.
-        every_s: The time between two of them, in seconds.
+        every_s: The interval of requests, in seconds.
     """
     probed = Probed()
     under_way: set[asyncio.Task[None]] = set()
@@ -85,13 +85,13 @@ async def probing(send: Callable[[int], Awaitable[str | None]], *, pid: int, eve
 
 
 def resident_mb(pid: int) -> float:
-    """Give how much memory a process has now, in megabytes."""
+    """Return the resident memory of a process, in megabytes."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * 4096 / 1e6
 
 
 def delivering(client: httpx.AsyncClient, url: str, hook: Hook) -> Callable[[int], Awaitable[str | None]]:
-    """Give what sends good deliveries."""
+    """Return a function that sends good deliveries."""
 
     async def send(number: int) -> str | None:
         body = json.dumps(push_body(f"feat: lamp {number}", repository_id=hook.repository_id)).encode()
@@ -102,7 +102,7 @@ def delivering(client: httpx.AsyncClient, url: str, hook: Hook) -> Callable[[int
 
 
 def reading(client: httpx.AsyncClient, url: str, keys: Sequence[str]) -> Callable[[int], Awaitable[str | None]]:
-    """Give what reads posts, with one key after the other: each of them has its limit."""
+    """Return a function that reads posts, with each key in turn, since each key has its limit."""
 
     async def send(number: int) -> str | None:
         key = keys[number % len(keys)]
@@ -113,6 +113,6 @@ def reading(client: httpx.AsyncClient, url: str, keys: Sequence[str]) -> Callabl
 
 
 def a_client() -> httpx.AsyncClient:
-    """Give a client that waits for long, and for everybody."""
+    """Return a client with long timeouts and unlimited connections."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=50)
     return httpx.AsyncClient(trust_env=False, timeout=_PATIENCE_S, limits=limits)

@@ -28,7 +28,7 @@ COPIES: Final = 64
 _SPREADS_S: Final = (0.0, 0.0, 0.002, 0.01)
 _EXPECTED: Final = Counter({"Processed": 1, "Duplicate": COPIES - 1})
 
-#: Opens the stores of the processes that share a database; what has to be closed goes onto the stack.
+#: Opens the stores of processes that share a database; resources to close go onto the stack.
 Opening = Callable[[AsyncExitStack], Awaitable[Sequence[Stores]]]
 
 
@@ -60,7 +60,7 @@ STORES: Final[dict[str, Opening]] = {"memory": _memory, "SQLite": _sqlite, "Post
 async def race(
     opening: Opening, *, rounds: int, seed: int = 1, on_round: Callable[[], object] = lambda: None
 ) -> list[str]:
-    """Let copies race, round after round; give what is not as it has to be."""
+    """Race copies, round after round; return the faults."""
     chance = random.Random(seed)  # noqa: S311  # no secret
     faults: list[str] = []
     async with AsyncExitStack() as stack:

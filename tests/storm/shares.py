@@ -28,7 +28,7 @@ _EVERY_S: Final = 0.25
 @final
 @frozen(kw_only=True)
 class Crowd:
-    """What came of it."""
+    """The results of a crowd."""
 
     #: The answers to the key that asks without a pause, by status.
     answers: Counter[str]
@@ -47,7 +47,7 @@ async def fill(server: ServerProcess, hook: Hook, *, pushes: int, commits: int) 
 
 
 async def crowd(prepared: Prepared, server: ServerProcess, *, other_key: str, loops: int, for_s: float) -> Crowd:
-    """Have one key ask for what costs most, in several loops, while another organization lists its newest delivery."""
+    """Request the most expensive operations with one key, in several loops; another organization reads its log."""
     answers = Counter[str]()
     numbers = count()
     async with a_client() as client:

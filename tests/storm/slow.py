@@ -1,4 +1,4 @@
-"""Clients that hold connections: they say nothing, or a byte a second, or do not read what they asked for."""
+"""Clients that hold connections: silent ones, slow ones, and ones that do not read."""
 
 import asyncio
 import contextlib
@@ -50,7 +50,7 @@ async def hold(port: int, hook: Hook, manner: Manner, *, for_s: float) -> Held:
         async with asyncio.timeout(for_s):
             if manner is Manner.UNREAD:
                 await _never_read(writer, hook)
-                # Whatever it is told, it does not look.
+                # It ignores all answers.
                 held.told = ""
             else:
                 talking = asyncio.create_task(_talk(writer, hook, manner))
@@ -70,7 +70,7 @@ async def hold(port: int, hook: Hook, manner: Manner, *, for_s: float) -> Held:
 
 
 def summary(held: list[Held]) -> str:
-    """Give a line for people."""
+    """Return a line for people."""
     parts: list[str] = []
     for manner in Manner:
         mine = [each for each in held if each.manner is manner]
@@ -103,7 +103,7 @@ async def _say(writer: asyncio.StreamWriter, what: bytes) -> None:
 
 
 async def _never_read(writer: asyncio.StreamWriter, hook: Hook) -> None:
-    """Ask for more than fits into the buffers, and read none of it."""
+    """Request more than fits into the buffers, and do not read it."""
     del hook
     ask = f"GET /schema/openapi.json HTTP/1.1\r\nHost: {LOOPBACK}\r\n\r\n".encode()
     while not writer.transport.is_closing():

@@ -1,4 +1,4 @@
-"""Copies that race, and large bodies that nobody signed. More of it, and clients that hold on: ``make storm``."""
+"""Racing copies, and large unsigned bodies. More of it, and clients that hold connections: ``make storm``."""
 
 import asyncio
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_large_bodies_without_a_signature_are_refused_in_bounded_memory_and_othe
     assert seen.answers.total() == 4
     assert seen.probed.memory_mb < 512
     assert seen.probed.took_s
-    # The key's own limit is all that may keep anybody from reading.
+    # The only allowed refusal is the key's own limit.
     assert [fault for fault in seen.probed.faults if " 429 " not in fault] == []
 
 

@@ -1,4 +1,4 @@
-"""The storms that a server has to stand: large bodies that nobody signed, and clients that hold connections."""
+"""The storms: large unsigned bodies, and clients that hold connections."""
 
 import asyncio
 import random
@@ -19,9 +19,9 @@ _WAIT_S: Final = 120.0
 @final
 @frozen(kw_only=True)
 class Flood:
-    """What came of large bodies."""
+    """The results of large bodies."""
 
-    #: By what was answered.
+    #: By answer.
     answers: Counter[str]
     probed: Probed
 
@@ -36,7 +36,7 @@ async def flood(
     at_least_s: float,
     seed: int = 1,
 ) -> Flood:
-    """Send large bodies without a right signature, all at once, again and again, while somebody reads posts."""
+    """Send large bodies without a valid signature, all at once, repeatedly, while a client reads posts."""
     chance = random.Random(seed)  # noqa: S311  # no secret
     async with a_client() as client:
         read = reading(client, server.url, keys)
@@ -78,7 +78,7 @@ async def _send_unsigned(port: int, path: str, size: int, chance: random.Random)
         return type(exc).__name__
     finally:
         answer.cancel()
-        # What it met is what the sender met.
+        # A failure is the sender's own.
         await asyncio.wait([answer])
         if not answer.cancelled():
             answer.exception()
@@ -88,7 +88,7 @@ async def _send_unsigned(port: int, path: str, size: int, chance: random.Random)
 async def sit(
     prepared: Prepared, server: ServerProcess, *, sockets: int, for_s: float, seed: int = 1
 ) -> tuple[list[Held], Probed]:
-    """Hold connections in every manner, while good deliveries come in; everybody who is sent away comes again."""
+    """Hold connections in every manner, while good deliveries arrive; disconnected clients reconnect."""
     async with a_client() as client:
         deliver = delivering(client, server.url, prepared.hook)
         async with probing(deliver, pid=server.process.pid, every_s=0.05) as probed:

@@ -28,7 +28,7 @@ _FORM: Final = "Content-Type: application/x-www-form-urlencoded\r\n"
 @final
 @define(kw_only=True)
 class Weathered:
-    """What came of it; memory in megabytes."""
+    """The results; memory in megabytes."""
 
     before_mb: float
     most_mb: float = 0.0
@@ -44,7 +44,7 @@ class Weathered:
 
     @property
     def kept_mb(self) -> float:
-        """Return what is not given back."""
+        """Return the memory that is not released."""
         return self.after_mb - self.before_mb
 
 
@@ -151,7 +151,7 @@ async def _weather(
             answer = await client.get(f"{server.url}/health/live")
             return None if answer.is_success else f"GET /health/live: {answer.status_code}"
 
-        # One of each first: what is imported with the first request is no growth.
+        # One of each first: modules imported with the first request are not growth.
         for one in (probe, alive):
             if one is not None:
                 await one(-1)

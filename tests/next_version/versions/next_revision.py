@@ -1,4 +1,4 @@
-"""What a next version may add: a column, a table, an index; what is there stays as it is."""
+"""Changes that a next version may make: a new column, table or index; existing ones stay unchanged."""
 
 from typing import Final
 
