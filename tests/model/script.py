@@ -108,7 +108,7 @@ class Script(RuleBasedStateMachine):
         return self.each(make_one)
 
     def take_what_is_pending(self, limit: int, executor: str) -> None:
-        """Take the first due runs for an executor."""
+        """Claim the first due runs for an executor."""
 
         def take(side: Side) -> Step:
             due = runs.pending(side.model, self.clock.now(), limit=limit, per_organization=limit, without=())
@@ -117,11 +117,11 @@ class Script(RuleBasedStateMachine):
         self.each(take)
 
     def take_again(self, executor: str) -> None:
-        """Take the last taken run again."""
+        """Claim the last taken run again."""
         self.each(lambda side: (run := side.taken_as(0)) and work.take(side, [run.id], executor))
 
     def take_whatever(self, places: Sequence[int], executor: str) -> None:
-        """Take runs in any order, some twice, or unknown ones."""
+        """Claim runs in any order, some twice, or unknown ones."""
         self.each(lambda side: work.take(side, [side.run_at(place) for place in places], executor))
 
     def join(self) -> str:

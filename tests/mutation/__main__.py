@@ -30,7 +30,7 @@ _ALIVE: Final = frozenset({End.SURVIVED, End.UNREACHED})
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="How many at once.")
 @click.argument("tests", nargs=-1)
 def mutate(count: int, seed: int, only: tuple[str, ...], jobs: int, tests: tuple[str, ...]) -> None:
-    """Put small faults into the core, one at a time, and check that a test fails for each.
+    """Run the tests against small faults in the core, one at a time: a test must fail for each.
 
     TESTS are files and folders of tests; by default the core's and the use cases'. Exit code 0: 90 % of the faults are
     noticed, and every one in the signature, the claim and the limiter.
