@@ -103,8 +103,6 @@ def silent_after(*pieces: bytes) -> Answer:
 
 
 def slow(pieces: Iterable[bytes], *, pause_s: float) -> Answer:
-    """Pieces with a pause before each."""
-
     async def answer(writer: asyncio.StreamWriter, ending: asyncio.Event) -> None:
         await sent()(writer, ending)
         for piece in pieces:

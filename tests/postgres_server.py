@@ -170,7 +170,6 @@ def _link_tree(source: Path, target: Path) -> None:
 
 
 def run_folder() -> Path:
-    """Return the folder of this run."""
     try:
         return Path(os.environ[RUN])
     except KeyError:

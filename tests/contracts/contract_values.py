@@ -114,7 +114,6 @@ EXECUTOR = "exe_1"
 
 
 async def take(stores: Stores, ids: Sequence[str], executor: str = EXECUTOR) -> list[WorkflowRun]:
-    """Register the executor, and take runs."""
     await stores.executors.join(executor)
     return list(await stores.ledger.take(ids, executor))
 

@@ -7,6 +7,5 @@ from contentsvc_adapters.sql.dialects import Sqlite
 
 
 def file_of(database: Database) -> Path:
-    """Return the database's file."""
     assert isinstance(database.dialect, Sqlite)
     return database.dialect.path

@@ -39,7 +39,6 @@ async def pushed(acme: Tenant, hours: int = 0, **changes: object) -> tuple[str, 
 
 
 async def released(acme: Tenant, pushes: Sequence[str], hours: int = 0, **changes: object) -> Post:
-    """Write the post of a release that contains pushes."""
     post = published(acme, hours, **{"release_tag": "v1", **changes})
     run = await acme.taken(release())
     assert await acme.stores.ledger.complete(run, post, once=None, pushes=pushes) is Completion.COMPLETED

@@ -79,7 +79,6 @@ class StoreReport:
 
     @property
     def faults(self) -> list[str]:
-        """Return all faults."""
         return [*self.lost, *self.doubled, *self.partial]
 
     @property

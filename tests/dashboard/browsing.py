@@ -177,7 +177,6 @@ class Browsing:
         return await self._ask("GET", path, **request)
 
     async def sign_in(self, key: str) -> Seen:
-        """Sign in with a key."""
         page = await self.open("/dashboard/sign-in")
         return await self.send(page.form("/dashboard/sign-in"), key=key)
 
@@ -194,7 +193,6 @@ class Browsing:
         return await self._ask("POST", path, content=urlencode(fields, doseq=True), headers=headers, **request)
 
     async def upload(self, path: str, fields: Mapping[str, str], files: Mapping[str, Any] | None) -> Seen:
-        """Send fields and files."""
         # As files, so that the client sends a multipart form without a file, too.
         parts = {name: (None, value) for name, value in fields.items()} | dict(files or {})
         return await self._ask("POST", path, files=parts)

@@ -26,7 +26,6 @@ async def posted(acme: Caller, *messages: str, content_type: str = "changelog", 
 
 
 async def stored(acme: Caller, post: Post) -> Post:
-    """Return the stored post."""
     found = await acme.world.stores.posts.post(acme.organization.id, post.id)
     assert found is not None
     return found

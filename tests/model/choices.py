@@ -245,7 +245,6 @@ def _completings() -> st.SearchStrategy[Completing]:
 
 
 def queries() -> st.SearchStrategy[PostQuery]:
-    """Return queries for posts."""
     return st.builds(
         PostQuery,
         ascending=st.booleans(),

@@ -48,8 +48,6 @@ def minted(prefix: str, step: int, lane: int, number: int) -> str:
 
 @final
 class LaneIds:
-    """The ids of the lane that asks."""
-
     def mint(self, prefix: str) -> str:
         lane = LANE.get()
         lane.counts[prefix] += 1
@@ -225,12 +223,10 @@ class Sending:
 
     @property
     def hook(self) -> Address:
-        """Return the address."""
         return HOOKS.get(self.to) or ASTRAY[self.to]
 
     @property
     def body(self) -> Body:
-        """Return the body."""
         return BODIES[self.to][self.label]
 
 

@@ -51,8 +51,6 @@ def settle_again(side: Side, which: int) -> Step | None:
 
 
 def add_organization(stores: Stores, organization: Organization) -> Step:
-    """Add an organization."""
-
     def predict(model: Model) -> bool:
         standing = [each for each in model.organizations.values() if each.slug == organization.slug]
         if not standing:
@@ -190,8 +188,6 @@ def touch(stores: Stores, prefix: str, at: datetime) -> Step:
 
 
 def read_page(stores: Stores, organization_id: str, query: PostQuery, request: PageRequest) -> Step:
-    """Read a page of posts."""
-
     async def perform() -> object:
         page = await stores.posts.page(organization_id, query, request)
         return (list(page[0]), page[1]) if isinstance(page, tuple) else page

@@ -78,7 +78,6 @@ def stands(model: Model, run: WorkflowRun) -> bool:
 
 
 def complete(model: Model, run: WorkflowRun, post: Post, once: str | None) -> Completion:
-    """Write a run's post."""
     if not stands(model, run):
         return Completion.GONE
     if once is not None and (run.organization_id, once) in model.reported:
@@ -157,7 +156,6 @@ def kept(model: Model, run: WorkflowRun) -> Mapping[str, str]:
 
 
 def keep_draft(model: Model, run: WorkflowRun, draft: Draft) -> None:
-    """Keep a draft."""
     if stands(model, run):
         model.drafts.setdefault(run.id, draft)
 

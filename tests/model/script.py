@@ -204,7 +204,6 @@ class Script(RuleBasedStateMachine):
                 pass
 
     def add(self, trigger: Trigger) -> None:
-        """Add a trigger."""
         self.each(lambda side: editing.add_trigger(side.stores, trigger))
 
     def trigger(
@@ -222,7 +221,6 @@ class Script(RuleBasedStateMachine):
         )
 
     def post(self, run: WorkflowRun, lane: int = 0, *, published: bool = False) -> Post:
-        """Make a post of a run."""
         now = self.clock.now()
         return Post(
             id=f"post_{self.number:08d}-{lane}",

@@ -39,7 +39,6 @@ def take(side: Side, ids: Sequence[str], executor: str) -> Step:
 
 
 def complete(stores: Stores, run: WorkflowRun, post: Post, once: str | None) -> Step:
-    """Write a run's post."""
     return Step(
         what=f"complete {run.id}, taken as number {run.takes}, with {post.id}, once {once}",
         perform=lambda: stores.ledger.complete(run, post, once=once),
@@ -48,7 +47,6 @@ def complete(stores: Stores, run: WorkflowRun, post: Post, once: str | None) -> 
 
 
 def end(stores: Stores, run: WorkflowRun, status: RunStatus) -> Step:
-    """End a run."""
     return Step(
         what=f"end {run.id}, taken as number {run.takes}, as {status.value}",
         perform=lambda: stores.ledger.end(run, status, "so it is"),
@@ -75,7 +73,6 @@ def give_back(stores: Stores, run: WorkflowRun) -> Step:
 
 
 def cancel(stores: Stores, organization_id: str, run_id: str) -> Step:
-    """Cancel a run."""
     return Step(
         what=f"cancel {run_id} of {organization_id}",
         perform=lambda: stores.ledger.cancel(organization_id, run_id, "no more"),

@@ -46,7 +46,6 @@ ROOMS: Final = (
 
 
 def room_of(module: str) -> Room | None:
-    """Return the room of a module."""
     return next((room for room in ROOMS if module in room.modules), None)
 
 

@@ -108,7 +108,6 @@ class _Episode:
         self._figures = Counter[str]()
 
     async def run(self) -> Report:
-        """Run it."""
         setting = await self._set_up()
         host = CodeHost(_generator(self._rng.getrandbits(64)), setting.hooks)
         for _ in range(_NODES):

@@ -47,7 +47,6 @@ class SharedClock:
         self._set += by
 
     def of_node(self, skew: timedelta) -> "NodeClock":
-        """Return a node's clock."""
         return NodeClock(self, skew)
 
     def now(self) -> datetime:
@@ -58,8 +57,6 @@ class SharedClock:
 
 @final
 class NodeClock:
-    """A node's clock."""
-
     def __init__(self, shared: SharedClock, skew: timedelta) -> None:
         self._shared = shared
         self._skew = skew
@@ -81,7 +78,6 @@ class SimulatedWriter:
         self._fails = fails
 
     async def write(self, brief: Brief) -> Draft:
-        """Write."""
         await asyncio.sleep(self._rng.uniform(0.05, 2.0))
         if self._fails():
             message = "the simulated writer does not answer"
@@ -163,7 +159,6 @@ class Node:
         return self._gateway.is_dead
 
     def own(self, task: "asyncio.Task[Any]") -> None:
-        """Assign a task to the node."""
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -176,7 +171,6 @@ class Node:
         await self._inside(self._worker.close(within_s=5.0))
 
     def kill(self) -> None:
-        """Kill it."""
         self._gateway.kill()
 
     def cut_off(self, for_s: float) -> None:

@@ -36,7 +36,6 @@ class MemoryBatches:
         self._settle = settle
 
     async def write(self, batch: Sequence[Item]) -> Sequence[Settled]:
-        """Write a batch."""
         return [await self._written(item) for item in batch]
 
     async def _written(self, item: Item) -> Settled:
@@ -74,7 +73,6 @@ class QueuedStore:
         self._remembered: dict[Address, Endpoint] = {}
 
     async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
-        """Recall an endpoint, or read it."""
         if recall and (known := self._remembered.get(address)) is not None:
             return known
         found = await self._store.endpoint(address, now)

@@ -40,7 +40,6 @@ async def released(
 
 
 async def taken(world: World) -> list[WorkflowRun]:
-    """Return all due runs, taken."""
     await world.stores.executors.join("exe_1")
     due = await world.stores.ledger.pending(world.clock.now(), limit=100, per_organization=100)
     return list(await world.stores.ledger.take([each.id for each in due], "exe_1"))

@@ -16,8 +16,6 @@ from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 @final
 class MemoryBrandIdentities:
-    """The brand identities."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 

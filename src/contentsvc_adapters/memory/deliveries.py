@@ -15,8 +15,6 @@ from contentsvc_core.workflows.triggers import source_type
 
 @final
 class MemoryDeliveryStore:
-    """The delivery store."""
-
     def __init__(self, state: State, sealer: SecretSealer) -> None:
         self._state = state
         self._sealer = sealer

@@ -22,8 +22,6 @@ _Value = TypeVar("_Value", Organization, Integration, Trigger)
 
 @final
 class MemoryDirectory:
-    """The directory."""
-
     def __init__(self, state: State, sealer: SecretSealer) -> None:
         self._state = state
         self._sealer = sealer
@@ -196,8 +194,6 @@ class MemoryDirectory:
 
 @final
 class MemoryApiKeys:
-    """The API keys."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 

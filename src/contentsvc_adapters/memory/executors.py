@@ -13,8 +13,6 @@ from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunState, RunSt
 
 @final
 class MemoryExecutors:
-    """The executors."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 
@@ -59,8 +57,6 @@ class MemoryExecutors:
 
 @final
 class MemoryRunMemory:
-    """The run memory."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 

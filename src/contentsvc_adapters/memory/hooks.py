@@ -12,8 +12,6 @@ from contentsvc_core.ports import SecretSealer
 
 @final
 class MemoryHooks:
-    """The hooks."""
-
     def __init__(self, state: State, sealer: SecretSealer) -> None:
         self._state = state
         self._sealer = sealer

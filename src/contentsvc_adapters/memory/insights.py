@@ -16,8 +16,6 @@ from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus, Workf
 
 @final
 class MemoryInsights:
-    """The insights."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 

@@ -11,8 +11,6 @@ from contentsvc_core.content.jobs import Job, JobEvent
 
 @final
 class MemoryJobs:
-    """The jobs."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 

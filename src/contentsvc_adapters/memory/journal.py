@@ -16,8 +16,6 @@ from contentsvc_core.wire import event_to_json
 
 @final
 class MemoryJournal:
-    """The journal."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 

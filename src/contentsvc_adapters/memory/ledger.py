@@ -32,8 +32,6 @@ from contentsvc_core.workflows.runs import (
 
 @final
 class MemoryRunLedger:
-    """The run ledger."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 

@@ -20,8 +20,6 @@ from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
 @final
 class MemoryContextLibrary:
-    """The context library."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 
@@ -66,8 +64,6 @@ class MemoryContextLibrary:
 
 @final
 class MemoryPostLibrary:
-    """The post library."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 

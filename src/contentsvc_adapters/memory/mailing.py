@@ -38,8 +38,6 @@ def announce(state: State, occurrences: Iterable[Occurrence]) -> None:
 
 @final
 class MemorySubscribers:
-    """The subscribers."""
-
     def __init__(self, state: State, sealer: SecretSealer) -> None:
         self._state = state
         self._sealer = sealer
@@ -116,8 +114,6 @@ class MemorySubscribers:
 
 @final
 class MemoryMailbox:
-    """The mailbox."""
-
     def __init__(self, state: State, sealer: SecretSealer) -> None:
         self._state = state
         self._sealer = sealer

@@ -57,8 +57,6 @@ def tell_of_run(state: State, run: WorkflowRun) -> None:
 
 @final
 class MemoryWebhookEndpoints:
-    """The webhook endpoints."""
-
     def __init__(self, state: State, sealer: SecretSealer) -> None:
         self._state = state
         self._sealer = sealer
@@ -139,8 +137,6 @@ class MemoryWebhookEndpoints:
 
 @final
 class MemoryOutbox:
-    """The outbox."""
-
     def __init__(self, state: State, sealer: SecretSealer) -> None:
         self._state = state
         self._sealer = sealer

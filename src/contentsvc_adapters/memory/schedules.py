@@ -22,8 +22,6 @@ from contentsvc_core.workflows.schedules import (
 
 @final
 class MemorySchedules:
-    """The schedules."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 

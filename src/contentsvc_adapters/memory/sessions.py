@@ -9,8 +9,6 @@ from contentsvc_core.access.sessions import Session
 
 @final
 class MemorySessions:
-    """The sessions."""
-
     def __init__(self, state: State) -> None:
         self._state = state
 

@@ -142,7 +142,6 @@ class State:
     log: dict[tuple[str, str], LogEntry] = Factory(dict[tuple[str, str], LogEntry])
 
     def forget_mails(self, subscriber_id: str) -> None:
-        """Delete the mails of a subscriber."""
         for id_ in [each.id for each in self.mails.values() if each.subscriber_id == subscriber_id]:
             del self.mails[id_]
 

@@ -103,7 +103,6 @@ class HttpSiteReader:
         self._total_s = total_s
 
     async def read(self, url: str) -> Page | NotRead:
-        """Read a page."""
         patience = asyncio.timeout(self._total_s)
         try:
             async with patience:

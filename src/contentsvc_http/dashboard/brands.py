@@ -48,7 +48,6 @@ _TAKEN: Final = "Another brand identity has this name."
 
 
 def brand_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes."""
     return [*_listing(dashboard, pages, Counting(dashboard)), *_changing(dashboard, pages)]
 
 

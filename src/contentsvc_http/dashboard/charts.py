@@ -51,7 +51,6 @@ class Columns:
 
     @property
     def is_empty(self) -> bool:
-        """Check whether all columns are empty."""
         return not any(column.number for column in self.columns)
 
 

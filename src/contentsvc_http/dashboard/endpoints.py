@@ -56,7 +56,6 @@ class Row:
 
 
 def endpoint_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes."""
     return [*_list_routes(dashboard, pages), *_one_routes(dashboard, pages), *_acting_routes(dashboard, pages)]
 
 

@@ -23,7 +23,6 @@ _INVALID: Final = 422
 
 
 def house_style_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes."""
     made = _StylePages(dashboard, pages)
 
     @get(_PATH, name="dashboard_house_style")

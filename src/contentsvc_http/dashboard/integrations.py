@@ -71,8 +71,6 @@ async def integration_of(dashboard: Dashboard, found: Visit, integration_id: str
 
 
 def integration_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes."""
-
     @get(f"{ROOT}/integrations", name="dashboard_integrations")
     async def integrations(request: Request[Any, Any, Any]) -> Response[Any]:
         found = await visit(dashboard, request)
@@ -172,8 +170,6 @@ async def _pinged(dashboard: Dashboard, integration: Integration, number: int) -
 
 
 def _secret_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the route that rotates a secret."""
-
     @post(f"{ROOT}/integrations/{{integration_id:str}}/rotate", name="dashboard_integration_rotate")
     async def rotate(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         found, form = await change(dashboard, request)

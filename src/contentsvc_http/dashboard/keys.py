@@ -70,7 +70,6 @@ class _Listed:
 
 
 def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes."""
     counting = Counting(dashboard)
 
     async def page(

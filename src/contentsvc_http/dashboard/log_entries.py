@@ -30,8 +30,6 @@ _MOST_BYTES: Final = 1024 * 1024
 
 
 def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes."""
-
     @get(_PATH, name="dashboard_log")
     async def show(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
         found = await visit(dashboard, request)

@@ -24,8 +24,6 @@ _PATH: Final = f"{ROOT}/integrations/logs"
 
 
 def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes."""
-
     @get(_PATH, name="dashboard_logs")
     async def logs(request: Request[Any, Any, Any]) -> Response[Any]:
         found = await visit(dashboard, request)

@@ -28,8 +28,6 @@ _POSTS: Final = PageRequest(limit=5)
 
 
 def overview_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes."""
-
     @get(ROOT, name="dashboard_overview")
     async def overview(request: Request[Any, Any, Any]) -> Response[Any]:
         found = await visit(dashboard, request)

@@ -121,7 +121,6 @@ class _Editor:
 
 
 def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    """Return the routes."""
     editor = _Editor(dashboard, pages, counting)
 
     @get(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_edit")

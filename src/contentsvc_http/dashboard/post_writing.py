@@ -26,8 +26,6 @@ _SECTION: Final = "posts"
 
 
 def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    """Return the routes."""
-
     async def page(
         found: Visit,
         form: Form | None,

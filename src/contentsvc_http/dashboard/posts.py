@@ -29,7 +29,6 @@ _CHANGED: Final = "Somebody has changed this post since you looked at it. This i
 
 
 def post_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes."""
     counting = Counting(dashboard)
     return [
         *writing_routes(dashboard, pages, counting),

@@ -77,7 +77,6 @@ async def starters_of(dashboard: Dashboard, organization_id: str) -> Starters:
 
 
 def line_of(run: ListedRun, starters: Starters) -> RunLine:
-    """Return the line of a run."""
     title, detail = title_of(run.cause), ""
     if isinstance(run.cause, ListedDelivery):
         detail = run.cause.event.about

@@ -35,7 +35,6 @@ _NO_CANCEL: Final = "The run was not cancelled: it has ended already."
 
 
 def run_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes."""
     made = _RunPages(dashboard, pages)
 
     @get(_PATH, name="dashboard_runs")

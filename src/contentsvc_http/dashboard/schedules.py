@@ -94,7 +94,6 @@ class _Row:
 
 
 def schedule_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes."""
     made = _SchedulePages(dashboard, pages)
     return [*_looking(dashboard, made), *_changing(dashboard, made)]
 

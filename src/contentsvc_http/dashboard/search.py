@@ -43,7 +43,6 @@ _PIECE: Final = re.compile(r"\S+")
 
 
 def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes."""
     counting = Counting(dashboard)
 
     @get(f"{ROOT}/search", name="dashboard_search")

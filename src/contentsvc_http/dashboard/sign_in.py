@@ -30,7 +30,6 @@ _USED_UP: Final = (
 
 
 def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
-    """Return the routes of signing in and out."""
     limiter = RateLimiter(dashboard.limits, dashboard.clock)
     secure = dashboard.base_url.startswith("https:")
 

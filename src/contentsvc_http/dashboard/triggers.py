@@ -101,7 +101,6 @@ class _Row:
 
 
 def trigger_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    """Return the routes."""
     made = _TriggerPages(dashboard, pages)
     return [*_looking(dashboard, made), *_changing(dashboard, made)]
 

@@ -45,7 +45,6 @@ class Visit:
 
     @property
     def organization_id(self) -> str:
-        """Return the organization's id."""
         return self.organization.id
 
     @property
