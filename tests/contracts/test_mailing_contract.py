@@ -7,7 +7,7 @@ from attrs import evolve
 from contract_values import IDS, Stores, Tenant, a_post, later, tenant
 
 from contentsvc_core.content.posts import Post, PostStatus
-from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changelogs import PublicChangelog, first_id
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.subscribers import (
     CONFIRM_WITHIN,
@@ -254,6 +254,22 @@ async def test_confirmations_are_taken_first(acme: Tenant) -> None:
 
     assert [mail.kind for mail in await take(acme, limit=1)] == [MailKind.CONFIRMATION]
     assert [mail.kind for mail in await take(acme)] == [MailKind.POSTS]
+
+
+async def test_organizations_take_turns_however_many_subscribers_one_of_them_has(stores: Stores) -> None:
+    large, small = await tenant(stores, "large"), await tenant(stores, "small")
+    for acme, names in ((large, ("ann", "bob", "cyd", "dee", "eve")), (small, ("flo", "gus"))):
+        await changelog_of(acme)
+        for name in names:
+            await confirmed(acme, f"{name}@example.org")
+    for minute, acme in enumerate((large, small)):
+        at, changelog_id = later(minutes=minute), first_id(acme.id)
+        await published(acme, at)
+        [waiting] = await stores.mailbox.waiting(at, limit=9, posts=9)
+        await stores.mailbox.batch(waiting, IDS.mint("bat_"), changelog_ids=[changelog_id], at=at)
+
+    turns = [[mail.subscriber.organization_id for mail in await take(large, limit=3)] for _ in range(3)]
+    assert turns == [[large.id, small.id, large.id], [large.id, small.id, large.id], [large.id]]
 
 
 async def test_old_mails_and_announcements_are_swept(acme: Tenant) -> None:

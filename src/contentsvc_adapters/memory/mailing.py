@@ -162,7 +162,14 @@ class MemoryMailbox:
             each for each in self._state.mails.values() if each.status is MessageStatus.PENDING and each.due_at <= now
         ]
         due.sort(key=lambda each: (each.kind.value, each.due_at, each.id))
-        return [self._take(each, until) for each in due[:limit]]
+        # Organizations take turns.
+        ahead: Counter[tuple[MailKind, str]] = Counter()
+        turns: list[tuple[str, int, Mail]] = []
+        for each in due:
+            turns.append((each.kind.value, ahead[each.kind, each.organization_id], each))
+            ahead[each.kind, each.organization_id] += 1
+        turns.sort(key=lambda turn: turn[:2])
+        return [self._take(each, until) for _, _, each in turns[:limit]]
 
     def _take(self, mail: Mail, until: datetime) -> TakenMail:
         ours = evolve(mail, attempts=mail.attempts + 1, takes=mail.takes + 1, due_at=until)

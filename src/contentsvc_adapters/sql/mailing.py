@@ -146,10 +146,12 @@ class SqlMailbox:
 
     async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
         """Set mails due again when the lease has ended; the update itself is the question."""
+        # Organizations take turns: a large batch of one does not hold up the mails of the others.
+        turn = func.row_number().over(partition_by=mails.c.organization_id, order_by=(mails.c.due_at, mails.c.id))
         due = [
             select(mails.c.id)
             .where(_PENDING, mails.c.kind == kind.value, mails.c.due_at <= to_ms(now))
-            .order_by(mails.c.due_at, mails.c.id)
+            .order_by(turn, mails.c.due_at, mails.c.id)
             .limit(limit)
             for kind in MailKind
         ]
