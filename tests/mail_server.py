@@ -4,7 +4,7 @@ import asyncio
 import base64
 import ssl
 import threading
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
 from email import message_from_bytes, policy
@@ -64,6 +64,8 @@ class MailServer:
     answers: dict[str, str] = Factory(dict[str, str])
     #: Closes the connection in place of the answer to the next mails, after it has taken them.
     hangs_up: int = 0
+    #: Called with each mail that is taken, before it is answered.
+    on_taken: Callable[[], object] | None = None
     port: int = 0
     mails: list[Received] = Factory(list[Received])
     connections: int = 0
@@ -196,6 +198,8 @@ class _Session:
         self._server.take(
             Received(sender=self._sender, to=tuple(self._to), raw=raw, encrypted=self._encrypted, user=self._user)
         )
+        if self._server.on_taken is not None:
+            self._server.on_taken()
         if self._server.hangs_up:
             self._server.hangs_up -= 1
             return False
