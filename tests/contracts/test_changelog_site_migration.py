@@ -1,5 +1,6 @@
 """Revision 0014: the changelog of an organization is its first one, and nodes of the version before go on."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -29,6 +30,8 @@ _POST = (
     " published_at, occurred_at) VALUES (:id, 'org_1', 'A lamp', '<h2>Fixed</h2>', 'm', 'changelog', 'published', 0,"
     " 0, 0, 0)"
 )
+#: Rounds of each node before, and after, the migration.
+_AT_LEAST = 5
 _RENAME = "UPDATE posts SET title = 'A door', content = '<h2>Added</h2>', updated_at = 1 WHERE id = 'p-1'"
 
 
@@ -77,6 +80,44 @@ async def test_the_changelog_keeps_its_addresses_and_posts_get_theirs(older: Dat
     second = evolve(first, id="chl_more", slug="more")
     assert await changelogs.save(second) is None
     assert {each.id for each in await changelogs.all_of("org_1")} == {"chl_1", "chl_more"}
+
+
+async def test_nodes_of_the_version_before_write_while_it_is_migrated(tmp_path: Path) -> None:
+    async with database_at("0013", "postgresql", tmp_path) as older:
+        await older.write(_fill)
+        written = [0] * 4
+        over = asyncio.Event()
+
+        async def node(number: int) -> None:
+            while not over.is_set() or written[number] < _AT_LEAST:
+                await run(older, _POST, id=f"p-{number}-{written[number]}")
+                await run(older, _CHANGELOG, owner="org_1", slug="lamps")
+                await run(older, _RENAME)
+                written[number] += 1
+
+        async with asyncio.TaskGroup() as nodes:
+            for number in range(len(written)):
+                nodes.create_task(node(number))
+            while min(written) < _AT_LEAST:
+                await asyncio.sleep(0)
+            await upgrade(older)
+            before = list(written)
+            while any(now < then + _AT_LEAST for now, then in zip(written, before, strict=True)):
+                await asyncio.sleep(0)
+            over.set()
+
+        changelogs = sql_stores(older, RotatingSealer()).changelogs
+        first = await changelogs.of("org_1")
+        assert first is not None
+        assert (first.id, first.slug) == ("chl_1", "lamps")
+        while await changelogs.address(limit=99):
+            pass
+        exposure = await changelogs.exposure(first)
+        assert exposure.posts == sum(written) + 1
+        renamed = await changelogs.at_path(first, "1970/01/a-door")
+        assert renamed is not None
+        assert renamed.id == "p-1"
+        assert len(await changelogs.posts(first, limit=10_000, label=Label.FIXED)) == sum(written)
 
 
 async def test_nodes_of_the_version_before_read_and_write_beside_it(older: Database) -> None:
