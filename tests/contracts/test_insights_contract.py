@@ -320,5 +320,7 @@ async def test_a_post_leads_to_its_run(acme: Tenant) -> None:
     assert await acme.stores.insights.run_of_post(acme.id, post.id) == run.id
     assert await acme.stores.insights.run_of_post(zenith.id, post.id) is None
     assert await acme.stores.insights.run_of_post(acme.id, "post_unknown") is None
+    assert await acme.stores.insights.post_titles(acme.id, {post.id, "post_unknown"}) == {post.id: post.title}
+    assert await acme.stores.insights.post_titles(zenith.id, {post.id}) == {}
     await acme.stores.posts.remove(acme.id, post.id)
     assert await acme.stores.insights.run_of_post(acme.id, post.id) is None

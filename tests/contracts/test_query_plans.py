@@ -211,6 +211,7 @@ async def _related(shelf: Shelf) -> None:
     assert await insights.run(shelf.acme.id, run.id) == run
     (post,) = await shelf.stores.posts.posts(shelf.acme.id, limit=1)
     await insights.run_of_post(shelf.acme.id, post.id)
+    await insights.post_titles(shelf.acme.id, {post.id, "post_unknown"})
 
 
 async def _found(shelf: Shelf) -> None:

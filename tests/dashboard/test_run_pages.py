@@ -78,10 +78,14 @@ async def test_runs_are_listed_newest_first_with_what_came_of_them(acme: Caller,
     assert newest[1:] == ["pending", "trigger Letters", "0", "just now", ""]
     assert oldest[0] == "Push to acme/lighthouse main: feat: a lamp"
     assert oldest[1:5] == ["completed", "trigger Letters", "1", "3 min ago"]
-    assert oldest[5].startswith("Changelog")
+    assert oldest[5].endswith("Changelog")
     assert page.links["trigger Letters"] == f"/dashboard/triggers/{trigger_id}"
     run = (await runs(acme))[1]
-    assert f"/dashboard/posts/{run.post_id}" in page.links.values()
+    assert run.post_id is not None
+    title = (await acme("GET", f"/v1/posts/{run.post_id}")).json()["post"]["title"]
+    assert page.links[title] == f"/dashboard/posts/{run.post_id}"
+    assert (await acme("DELETE", f"/v1/posts/{run.post_id}")).is_success
+    assert (await browsing.open(ROOT)).rows[2][5] == "deleted"
 
 
 async def test_runs_can_be_asked_for_by_state(acme: Caller, browsing: Browsing) -> None:

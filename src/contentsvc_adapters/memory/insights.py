@@ -103,6 +103,11 @@ class MemoryInsights:
         runs = of_organization(self._state.runs.values(), organization_id)
         return next((run.id for run in runs if run.post_id == post_id), None)
 
+    async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
+        """Return titles."""
+        own = of_organization(self._state.posts.values(), organization_id)
+        return {post.id: post.title for post in own if post.id in post_ids}
+
     def _run(self, organization_id: str, run_id: str) -> WorkflowRun | None:
         run = self._state.runs.get(run_id)
         return run if run is not None and run.organization_id == organization_id else None

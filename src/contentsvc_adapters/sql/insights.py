@@ -219,6 +219,13 @@ class SqlInsights:
         query = select(posts.c.run_id).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
         return await self._database.read(lambda connection: connection.scalar(query))
 
+    async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
+        """Read titles."""
+        mine = (posts.c.organization_id == organization_id, posts.c.id.in_(sorted(post_ids)))
+        query = select(posts.c.id, posts.c.title).where(*mine)
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return {row.id: row.title for row in found}
+
     async def _read_runs(self, query: Select[*tuple[Any, ...]]) -> list[ListedRun]:
         return await _runs(await self._database.read(lambda connection: connection.execute(query).all()))
 

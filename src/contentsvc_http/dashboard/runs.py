@@ -12,6 +12,8 @@ from contentsvc_core.content.jobs import made_brand_id
 from contentsvc_core.content.queries import InvalidQuery, choices
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.insights import Place
+from contentsvc_core.timestamps import read_iso
+from contentsvc_core.webhooks.events import Release
 from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
 from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE, ListedRun, RunStatus
 from contentsvc_http.dashboard.context import Dashboard
@@ -88,12 +90,14 @@ class _RunPages:
         )
         starters = await starters_of(self._dashboard, mine)
         lines = [line_of(run, starters) for run in listed[:_AT_ONCE]]
+        titles = await insights.post_titles(mine, {run.post_id for run in listed[:_AT_ONCE] if run.post_id})
         # Once a minute, so that "3 min ago" does not stay so.
-        digest = _digest(lines, f"{self._dashboard.clock.now():%H:%M}")
+        digest = _digest(lines, titles, f"{self._dashboard.clock.now():%H:%M}")
         if found.is_partial and found.query.get("seen") == digest:
             return nothing_new()
         shown = {
             "lines": lines,
+            "titles": titles,
             "chosen": ",".join(status.value for status in statuses),
             "statuses": [status.value for status in RunStatus],
             "older": lines[-1].run.id if len(listed) > _AT_ONCE else None,
@@ -131,7 +135,8 @@ class _RunPages:
         if not isinstance(run.cause, ListedDelivery):
             return {"summary": None, "event": None}
         event = await self._dashboard.insights.event_of(run.organization_id, run.id, max_bytes=_MOST_BYTES)
-        return {"summary": run.cause.event, "event": event, "commits": _COMMITS}
+        published_at = read_iso(event.published_at) if isinstance(event, Release) and event.published_at else None
+        return {"summary": run.cause.event, "event": event, "commits": _COMMITS, "published_at": published_at}
 
     async def _told(self, run: ListedRun) -> dict[str, Any]:
         known = await _known(self._dashboard, run)
