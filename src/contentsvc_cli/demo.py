@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
@@ -24,7 +25,7 @@ from contentsvc_cli.git import GitFailed
 from contentsvc_cli.local_server import free_port, start, stop, until_ready
 from contentsvc_cli.output import printable, show
 from contentsvc_cli.recordings import RecordedDelivery, headers_for
-from contentsvc_cli.sample import other_kinds
+from contentsvc_cli.sample import REPOSITORY, other_kinds
 from contentsvc_cli.sending import Answer, send_recorded
 from contentsvc_cli.waiting import Waiting, waiting
 from contentsvc_cli.wiring import Desk, accepted, open_desk
@@ -32,6 +33,7 @@ from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.house_style import AUDIENCE, Audience, HouseStyle
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization, webhook_url
 from contentsvc_core.ports import Insights
@@ -249,9 +251,26 @@ async def _furnish(desk: Desk, history: DemoHistory) -> tuple[Organization, Issu
         )
     )
     await desk.changelogs.change(organization, {"is_public": True})
+    if history.repository == REPOSITORY:
+        await _brand_changelog(desk, organization)
     return organization, key, connection
 
 
+async def _brand_changelog(desk: Desk, organization: Organization) -> None:
+    await desk.changelogs.change(organization, _IDENTITY)
+    picture = files("contentsvc_cli").joinpath("lighthouse.png").read_bytes()
+    for kind in (ImageKind.LOGO, ImageKind.ICON):
+        await desk.changelogs.set_image(await desk.changelogs.standing(organization), kind, picture)
+
+
+#: How the public changelog of the sample introduces itself.
+_IDENTITY: Final[Mapping[str, object]] = {
+    "title": "Acme Lighthouses",
+    "description": "What is new in lamps, horns and charts for harbours.",
+    "product_url": "https://lighthouse.example",
+    "accent": "#12456b",
+    "header_links": (("Docs", "https://lighthouse.example/docs"),),
+}
 _RELEASES: Final = ("release",)
 _ENDED: Final = frozenset({"completed", "skipped"})
 #: Runs that the demo waits for at most: its history starts some hundred.

@@ -86,6 +86,7 @@ def test_kept_the_server_is_up_where_the_demo_says_until_it_is_killed(tmp_path: 
             failed = browser.get(f"{url}/dashboard/integrations/logs", params={"status": "failed"})
         assert "v2.1.0" in changelog.text
         assert "v1.0.0" in changelog.text
+        assert 'class="logo"' in changelog.text
         assert "<feed" in feed.text
         assert overview.is_success
         assert "Newest deliveries" in overview.text
