@@ -29,6 +29,8 @@ _RELEASES: Final = 5
 _PUSHES: Final = 500
 #: How many pushes get a post where each push does.
 _PUSHES_WITHOUT_RELEASES: Final = 10
+#: The characters of a repository's name that a title repeats: with the rest, less than a title may have.
+_TITLE: Final = 80
 _OK: Final = 200
 
 
@@ -115,7 +117,12 @@ async def set_up(desk: Desk, answers: Answers, *, known_key: str | None, port: i
             token=answers.token,
         )
         if isinstance(answered, HostRefusal) and answers.token is None:
-            message = f"{answered.reason}. Add --repository-id, or --token for a repository that is not public"
+            asked = (
+                urlsplit(desk.settings.github_api_url).netloc if answers.provider == GITHUB.slug else answers.provider
+            )
+            message = (
+                f"{answered.reason} ({asked}). Add --repository-id, or --token for a repository that is not public"
+            )
             raise click.ClickException(message)
         new = accepted(answered)
         connected = new.integration
@@ -230,7 +237,11 @@ async def _publish(
     exposure, _ = await desk.changelogs.preview(organization)
     if exposure.posts and not answers.may_expose:
         return False, exposure.posts, url
-    changed = await desk.changelogs.change(organization, {"is_public": True})
+    given: dict[str, object] = {"is_public": True}
+    if standing.title == organization.name:
+        # Readers know the product, and not the account of its code host.
+        given["title"] = f"{answers.repository.partition('/')[2][:_TITLE]} changelog"
+    changed = await desk.changelogs.change(organization, given)
     if isinstance(changed, InvalidChangelog):
         # The slug is another organization's: the changelog needs another one first.
         return False, 0, url

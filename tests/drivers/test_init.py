@@ -128,6 +128,7 @@ def test_from_an_empty_folder_to_a_public_page_about_a_checkout_in_two_commands(
 
         until(lambda: "v1.1.0" in page() and "v1.0.0" in page(), "both releases are published")
         assert "Dim the lamp" in page()
+        assert "<h1>lighthouse changelog</h1>" in page()
         # Unreleased commits are in no post, and an annotation is no release note.
         assert "Colour the lamp" not in page()
         assert "10 March 2025" in page()
@@ -266,6 +267,7 @@ def test_a_code_host_that_cannot_be_reached_leaves_nothing_half_done(folder: Pat
 
     assert result.exit_code == 1
     assert "cannot be reached" in result.stderr
+    assert "127.0.0.1:9" in result.stderr
     assert "--repository-id" in result.stderr
     assert not (folder / "contentsvc.env").exists()
     # Run again with an id, it goes on from there.
