@@ -2,22 +2,23 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from importlib.metadata import version
-from typing import final
+from typing import Any, final
 
 from attrs import frozen
-from litestar import Litestar
+from litestar import Litestar, Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.plugins import PluginProtocol
 from litestar.plugins.attrs import AttrsSchemaPlugin
 from litestar.plugins.core import MsgspecDIPlugin
 from litestar.types import ASGIApp, ControllerRouterHandler, Scope
 
+from contentsvc_core.content.public.links import ROOT
 from contentsvc_core.ports import Aside
 from contentsvc_core.usecases.receive import at_once
 from contentsvc_http.agents import Agents, agent_routes
 from contentsvc_http.bounds import Counting, uncounted
 from contentsvc_http.changelog.reading import PublicReading
-from contentsvc_http.changelog.routes import changelog_routes
+from contentsvc_http.changelog.routes import changelog_routes, refuse_page
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import template_config
 from contentsvc_http.dashboard.routes import dashboard_routes, front_route
@@ -94,7 +95,7 @@ def create_app(services: Services) -> ASGIApp:
             *health_routes(services.why_not_ready),
             *services.for_operators,
         ],
-        exception_handlers={Exception: refuse},
+        exception_handlers={Exception: refuse if front is None or front.public is None else _refuse},
         request_max_body_size=_MAX_API_BODY,
         openapi_config=None if front is None else openapi(running, hosted=front.api.gate.hosted),
         # Our own configuration of logging stands (logs.py).
@@ -108,6 +109,11 @@ def create_app(services: Services) -> ASGIApp:
     if front is None:
         return served
     return Webhooks(front.receiver, served, aside=front.aside, intake=Intake(front.room), requests=requests)
+
+
+def _refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
+    """Answer an exception outside of all routes: below the public changelogs, people read the answer."""
+    return (refuse_page if request.scope["path"].startswith(f"{ROOT}/") else refuse)(request, exc)
 
 
 def _front_routes(front: Front, running: str) -> list[ControllerRouterHandler]:

@@ -34,6 +34,9 @@ async def test_the_front_page_shows_the_newest_by_months_with_links_to_all_of_it
     base = f"http://test{HOME}"
     paths = ("", "/releases", "/2026-02", "/2026-01", "/feed.atom", "/feed.json")
     assert {f"{base}{each}" for each in paths} | {"https://acme.example/"} <= links
+    times = [told for tag, told in page.elements if tag == "time"]
+    assert times
+    assert [told for told in times if not (told["title"].endswith(" UTC") and told["datetime"].endswith("Z"))] == []
     head = {told.get("rel") or told.get("property") or told.get("name"): told for _, told in page.elements}
     assert head["canonical"]["href"] == head["og:url"]["content"] == base
     assert head["og:title"]["content"] == "Acme's lamps"
@@ -140,7 +143,17 @@ async def test_what_a_client_has_is_not_sent_again(reader: Reader, pattern: str)
 async def test_what_is_not_there_is_said_so_and_kept_by_nobody(reader: Reader, where: str) -> None:
     answer = await reader.get(where)
 
-    assert (answer.status_code, Seen(answer).heading) == (404, "Not here")
+    assert (answer.status_code, Seen(answer).heading) == (404, "Page not found")
+    # The page of the error belongs to the changelog, and leads back to it.
+    assert Seen(answer).links["See all posts"].endswith(HOME)
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("where", ["/posts", "/releases/a/b", "/embed/x", "/subscribe/x/y", "/feed.atom/x"])
+async def test_where_no_page_could_be_people_read_so(reader: Reader, where: str) -> None:
+    answer = await reader.get(where)
+
+    assert (answer.status_code, Seen(answer).heading) == (404, "Page not found")
     assert answer.headers["Cache-Control"] == "no-store"
 
 

@@ -268,8 +268,9 @@ def test_an_excerpt_is_a_line_of_text_without_headings() -> None:
     assert excerpt(html) == "beam: a <moon> lamp. More"
     assert excerpt("<p>" + "word " * 999, 20) == "word word word word…"
     commits = '(<a href="x">#7</a>) (<a href="y">0a1b2c3</a>)'
-    assert excerpt(f"<ul>\n<li>One {commits}</li>\n<li>Two</li>\n</ul>") == "One; Two"
-    assert excerpt("<ul><li>One</li></ul>\n<h2>Fixed</h2>\n<ul><li>Two.</li><li>Three</li></ul>") == "One; Two. Three"
+    assert excerpt(f"<ul>\n<li>One {commits}</li>\n<li>Two</li>\n</ul>") == "One. Two"
+    assert excerpt("<ul><li>One</li></ul>\n<h2>Fixed</h2>\n<ul><li>Two.</li><li>Three</li></ul>") == "One. Two. Three"
+    assert excerpt("<ul><li><strong>api:</strong> refuse it</li><li>Two</li></ul>") == "Refuse it. Two"
     assert excerpt("") == ""
     # An excerpt that would be cut within a tag ends before the tag.
     assert excerpt(f"<p>{'x' * 30} <a href='{'y' * 100}'>z</a></p>", 3) == "xx…"

@@ -28,6 +28,8 @@ from contentsvc_http.templates import page_environment
 
 #: The framework adds the encoding.
 HTML: Final = "text/html"
+#: Under the title of a changelog without a description.
+_LEAD: Final = "New features, improvements and fixes."
 #: Known to everybody who reads a changelog: only the others are named.
 _USUAL: Final = ContentType.CHANGELOG
 
@@ -89,11 +91,14 @@ def front(
         whole=shown_whole(part.posts),
         goes_on=next_part(here, part),
         archive=by_year(months),
+        description=shown.changelog.description or _LEAD,
     )
 
 
-def missing(title: str, text: str) -> bytes:
-    """Make the page that says that something is not there, or cannot be shown now; it is nobody's."""
+def missing(title: str, text: str, shown: Shows | None = None) -> bytes:
+    """Return the page of an error, with the header of the changelog where the request names a public one."""
+    if shown is not None:
+        return render("absent.html", shown, title=title, here="", text=text)
     return _ENVIRONMENT.get_template("missing.html").render(title=title, text=text, changelog=None, icon=None).encode()
 
 
@@ -126,7 +131,8 @@ def _from(here: str, place: PublishedPlace) -> str:
 
 def _day(at: datetime) -> Markup:
     """Write a day, for people and for machines."""
-    return Markup('<time datetime="{}">{}</time>').format(iso_ms(at), f"{at.day} {Month.of(at).name}")
+    day = f"{at.day} {Month.of(at).name}"
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(iso_ms(at), f"{day}, {at:%H:%M} UTC", day)
 
 
 def _within(post: Post, under: int, changelog: PublicChangelog, *, fold: bool = False) -> Markup:

@@ -37,7 +37,9 @@ WORDS_LIMIT: Final = 100
 #: How often a search goes on where the changelog does not show what it finds.
 _SEARCHES: Final = 4
 #: Said of what is not there, of what is not shown, and of changelogs that are off: nobody can tell which.
-NOT_HERE: Final = "There is no such page. Its address may have changed, or what stood here is not public any more."
+NOT_HERE: Final = "There is no such page. Its address may have changed, or the page is no longer public."
+#: Where the state of a request keeps its changelog, for the page of an error.
+SHOWN: Final = "shown"
 
 
 @final
@@ -226,7 +228,7 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
         rest, query = request.scope["path"].removeprefix(f"{ROOT}/{slug}"), request.scope["query_string"]
         location = f"{links.home}{quote(rest)}{'?' if query else ''}{quote(query, safe=_QUERY)}"
         raise Moved(location)
-    return Shown(
+    found = Shown(
         request=request,
         changelogs=reading.changelogs,
         search=reading.search,
@@ -236,6 +238,8 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
         # After the revision and before the posts: a page may be newer than its tag says, and never older.
         last_change=await reading.changelogs.last_change(changelog),
     )
+    request.state[SHOWN] = found
+    return found
 
 
 def not_here() -> Refused:

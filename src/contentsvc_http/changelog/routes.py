@@ -22,7 +22,7 @@ from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_http.changelog.answers import FRAMED, FRESH_S, KEPT_S, PAGE, SHARED, Page, answer
 from contentsvc_http.changelog.assets import asset_route
 from contentsvc_http.changelog.pages import HTML, front, missing, next_part, own_address, render
-from contentsvc_http.changelog.reading import Moved, PublicReading, Shown, not_here, shown
+from contentsvc_http.changelog.reading import SHOWN, Moved, PublicReading, Shown, not_here, shown
 from contentsvc_http.changelog.subscribing import subscribe_routes
 from contentsvc_http.changelog.widget import widget_routes
 from contentsvc_http.errors import refusal
@@ -35,7 +35,7 @@ EMBED_LENGTH: Final = 5
 #: The pushes that the page of a release links to: the newest ones. More would make the page longer than its text.
 CONTAINED_LENGTH: Final = 100
 _READ: Final = [HttpMethod.GET, HttpMethod.HEAD]
-_TITLES: Final = {404: "Not here", 405: "Not like this"}
+_TITLES: Final = {404: "Page not found", 405: "Method not allowed"}
 
 
 def changelog_routes(reading: PublicReading) -> Router:
@@ -58,7 +58,7 @@ def changelog_routes(reading: PublicReading) -> Router:
             unknown,
         ],
         include_in_schema=False,
-        exception_handlers={Exception: _refuse},
+        exception_handlers={Exception: refuse_page},
         after_request=None if reading.base_url else _for_its_reader,
     )
 
@@ -286,13 +286,14 @@ def _from(page: Page, before: PublishedPlace | None) -> Page:
     return page if before is None else evolve(page, part=f"{page.part}?before={before.written}")
 
 
-def _refuse(_request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
-    """Return what went wrong, for people; nothing keeps it, so that what is switched on is there at once."""
+def refuse_page(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
+    """Return the page of an error. No cache keeps the page, so that what is switched on is there at once."""
     if isinstance(exc, Moved):
         # Kept no longer than a page: the changelog may go back to an earlier slug.
         headers = {**SHARED, "Location": exc.location, "Cache-Control": f"public, max-age={FRESH_S}"}
         return Response(b"", status_code=301, media_type=HTML, headers=headers)
     refused = refusal(exc)
-    body = missing(_TITLES.get(refused.status, "Something went wrong"), str(refused.body["error"]))
+    title = _TITLES.get(refused.status, "Something went wrong")
+    body = missing(title, str(refused.body["error"]), request.state.get(SHOWN))
     headers = {**PAGE, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", **refused.headers}
     return Response(body, status_code=refused.status, media_type=HTML, headers=headers)

@@ -15,7 +15,7 @@ _INLINE: Final = re.compile(r'</?(?:a|code|del|em|s|strong)(?: (?:[^">]|"[^"]*")
 #: References in parentheses, as to commits and issues: useful only with their links.
 _REFERENCE: Final = re.compile(r' ?\(<a (?:[^">]|"[^"]*")*+>[^<]*</a>\)')
 #: ``**scope:**`` at the beginning of an entry.
-_SCOPE: Final = re.compile(r"<li>(?:<p>)?<strong>[^<]{1,60}:</strong> ")
+_SCOPE: Final = re.compile(r"<li>(?:<p>)?<strong>[^<]{1,60}:</strong> (.?)")
 #: The search begins at the first space of a run: from each space, a run costs the square of its length.
 _QUOTATION: Final = re.compile(r"(?<!\s)\s*<blockquote>(?:[^<]|<(?!/blockquote>))*</blockquote>\s*")
 #: The longest prefix of whole sentences.
@@ -62,8 +62,8 @@ def excerpt(content: str, limit: int = 200) -> str:
     """Return the beginning of a post's text as one line of at most ``limit`` characters, without its headings."""
     # Only the beginning of a long text is processed.
     text = _REFERENCE.sub("", _HEADING.sub(" ", content[: 40 * limit]))
-    text = _SCOPE.sub("<li>", _QUOTATION.sub("", text))
-    text = _TAG.sub(" ", _INLINE.sub("", _NEXT_ITEM.sub("; ", text)))
+    text = _SCOPE.sub(lambda entry: f"<li>{entry[1].upper()}", _QUOTATION.sub("", text))
+    text = _TAG.sub(" ", _INLINE.sub("", _NEXT_ITEM.sub(". ", text)))
     line = one_line(unescape(text.partition("<")[0]), 8 * limit)
     if len(line) <= limit:
         return line
