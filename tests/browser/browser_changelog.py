@@ -9,6 +9,8 @@ from playwright.sync_api import Browser, expect
 from tests.browser.looking import WIDE, Looking, Scheme
 from tests.browser.story import Story
 
+from contentsvc_core.content.public.links import ROOT
+
 _HOME: Final = "/changelog/acme"
 #: By the name of their picture: where they are, or the link that leads there from the front page.
 _PAGES: Final = {
@@ -18,6 +20,9 @@ _PAGES: Final = {
     "post": r"/changelog/acme/(?:releases|\d{4}/\d\d)/\S+$",
     "label": "?label=fixed",
     "search": "?q=beam",
+    "no-result": "?q=zeppelin",
+    "second": "/changelog/lamps",
+    "empty": "/changelog/horns",
     "embed": "/embed",
     "missing": "/posts/post_unknown",
 }
@@ -36,7 +41,7 @@ def window(story: Story, browser: Browser, request: pytest.FixtureRequest) -> Ge
 def test_every_page_is_for_everybody(window: tuple[Looking, str]) -> None:
     looking, name = window
     for page, where in _PAGES.items():
-        looking.page.goto(_HOME if "\\" in where else f"{_HOME}{where}")
+        looking.page.goto(_HOME if "\\" in where else where if where.startswith(ROOT) else f"{_HOME}{where}")
         if "\\" in where:
             links = [link.get_attribute("href") or "" for link in looking.page.locator("a").all()]
             looking.page.goto(next(link for link in links if re.search(where, link)))

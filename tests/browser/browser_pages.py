@@ -37,6 +37,7 @@ _PAGES: Final[dict[str, tuple[str, str | None]]] = {
     "brands": ("/brands", None),
     "keys": ("/keys", None),
     "changelog-settings": ("/changelog", None),
+    "changelog-second": ("/changelog", r"/dashboard/changelogs/[^/]+$"),
     "house-style": ("/house-style", None),
 }
 #: The pictures of the documentation, as large as the window: `make pictures` copies them.

@@ -31,6 +31,18 @@ _HOUR_S: Final = 3_600
 _A_DAY: Final = (3, 9)
 _FORGED: Final = 0.09
 _OTHER: Final = 0.25
+#: Changelogs beside the first one: one for a part of the posts, and one that shows none of them.
+_FURTHER: Final = (
+    {
+        "slug": "lamps",
+        "title": "Lamps for developers",
+        "description": "What changed in the beam.",
+        "scopes": ("beam",),
+        "accent": "#b03a2e",
+        "header_links": (("Docs", "https://docs.acme.example/"),),
+    },
+    {"slug": "horns", "title": "Horns", "repositories": ("acme/horns",)},
+)
 _UNSIGNED: Final = f"sha256={'0' * 64}"
 
 
@@ -117,6 +129,10 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
             "is_public": True,
         }
         assert isinstance(await desk.changelogs.change(acme, shown), PublicChangelog)
+        for more in _FURTHER:
+            made_one = await desk.changelogs.create(acme, more)
+            assert isinstance(made_one, PublicChangelog)
+            assert isinstance(await desk.changelogs.change(acme, {"is_public": True}, made_one), PublicChangelog)
         keys = [
             accepted(await operator.issue_key(acme, name="Mara", scopes=tuple(Scope))).key,
             accepted(await operator.issue_key(acme, name="Status page", scopes=(Scope.READ,))).key,

@@ -9,6 +9,7 @@ from tests.dashboard.contents import beside, posted, stranger
 from contentsvc_core import Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.usecases.publicize import ChangelogEditor
 
 PAGE = "/dashboard/changelog"
 EVIL = '"><script>alert(1)</script>'
@@ -28,7 +29,7 @@ async def published(acme: Caller) -> str:
 
 async def test_it_is_off_until_it_is_switched_on(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.open(PAGE)
-    assert (page.heading, "See it" in page.links) == ("Public changelog", False)
+    assert (page.heading, "View" in page.links) == ("Public changelog", False)
     assert await standing(acme) is None
     assert (await acme.world.send("GET", "/changelog/acme")).status_code == 404
 
@@ -37,13 +38,29 @@ async def test_it_is_off_until_it_is_switched_on(acme: Caller, browsing: Browsin
     page = await browsing.send(page.form(f"{PAGE}/switch"))
 
     assert "Switched on." in page.text
-    assert page.links["See it"] == "/changelog/acme"
-    assert (await acme.world.send("GET", page.links["See it"])).status_code == 200
+    assert page.links["View"] == "/changelog/acme"
+    assert (await acme.world.send("GET", page.links["View"])).status_code == 200
     # There is nothing left to be asked.
     assert (await browsing.open(f"{PAGE}/publish")).path == PAGE
     page = await browsing.send(page.form(f"{PAGE}/switch"))
     assert "Switched off." in page.text
     assert (await acme.world.send("GET", "/changelog/acme")).status_code == 404
+
+
+async def test_a_post_links_to_the_public_changelogs_that_show_it(acme: Caller, browsing: Browsing) -> None:
+    where = f"/dashboard/posts/{await published(acme)}"
+    assert "View on the changelog" not in (await browsing.open(where)).links
+    editor = ChangelogEditor(acme.world.stores.changelogs, acme.world.clock, acme.world.ids)
+    second = await editor.create(acme.organization, {"slug": "doors", "title": "Doors"})
+    assert isinstance(second, PublicChangelog)
+    for each in (None, second):
+        assert isinstance(await editor.change(acme.organization, {"is_public": True}, each), PublicChangelog)
+
+    page = await browsing.open(where)
+
+    answer = await acme.world.send("GET", page.links["View on the changelog"])
+    assert (answer.status_code, Seen(answer).heading) == (200, page.heading)
+    assert page.links["Doors"].startswith("/changelog/doors/")
 
 
 async def test_what_becomes_public_is_shown_before_and_asked_about(acme: Caller, browsing: Browsing) -> None:

@@ -309,7 +309,7 @@ async def test_a_large_payload_is_cut_and_said_to_be(acme: Caller, browsing: Bro
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"detail": None, "reason": None}, "This entry has none."),
+        ({"detail": None, "reason": None}, "No payload is kept for this entry."),
         ({"title": HOSTILE, "reason": HOSTILE, "error_message": HOSTILE, "reference_id": '"><img>'}, HOSTILE),
         ({"integration_id": "int_gone"}, "Integration removed"),
         ({"direction": Direction.OUTGOING}, "we called the code host"),

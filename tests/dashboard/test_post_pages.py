@@ -123,7 +123,7 @@ async def test_what_a_post_names_may_be_gone(acme: Caller, browsing: Browsing) -
 
     page = await browsing.open(f"{POSTS}/{post.id}")
 
-    assert "a brand identity that is gone" in page.text
+    assert "a deleted brand identity" in page.text
 
 
 async def test_a_post_is_published_taken_back_and_deleted(acme: Caller, browsing: Browsing) -> None:

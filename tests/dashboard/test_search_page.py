@@ -64,7 +64,7 @@ async def test_what_can_be_asked_for(busy: Caller, browsing: Browsing, query: st
     page = await browsing.open(f"{SEARCH}?{query}")
 
     assert len(tree(page).all(class_="hit")) == deliveries
-    assert ("Nothing like that has happened." in page.text) is (deliveries == 0)
+    assert ("No commit or release matches." in page.text) is (deliveries == 0)
 
 
 async def test_a_question_that_is_none_is_told_so_and_kept(browsing: Browsing) -> None:

@@ -41,7 +41,7 @@ def checklist(
         refused: Whether a delivery was refused lately.
         has_trigger: Whether a trigger or a schedule is switched on.
         has_post: Whether there is a post.
-        is_public: Whether the public changelog is switched on.
+        is_public: Whether a public changelog is switched on.
     """
     connect = "/integrations#connect"
     steps = (

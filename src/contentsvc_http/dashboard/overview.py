@@ -75,7 +75,7 @@ async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, 
         refused=daily.totals["failed"] > 0 and not arrived,
         has_trigger=await _has_trigger(dashboard, mine),
         has_post=posts_total > 0,
-        is_public=(await dashboard.changelogs.standing(organization)).is_public,
+        is_public=any(each.is_public for each in await dashboard.changelogs.all_of(organization)),
     )
     return {
         "steps": steps,

@@ -12,6 +12,7 @@ from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.editing import PostChange, entity_tag
 from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.content.posts import Post, PostStatus, post_text
+from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.queries import InvalidQuery, PostQuery, read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_http.dashboard.context import Dashboard
@@ -138,6 +139,7 @@ async def _show(
     context = {
         "post": shown,
         "seen": entity_tag(shown),
+        "public": await _public(dashboard, found, shown),
         "kind": CONTENT[shown.content_type],
         "text": post_text(shown),
         "origin": origin,
@@ -146,6 +148,16 @@ async def _show(
         "error": error,
     }
     return pages.page(found, "post.html", context, title=shown.title, section="posts", status=status)
+
+
+async def _public(dashboard: Dashboard, found: Visit, post: Post) -> list[tuple[str, str]]:
+    """Return the title of each public changelog that shows a post, with the address of the post there."""
+    # On this server, wherever readers reach it.
+    return [
+        (each.title, ChangelogLinks(slug=each.slug).post(post))
+        for each in await dashboard.changelogs.all_of(found.organization)
+        if each.is_public and each.shows(post)
+    ]
 
 
 async def _named(dashboard: Dashboard, found: Visit, origin: Origin) -> dict[str, Any]:

@@ -30,7 +30,13 @@ from contentsvc_http.errors import Refused, refusal
 from contentsvc_http.routing import OwnRouter
 
 _FORBIDDEN: Final = 403
-_TITLES: Final = {400: "That cannot be", 403: "Not allowed", 404: "Not here", 405: "Not like this", 413: "Too large"}
+_TITLES: Final = {
+    400: "Bad request",
+    403: "Not allowed",
+    404: "Page not found",
+    405: "Method not allowed",
+    413: "Too large",
+}
 #: The largest form that has no post in it, in bytes: some hundred times the usual one.
 _MAX_FORM: Final = 64 * 1024
 
