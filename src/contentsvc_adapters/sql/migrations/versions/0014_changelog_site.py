@@ -78,6 +78,8 @@ def upgrade() -> None:
 
 def _key_on_postgresql() -> None:
     """Change the table in place: nodes of the version before write the first changelog of an organization."""
+    # In the order of those nodes, which publish a post and count it in the changelog: a deadlock would end either.
+    op.execute(f"LOCK TABLE posts, {_TABLE}, changelog_slugs IN ACCESS EXCLUSIVE MODE")
     op.add_column(_TABLE, sa.Column("id", _KEY, nullable=True))
     op.add_column(_TABLE, sa.Column("owner_id", _KEY, nullable=True))
     for column in _LISTS:
