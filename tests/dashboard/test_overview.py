@@ -1,5 +1,7 @@
 """The first page."""
 
+from uuid import NAMESPACE_URL, uuid5
+
 import pytest
 from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
@@ -49,6 +51,9 @@ async def test_the_checklist_follows_what_happens_until_all_is_done(acme: Caller
     assert "A delivery arrived and was refused." in page.text
     assert page.links["See why"] == "/dashboard/integrations/logs?status=failed"
 
+    # A history that was handed in, as `init` does, is no delivery of the code host.
+    await acme.release(str(uuid5(NAMESPACE_URL, "v0.9.0")), "v0.9.0")
+    assert _steps(await browsing.open("/dashboard"))[0] == ["done", "open", "open", "open", "open"]
     await acme.release("d-1", "v1.0.0")
     assert _steps(await browsing.open("/dashboard"))[0] == ["done", "done", "open", "open", "open"]
 

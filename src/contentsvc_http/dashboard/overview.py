@@ -1,5 +1,6 @@
 """The overview page: deliveries, their outcomes, and the newest posts."""
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -10,6 +11,7 @@ from litestar.handlers import HTTPRouteHandler
 from contentsvc_core.content.pagination import InvalidPage, PageRequest
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.insights import LogCount, LogSearch, stretch_at
+from contentsvc_core.journal import Direction, LogStatus
 from contentsvc_core.organizations import Organization
 from contentsvc_core.outgoing.endpoints import ENDPOINT_PREFIX
 from contentsvc_core.workflows.runs import RunStatus
@@ -24,6 +26,10 @@ _DAY: Final = timedelta(days=1)
 _HOURS: Final = 24
 _DAYS: Final = 14
 _NEWEST: Final = 6
+#: The entries that the checklist looks at, the newest: a delivery of the code host comes after those of `init`.
+_RECENT: Final = 20
+#: The delivery ids of recordings are UUIDs of version 5, made of what they record. Code hosts draw theirs at random.
+_RECORDED: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-")
 _POSTS: Final = PageRequest(limit=5)
 
 
@@ -67,11 +73,10 @@ async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, 
     received = sum(daily.totals.values())
     posts_total = posts[1].total_items if posts[1] is not None else 0
     integrations = await dashboard.api.directory.integrations(mine)
-    arrived = daily.totals["success"] > 0
+    arrived = await _has_delivered(dashboard, mine, else_=posts_total > 0)
     steps = checklist(
         integrations=integrations,
-        # What arrived before the days that are counted has led to something.
-        arrived=arrived or posts_total > 0,
+        arrived=arrived,
         refused=daily.totals["failed"] > 0 and not arrived,
         has_trigger=await _has_trigger(dashboard, mine),
         has_post=posts_total > 0,
@@ -90,10 +95,22 @@ async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, 
         "runs_total": sum(runs.values()),
         "posts": posts[0],
         "posts_total": posts_total,
+        "is_measured": quantile(buckets, 0.5) is not None,
         "settle_p50": milliseconds(quantile(buckets, 0.5)),
         "settle_p99": milliseconds(quantile(buckets, 0.99)),
         "entries": await insights.log(mine, LogSearch(), limit=_NEWEST),
     }
+
+
+async def _has_delivered(dashboard: Dashboard, mine: str, *, else_: bool) -> bool:
+    """Return whether a code host has delivered: a history that was handed in does not count.
+
+    Without any entry, ``else_`` is returned: the entries may have been swept.
+    """
+    search = LogSearch(statuses=(LogStatus.SUCCESS,))
+    entries = await dashboard.insights.log(mine, search, limit=_RECENT)
+    came = [entry.reference_id or "" for entry in entries if entry.direction is Direction.INCOMING]
+    return not all(map(_RECORDED.match, came)) if came else else_
 
 
 async def _has_trigger(dashboard: Dashboard, mine: str) -> bool:
