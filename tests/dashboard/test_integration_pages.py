@@ -87,6 +87,9 @@ async def test_a_script_gets_the_list_alone(acme: Caller, browsing: Browsing) ->
 
     assert not page.heading
     assert page.rows[1][0] == "acme/lighthouse"
+    # The form begins with the provider that most have.
+    offered = [told["value"] for tag, told in (await browsing.open(LIST)).elements if tag == "option"]
+    assert offered == ["github", "codehost"]
     # Who goes back gets all of it.
     again = await browsing.open(LIST, headers={"HX-Request": "true", "HX-History-Restore-Request": "true"})
     assert again.heading == "Integrations"

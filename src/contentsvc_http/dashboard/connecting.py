@@ -13,7 +13,7 @@ from contentsvc_core.organizations import webhook_url
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.connect import REMOVED_MEANWHILE, UNKNOWN, Connected, Disconnected
 from contentsvc_core.usecases.operate import ALREADY_CONNECTED, Refusal
-from contentsvc_core.webhooks.providers import PROVIDERS, provider_named
+from contentsvc_core.webhooks.providers import GITHUB, PROVIDERS, provider_named
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.forms import Form
@@ -24,6 +24,10 @@ from contentsvc_http.errors import Refused
 
 _SECTION: Final = "integrations"
 _FIELDS: Final = ("repository", "provider", "repository_id", "branch")
+#: The providers by their slugs, in the order of the form.
+_PROVIDERS: Final = {GITHUB.slug: "GitHub, Forgejo or Gitea"} | {
+    provider.slug: provider.slug for provider in PROVIDERS if provider is not GITHUB
+}
 _SHOWN: Final = 100
 _BRANCH_LENGTH: Final = 255
 #: The form field to check after a refusal of the code host.
@@ -33,7 +37,7 @@ _ASKED: Final = {HostFault.UNSUPPORTED: "repository_id", HostFault.NO_ACCESS: "t
 def no_form() -> dict[str, Any]:
     """Return the context of an empty form."""
     return {
-        "providers": [provider.slug for provider in PROVIDERS],
+        "providers": _PROVIDERS,
         "typed": dict.fromkeys(_FIELDS, ""),
         "fault": None,
         "at_fault": None,
