@@ -20,7 +20,7 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.v1.hosted import describe
 from contentsvc_http.webhooks_document import WEBHOOK_PATH, WEBHOOK_SCHEMAS, webhook_operations
 
-#: How the document calls what ``/v1`` is protected by.
+#: Name of the security scheme of ``/v1`` in the document.
 _KEY: Final = "apiKey"
 _ASSETS: Final = "/schema/assets"
 _SNAKE: Final = re.compile(r"_([a-z])")
@@ -31,28 +31,28 @@ _FILES: Final = {
     "swagger-ui.css": "text/css",
     "favicon-32x32.png": "image/png",
 }
-#: What the documentation's page may do: run our files and the script that is written into it, and ask this service.
+#: Content security policy of the documentation page: own files, the inline script and style by hash, and own requests.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self' {scripts}; style-src 'self' {styles}; img-src 'self' data:; "
     "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
 _NO_PAGE: Final = "default-src 'none'; frame-ancestors 'none'"
 _GUARD: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
-#: What needs no key.
+#: Paths that need no API key.
 _OPEN: Final = frozenset({"/v1/status"})
 _NOT_FOUND: Final = 404
-#: How the framework calls the refusals that it would give by itself; here, none of them can come.
+#: Schema description of the framework's own 400 response. ``/v1`` validates by itself, so this response never occurs.
 _FRAMEWORKS: Final = "Validation Exception"
 #: Turns the framework's document into the one that is served.
 _Documented: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def openapi(version: str, *, hosted: bool = False) -> OpenAPIConfig:
-    """Return the document's settings: it is at ``/schema/openapi.json``, and ``/schema`` shows it.
+    """Return the OpenAPI settings: the document at ``/schema/openapi.json``, and a page at ``/schema``.
 
     Args:
-        version: Of the service.
-        hosted: Describe what clients of the hosted product are answered.
+        version: Version of the service.
+        hosted: Describe the response bodies for clients of the hosted product.
     """
     documented = _hosted if hosted else _as_specified
     page = _Page(documented)
@@ -67,13 +67,14 @@ def openapi(version: str, *, hosted: bool = False) -> OpenAPIConfig:
         title="contentsvc",
         version=version,
         openapi_router=Router("/schema", route_handlers=[], include_in_schema=False, after_request=guarded),
-        description="Receives a code host's webhooks, and serves what is made of them.",
+        description="contentsvc receives the webhooks of your code host and turns them into changelogs and posts.",
         components=Components(
             security_schemes={
                 _KEY: SecurityScheme(
                     type="http",
                     scheme="bearer",
-                    description="`Authorization: Bearer csk_…`; reading needs the scope `read`, all else `write`",
+                    description="Send your API key as `Authorization: Bearer csk_…`. Reading needs the scope `read`, "
+                    "everything else `write`.",
                 )
             }
         ),
@@ -85,15 +86,15 @@ def openapi(version: str, *, hosted: bool = False) -> OpenAPIConfig:
 
 
 def _plain_not_found(response: Response[Any]) -> Response[Any]:
-    """Say of an unknown path below ``/schema`` what is said everywhere; the framework has a page of its own."""
+    """Return this service's 404 for an unknown path below ``/schema``, instead of the framework's own page."""
     if response.status_code == _NOT_FOUND:
         return Response({"error": "Not Found"}, status_code=_NOT_FOUND, media_type="application/json")
     return response
 
 
 def asset_route() -> HTTPRouteHandler:
-    """Give the route of what the page loads: a few files of Swagger UI, from the package that carries them."""
-    # Found, not imported: only its files are wanted.
+    """Return the route of the page's assets: files of Swagger UI, read from the package that ships them."""
+    # Located without an import: only the files are needed.
     package = find_spec("swagger_ui")
     assert package is not None  # it is a dependency
     assert package.origin is not None  # and a plain package
@@ -101,7 +102,7 @@ def asset_route() -> HTTPRouteHandler:
 
     @get(f"{_ASSETS}/{{name:str}}", include_in_schema=False, name="assets")
     async def asset(name: FromPath[str]) -> File:
-        # By a table: no name that somebody thinks of reaches the file system.
+        # Looked up in a table, so that no requested name reaches the file system.
         media_type = _FILES.get(name)
         if media_type is None:
             raise Refused(_NOT_FOUND, {"error": "Not Found"})
@@ -112,7 +113,7 @@ def asset_route() -> HTTPRouteHandler:
 
 @final
 class _Json(JsonRenderPlugin):
-    """The document as JSON; made once, since anybody may ask for it as often as they like."""
+    """The document as JSON, rendered once: the route is public and not rate limited."""
 
     def __init__(self, documented: _Documented) -> None:
         super().__init__(path="/openapi.json")
@@ -127,9 +128,9 @@ class _Json(JsonRenderPlugin):
 
 @final
 class _Page(SwaggerRenderPlugin):
-    """The document as a page; made once, too."""
+    """The document as a page, rendered once."""
 
-    #: Allows what the page loads, once it is made.
+    #: Content security policy of the page; set when the page is rendered.
     policy: str = _NO_PAGE
 
     def __init__(self, documented: _Documented) -> None:
@@ -151,13 +152,13 @@ class _Page(SwaggerRenderPlugin):
 
 
 def _hashes(tag: str, page: bytes) -> str:
-    """Return what a policy calls the scripts or styles that are written into a page (CSP level 3, section 2.3.1)."""
+    """Return the CSP hashes of the inline scripts or styles of a page (CSP level 3, section 2.3.1)."""
     inline = re.findall(rf"<{tag}(?![^>]* src=)[^>]*>(.*?)</{tag}>".encode(), page, re.DOTALL)
     return " ".join(f"'sha256-{b64encode(sha256(each).digest()).decode()}'" for each in inline)
 
 
 def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
-    """Add the receiver, spell path parameters as the specification does, and say which operations need a key."""
+    """Return the document with the receiver, camel-case path parameters, and the security of each operation."""
     paths: dict[str, Any] = {WEBHOOK_PATH: webhook_operations()}
     for path, item in document["paths"].items():
         told = dict(item)

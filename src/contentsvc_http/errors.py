@@ -1,4 +1,4 @@
-"""Every error's answer: ``{"error": …}``, whoever raised it (specification 7)."""
+"""Error responses: ``{"error": …}`` for every exception (specification 7)."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn, final
@@ -10,7 +10,7 @@ from litestar.exceptions import HTTPException
 from contentsvc_core.errors import Overloaded, ReceivingFailed, StoreUnavailable, Unstorable
 from contentsvc_core.usecases.receive import UNAVAILABLE
 
-#: How long to wait when the store is away, in seconds.
+#: ``Retry-After`` when the database is unavailable, in seconds.
 RETRY_AFTER_S: Final = 1
 _SERVER_ERROR: Final = 500
 _LOG: Final = structlog.get_logger("contentsvc.http")
@@ -18,17 +18,17 @@ _LOG: Final = structlog.get_logger("contentsvc.http")
 
 @final
 class Refused(Exception):
-    """Ends a request with an error that its sender can do something about."""
+    """Ends a request with an error response that the client can act on."""
 
     def __init__(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
-        """Take the whole answer."""
+        """Create a refusal; ``body`` has the key ``error``."""
         super().__init__(body["error"])
         self.status = status
         self.body = body
         self.headers = dict(headers or {})
 
 
-#: Answers a request that the server waits for no longer.
+#: Response to a request that is still running when the server stops.
 STOPPING: Final = Refused(
     503,
     {"error": UNAVAILABLE},
@@ -37,18 +37,18 @@ STOPPING: Final = Refused(
 
 
 def refuse_request(fault: str) -> NoReturn:
-    """Raise the refusal of a request whose ``fault`` the client can mend: 400."""
+    """Raise a 400 response that names ``fault``."""
     raise Refused(400, {"error": f"Invalid request: {fault}"})
 
 
 def refuse(_request: Request[Any, Any, Any], exc: Exception) -> Response[Mapping[str, Any]]:
-    """Answer an exception, for the framework."""
+    """Return the response to an exception (exception handler of the framework)."""
     refused = refusal(exc)
     return Response(refused.body, status_code=refused.status, headers=refused.headers)
 
 
 def refusal(exc: Exception) -> Refused:
-    """Give an exception's answer; what is ours to fix is logged with its cause, and the sender learns nothing of it."""
+    """Return the refusal for an exception. A server fault is logged with its cause, which the client never sees."""
     match exc:
         case Refused():
             return exc
@@ -58,7 +58,7 @@ def refusal(exc: Exception) -> Refused:
         case Overloaded():
             return Refused(503, {"error": "Too many requests at once: try again"}, {"Retry-After": str(RETRY_AFTER_S)})
         case Unstorable():
-            # Looked up or written: no store can hold it, whoever asks.
+            # A value that no database can store, in a lookup or a write: the client's fault.
             _LOG.warning("unstorable", reason=str(exc))
             return Refused(400, {"error": "Invalid request: a value cannot be stored"})
         case ReceivingFailed():

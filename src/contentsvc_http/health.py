@@ -1,4 +1,4 @@
-"""What load balancers and people ask: is it there, can it work."""
+"""Health routes for load balancers: liveness, readiness, status."""
 
 from collections.abc import Awaitable, Callable
 
@@ -11,22 +11,22 @@ from contentsvc_http.responses import ErrorBody, StatusBody
 
 
 def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HTTPRouteHandler]:
-    """Give the routes that every process has, whatever its role.
+    """Return the routes that a process of any role serves.
 
     Args:
-        why_not_ready: Gives the reason why the process cannot do what its role asks for now, or ``None``.
+        why_not_ready: Returns why the process cannot do its work now; ``None`` if it can.
     """
 
-    @get("/health/live", name="live", summary="The process answers", tags=["health"])
+    @get("/health/live", name="live", summary="Check liveness: the process responds", tags=["health"])
     async def live() -> dict[str, str]:
         return {"status": "live"}
 
     @get(
         "/health/ready",
         name="ready",
-        summary="The process can do its work: settle deliveries, perform runs, or both",
+        summary="Check readiness: the process can settle deliveries, perform runs, or both",
         tags=["health"],
-        responses={503: ResponseSpec(ErrorBody, description="not now; the text says why")},
+        responses={503: ResponseSpec(ErrorBody, description="The process is not ready. `error` gives the reason.")},
     )
     async def ready() -> dict[str, str]:
         reason = await why_not_ready()
@@ -38,13 +38,13 @@ def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HT
 
 
 def status_route(version: str) -> HTTPRouteHandler:
-    """Give the route that says which version runs."""
+    """Return the route of the public status."""
 
     @get(
         "/v1/status",
         name="status",
         operation_id="getPublicApiStatus",
-        summary="The service's status",
+        summary="Get the status and version of the service",
         tags=["status"],
     )
     async def status() -> Response[StatusBody]:

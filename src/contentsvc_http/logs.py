@@ -1,4 +1,4 @@
-"""Structured logs on standard error, and the request id that ties their lines together."""
+"""Structured logs on standard error, with a request id on every line of a request."""
 
 import asyncio
 import logging
@@ -21,25 +21,25 @@ from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 from contentsvc_core.text import one_line
 from contentsvc_http.errors import STOPPING
 
-#: How much of a path is logged, in characters.
+#: Maximum length of a logged path, in characters.
 _PATH_LENGTH: Final = 500
-#: The header of a request's id, in both directions.
+#: Header of the request id, in requests and responses.
 REQUEST_ID_HEADER: Final = b"x-request-id"
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _NAME: Final = "contentsvc.http"
 _LOG: Final = structlog.get_logger(_NAME)
 _LOGGER: Final = logging.getLogger(_NAME)
-#: The id of the request that is being served.
+#: Id of the current request.
 _serving: Final[ContextVar[str | None]] = ContextVar("request_id", default=None)
 
 
 def configure_logging(*, level: str, style: str, worker: int | None = None) -> None:
-    """Send every log line, our own and the libraries', to standard error.
+    """Configure logging of this service and its libraries to standard error.
 
     Args:
         level: ``debug``, ``info``, ``warning`` or ``error``.
         style: ``json``, ``console``, or ``auto``: console on a terminal.
-        worker: Which of several processes this is; each of its lines says so.
+        worker: Number of this process if there are several; added to each line.
     """
 
     def named(_logger: object, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -48,7 +48,7 @@ def configure_logging(*, level: str, style: str, worker: int | None = None) -> N
         return line
 
     for_people = style == "console" or (style == "auto" and sys.stderr.isatty())
-    # Plain tracebacks: the prettier ones print local variables, and among those are keys, signatures and bodies.
+    # Plain tracebacks: rich ones print local variables, which include keys, signatures and bodies.
     console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     renderer = console if for_people else structlog.processors.JSONRenderer(ensure_ascii=False)
     shared: list[Any] = [
@@ -78,9 +78,9 @@ def configure_logging(*, level: str, style: str, worker: int | None = None) -> N
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    # Requests are logged here, with their ids; the server's own lines would say the same again.
+    # RequestLog logs requests with their ids, so uvicorn's access log is redundant.
     logging.getLogger("uvicorn.access").disabled = True
-    # What it tells of a message that is none of the protocol would repeat the message.
+    # The library logs invalid messages with their content.
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
     for chatty in ("httpx", "httpcore", "alembic", "uvicorn.error"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
@@ -95,15 +95,15 @@ def _with_request_id(_logger: object, _method: str, line: MutableMapping[str, An
 
 @final
 class _JsonLines(logging.StreamHandler[TextIO]):
-    """Writes lines of JSON. Those of requests it writes itself: most of all lines, and always of one form.
+    """Handler for JSON lines that formats request lines by itself.
 
-    It is the form that the processors would give it, at a twentieth of their time, which was more than a delivery
-    took in all. The lines of a turn of the event loop are written together at its end, or before any other line, so
-    that all lines stay in order.
+    Most lines are request lines, all of one format. The structlog processors would produce the same text in twenty
+    times the time. Request lines of one turn of the event loop are written together at its end, or before any other
+    line, so that all lines stay in order.
     """
 
     def __init__(self, stream: TextIO, *, worker: int | None) -> None:
-        """Take where lines are written."""
+        """Create a handler that writes to ``stream``."""
         super().__init__(stream)
         ending = "" if worker is None else f', "worker": {worker}'
         self._end = f"{ending}}}\n"
@@ -114,7 +114,7 @@ class _JsonLines(logging.StreamHandler[TextIO]):
         self._second_text = ""
 
     def request(self, request_id: str, method: str, path: str, status: int, ms: float) -> None:
-        """Write the line of a request, at the end of this turn of the event loop."""
+        """Queue the line of a request; it is written at the end of this turn of the event loop."""
         second, ns = divmod(time.time_ns(), 1_000_000_000)
         if second != self._second:
             self._second = second
@@ -130,16 +130,16 @@ class _JsonLines(logging.StreamHandler[TextIO]):
             asyncio.get_running_loop().call_soon(self._at_the_end_of_the_turn)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write another line: a fault's is there at once, after those of the requests before it."""
+        """Write another line at once, after the request lines before it."""
         try:
             self._write_waiting()
         except (OSError, ValueError):
-            # As with any line that cannot be written: nobody's answer may depend on it.
+            # A failing log must not fail a request.
             self.handleError(record)
         super().emit(record)
 
     def flush(self) -> None:
-        """Write what waits: nothing of it is left when the process ends."""
+        """Write all queued lines; also called when the process ends."""
         self.acquire()
         try:
             self._write_waiting()
@@ -148,12 +148,12 @@ class _JsonLines(logging.StreamHandler[TextIO]):
             self.release()
 
     def _at_the_end_of_the_turn(self) -> None:
-        # First: what is added from now on asks for a turn of its own.
+        # Reset first, so that lines added during the flush schedule another one.
         self._is_due = False
         self.flush()
 
     def _write_waiting(self) -> None:
-        # Not more at once than what nobody else's lines can come between, when several processes share a pipe.
+        # Write at most PIPE_BUF bytes per call, so that lines of several processes do not interleave in a pipe.
         waiting, together, size = self._waiting, list[str](), 0
         while waiting:
             line = waiting.popleft()
@@ -174,40 +174,40 @@ def _quoted(text: str) -> str:
 
 @lru_cache(maxsize=512)
 def _quoted_path(path: str) -> str:
-    # Code hosts come to the same few addresses again and again.
+    # Cached: code hosts send to few addresses.
     return _quoted(one_line(path, _PATH_LENGTH))
 
 
 @final
 class Requests:
-    """Gives each request an id, logs one line when it has been answered, and has it counted.
+    """Assigns request ids, logs one line for each request, and counts requests.
 
-    A line holds the path and never a header, a query or a body: those may carry secrets.
+    A line has the path, and never a header, query or body, which may contain secrets.
     """
 
     def __init__(self, answered: Callable[[Scope, int], None] | None = None) -> None:
-        """Take who counts.
+        """Create a request log.
 
         Args:
-            answered: Told of each request how it was answered; 0: it was not.
+            answered: Called with the status of each request; 0: no response.
         """
         self._answered = answered
 
     def begin(self, scope: Scope) -> str:
-        """Give the id of a request; from now on it is in every line that is logged in its task."""
+        """Return the id of a request, and add it to every line logged in the current task."""
         request_id = _request_id(scope)
         _serving.set(request_id)
         return request_id
 
     def end(self, scope: HTTPScope, request_id: str, path: str, status: int, began_s: float) -> None:
-        """Log a request, and have it counted.
+        """Log and count a request.
 
         Args:
-            scope: The request's.
-            request_id: As it was given.
-            path: As it came: applications that pass a request on may change the scope's.
-            status: Of HTTP; 0: there was no answer.
-            began_s: When it began, by :func:`time.perf_counter`.
+            scope: Scope of the request.
+            request_id: Id from :meth:`begin`.
+            path: Path as received; mounted applications may change the path in the scope.
+            status: HTTP status; 0: no response.
+            began_s: Start time by :func:`time.perf_counter`.
         """
         ms = round((time.perf_counter() - began_s) * 1000, 1)
         _log_request(request_id, scope["method"], path, status, ms)
@@ -217,15 +217,15 @@ class Requests:
 
 @final
 class RequestLog:
-    """An ASGI application around another: gives each request an id, answers with it, and logs one line."""
+    """ASGI middleware that adds a request id to each response and logs one line for each request."""
 
     def __init__(self, app: ASGIApp, requests: Requests | None = None) -> None:
-        """Take the application, and what logs."""
+        """Wrap ``app``."""
         self._app = app
         self._requests = requests or Requests()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Serve a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -244,11 +244,10 @@ class RequestLog:
         try:
             await self._app(scope, receive, send_with_id)
         except asyncio.CancelledError:
-            # The server stops and waits no longer. What the request was doing may still become durable: the sender
-            # has to ask again, and is told so.
+            # The server stops. The request's work may still be committed, so the client is told to try again.
             if status:
                 raise
-            # Answered, so that nothing is left to be cancelled: raised on, it would only be logged with a traceback.
+            # Not raised again: with the response sent, the exception would only be logged with a traceback.
             await _send_unavailable(send_with_id)
         finally:
             self._requests.end(scope, request_id, path, status, began_s)
@@ -273,7 +272,7 @@ async def _send_unavailable(send: Send) -> None:
 
 
 def _request_id(scope: Scope) -> str:
-    """Take the caller's id when it is fit for a log, else make one."""
+    """Return the client's request id if it is safe to log, else a new one."""
     for name, value in scope["headers"]:
         if name == REQUEST_ID_HEADER and _REQUEST_ID.fullmatch(value):
             return value.decode("ascii")

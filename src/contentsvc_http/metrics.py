@@ -1,7 +1,7 @@
-"""What is counted and timed, for Prometheus: sums over everybody, and no label that a stranger or a tenant can choose.
+"""Prometheus metrics: totals over all organizations, without labels that a client or tenant can choose.
 
-Imported only where it is switched on: the library takes its time, and decides when it is imported whether several
-processes are added up (``PROMETHEUS_MULTIPROC_DIR``).
+Imported only if metrics are on: the import is slow, and it decides whether the numbers of several processes are added
+up (``PROMETHEUS_MULTIPROC_DIR``).
 """
 
 from collections.abc import Mapping
@@ -21,48 +21,54 @@ from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_http.bounds import Cause
 from contentsvc_http.webhooks import Receiving
 
-#: From a lone commit on a fast disk to what a code host gives up on.
+#: Histogram buckets in seconds: from one commit on a fast disk to the timeout of code hosts.
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128)
 _EVENTS: Final = frozenset({"push", "release", "ping"})
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-#: Stands for whatever else is in a request: anybody may invent it, and every value is kept for ever.
+#: Label for any other value. Clients can invent values, and every label value is kept for ever.
 _OTHER: Final = "other"
 
 
 @final
 class Metrics:
-    """The counters of this process."""
+    """The metrics of this process."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        """Begin to count, in ``registry``."""
+        """Create the metrics in ``registry``."""
         self._deliveries = Counter(
             "contentsvc_deliveries",
-            "Deliveries, by how they ended.",
+            "Deliveries received, by provider, event, outcome and HTTP status.",
             ("provider", "event", "outcome", "status"),
             registry=registry,
         )
         self.receive_seconds: Final = Histogram(
             "contentsvc_receive_seconds",
-            "From the last byte of a delivery to what it comes to.",
+            "Time from request body received to outcome, in seconds.",
             buckets=_SECONDS,
             registry=registry,
         )
         self.settle_seconds: Final = Histogram(
-            "contentsvc_settle_seconds", "Making a settlement durable.", buckets=_SECONDS, registry=registry
+            "contentsvc_settle_seconds",
+            "Time to commit a settlement to the database, in seconds.",
+            buckets=_SECONDS,
+            registry=registry,
         )
         self.settle_batch: Final = Histogram(
-            "contentsvc_settle_batch_size", "Settlements in a commit.", buckets=_SIZES, registry=registry
+            "contentsvc_settle_batch_size", "Number of settlements in one commit.", buckets=_SIZES, registry=registry
         )
-        # The processes that live are added up: what a killed one was doing, it does no longer.
+        # livesum: gauges of killed processes do not count.
         self._settling = Gauge(
             "contentsvc_settles_in_progress",
-            "Settlements that are being written or wait for their turn.",
+            "Settlements being written or waiting in the queue.",
             multiprocess_mode="livesum",
             registry=registry,
         )
         self.performing: Final = Gauge(
-            "contentsvc_runs_in_progress", "Runs being performed.", multiprocess_mode="livesum", registry=registry
+            "contentsvc_runs_in_progress",
+            "Workflow runs in progress.",
+            multiprocess_mode="livesum",
+            registry=registry,
         )
         self.connections: Final = Gauge(
             "contentsvc_store_connections_in_use",
@@ -72,43 +78,49 @@ class Metrics:
         )
         self.connections_max: Final = Gauge(
             "contentsvc_store_connections_max",
-            "Database connections that may be open.",
+            "Maximum number of database connections.",
             multiprocess_mode="livesum",
             registry=registry,
         )
         self._unavailable = Counter(
-            "contentsvc_store_unavailable", "Times that the store did not answer.", ("operation",), registry=registry
+            "contentsvc_store_unavailable",
+            "Operations that failed because the database was unavailable.",
+            ("operation",),
+            registry=registry,
         )
-        self._ended = Counter("contentsvc_runs_ended", "Runs that ended.", ("status",), registry=registry)
+        self._ended = Counter(
+            "contentsvc_runs_ended", "Workflow runs ended, by status.", ("status",), registry=registry
+        )
         self._sent = Counter(
             "contentsvc_webhook_attempts",
-            "Attempts to send a webhook.",
+            "Attempts to send an outgoing webhook, by outcome.",
             ("outcome",),
             registry=registry,
         )
         self._requests = Counter(
-            "contentsvc_http_requests", "Requests answered.", ("method", "route", "status"), registry=registry
+            "contentsvc_http_requests",
+            "HTTP requests, by method, route and status (0: no response).",
+            ("method", "route", "status"),
+            registry=registry,
         )
         refused = Counter(
             "contentsvc_http_refused",
-            "Trailers that were dropped, and connections that were refused or ended, by cause.",
+            "Connections refused or closed, and trailers dropped, by cause.",
             ("cause",),
             registry=registry,
         )
         self._refused = {cause: refused.labels(cause.value) for cause in Cause}
-        self._trailer_bytes = Counter(
-            "contentsvc_http_trailer_bytes", "Bytes of trailers that were dropped.", registry=registry
-        )
-        # From the beginning: a counter that appears with its first increase has never increased, for an alert.
+        self._trailer_bytes = Counter("contentsvc_http_trailer_bytes", "Bytes of trailers dropped.", registry=registry)
+        # Created at start: an alert does not see the increase of a counter that first appears with the value 1.
         for operation in ("endpoint", "settle"):
             self._unavailable.labels(operation)
         for status in (RunStatus.COMPLETED, RunStatus.SKIPPED, RunStatus.FAILED):
             self._ended.labels(status.value)
         for result in Verdict:
             self._sent.labels(result.name.lower())
-        #: Settlements that are being written or wait: changed twice a delivery, and noted when it is asked for.
+        #: Settlements being written or waiting. Copied to the gauge by :meth:`sample`, not for each delivery.
         self.settling = 0
-        # To find the counter of some labels costs four times what counting does.
+        # Caches: looking up a counter by its labels costs four times an increment.
         self._by_ending: dict[tuple[str, str, str, int], Counter] = {}
         self._by_request: dict[tuple[str, str, int], Counter] = {}
 
@@ -122,9 +134,9 @@ class Metrics:
         counter.inc()
 
     def answered(self, scope: Mapping[str, Any], status: int) -> None:
-        """Count a request; its status is 0 when it got no answer."""
+        """Count a request; ``status`` 0 means no response."""
         method: str = scope["method"]
-        # The framework notes which route it took; a path of no route is anybody's invention.
+        # The framework stores the matched route. Unknown paths share one label.
         route: str = scope.get("path_template") or _OTHER
         key = (method if method in _METHODS else _OTHER, route, status)
         counter = self._by_request.get(key)
@@ -133,23 +145,23 @@ class Metrics:
         counter.inc()
 
     def refused(self, cause: Cause, dropped: int) -> None:
-        """Count what a connection dropped or refused."""
+        """Count a refused connection or dropped trailers of ``dropped`` bytes."""
         self._refused[cause].inc()
         if dropped:
             self._trailer_bytes.inc(dropped)
 
     def sample(self) -> None:
-        """Note how many settlements are under way."""
+        """Update the gauge of settlements in progress."""
         self._settling.set(self.settling)
 
     def settled(self) -> list[tuple[float, float]]:
-        """Give how many settlements of this process took how long: bounds in seconds, ascending, the last infinite."""
+        """Return the histogram of settlement times: (upper bound in seconds, cumulative count), ascending."""
         samples = [sample for metric in self.settle_seconds.collect() for sample in metric.samples]
         counted = [(float(each.labels["le"]), each.value) for each in samples if each.name.endswith("_bucket")]
         return sorted(counted)
 
     def unavailable(self, operation: str) -> None:
-        """Count that the store did not answer."""
+        """Count a database failure."""
         self._unavailable.labels(operation).inc()
 
     def ended(self, status: RunStatus) -> None:
@@ -163,19 +175,19 @@ class Metrics:
 
 @final
 class MeasuredReceiver:
-    """Counts and times what a receiver receives.
+    """Counts and times deliveries.
 
-    A delivery that is refused before there is one (an address that cannot be read, a body that outgrows its announced
-    length while it is read) is among the requests alone.
+    A request that is refused before it becomes a delivery counts only as a request: a malformed address, or a body
+    that exceeds its announced length.
     """
 
     def __init__(self, receiver: Receiving, metrics: Metrics) -> None:
-        """Take the receiver."""
+        """Wrap ``receiver``."""
         self._receiver = receiver
         self._metrics = metrics
 
     async def preflight(self, delivery: Delivery) -> Rejected | None:
-        """Refuse what can be refused before the body is read."""
+        """Check a delivery before its body is read."""
         try:
             refused = await self._receiver.preflight(delivery)
         except ContentServiceError as exc:
@@ -186,11 +198,11 @@ class MeasuredReceiver:
         return refused
 
     async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None:
-        """Log that a delivery is refused whose body was not read whole."""
+        """Log the refusal of a delivery whose body was not read completely."""
         await self._receiver.refuse(delivery, fault, error)
 
     async def receive(self, delivery: Delivery) -> Outcome:
-        """Receive."""
+        """Receive a delivery."""
         began = perf_counter()
         try:
             outcome = await self._receiver.receive(delivery)
@@ -212,15 +224,15 @@ class MeasuredReceiver:
 
 @final
 class MeasuredStore:
-    """Times the settlements of a store, and counts when it does not answer."""
+    """Times settlements, and counts database failures."""
 
     def __init__(self, store: DeliveryStore, metrics: Metrics) -> None:
-        """Take the store."""
+        """Wrap ``store``."""
         self._store = store
         self._metrics = metrics
 
     async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
-        """Give what is known at an address."""
+        """Return the endpoint at an address."""
         try:
             return await self._store.endpoint(address, now, recall=recall)
         except StoreUnavailable:
@@ -228,7 +240,7 @@ class MeasuredStore:
             raise
 
     async def settle(self, settlement: Settlement) -> Settled:
-        """Settle."""
+        """Store a settlement."""
         self._metrics.settling += 1
         began = perf_counter()
         try:
@@ -243,10 +255,10 @@ class MeasuredStore:
 
 @final
 class MeasuredWorkflow:
-    """Counts runs while they are performed."""
+    """Counts runs in progress."""
 
     def __init__(self, workflow: Workflow, metrics: Metrics) -> None:
-        """Take the workflow."""
+        """Wrap ``workflow``."""
         self._workflow = workflow
         self._metrics = metrics
 
@@ -256,17 +268,17 @@ class MeasuredWorkflow:
             await self._workflow.perform(run, steps)
 
     async def failed(self, run: WorkflowRun, exc: Exception) -> None:
-        """Have a run tried again, or end it."""
+        """Schedule a retry of the run, or end it."""
         await self._workflow.failed(run, exc)
 
 
 def outcome_name(outcome: Outcome) -> str:
-    """Name an outcome in a label."""
+    """Return the label value of an outcome."""
     return type(outcome).__name__.lower()
 
 
 def event_of(outcome: Outcome) -> str:
-    """Give the kind of event that an outcome is of, as its sender called it."""
+    """Return the event type of an outcome, as the sender named it."""
     match outcome:
         case Processed() | Filtered():
             return outcome.event.type

@@ -1,4 +1,4 @@
-"""The limits of ``/v1`` (specification 8.1): counted before an operation begins, told with every answer of it."""
+"""Rate limits of ``/v1`` (specification 8.1): checked before an operation, reported in headers of every response."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypedDict, cast, final
@@ -18,15 +18,15 @@ from contentsvc_http.auth import presented_key
 from contentsvc_http.client_address import Proxies
 from contentsvc_http.errors import Refused
 
-#: Under what the verdict on a request stands in its state.
+#: Key of the rate limit verdict in a request's state.
 _VERDICT: Final = "contentsvc.verdict"
 _DOCUMENTED: Final = {
-    "RateLimit-Limit": "the largest number of requests in 60 seconds",
-    "X-RateLimit-Limit": "the same",
-    "RateLimit-Remaining": "how many more are admitted now",
-    "X-RateLimit-Remaining": "the same",
-    "RateLimit-Reset": "in how many seconds the oldest admitted request leaves the window, rounded up",
-    "X-RateLimit-Reset": "when that is, in Unix seconds, rounded up",
+    "RateLimit-Limit": "Maximum number of requests in 60 seconds.",
+    "X-RateLimit-Limit": "Same as `RateLimit-Limit`.",
+    "RateLimit-Remaining": "Number of requests that you can still send now.",
+    "X-RateLimit-Remaining": "Same as `RateLimit-Remaining`.",
+    "RateLimit-Reset": "Seconds until the oldest counted request leaves the window, rounded up.",
+    "X-RateLimit-Reset": "Time of that reset in Unix seconds, rounded up.",
 }
 
 
@@ -43,32 +43,36 @@ class RateLimitedBody(TypedDict):
 
 @final
 class RateLimits:
-    """Puts a limit on every operation that the core's table names."""
+    """Applies the core's table of rate limits to the routes."""
 
     def __init__(self, limiter: RateLimiter, authenticator: Authenticator, proxies: Proxies) -> None:
-        """Take what counts, and what tells callers apart."""
+        """Create rate limits that count per API key, or per client address without a key."""
         self._limiter = limiter
         self._authenticator = authenticator
         self._proxies = proxies
 
     def on(self, routes: Iterable[HTTPRouteHandler]) -> list[HTTPRouteHandler]:
-        """Give the routes, those of limited operations with their limit: in force, and in the OpenAPI document."""
+        """Return the routes with rate limits added, as middleware and in the OpenAPI document."""
         given = list(routes)
         for route in given:
             if any(rate_of(method, path) for method in route.http_methods for path in route.paths):
                 route.middleware = [*(route.middleware or ()), self._limiting]
-                refused = ResponseSpec(RateLimitedBody, description="over the limit", generate_examples=False)
+                refused = ResponseSpec(
+                    RateLimitedBody,
+                    description="Rate limit exceeded. Wait `Retry-After` seconds.",
+                    generate_examples=False,
+                )
                 route.responses = {**(route.responses or {}), 429: refused}
                 route.operation_class = _documenting(route.operation_class)
         return given
 
     def of_address(self, rate: Rate, scope: Scope) -> Bucket:
-        """Return the bucket of a request's client address; only configured proxies may name another address."""
+        """Return the bucket of the client address. Only configured proxies can forward another address."""
         connected = scope["client"] if scope["type"] == "http" else None
         return Bucket.of_address(rate, self._proxies.client(connected and connected[0], scope["headers"]))
 
     def _limiting(self, app: ASGIApp) -> ASGIApp:
-        """Put the limit around a route. The framework has found the route, and has not read the body."""
+        """Return a middleware that checks the limit: after routing, before the body is read."""
 
         async def limiting(scope: Scope, receive: Receive, send: Send) -> None:
             rate = rate_of(scope["method"], scope["path_template"]) if scope["type"] == "http" else None
@@ -79,7 +83,7 @@ class RateLimits:
         return limiting
 
     async def _count(self, rate: Rate, scope: Scope) -> None:
-        # What is said when the store is away, or the server stops, before there is a verdict.
+        # Reported if the database fails, or the server stops, before there is a verdict.
         scope["state"][_VERDICT] = self._limiter.unknown(rate)
         key = await presented_key(Request[Any, Any, Any](scope), self._authenticator)
         if key is None:
@@ -93,14 +97,14 @@ class RateLimits:
 
 @final
 class RateLimitHeaders:
-    """An ASGI application around all others: whoever answers for a limited operation, the headers are there."""
+    """Outermost ASGI middleware that adds the rate limit headers to every response of a limited operation."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Take the application."""
+        """Wrap ``app``."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Serve a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -117,7 +121,7 @@ class RateLimitHeaders:
 
 
 def _documenting(operation_class: type[Operation]) -> type[Operation]:
-    """Give what makes the operation as before, and adds the headers to each of its answers."""
+    """Return a factory for ``operation_class`` that adds the rate limit headers to every response."""
 
     def documented(**parts: object) -> Operation:
         operation = cast("Callable[..., Operation]", operation_class)(**parts)
@@ -133,7 +137,7 @@ def _documenting(operation_class: type[Operation]) -> type[Operation]:
 def _headers(status: str) -> dict[str, OpenAPIHeader]:
     described = dict(_DOCUMENTED)
     if status in {"429", "503"}:
-        described["Retry-After"] = "how many seconds to wait"
+        described["Retry-After"] = "Seconds to wait before you try again."
     return {name: _header(name, description) for name, description in described.items()}
 
 

@@ -1,11 +1,11 @@
-"""The shapes of answers, for the OpenAPI document."""
+"""Response schemas that several routes share, for the OpenAPI document."""
 
 from typing import Any, TypedDict, final
 
 
 @final
 class ErrorBody(TypedDict):
-    """Every error's body (specification 7); some carry further fields."""
+    """The body of every error (specification 7). Some errors have further fields."""
 
     error: str
 
@@ -27,7 +27,7 @@ class PostBody(TypedDict):
 
 @final
 class PaginationBody(TypedDict):
-    """Where a page stands in its list (specification 2.2)."""
+    """The position of a page in its list (specification 2.2)."""
 
     limit: int
     currentPage: int
@@ -47,7 +47,7 @@ class PostListBody(TypedDict):
 
 @final
 class StatusBody(TypedDict):
-    """What is said of the service without a key."""
+    """The public status of the service."""
 
     status: str
     version: str

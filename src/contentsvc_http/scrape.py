@@ -1,4 +1,4 @@
-"""The page ``/metrics``: what was counted, and what the database says when it is asked."""
+"""The page ``/metrics``: the metrics of the processes, and gauges read from the database."""
 
 import asyncio
 import os
@@ -20,52 +20,52 @@ from contentsvc_http.client_address import is_local
 from contentsvc_http.errors import Refused
 from contentsvc_http.metrics import Metrics
 
-#: How long what the database said is shown again, in seconds.
+#: Cache time of the database gauges, in seconds. Limits the queries of frequent scrapes.
 _FRESH_S: Final = 2.0
-#: How long a scrape waits for the database, in seconds: far less than scrapers wait for it.
+#: Timeout of the database query of a scrape, in seconds. Prometheus waits 10 seconds for a scrape.
 _WITHIN_S: Final = 1.0
-#: How often a process notes how it stands, in seconds.
+#: Interval between updates of a process's gauges, in seconds.
 _SAMPLE_EVERY_S: Final = 5.0
-_NOT_LOCAL: Final = "Metrics are for clients on this machine; CONTENTSVC_METRICS=on opens them"
+_NOT_LOCAL: Final = "Metrics are only available on this machine. To allow other clients, set CONTENTSVC_METRICS=on"
 
 
 class Backlog(Protocol):
-    """The runs that have not ended, in the database."""
+    """The runs in the database that have not ended."""
 
     @property
     def pending(self) -> int:
-        """Those that wait to be taken."""
+        """Number of pending runs."""
         ...
 
     @property
     def running(self) -> int:
-        """Those that were taken."""
+        """Number of running runs."""
         ...
 
     @property
     def oldest_due_s(self) -> float:
-        """How long the one that waits longest has been due, in seconds; 0: none is due."""
+        """Age of the oldest due run, in seconds; 0 if no run is due."""
         ...
 
 
 @final
 class Scrape:
-    """Gathers what a scrape reads; the database is asked at most every other second, and may be away."""
+    """Collects the metrics of a scrape. Reads the database at most every two seconds, and works without it."""
 
     def __init__(
         self, version: str, backlog: Callable[[], Awaitable[Backlog]], connections: Callable[[], tuple[int, int]]
     ) -> None:
-        """Make the metrics that it shows.
+        """Create the metrics.
 
         Args:
-            version: The version that runs.
-            backlog: Asks the database; may raise anything when that is away.
-            connections: Gives how many connections to the database are in use, and how many may be open.
+            version: Version of the service.
+            backlog: Reads the backlog from the database; may raise any exception.
+            connections: Returns the number of database connections in use, and their maximum.
         """
-        # When a counter began: a third of the page, and nothing that anybody asks of it.
+        # The creation times of counters are a third of the page, and no alert uses them.
         disable_created_metrics()
         shown = self._shown = CollectorRegistry()
-        # The library's own variable: with it, each process writes files into a folder, and any of them adds them up.
+        # The library's variable: each process writes its metrics into files, and every process can add them up.
         several = "PROMETHEUS_MULTIPROC_DIR" in os.environ
         self.metrics: Final = Metrics(CollectorRegistry() if several else shown)
         self._database = _FromDatabase(version)
@@ -80,22 +80,22 @@ class Scrape:
         self._asked_at = 0.0
 
     async def page(self, accept: str) -> tuple[bytes, str]:
-        """Give the page in the format that is accepted, and its content type."""
+        """Return the page in an accepted format, and its content type."""
         self.sample()
         self._database.backlog = await self._ask()
         encode, content_type = choose_encoder(accept)
-        # In a thread: for several processes, files are read.
+        # In a thread, because with several processes the library reads files.
         return await asyncio.to_thread(encode, self._shown), content_type
 
     def sample(self) -> None:
-        """Note how this process stands: of several, another one may answer the next scrape."""
+        """Update the gauges of this process; with several processes, another process may serve the next scrape."""
         in_use, most = self._connections()
         self.metrics.connections.set(in_use)
         self.metrics.connections_max.set(most)
         self.metrics.sample()
 
     async def keep_sampling(self) -> None:
-        """Note it again and again, until it is cancelled."""
+        """Update the gauges periodically, until cancelled."""
         while True:
             self.sample()
             await asyncio.sleep(_SAMPLE_EVERY_S)
@@ -103,7 +103,7 @@ class Scrape:
     async def _ask(self) -> Backlog | None:
         asking = self._asking
         if asking is None or (asking.done() and monotonic() - self._asked_at >= _FRESH_S):
-            # One question at a time: a database that hangs gets no second one.
+            # One query at a time: a database that hangs gets no second query.
             asking = self._asking = asyncio.create_task(self._answer(), name="backlog")
         answered, _ = await asyncio.wait({asking}, timeout=_WITHIN_S)
         return asking.result() if answered else None
@@ -111,7 +111,7 @@ class Scrape:
     async def _answer(self) -> Backlog | None:
         try:
             return await self._backlog()
-        except Exception:  # noqa: BLE001  # whatever it is: the page has to be there when something is wrong
+        except Exception:  # noqa: BLE001  # the page must work when the database fails
             return None
         finally:
             self._asked_at = monotonic()
@@ -119,46 +119,45 @@ class Scrape:
 
 @final
 class _FromDatabase(Collector):
-    """What is the same for every process, so that nothing of it is added up."""
+    """Gauges read from the database: the same in every process, so they are not added up."""
 
     def __init__(self, version: str) -> None:
         self._version = version
-        #: ``None``: the database is away.
+        #: ``None``: the database is unavailable.
         self.backlog: Backlog | None = None
 
     def collect(self) -> Generator[Metric]:
         backlog = self.backlog
-        build = GaugeMetricFamily("contentsvc_build_info", "What runs.", labels=("version", "python"))
+        build = GaugeMetricFamily("contentsvc_build_info", "Build information.", labels=("version", "python"))
         build.add_metric((self._version, platform.python_version()), 1)
         yield build
-        up = GaugeMetricFamily("contentsvc_store_up", "Whether the database has answered.")
+        up = GaugeMetricFamily("contentsvc_store_up", "1 if the database is available, else 0.")
         up.add_metric((), backlog is not None)
         yield up
         if backlog is None:
-            # What was so before is no answer now.
+            # Old values would look current.
             return
-        runs = GaugeMetricFamily("contentsvc_runs", "Runs that have not ended.", labels=("status",))
+        runs = GaugeMetricFamily("contentsvc_runs", "Workflow runs that have not ended.", labels=("status",))
         runs.add_metric((RunStatus.PENDING.value,), backlog.pending)
         runs.add_metric((RunStatus.RUNNING.value,), backlog.running)
         yield runs
-        age = GaugeMetricFamily("contentsvc_outbox_age_seconds", "How long the run that waits longest has been due.")
+        age = GaugeMetricFamily("contentsvc_outbox_age_seconds", "Age of the oldest due run, in seconds.")
         age.add_metric((), backlog.oldest_due_s)
         yield age
 
 
 def metrics_route(scrape: Scrape, *, local: bool) -> HTTPRouteHandler:
-    """Give the route.
+    """Return the route of the metrics page.
 
     Args:
-        scrape: What gathers the page.
-        local: Answer only clients on this machine that no proxy speaks for.
+        scrape: Collects the metrics.
+        local: Serve only clients on this machine that do not come through a proxy.
     """
 
-    # Not in the OpenAPI document: it is the operator's, and no part of the interface that clients are promised.
+    # Not in the OpenAPI document: the page is for operators, not part of the public interface.
     @get("/metrics", name="metrics", include_in_schema=False)
     async def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:
-        # Not every proxy says that it is one: the page holds nothing that is secret, and the documentation tells to
-        # keep it out of the proxy.
+        # Some proxies cannot be detected. The page has no secrets, and the documentation says to block it there.
         if local and not is_local(request.client and request.client.host, request.scope["headers"]):
             raise Refused(403, {"error": _NOT_LOCAL})
         page, content_type = await scrape.page(request.headers.get("Accept", ""))

@@ -1,4 +1,4 @@
-"""Metrics and traces around the use cases, as the settings ask for: what is switched off is not even imported."""
+"""Instrumentation: metrics and traces around the use cases. Disabled ones are not imported."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ from contentsvc_http.webhooks import Receiving
 if TYPE_CHECKING:
     from contentsvc_http.scrape import Backlog
 
-#: How long a stop waits for the last spans to be sent, in seconds.
+#: Timeout for sending the last spans at shutdown, in seconds.
 _LAST_SPANS_S: Final = 1.0
 _NO_EXTRA: Final = "CONTENTSVC_TRACES=otlp needs packages that are not installed: pip install 'contentsvc[otel]'"
 
@@ -28,27 +28,27 @@ _NO_EXTRA: Final = "CONTENTSVC_TRACES=otlp needs packages that are not installed
 @final
 @frozen(kw_only=True)
 class Watch:
-    """What watches: each function puts something around a part, or gives it back as it is."""
+    """Instrumentation hooks: decorators for receiver, store and workflow, and callbacks for events."""
 
     receiver: Callable[[Receiving], Receiving] = lambda receiver: receiver
     store: Callable[[DeliveryStore], DeliveryStore] = lambda store: store
     workflow: Callable[[Workflow], Workflow] = lambda workflow: workflow
-    #: Told how each request was answered.
+    #: Called with the status of each request.
     answered: Callable[[Scope, int], None] | None = None
-    #: Counts what connections drop and refuse.
+    #: Counts dropped trailers and refused connections.
     counting: Counting = uncounted
-    #: Told how many settlements each commit holds.
+    #: Called with the number of settlements of each commit.
     batch: Callable[[int], object] | None = None
-    #: Told how each run ends.
+    #: Called with the final status of each run.
     ended: Callable[[RunStatus], None] = lambda _status: None
-    #: Told what came of each attempt to send a webhook.
+    #: Called with the outcome of each attempt to send a webhook.
     sent: Callable[[Verdict], None] = lambda _result: None
-    #: Gives how many settlements took how long: upper bounds in seconds, each with how many took no longer.
+    #: Returns the histogram of settlement times: (upper bound in seconds, cumulative count).
     settled: Callable[[], Sequence[tuple[float, float]]] | None = None
     routes: tuple[HTTPRouteHandler, ...] = ()
 
     def around(self, inner: "Watch") -> "Watch":
-        """Put this one around another; the routes of both are served, and both are told."""
+        """Return hooks that combine these with ``inner``: both are called, and the routes of both are served."""
 
         def ended(status: RunStatus) -> None:
             inner.ended(status)
@@ -62,7 +62,7 @@ class Watch:
             receiver=lambda receiver: self.receiver(inner.receiver(receiver)),
             store=lambda store: self.store(inner.store(store)),
             workflow=lambda workflow: self.workflow(inner.workflow(workflow)),
-            # One of them counts requests, if any does.
+            # At most one of the two counts requests.
             answered=self.answered or inner.answered,
             counting=inner.counting if self.counting is uncounted else self.counting,
             batch=self.batch or inner.batch,
@@ -80,15 +80,15 @@ async def watching(
     backlog: "Callable[[], Awaitable[Backlog]]",
     connections: Callable[[], tuple[int, int]],
 ) -> AsyncGenerator[Watch]:
-    """Begin to watch, and send what is left to be sent in the end.
+    """Open the instrumentation; send the remaining spans when it is closed.
 
     Args:
-        settings: As loaded.
-        backlog: Asks the database what is left to do; may raise anything when that is away.
-        connections: Gives how many connections to the database are in use, and how many may be open.
+        settings: The settings.
+        backlog: Reads the backlog from the database; may raise any exception.
+        connections: Returns the number of database connections in use, and their maximum.
 
     Raises:
-        InvalidSetting: Traces are asked for and cannot be sent.
+        InvalidSetting: Traces are on, but cannot be sent.
     """
     running = version("contentsvc")
     async with contextlib.AsyncExitStack() as stack:
@@ -109,7 +109,7 @@ async def _measuring(
     *,
     local: bool,
 ) -> AsyncGenerator[Watch]:
-    # Imported now: the library decides by the environment of this moment how it keeps its numbers.
+    # Imported here: at import, the library chooses its storage by the environment.
     from contentsvc_http.metrics import (  # noqa: PLC0415  # as above
         MeasuredReceiver,
         MeasuredStore,

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of the receiver, which is no route of the framework that would say it by itself."""
+"""The receiver's part of the OpenAPI document, by hand: the receiver is not a route of the framework."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -10,17 +10,17 @@ from contentsvc_core.webhooks.signature import SIGNATURE_HEADER
 WEBHOOK_PATH: Final = "/api/webhooks/{provider}/{organizationId}/{integrationId}/{repositoryId}"
 _ERROR: Final = {"$ref": "#/components/schemas/ErrorBody"}
 _ERRORS: Final = {
-    400: "invalid parameters, headers or payload, or the body was cut off",
-    401: "invalid signature",
-    403: "integration disabled, or repository not of this integration",
-    404: "integration or repository not found",
-    408: "the body did not arrive in time",
-    413: "body over 25 MiB",
-    415: "encoded body",
-    500: "server error; nothing was stored",
-    503: "overloaded or the store is away: send it again",
+    400: "A parameter, a header or the payload is invalid, or the body is incomplete.",
+    401: "The signature is invalid.",
+    403: "The integration is disabled, or the repository does not belong to it.",
+    404: "The integration or the repository does not exist.",
+    408: "The body did not arrive in time.",
+    413: "The body is larger than 25 MiB.",
+    415: "The body has a content encoding.",
+    500: "Server error. Nothing was stored.",
+    503: "The service is overloaded, or its database is unavailable. Send the delivery again.",
 }
-#: The schemas that no other operation uses.
+#: Schemas that only the receiver uses.
 WEBHOOK_SCHEMAS: Final[dict[str, Any]] = {
     "AnswerBody": {
         "title": "AnswerBody",
@@ -36,33 +36,33 @@ WEBHOOK_SCHEMAS: Final[dict[str, Any]] = {
 
 
 def webhook_operations() -> dict[str, Any]:
-    """Give what can be done at :data:`WEBHOOK_PATH`."""
+    """Return the operations at :data:`WEBHOOK_PATH`."""
     return {
         "post": {
             "tags": ["webhooks"],
-            "summary": "Receive a delivery",
+            "summary": "Receive a webhook delivery",
             "operationId": "receiveDelivery",
             "parameters": [
-                _in_path("provider", "the provider's slug", {"enum": [provider.slug for provider in PROVIDERS]}),
-                _in_path("organizationId", "the organization's id", {}),
-                _in_path("integrationId", "the integration's id", {}),
-                _in_path("repositoryId", "the repository's id at the code host", {"pattern": "^[1-9][0-9]{0,18}$"}),
+                _in_path("provider", "Slug of the provider.", {"enum": [provider.slug for provider in PROVIDERS]}),
+                _in_path("organizationId", "Id of the organization.", {}),
+                _in_path("integrationId", "Id of the integration.", {}),
+                _in_path("repositoryId", "Id of the repository at the code host.", {"pattern": "^[1-9][0-9]{0,18}$"}),
                 _header(
                     SIGNATURE_HEADER,
-                    "`sha256=` and the HMAC of the body under the webhook's secret, in hexadecimal",
+                    "`sha256=` followed by the hexadecimal HMAC-SHA256 of the body, keyed with the webhook secret.",
                     {"pattern": "^sha256=[0-9a-f]{64}$"},
                     required=True,
                 ),
                 *(each for provider in PROVIDERS for each in _headers_of(provider)),
             ],
             "requestBody": {
-                "description": "the event, in the code host's own form, as signed",
+                "description": "The event in the code host's own format, byte for byte as it was signed.",
                 "required": True,
                 "content": {"application/json": {"schema": {"type": "object"}}},
             },
             "responses": {
                 "200": {
-                    "description": "processed, filtered out, ignored, or a duplicate: `data` says which",
+                    "description": "The delivery was processed, filtered, ignored, or is a duplicate. See `data`.",
                     "content": _json({"$ref": "#/components/schemas/AnswerBody"}),
                 },
                 **{str(status): _refusal(status, text) for status, text in _ERRORS.items()},
@@ -72,11 +72,11 @@ def webhook_operations() -> dict[str, Any]:
 
 
 def _headers_of(provider: Provider) -> Sequence[dict[str, Any]]:
-    """Describe the headers that one provider's deliveries have, and no other's."""
-    of = f"provider `{provider.slug}`: "
+    """Return the headers that only deliveries of this provider have."""
+    only = f"(provider `{provider.slug}` only)."
     return [
-        _header(provider.event_header, f"{of}the kind of event", {}, required=False),
-        _header(provider.delivery_header, f"{of}the delivery's id", {"pattern": "^[!-~]{1,255}$"}, required=False),
+        _header(provider.event_header, f"Event type {only}", {}, required=False),
+        _header(provider.delivery_header, f"Delivery id {only}", {"pattern": "^[!-~]{1,255}$"}, required=False),
     ]
 
 
@@ -92,9 +92,9 @@ def _header(name: str, description: str, schema: dict[str, Any], *, required: bo
 
 def _refusal(status: int, description: str) -> dict[str, Any]:
     refusal: dict[str, Any] = {"description": description, "content": _json(_ERROR)}
-    if status == 503:  # noqa: PLR2004  # the one that may be sent again as it is
+    if status == 503:  # noqa: PLR2004  # the only status that a retry may resolve
         schema = {"type": "integer", "minimum": 1}
-        refusal["headers"] = {"Retry-After": {"description": "how many seconds to wait", "schema": schema}}
+        refusal["headers"] = {"Retry-After": {"description": "Seconds to wait before you try again.", "schema": schema}}
     return refusal
 
 

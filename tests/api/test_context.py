@@ -93,7 +93,7 @@ async def test_parts_lead_through_all_of_it(busy: Caller) -> None:
             {"since": "0001-01-01T00:00:00+23:59"},
             f"Invalid since: '0001-01-01T00:00:00+23:59' is {NO_TIME}",
         ),
-        ({"before": "here"}, "Invalid before: it is not what a part of the list gave as its next"),
+        ({"before": "here"}, "Invalid before: send the next of the previous page"),
     ],
 )
 async def test_a_bad_question_is_told_what_is_wrong(acme: Caller, parameters: dict[str, str], error: str) -> None:

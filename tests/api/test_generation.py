@@ -9,7 +9,7 @@ from contentsvc_core import Scope, StoreUnavailable
 from contentsvc_http.settings import Settings
 
 PATH = "/v1/posts/generate"
-NO_ID = "is no repository id, and no integration has this id"
+NO_ID = "is neither a repository id nor the id of an integration"
 TYPES = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
 
 
@@ -79,7 +79,7 @@ async def test_a_post_is_asked_for_followed_and_read(world: ApiWorld, acme: Call
         ),
         (
             {"contentType": "changelog", "codehost": {"repositories": [{"owner": "a b", "repo": "c"}]}},
-            "Invalid request: codehost.repositories[0]: 'a b/c' is no repository's name",
+            "Invalid request: codehost.repositories[0]: 'a b/c' is not a repository name",
         ),
         ({"contentType": "changelog", "repositoryIds": [99]}, "Unknown repository: 99 is not connected"),
         (

@@ -207,7 +207,7 @@ async def test_integration_ids_and_repeated_lists_are_taken_whatever_the_setting
     names = (await acme("GET", f"/v1/schedules?repositoryIds={ids[0]}")).json()["repositoryMap"]
     assert names == {"1": "acme/lighthouse", "77": "acme/buoy"}
 
-    fault = "'int_x' is no repository id, and no integration has this id"
+    fault = "'int_x' is neither a repository id nor the id of an integration"
     unknown = {"repositoryIds": [ids[0], "int_x"]}
     for method, path, body, field in (
         ("GET", "/v1/schedules?repositoryIds=1,int_x", None, "repositoryIds[1]"),
@@ -254,7 +254,7 @@ async def test_an_integration_says_which_provider_its_repository_is_of(world: Ap
     path = f"/v1/event-triggers/{created['id']}"
     for method, where in (("POST", "/v1/event-triggers"), ("PATCH", path)):
         refused = await acme(method, where, {"targets": targets, "sourceType": "codehost_webhook"})
-        error = "targets.repositoryIds: an integration is of another provider than codehost, which sourceType names"
+        error = "targets.repositoryIds: sourceType names the provider codehost, but an integration has another provider"
         assert (refused.status_code, refused.json()) == (400, {"error": f"Invalid request: {error}"})
     moved = await acme("PATCH", path, {"targets": {"repositoryIds": [acme.connection.integration.id]}})
     assert moved.json()["eventTrigger"]["sourceType"] == "codehost_webhook"
@@ -350,29 +350,33 @@ REFUSED: tuple[tuple[str, dict[str, Any], str], ...] = (
         {**ASK, "dataPoints": {**DATA_POINTS, "includeCommits": False, "includeReleases": False}},
         "dataPoints exclude commits and releases alike",
     ),
-    (GENERATE, {**ASK, "selectedItems": {"commitShas": ["a"]}}, "selectedItems: a post is written from everything"),
+    (GENERATE, {**ASK, "selectedItems": {"commitShas": ["a"]}}, "selectedItems: a post always covers everything"),
     (
         GENERATE,
         {**ASK, "lookbackWindow": "yesterday", "timezone": "America/New_York"},
-        "timezone: 'America/New_York' is not taken: days begin at midnight UTC here; for yesterday, send 'UTC'",
+        "timezone: 'America/New_York' is not supported: days begin at midnight UTC here; for yesterday, send 'UTC'",
     ),
-    (GENERATE, {**ASK, "publishDestination": "webflow"}, "publishDestination: posts are not sent to other services"),
+    (GENERATE, {**ASK, "publishDestination": "webflow"}, "publishDestination: posts cannot be sent to other services"),
     (GENERATE, {**ASK, "contentType": "image"}, "contentType: 'image' is not one of "),
-    (GENERATE, {**ASK, "brandVoiceId": "a", "brandIdentityId": "b"}, "two names of the same, and differ"),
+    (GENERATE, {**ASK, "brandVoiceId": "a", "brandIdentityId": "b"}, "brandVoiceId is an alias of brandIdentityId"),
     (GENERATE, {**ASK, "brandVoiceId": "brand_x"}, "Unknown brand identity: 'brand_x'"),
-    (GENERATE, {**ASK, "integrations": {"github": ["int_x"]}}, "integrations.github[0]: 'int_x' is no repository id"),
+    (
+        GENERATE,
+        {**ASK, "integrations": {"github": ["int_x"]}},
+        "integrations.github[0]: 'int_x' is neither a repository id",
+    ),
     (GENERATE, {**ASK, "integrations": {"github": []}}, "No repository is chosen"),
     (GENERATE, {**ASK, "integrations": {"slack": []}}, "integrations: Object contains unknown field `slack`"),
     (GENERATE, {**ASK, "mood": 1}, "Object contains unknown field `mood`"),
     (
         "/v1/schedules",
         schedule(outputConfig={"publishDestination": "framer"}),
-        "outputConfig.publishDestination: posts are not sent to other services",
+        "outputConfig.publishDestination: posts cannot be sent to other services",
     ),
     (
         "/v1/schedules",
         schedule(outputConfig={"instructions": "as a tutorial"}),
-        "outputConfig.instructions: schedules and triggers have none here: set customInstructions",
+        "outputConfig.instructions: not supported here: set customInstructions",
     ),
     ("/v1/schedules", schedule(outputConfig={"mood": 1}), "outputConfig: Object contains unknown field `mood`"),
     (
@@ -383,17 +387,17 @@ REFUSED: tuple[tuple[str, dict[str, Any], str], ...] = (
     (
         "/v1/event-triggers",
         trigger(sourceConfig={"eventTypes": ["release"], "includePreReleases": False}),
-        "sourceConfig.includePreReleases: a pre-release starts triggers here",
+        "sourceConfig.includePreReleases: pre-releases cannot be excluded here",
     ),
     (
         "/v1/event-triggers",
         trigger(sourceConfig={"eventTypes": ["push"], "ignoreCommitPatterns": ["^chore"]}),
-        "sourceConfig.ignoreCommitPatterns: commits are not left out by pattern here",
+        "sourceConfig.ignoreCommitPatterns: commits cannot be excluded by pattern here",
     ),
     (
         "/v1/event-triggers",
         trigger(outputConfig={"publishDestination": "custom"}),
-        "outputConfig.publishDestination: posts are not sent to other services",
+        "outputConfig.publishDestination: posts cannot be sent to other services",
     ),
 )
 

@@ -13,7 +13,7 @@ from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_core.workflows.schedules import MAX_SCHEDULES
 
-NO_ID = "is no repository id, and no integration has this id"
+NO_ID = "is neither a repository id nor the id of an integration"
 TYPES = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
 WINDOWS = "current_day, last_14_days, last_30_days, last_7_days, yesterday"
 PATH = "/v1/schedules"

@@ -327,7 +327,9 @@ async def test_local_is_this_machine_and_no_proxy_on_it(client: str, headers: di
 
     assert answered.status_code == status
     if status == 403:
-        assert answered.json() == {"error": "Metrics are for clients on this machine; CONTENTSVC_METRICS=on opens them"}
+        assert answered.json() == {
+            "error": "Metrics are only available on this machine. To allow other clients, set CONTENTSVC_METRICS=on"
+        }
         assert world.asked == 0
 
 

@@ -17,7 +17,7 @@ TEXT_LIMIT: Final = 2_000
 
 
 class ToneProfile(Enum):
-    """The tone of a brand's texts."""
+    """The tone of a brand identity."""
 
     CONVERSATIONAL = "Conversational"
     PROFESSIONAL = "Professional"

@@ -12,7 +12,7 @@ from contentsvc_core.timestamps import iso_ms
 
 
 class ContentType(Enum):
-    """The kind of a post's content."""
+    """The content type of a post."""
 
     CHANGELOG = "changelog"
     BLOG_POST = "blog_post"
@@ -26,7 +26,7 @@ PLAIN_TYPES: Final = frozenset({ContentType.LINKEDIN_POST, ContentType.TWITTER_P
 
 
 class PostStatus(Enum):
-    """Whether readers see a post."""
+    """Whether a post is a draft or published."""
 
     DRAFT = "draft"
     PUBLISHED = "published"

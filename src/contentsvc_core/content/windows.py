@@ -8,7 +8,7 @@ from attrs import frozen
 
 
 class Lookback(Enum):
-    """A stretch of time before the request, in UTC."""
+    """The time window that a post covers, in UTC, counted back from the request."""
 
     CURRENT_DAY = "current_day"
     YESTERDAY = "yesterday"

@@ -18,7 +18,7 @@ _PREFIX: Final = 4
 
 
 class EventType(Enum):
-    """A type of event that an endpoint can subscribe to."""
+    """Event types that a webhook endpoint can subscribe to."""
 
     #: A run has written a post.
     POST_CREATED = "post.created"

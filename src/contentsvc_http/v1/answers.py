@@ -1,4 +1,4 @@
-"""The bodies of answers as the specification and the decisions have them."""
+"""Response bodies as the specification defines them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -12,13 +12,13 @@ from contentsvc_core.workflows.triggers import Trigger, trigger_body
 
 
 class Answers:
-    """What answers show; :class:`~contentsvc_http.v1.hosted.HostedAnswers` shows some of it in another way."""
+    """Response bodies; :class:`~contentsvc_http.v1.hosted.HostedAnswers` overrides some of them."""
 
     async def prepare(self, organization_id: str) -> None:
-        """Read what the answer needs beside its body, before the operation does anything."""
+        """Read the data that the response needs, before the operation changes anything."""
 
     def whole(self, organization_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the body of a success from its parts."""
+        """Return the complete body of a successful response."""
         _ = organization_id
         return dict(body)
 
@@ -55,7 +55,7 @@ class Answers:
 def repository_map(ids: Iterable[int], integrations: Sequence[Integration]) -> dict[str, str]:
     """Return ``owner/name`` by the id of each connected repository among ``ids``.
 
-    An id may be connected at several providers: then all names are given.
+    The names of an id that is connected at several providers are joined by commas.
     """
     wanted = set(ids)
     names: dict[str, list[str]] = {}

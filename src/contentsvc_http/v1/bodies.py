@@ -1,4 +1,4 @@
-"""Request bodies of ``/v1``: one JSON object, read strictly, and refused with the fault's name."""
+"""Request bodies of ``/v1``: one JSON object, decoded strictly, with errors that name the field."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, TypeVar, cast
@@ -17,10 +17,10 @@ _FAULT_LENGTH: Final = 300
 
 
 async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Body:
-    """Read a request's body as ``shape``: nothing is converted, and U+0000 becomes U+FFFD as in deliveries.
+    """Return the request body as ``shape``. Values are not converted; U+0000 becomes U+FFFD, as in deliveries.
 
     Raises:
-        Refused: 415: it is not announced as JSON; 400: it is no JSON object of this shape, and the text says where.
+        Refused: 415: the content type is not JSON, or the body is encoded. 400: the body does not match ``shape``.
     """
     announced = request.headers.get("Content-Type", "application/json").split(";")[0].strip().lower()
     if announced != "application/json" and not announced.endswith("+json"):
@@ -30,7 +30,7 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
         raise Refused(415, {"error": "Content-Encoding is not supported"})
     raw = await request.body()
     try:
-        # Fields that are skipped would not be looked at otherwise.
+        # msgspec does not check the UTF-8 of fields that it skips.
         raw.decode()
         value = storable_json(msgspec.json.decode(raw))
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -44,7 +44,7 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
 
 
 def takes(shape: type[msgspec.Struct], *, required: bool = True) -> type[Operation]:
-    """Give the class of operations that take ``shape``: for the OpenAPI document, as ``operation_class``."""
+    """Return an OpenAPI operation class (``operation_class``) whose request body is ``shape``."""
     body = RequestBody(
         content={"application/json": OpenAPIMediaType(schema=_Given(given=schema_of(shape)))}, required=required
     )
@@ -59,7 +59,7 @@ def takes(shape: type[msgspec.Struct], *, required: bool = True) -> type[Operati
 
 @dataclass
 class _Given(Schema):
-    """A schema that stands already."""
+    """A JSON Schema that is passed through unchanged."""
 
     given: dict[str, Any] = field(default_factory=dict[str, Any])
 

@@ -34,20 +34,20 @@ _STATUSES: Final = {
     BrandFault.DELETES_DEFAULT: 400,
     BrandFault.LEAVES_NO_DEFAULT: 400,
 }
-_Id = Annotated[str, Parameter(description="the brand identity's id")]
+_Id = Annotated[str, Parameter(description="Id of the brand identity.")]
 _Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
 _Text = Annotated[str, Meta(min_length=1, max_length=TEXT_LIMIT)]
 _LongText = Annotated[str, Meta(min_length=1, max_length=LONG_TEXT_LIMIT)]
-#: Empty: the text is taken away.
+#: An empty string clears the field.
 _Cleared = Annotated[str, Meta(max_length=TEXT_LIMIT)]
 _LongCleared = Annotated[str, Meta(max_length=LONG_TEXT_LIMIT)]
-#: The tone of an identity whose tone is taken away.
+#: Tone profile of a brand identity whose tone is cleared.
 _NO_TONE: Final = ToneProfile.PROFESSIONAL
 _Value = TypeVar("_Value")
 
 
 class BrandFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """What ``PATCH /v1/brand-identities/{id}`` takes: any of these, one at least; null takes a text away."""
+    """The fields to change. Send at least one. Send null to clear a text."""
 
     name: _Name | UnsetType = UNSET
     is_default: bool | UnsetType = UNSET
@@ -62,11 +62,11 @@ class BrandFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=Tru
 
 
 class HostedBrandFields(BrandFields, frozen=True):
-    """What ``PATCH /v1/brand-identities/{id}`` takes from clients of the hosted product: "" takes a text away, too."""
+    """The fields to change. Send at least one. Send null or an empty string to clear a text."""
 
     company_name: _Cleared | UnsetType | None = UNSET
     company_description: _LongCleared | UnsetType | None = UNSET
-    #: Null: the profile of an identity that was given none.
+    #: Null: the default profile.
     tone_profile: ToneProfile | UnsetType | None = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]
     custom_tone: _Cleared | UnsetType | None = UNSET
     custom_instructions: _LongCleared | UnsetType | None = UNSET
@@ -75,7 +75,7 @@ class HostedBrandFields(BrandFields, frozen=True):
 
 
 class BrandGeneration(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What ``POST /v1/brand-identities/generate`` takes."""
+    """The website to create a brand identity from."""
 
     website_url: _Text
     name: _Name | None = None
@@ -84,7 +84,7 @@ class BrandGeneration(Struct, forbid_unknown_fields=True, rename="camel"):
 def brand_routes(
     gate: Gate, brands: BrandIdentities, editor: BrandEditor, generator: BrandGenerator, jobs: Jobs
 ) -> list[HTTPRouteHandler]:
-    """Return the routes."""
+    """Return the routes of brand identities."""
     shape = HostedBrandFields if gate.hosted else BrandFields
 
     @get(
@@ -118,7 +118,7 @@ def brand_routes(
         "/v1/brand-identities/{brand_identity_id:str}",
         name="change_brand_identity",
         operation_id="updateBrandIdentity",
-        summary="Change a brand identity",
+        summary="Update a brand identity",
         tags=_TAGS,
         operation_class=takes(shape),
         responses=errors(400, 404, 409, 413, 415),
@@ -136,7 +136,8 @@ def brand_routes(
         status_code=200,
         name="delete_brand_identity",
         operation_id="deleteBrandIdentity",
-        summary="Delete a brand identity, and switch off what names it",
+        summary="Delete a brand identity",
+        description="Also disables the schedules and triggers that use the brand identity.",
         tags=_TAGS,
         responses=errors(400, 404),
     )
@@ -153,7 +154,8 @@ def brand_routes(
         status_code=202,
         name="generate_brand_identity",
         operation_id="createBrandIdentity",
-        summary="Ask for a brand identity made from a website",
+        summary="Start creating a brand identity from a website",
+        description="Returns a job. Poll it with `getBrandIdentityGeneration` until it is completed or failed.",
         tags=_TAGS,
         operation_class=takes(BrandGeneration),
         responses=errors(400, 409, 413, 415),
@@ -170,12 +172,12 @@ def brand_routes(
         "/v1/brand-identities/generate/{job_id:str}",
         name="brand_identity_job",
         operation_id="getBrandIdentityGeneration",
-        summary="Follow a request for a brand identity",
+        summary="Get a job that creates a brand identity",
         tags=_TAGS,
         responses=errors(404),
     )
     async def brand_identity_job(
-        request: Request[Any, Any, Any], job_id: Annotated[str, Parameter(description="the job's id")]
+        request: Request[Any, Any, Any], job_id: Annotated[str, Parameter(description="Id of the job.")]
     ) -> Response[BrandJobAnswer]:
         key = await gate.caller(request, Scope.READ)
         job = await jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
@@ -199,7 +201,7 @@ def _given(fields: BrandFields) -> dict[str, Any]:
         given |= {name: None for name in OPTIONAL_TEXTS if name in given and not (given[name] or "").strip()}
         if "tone_profile" in given:
             given["tone_profile"] = given["tone_profile"] or _NO_TONE
-            # A custom tone goes before the profile, and would speak in place of what was just chosen.
+            # A custom tone overrides the profile, so a new profile clears it.
             given.setdefault("custom_tone", None)
     return given
 

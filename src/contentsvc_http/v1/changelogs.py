@@ -25,13 +25,13 @@ from contentsvc_http.v1.gate import Gate, errors
 
 _TAGS: Final = ["public changelogs"]
 _UNKNOWN: Final = {"error": "Changelog not found"}
-_Id = Annotated[str, Parameter(description="the changelog's id, or its slug")]
-_Kind = Annotated[str, Parameter(description="logo, icon or card")]
+_Id = Annotated[str, Parameter(description="Id or slug of the changelog.")]
+_Kind = Annotated[str, Parameter(description="Kind of picture: `logo`, `icon` or `card`.")]
 _Type = Literal["changelog", "blog_post", "linkedin_post", "twitter_post", "investor_update"]
 
 
 class GivenLink(Struct, forbid_unknown_fields=True, frozen=True):
-    """A link in the header of the pages."""
+    """A link in the page header."""
 
     label: str
     url: str
@@ -50,14 +50,14 @@ class _Fields(Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
 
 
 class ChangelogFields(_Fields, kw_only=True):
-    """What ``PATCH /v1/changelogs/{id}`` takes: any of these, one at least."""
+    """The fields to change. Send at least one."""
 
     slug: str | UnsetType = UNSET
     title: str | UnsetType = UNSET
 
 
 class NewChangelog(_Fields, kw_only=True):
-    """What ``POST /v1/changelogs`` takes."""
+    """A new public changelog."""
 
     slug: str
     title: str
@@ -65,7 +65,7 @@ class NewChangelog(_Fields, kw_only=True):
 
 @final
 class LinkBody(TypedDict):
-    """A link in the header of the pages."""
+    """A link in the page header."""
 
     label: str
     url: str
@@ -73,7 +73,7 @@ class LinkBody(TypedDict):
 
 @final
 class ImagesBody(TypedDict, total=False):
-    """The digests of the pictures that a changelog has."""
+    """Digests of the changelog's pictures, by kind."""
 
     logo: str
     icon: str
@@ -90,9 +90,9 @@ class ChangelogBody(TypedDict):
     description: str
     productUrl: str | None
     contentTypes: list[_Type]
-    #: Empty: all.
+    #: Empty: all repositories.
     repositories: list[str]
-    #: Scopes of commits and names of packages; empty: all.
+    #: Commit scopes and package names; empty: all.
     scopes: list[str]
     accent: str | None
     headerLinks: list[LinkBody]
@@ -104,7 +104,7 @@ class ChangelogBody(TypedDict):
 
 @final
 class ChangelogListBody(TypedDict):
-    """The changelogs of an organization, the first one first."""
+    """The public changelogs of an organization, oldest first."""
 
     changelogs: list[ChangelogBody]
 
@@ -118,7 +118,7 @@ class OneChangelogBody(TypedDict):
 
 @final
 class ExposedRepository(TypedDict):
-    """How many posts name a repository."""
+    """Number of posts about a repository."""
 
     repository: str
     posts: int
@@ -126,7 +126,7 @@ class ExposedRepository(TypedDict):
 
 @final
 class ExposedPost(TypedDict):
-    """A post that is or becomes public."""
+    """A post that the changelog shows."""
 
     id: str
     title: str
@@ -135,17 +135,17 @@ class ExposedPost(TypedDict):
 
 @final
 class ExposureBody(TypedDict):
-    """What a changelog shows, or would show once it is public."""
+    """The posts that a changelog shows, or would show if it were public."""
 
     posts: int
     repositories: list[ExposedRepository]
-    #: The newest ones.
+    #: The newest posts.
     newest: list[ExposedPost]
 
 
 @final
 class ChangelogRemovedBody(TypedDict):
-    """Which changelog was deleted."""
+    """The id of the deleted changelog."""
 
     id: str
 
@@ -153,7 +153,7 @@ class ChangelogRemovedBody(TypedDict):
 def public_changelog_routes(  # noqa: C901  # its routes
     gate: Gate, editor: ChangelogEditor, directory: Directory, base_url: str
 ) -> list[HTTPRouteHandler]:
-    """Return the routes."""
+    """Return the routes of public changelogs."""
 
     def told(found: PublicChangelog) -> dict[str, Any]:
         return changelog_body(found) | {"url": ChangelogLinks(base_url=base_url, slug=found.slug).home}
@@ -175,7 +175,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
         "/v1/changelogs",
         name="list_changelogs",
         operation_id="listChangelogs",
-        summary="List the public changelogs",
+        summary="List public changelogs",
         tags=_TAGS,
         responses=errors(),
     )
@@ -190,7 +190,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
         name="create_changelog",
         operation_id="createChangelog",
         summary="Create a public changelog",
-        description="The changelog is off, unless `isPublic` is true.",
+        description="The changelog is hidden unless you send `isPublic: true`.",
         tags=_TAGS,
         operation_class=takes(NewChangelog),
         responses=errors(400, 409, 413, 415),
@@ -217,7 +217,8 @@ def public_changelog_routes(  # noqa: C901  # its routes
         "/v1/changelogs/{changelog_id:str}/exposure",
         name="get_changelog_exposure",
         operation_id="getChangelogExposure",
-        summary="Get what a changelog shows, or would show once it is public",
+        summary="Preview a public changelog",
+        description="Returns the posts that the changelog shows, or would show if it were public.",
         tags=_TAGS,
         responses=errors(404),
     )
@@ -239,8 +240,9 @@ def public_changelog_routes(  # noqa: C901  # its routes
         "/v1/changelogs/{changelog_id:str}",
         name="change_changelog",
         operation_id="updateChangelog",
-        summary="Change a public changelog",
-        description="Fields that are absent stay. A slug that was public redirects to the new one.",
+        summary="Update a public changelog",
+        description="Absent fields stay unchanged. If the changelog was public, its previous slug redirects to the new "
+        "one.",
         tags=_TAGS,
         operation_class=takes(ChangelogFields),
         responses=errors(400, 404, 413, 415),
@@ -259,8 +261,9 @@ def public_changelog_routes(  # noqa: C901  # its routes
         status_code=200,
         name="delete_changelog",
         operation_id="deleteChangelog",
-        summary="Delete a public changelog; its posts stay",
-        description="The first changelog of an organization cannot be deleted: hide it instead.",
+        summary="Delete a public changelog",
+        description="Its posts are not deleted. You cannot delete the first changelog of an organization; hide it "
+        "instead.",
         tags=_TAGS,
         responses=errors(400, 404),
     )
@@ -277,7 +280,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
         name="set_changelog_image",
         operation_id="setChangelogImage",
         summary="Set a picture of a public changelog",
-        description=f"The body is a PNG, JPEG or WebP picture of at most {IMAGE_LIMIT // 1024} KiB.",
+        description=f"Send a PNG, JPEG or WebP picture of at most {IMAGE_LIMIT // 1024} KiB as the body.",
         tags=_TAGS,
         operation_class=_TakesPicture,
         responses=errors(400, 404, 413),

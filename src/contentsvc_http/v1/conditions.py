@@ -1,4 +1,4 @@
-"""Conditional requests (RFC 9110, section 13): which version of something a client has seen."""
+"""Conditional requests: ``If-Match`` and ``If-None-Match`` (RFC 9110, section 13)."""
 
 import re
 from collections.abc import Sequence
@@ -20,24 +20,24 @@ _SPACE: Final = " \t"
 @final
 @frozen(kw_only=True)
 class Tags:
-    """What a header such as ``If-Match`` lists."""
+    """The entity tags of a header such as ``If-Match``."""
 
-    #: ``*``: whatever there is.
+    #: The header is ``*``: any version matches.
     any: bool = False
     strong: frozenset[str] = frozenset()
     weak: frozenset[str] = frozenset()
 
     def match(self, tag: str) -> bool:
-        """Compare strongly (section 8.8.3.2): a weak tag matches nothing."""
+        """Return whether ``tag`` matches by strong comparison (section 8.8.3.2): weak tags never match."""
         return self.any or tag in self.strong
 
     def match_weakly(self, tag: str) -> bool:
-        """Compare weakly."""
+        """Return whether ``tag`` matches by weak comparison (section 8.8.3.2)."""
         return self.any or tag in self.strong or tag in self.weak
 
 
 def conditional(names: Sequence[str], kind: type[Operation] = Operation) -> type[Operation]:
-    """Give the class of operations of ``kind`` with conditions: for OpenAPI, since their headers are read by hand."""
+    """Return a subclass of ``kind`` that documents these conditional headers in OpenAPI."""
 
     @dataclass
     class Conditional(kind):
@@ -49,7 +49,7 @@ def conditional(names: Sequence[str], kind: type[Operation] = Operation) -> type
                 Parameter(
                     name=name,
                     param_in="header",
-                    description="a list of entity tags, or *",
+                    description="A list of entity tags, or `*`.",
                     schema=Schema(type=OpenAPIType.STRING),
                 )
                 for name in names
@@ -60,19 +60,19 @@ def conditional(names: Sequence[str], kind: type[Operation] = Operation) -> type
 
 
 def if_match(request: Request[Any, Any, Any]) -> Tags | None:
-    """Read ``If-Match``; ``None``: there is none.
+    """Return the tags of ``If-Match``; ``None`` if the header is absent.
 
     Raises:
-        Refused: 400: it is malformed.
+        Refused: 400: the header is malformed.
     """
     return _read(request, "If-Match")
 
 
 def if_none_match(request: Request[Any, Any, Any]) -> Tags | None:
-    """Read ``If-None-Match``; ``None``: there is none.
+    """Return the tags of ``If-None-Match``; ``None`` if the header is absent.
 
     Raises:
-        Refused: 400: it is malformed.
+        Refused: 400: the header is malformed.
     """
     return _read(request, "If-None-Match")
 
@@ -81,7 +81,7 @@ def _read(request: Request[Any, Any, Any], name: str) -> Tags | None:
     lines = request.headers.getall(name, [])
     if not lines:
         return None
-    # Several lines are one list (section 5.3).
+    # Repeated header lines form one list (section 5.3).
     text = ",".join(lines).strip(_SPACE)
     if text == "*":
         return Tags(any=True)
@@ -95,7 +95,7 @@ def _read(request: Request[Any, Any, Any], name: str) -> Tags | None:
 
 
 def _tags(text: str) -> list[tuple[bool, str]] | None:
-    """Read a list of tags; ``None``: it is none. A comma may stand inside a tag, and empty elements are allowed."""
+    """Parse a list of tags; ``None`` if malformed. A tag may contain commas, and empty elements are allowed."""
     tags: list[tuple[bool, str]] = []
     place = 0
     while True:

@@ -1,4 +1,4 @@
-"""``/v1/context``: what happened, for AI agents: searched by its words, and each record whole (specification 2.5)."""
+"""``/v1/context``: full-text search over context records, for AI agents (specification 2.5)."""
 
 import asyncio
 from typing import Annotated, Any, Final, TypedDict, final
@@ -21,26 +21,26 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import queried, read_parameters
 
-#: How much the events of one answer have together, in bytes; what does not fit is for the next part.
+#: Maximum size of all events of one response, in bytes. Further hits are on the next page.
 MAX_BYTES: Final = 32 * 1024 * 1024
 _PARAMETERS: Final = {
-    "query": "words, all of which a record has to have; word* for a beginning, -word for what it must not have",
-    "repository": "owner/name: only of this repository",
-    "eventType": "a comma list of push, release",
-    "since": "a date or a point in time (ISO 8601): only what arrived then or later",
-    "limit": f"how many records, 1 to {HITS_LIMIT}; {HITS_DEFAULT} unless told",
-    "before": "where the part before this one ended: its next",
+    "query": "Words to search for. All words must match. Use `word*` for a prefix, `-word` to exclude a word.",
+    "repository": "Only records of this repository (`owner/name`).",
+    "eventType": "Only these event types: a comma-separated list of `push`, `release`.",
+    "since": "Only records that arrived at this date or time (ISO 8601) or later.",
+    "limit": f"Number of records, 1 to {HITS_LIMIT}. Default: {HITS_DEFAULT}.",
+    "before": "Cursor: the `next` of the previous page.",
 }
 
 
 @final
 class HitListBody(TypedDict):
-    """What a search has found, newest first."""
+    """Search hits, newest first."""
 
     context: list[HitBody]
-    #: What ``before`` is for the next part; null: this is the last one.
+    #: Cursor for ``before``; null on the last page.
     next: str | None
-    #: How many records could not be looked at yet, because many arrived just now; usually 0.
+    #: Number of records that are not indexed yet; usually 0, higher right after many deliveries.
     behind: int
 
 
@@ -68,7 +68,7 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
         "/v1/context",
         name="search_context",
         operation_id="searchContext",
-        summary="Search the context records, newest first",
+        summary="Search context records, newest first",
         tags=["context"],
         operation_class=queried(_PARAMETERS),
         responses=errors(400),
@@ -86,7 +86,7 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
 
         async def found() -> dict[str, Any]:
             hits = await search.records(key.organization_id, asked, limit=limit, max_bytes=MAX_BYTES, before=before)
-            # Not on the loop: the words of many commits are compared.
+            # Off the event loop: the words of many commits are compared.
             bodies = await asyncio.to_thread(lambda: [record_hit_body(record, asked.terms) for record in hits.found])
             following = written_place(Place.of(hits.found[-1])) if hits.has_more else None
             return {"context": bodies, "next": following, "behind": hits.behind}
@@ -97,12 +97,12 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
         "/v1/context/{custom_id:path}",
         name="get_context",
         operation_id="getContext",
-        summary="Give a context record",
+        summary="Get a context record",
         tags=["context"],
         responses=errors(404),
     )
     async def get_context(
-        request: Request[Any, Any, Any], custom_id: Annotated[str, Parameter(description="the record's custom id")]
+        request: Request[Any, Any, Any], custom_id: Annotated[str, Parameter(description="Custom id of the record.")]
     ) -> Response[RecordAnswer]:
         key = await gate.caller(request, Scope.READ)
         asked = custom_id.removeprefix("/")
@@ -124,5 +124,5 @@ def _read_before(text: str) -> Place | None:
         return None
     place = read_place(text)
     if place is None:
-        raise Refused(400, {"error": "Invalid before: it is not what a part of the list gave as its next"})
+        raise Refused(400, {"error": "Invalid before: send the next of the previous page"})
     return place

@@ -1,4 +1,4 @@
-"""``/v1/event-triggers``: what an event starts (specification 2.4; decisions, ``/v1``)."""
+"""``/v1/event-triggers``: which events start a run (specification 2.4)."""
 
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 
@@ -28,36 +28,36 @@ from contentsvc_http.v1.repository_ids import (
     read_repository_filter,
 )
 
-#: More repositories than this in one request are a mistake.
+#: Maximum number of repositories of one trigger; more would be a mistake.
 _MOST: Final = 100
 _TAGS: Final = ["event triggers"]
 _Name = Annotated[str, Meta(max_length=NAME_LIMIT)]
-_Id = Annotated[str, Parameter(description="the trigger's id")]
+_Id = Annotated[str, Parameter(description="Id of the event trigger.")]
 
 
 class TriggerTargets(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """What a trigger applies to."""
+    """The repositories that a trigger watches."""
 
     repository_ids: Annotated[list[ConnectedRepository], Meta(min_length=1, max_length=_MOST)]
 
 
 class TriggerSource(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """What starts a trigger's runs; empty or absent: every event."""
+    """The event types that start a run. If the list is empty or absent, every event does."""
 
     event_types: list[Literal["push", "release"]] = []
 
 
 class HostedTriggerSource(TriggerSource, frozen=True):
-    """What starts a trigger's runs, as clients of the hosted product send it."""
+    """The event types that start a run. `includePreReleases` must be true, and `ignoreCommitPatterns` empty."""
 
-    #: True: a pre-release starts a trigger as every release does.
+    #: Always true: a pre-release starts a run like every release.
     include_pre_releases: bool = True
-    #: Empty: every commit counts.
+    #: Always empty: commits cannot be excluded by pattern.
     ignore_commit_patterns: list[str] = []
 
 
 class NewTrigger(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """What ``POST /v1/event-triggers`` takes."""
+    """A new event trigger."""
 
     targets: TriggerTargets
     name: _Name = ""
@@ -70,14 +70,14 @@ class NewTrigger(Struct, forbid_unknown_fields=True, rename="camel", frozen=True
 
 
 class HostedNewTrigger(NewTrigger, frozen=True):
-    """What ``POST /v1/event-triggers`` takes from clients of the hosted product."""
+    """A new event trigger."""
 
     source_config: HostedTriggerSource | None = None
     output_config: HostedOutputConfig | None = None
 
 
 class TriggerFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """What ``PATCH /v1/event-triggers/{id}`` takes: any of these, one at least."""
+    """The fields to change. Send at least one."""
 
     targets: TriggerTargets | UnsetType = UNSET
     name: _Name | UnsetType = UNSET
@@ -90,7 +90,7 @@ class TriggerFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=T
 
 
 class HostedTriggerFields(TriggerFields, frozen=True):
-    """What ``PATCH /v1/event-triggers/{id}`` takes from clients of the hosted product."""
+    """The fields to change. Send at least one."""
 
     source_config: HostedTriggerSource | UnsetType = UNSET
     output_config: HostedOutputConfig | UnsetType | None = UNSET
@@ -98,14 +98,14 @@ class HostedTriggerFields(TriggerFields, frozen=True):
 
 @final
 class TargetsBody(TypedDict):
-    """What a trigger applies to."""
+    """The repositories that a trigger watches."""
 
     repositoryIds: list[str]
 
 
 @final
 class SourceConfigBody(TypedDict):
-    """Which events start a trigger; empty: all."""
+    """The event types that start a run; empty: all."""
 
     eventTypes: list[Literal["push", "release"]]
 
@@ -143,13 +143,13 @@ class OneTriggerBody(TypedDict):
 
 @final
 class TriggerRemovedBody(TypedDict):
-    """Which trigger was deleted."""
+    """The id of the deleted event trigger."""
 
     id: str
 
 
 def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory) -> list[HTTPRouteHandler]:
-    """Return the routes."""
+    """Return the routes of event triggers."""
     new, fields = (HostedNewTrigger, HostedTriggerFields) if gate.hosted else (NewTrigger, TriggerFields)
 
     @get(
@@ -175,7 +175,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         "/v1/event-triggers/{trigger_id:str}",
         name="get_event_trigger",
         operation_id="getEventTrigger",
-        summary="Give an event trigger",
+        summary="Get an event trigger",
         tags=_TAGS,
         responses=errors(404),
     )
@@ -217,8 +217,8 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         "/v1/event-triggers/{trigger_id:str}",
         name="change_event_trigger",
         operation_id="updateEventTrigger",
-        summary="Change an event trigger",
-        description="The change counts from the next delivery on.",
+        summary="Update an event trigger",
+        description="The change applies from the next delivery on.",
         tags=_TAGS,
         operation_class=takes(fields),
         responses=errors(400, 404, 409, 413, 415),
@@ -279,24 +279,24 @@ def _provider(source: str) -> str:
 async def _repositories(
     directory: Directory, key: ApiKey, targets: TriggerTargets, provider: str | None
 ) -> tuple[tuple[int, ...], str | None]:
-    """Return the repositories of a trigger, and their provider if the request tells it: an integration has one."""
+    """Return the repositories of a trigger, and their provider if the request names one or an integration has one."""
     field = "targets.repositoryIds"
     chosen = await read_repositories(directory, key.organization_id, field, targets.repository_ids)
     providers = chosen.providers
     if provider is None and len(providers) == 1:
         return chosen.ids, providers.pop()
     if provider is not None and not providers <= {provider}:
-        refuse_request(f"{field}: an integration is of another provider than {provider}, which sourceType names")
+        refuse_request(f"{field}: sourceType names the provider {provider}, but an integration has another provider")
     return chosen.ids, provider
 
 
 def _event_types(source: TriggerSource) -> list[Literal["push", "release"]]:
     if isinstance(source, HostedTriggerSource):
         if not source.include_pre_releases and source.event_types != ["push"]:
-            fault = "a pre-release starts triggers here as every release does; send true or leave it out"
+            fault = "pre-releases cannot be excluded here; send true or leave it out"
             refuse_request(f"sourceConfig.includePreReleases: {fault}")
         if source.ignore_commit_patterns:
-            fault = "commits are not left out by pattern here; send an empty list or leave it out"
+            fault = "commits cannot be excluded by pattern here; send an empty list or leave it out"
             refuse_request(f"sourceConfig.ignoreCommitPatterns: {fault}")
     return source.event_types
 

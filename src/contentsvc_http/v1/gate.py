@@ -1,4 +1,4 @@
-"""What every operation of ``/v1`` begins and ends with: who calls, and the answer."""
+"""Authentication and response bodies of every ``/v1`` operation."""
 
 from collections.abc import Mapping
 from typing import Any, Final, final
@@ -15,58 +15,58 @@ from contentsvc_http.v1.answers import Answers
 from contentsvc_http.v1.hosted import HostedAnswers
 
 _ERRORS: Final = {
-    400: "the request is invalid; the text says what is",
-    401: "no API key, or not a valid one",
-    403: "the key may not do this",
-    404: "there is no such thing in this organization",
-    405: "the address belongs to another operation; `Allow` names its methods",
-    409: "it is there already",
-    412: "it has been changed meanwhile",
-    413: "the body is too large",
-    415: "the body is not JSON",
-    500: "server error",
-    502: "the code host does not answer as it should",
-    503: "the store is away: try again",
+    400: "The request is invalid. `error` names the fault.",
+    401: "The API key is missing or not valid.",
+    403: "The API key lacks the required scope.",
+    404: "Not found in your organization.",
+    405: "This path does not support the method. See the `Allow` header.",
+    409: "The request conflicts with an existing resource.",
+    412: "The resource has changed since you read it.",
+    413: "The request body is too large.",
+    415: "The request body is not JSON.",
+    500: "Server error.",
+    502: "The code host cannot be reached, or its answer is not valid.",
+    503: "The service is overloaded, or its database is unavailable. Try again after `Retry-After` seconds.",
 }
 
 
 @final
 class Gate:
-    """Lets calls in and answers them."""
+    """Authenticates requests and builds responses."""
 
     def __init__(self, authenticator: Authenticator, directory: Directory, *, hosted: bool = False) -> None:
         """Create a gate.
 
         Args:
-            authenticator: Returns the key of a request.
-            directory: Returns what answers to clients of the hosted product show of an organization.
-            hosted: Answer as clients of the hosted product expect it.
+            authenticator: Finds the API key of a request.
+            directory: Source of the organization's name and slug, for clients of the hosted product.
+            hosted: Return the response bodies that clients of the hosted product expect.
         """
         self._authenticator = authenticator
         self.hosted: Final = hosted
         self.answers: Final = HostedAnswers(directory) if hosted else Answers()
 
     async def caller(self, request: Request[Any, Any, Any], scope: Scope) -> ApiKey:
-        """Return the key that a request carries; the key has the scope.
+        """Return the API key of a request, with its scope checked.
 
         Raises:
             Refused: 401 or 403.
         """
         key = await caller(request, self._authenticator, scope)
-        # Now, and not with the answer: what was done, and is shown once, must not be lost with it.
+        # Before the operation: a failing read afterwards would lose a secret that is shown only once.
         await self.answers.prepare(key.organization_id)
         return key
 
     async def answer(
         self, key: ApiKey, body: Mapping[str, Any], *, status: int = 200, headers: Mapping[str, str] | None = None
     ) -> Response[Any]:
-        """Return the answer of a success."""
+        """Return the response of a successful request."""
         whole = self.answers.whole(key.organization_id, body)
         return Response(whole, status_code=status, headers=dict(headers or {}))
 
 
 def errors(*statuses: int) -> dict[int, ResponseSpec]:
-    """Document errors of an operation: these, and those that every operation of ``/v1`` has (401, 403, 500, 503)."""
+    """Return the documentation of error responses: ``statuses``, and 401, 403, 500 and 503, which are common to all."""
     return {
         status: ResponseSpec(ErrorBody, description=_ERRORS[status], generate_examples=False)
         for status in sorted({*statuses, 401, 403, 500, 503})

@@ -1,4 +1,4 @@
-"""``/v1/posts/generate``: asking for posts about a stretch of time (decisions, ``/v1``)."""
+"""``/v1/posts/generate``: jobs that write a post about a time window."""
 
 from typing import Annotated, Any, Literal, TypedDict, final
 
@@ -20,7 +20,7 @@ from contentsvc_http.v1.generation_requests import GenerationBody, HostedGenerat
 
 
 class JobEventBody(TypedDict):
-    """One thing that happened to a job."""
+    """One step in the history of a job."""
 
     id: str
     jobId: str
@@ -62,21 +62,21 @@ class GenerationJobBody(TypedDict):
 
 @final
 class GenerationStartedBody(TypedDict):
-    """The answer to a request for a post."""
+    """The job that was started."""
 
     job: GenerationJobBody
 
 
 @final
 class GenerationProgressBody(TypedDict):
-    """A job and what has happened to it."""
+    """A job and its history."""
 
     job: GenerationJobBody
     events: list[JobEventBody]
 
 
 def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: Directory) -> list[HTTPRouteHandler]:
-    """Return the routes."""
+    """Return the routes of generation jobs."""
     shape = HostedGenerationBody if gate.hosted else GenerationBody
 
     @post(
@@ -84,7 +84,8 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
         status_code=202,
         name="generate_post",
         operation_id="createPostGeneration",
-        summary="Ask for a post about a stretch of time",
+        summary="Start writing a post about a time window",
+        description="Returns a job. Poll it with `getPostGeneration` until it is completed, failed or skipped.",
         tags=["posts"],
         operation_class=takes(shape),
         responses=errors(400, 413, 415),
@@ -101,18 +102,18 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
         "/v1/posts/generate/{job_id:str}",
         name="generation_job",
         operation_id="getPostGeneration",
-        summary="Follow a request for a post",
+        summary="Get a job that writes a post",
         tags=["posts"],
         responses=errors(404),
     )
     async def generation_job(
-        request: Request[Any, Any, Any], job_id: Annotated[str, Parameter(description="the job's id")]
+        request: Request[Any, Any, Any], job_id: Annotated[str, Parameter(description="Id of the job.")]
     ) -> Response[GenerationProgressBody]:
         key = await gate.caller(request, Scope.READ)
         job = await jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
         if job is None or not isinstance(job.asked, Generation):
             raise Refused(404, {"error": "Job not found"})
-        # Not through the gate: this answer alone shows no organization, in the hosted product as here.
+        # Without the gate: this response shows no organization, as in the hosted product.
         told = [job_event_body(event) for event in job_events(job)]
         return Response({"job": generation_job_body(job), "events": told})  # pyright: ignore[reportReturnType]
 

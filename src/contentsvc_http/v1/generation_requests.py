@@ -1,4 +1,4 @@
-"""What ``POST /v1/posts/generate`` takes (decisions, ``/v1``), and what clients of the hosted product send."""
+"""Request bodies of ``POST /v1/posts/generate``, own and of clients of the hosted product."""
 
 from typing import Annotated, Any, Final
 
@@ -14,11 +14,11 @@ from contentsvc_http.errors import refuse_request
 from contentsvc_http.v1.output_config import refuse_destination
 from contentsvc_http.v1.repository_ids import ConnectedRepository, read_repositories
 
-#: More repositories than this in one request are a mistake.
+#: Maximum number of repositories in one list of a request; more would be a mistake.
 _MOST: Final = 100
-#: The names of UTC, in lower case.
+#: Names of UTC that are accepted as a time zone, in lower case.
 _UTC: Final = frozenset({"utc", "etc/utc", "gmt", "etc/gmt"})
-#: The windows that begin at midnight; the others end when the post is asked for, whatever the time zone.
+#: Windows that begin at midnight. The others end at the time of the request, in any time zone.
 _WHOLE_DAYS: Final = frozenset({Lookback.CURRENT_DAY, Lookback.YESTERDAY})
 _NO_LINEAR: Final = "Linear cannot be connected here"
 _Ids = Annotated[list[ConnectedRepository], Meta(max_length=_MOST)]
@@ -38,14 +38,14 @@ class NamedRepositories(Struct, forbid_unknown_fields=True, rename="camel", froz
 
 
 class DataPoints(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """What a post is written from."""
+    """The sources of a post."""
 
     include_commits: bool = True
     include_releases: bool = True
 
 
 class GenerationBody(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """What ``POST /v1/posts/generate`` takes."""
+    """The post to write."""
 
     content_type: ContentType
     lookback_window: Lookback = DEFAULT_LOOKBACK
@@ -57,10 +57,10 @@ class GenerationBody(Struct, forbid_unknown_fields=True, rename="camel", frozen=
 
 
 class HostedDataPoints(DataPoints, frozen=True):
-    """What a post is written from; pull requests add nothing to the commits and releases that arrived."""
+    """The sources of a post. `includePullRequests` has no effect; `includeLinearData` must be false."""
 
     include_pull_requests: bool = True
-    #: False: there is none here.
+    #: Always false: Linear cannot be connected.
     include_linear_data: bool = False
 
 
@@ -68,12 +68,12 @@ class HostedIntegrations(Struct, forbid_unknown_fields=True, rename="camel", fro
     """Connected repositories, by the ids of their integrations."""
 
     github: _Ids | None = None
-    #: Empty: there is none here.
+    #: Always empty: Linear cannot be connected.
     linear: list[str] | None = None
 
 
 class HostedSelection(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """Single commits and the like to write from: empty, since everything in the window counts."""
+    """Selected items to write from. Leave it empty: a post covers everything in its window."""
 
     commit_shas: list[Any] | None = None
     pull_request_numbers: list[Any] | None = None
@@ -82,26 +82,26 @@ class HostedSelection(Struct, forbid_unknown_fields=True, rename="camel", frozen
 
 
 class HostedGenerationBody(GenerationBody, frozen=True):
-    """What ``POST /v1/posts/generate`` takes from clients of the hosted product."""
+    """The post to write."""
 
     data_points: HostedDataPoints | None = None
-    #: Another name of ``brandIdentityId``.
+    #: Alias of ``brandIdentityId``.
     brand_voice_id: str | None = None
     integrations: HostedIntegrations | None = None
-    #: Empty: there is none here.
+    #: Always empty: Linear cannot be connected.
     linear_integration_ids: list[str] | None = None
     selected_items: HostedSelection | None = None
-    #: UTC, where the window begins at midnight.
+    #: Must be UTC if the window begins at midnight.
     timezone: Annotated[str, Meta(max_length=100)] | None = None
-    #: Null: posts are not sent anywhere.
+    #: Always null: posts are not sent to other services.
     publish_destination: str | None = None
 
 
 async def read_generation(directory: Directory, organization_id: str, body: GenerationBody) -> GenerationRequest:
-    """Return what a request's body asks for.
+    """Return the generation request of a body.
 
     Raises:
-        Refused: 400: a repository is none, or a field asks for what is not done here.
+        Refused: 400: a repository id is invalid, or a field asks for an unsupported feature.
     """
     brand, lists = body.brand_identity_id, {"repositoryIds": body.repository_ids}
     if isinstance(body, HostedGenerationBody):
@@ -135,19 +135,19 @@ async def read_generation(directory: Directory, organization_id: str, body: Gene
 def _full_name(field: str, named: NamedRepository) -> str:
     name = f"{named.owner}/{named.repo}"
     if not is_full_name(name):
-        refuse_request(f"{field}: '{one_line(name, 201)}' is no repository's name")
+        refuse_request(f"{field}: '{one_line(name, 201)}' is not a repository name")
     return name
 
 
 def _one_brand(body: HostedGenerationBody) -> str | None:
     given = {each for each in (body.brand_identity_id, body.brand_voice_id) if each is not None}
     if len(given) > 1:
-        refuse_request("brandIdentityId and brandVoiceId are two names of the same, and differ")
+        refuse_request("brandVoiceId is an alias of brandIdentityId: send one, or the same value")
     return given.pop() if given else None
 
 
 def _refuse_what_is_not_done(body: HostedGenerationBody) -> None:
-    """Refuse what a client would believe in without it being done."""
+    """Raise the refusal of a field that this service would otherwise silently ignore."""
     points, zone = body.data_points, body.timezone
     if body.linear_integration_ids:
         refuse_request(f"linearIntegrationIds: {_NO_LINEAR}; send an empty list or leave it out")
@@ -156,10 +156,10 @@ def _refuse_what_is_not_done(body: HostedGenerationBody) -> None:
     if points is not None and points.include_linear_data:
         refuse_request(f"dataPoints.includeLinearData: {_NO_LINEAR}; send false")
     if body.selected_items is not None and any(structs.astuple(body.selected_items)):
-        refuse_request("selectedItems: a post is written from everything in the lookback window; leave it out")
+        refuse_request("selectedItems: a post always covers everything in the lookback window; leave it out")
     if body.publish_destination is not None:
         refuse_destination("publishDestination")
     if zone is not None and zone.lower() not in _UTC and body.lookback_window in _WHOLE_DAYS:
         window = body.lookback_window.value
         fault = f"days begin at midnight UTC here; for {window}, send 'UTC' or leave it out"
-        refuse_request(f"timezone: '{one_line(zone, 64)}' is not taken: {fault}")
+        refuse_request(f"timezone: '{one_line(zone, 64)}' is not supported: {fault}")

@@ -1,7 +1,4 @@
-"""The bodies of answers as clients of the hosted product read them (decision 0038).
-
-What answers hold and what the OpenAPI document says of them stand side by side here.
-"""
+"""Response bodies for clients of the hosted product, and their OpenAPI schemas (decision 0038)."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
@@ -17,29 +14,29 @@ from contentsvc_http.v1.answers import Answers, repository_map
 if TYPE_CHECKING:
     from contentsvc_core.organizations import Organization
 
-#: How many organizations are remembered: a few MiB at most.
+#: Maximum number of cached organizations: a few MiB.
 _KEPT: Final = 10_000
 #: The provider that clients of the hosted product know.
 _PROVIDER: Final = "github"
-#: What the hosted product connects, too, and this service does not.
+#: Kinds of integrations that the hosted product has and this service lacks.
 _OTHER_KINDS: Final = ("slack", "linear")
-#: The fields of posts that this service has no values for. The hosted product has the last three for images alone.
+#: Post fields that are always null here. In the hosted product, only image posts have the last three.
 _POST_FIELDS: Final = ("slug", "recommendations", "htmlUrl", "rawHtml")
 
 
 @final
 class HostedAnswers(Answers):
-    """What answers show to clients of the hosted product."""
+    """Response bodies for clients of the hosted product."""
 
     def __init__(self, directory: Directory) -> None:
         """Create answers that read organizations and repositories from ``directory``."""
         self._directory = directory
-        #: By id. Nothing that answers show of an organization can change.
+        #: Cached organizations by id. The fields that responses show are immutable.
         self._organizations: dict[str, Organization] = {}
 
     async def prepare(self, organization_id: str) -> None:
         """Read the organization, once."""
-        # Not with the answer: a store that is away by then would take the answer with it.
+        # Before the operation: a database failure afterwards would lose the response.
         if organization_id in self._organizations:
             return
         found = await self._directory.organization_of(organization_id)
@@ -61,8 +58,8 @@ class HostedAnswers(Answers):
         return {**super().post(post), **dict.fromkeys(_POST_FIELDS)}
 
     def brand_job(self, job: Job) -> dict[str, Any]:
-        """Return a job whose identity is named from the beginning."""
-        # Known before the identity is there: clients keep it, and read it once the job is completed.
+        """Return a job with the id of the brand identity that it will create."""
+        # The id is known in advance. Clients store it and read the brand identity when the job is completed.
         return {**super().brand_job(job), "brandIdentityId": made_brand_id(job.run), "workflowRunId": job.run.id}
 
     def schedule(self, schedule: Schedule) -> dict[str, Any]:
@@ -75,19 +72,19 @@ class HostedAnswers(Answers):
         return {
             **body,
             "sourceConfig": {
-                # Clients expect one at least; to name all is to name none.
+                # Clients expect at least one. All types mean the same as an empty list.
                 "eventTypes": list(trigger.event_types or EVENT_TYPES),
                 "includePreReleases": True,
                 "ignoreCommitPatterns": [],
             },
             "outputConfig": _output_config(trigger.brand_identity_id),
-            # When a trigger was changed is not stored.
+            # The time of the last change is not stored.
             "updatedAt": body["createdAt"],
         }
 
     async def event_triggers(self, organization_id: str, found: Sequence[Trigger]) -> dict[str, Any]:
         """Return the event triggers that clients know, and the names of their repositories."""
-        # Clients refuse the whole list for one trigger of another provider.
+        # Clients reject the whole list if one trigger has another provider.
         known = [each for each in found if each.source_type == source_type(_PROVIDER)]
         integrations = await self._directory.integrations(organization_id)
         mine = [each for each in integrations if each.provider == _PROVIDER]
@@ -97,7 +94,7 @@ class HostedAnswers(Answers):
         }
 
     def integrations(self, by_provider: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the list of integrations, with the kinds that nothing is connected of."""
+        """Return the list of integrations, with empty lists for unsupported kinds."""
         return {**super().integrations(by_provider), **{kind: [] for kind in _OTHER_KINDS}}
 
     def disabled(self, removed: Removed) -> dict[str, Any]:
@@ -125,7 +122,7 @@ def _successes(document: Mapping[str, Any]) -> set[str]:
     found: set[str] = set()
     for item in document["paths"].values():
         for operation in item.values():
-            # What needs no key has no organization, and this one answer shows none.
+            # Public operations have no organization, and getPostGeneration does not show it.
             if not operation.get("security") or operation["operationId"] == "getPostGeneration":
                 continue
             for status, answer in operation["responses"].items():
@@ -136,7 +133,7 @@ def _successes(document: Mapping[str, Any]) -> set[str]:
 
 
 def _with(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object with more fields, all of them required."""
+    """Return the object schema extended by required ``fields``."""
     return {
         **schema,
         "properties": {**schema["properties"], **fields},
@@ -166,7 +163,7 @@ _SCHEMAS: Final[Mapping[str, Any]] = {
 _DISABLED: Final[Mapping[str, Any]] = dict.fromkeys(
     ("disabledSchedules", "disabledEvents"), _list_of(_ref("DisabledBody"))
 )
-#: What the schemas have more, or in another form, by their names in the document.
+#: Fields that schemas of the document have in addition or in another form, by schema name.
 _FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
     "PostBody": dict.fromkeys(_POST_FIELDS, _TEXT_OR_NULL),
     "BrandJobBody": {"brandIdentityId": _TEXT, "workflowRunId": _TEXT},
@@ -183,7 +180,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def _output_config(brand_identity_id: str | None) -> dict[str, str] | None:
-    # Not beside brandIdentityId: who changes one of two names of the same and sends both back is refused.
+    # Without brandIdentityId: a client that changes one alias and sends both back would be refused.
     return None if brand_identity_id is None else {"brandVoiceId": brand_identity_id}
 
 

@@ -1,4 +1,4 @@
-"""``/v1/house-style``: how an organization's changelogs look."""
+"""``/v1/house-style``: the formatting rules of an organization's changelogs."""
 
 from typing import Any, Final, TypedDict, final
 
@@ -17,7 +17,7 @@ _TAGS: Final = ["house style"]
 
 
 class HouseStyleFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """What ``PUT /v1/house-style`` takes: the whole house style; null resets it."""
+    """The complete house style. Send null to reset it."""
 
     house_style: GivenStyle | None
 
@@ -26,14 +26,14 @@ class HouseStyleFields(Struct, forbid_unknown_fields=True, rename="camel", froze
 class HouseStyleAnswer(TypedDict):
     """An organization's house style."""
 
-    #: The fields that are set; null: none is.
+    #: The fields that are set; null if no field is set.
     houseStyle: HouseStyleBody | None
-    #: Every field but the audience, with the defaults.
+    #: Every field except the audience, with defaults filled in.
     effective: HouseStyleBody
 
 
 def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandler]:
-    """Return the routes."""
+    """Return the routes of the house style."""
 
     @get(
         "/v1/house-style",
@@ -53,7 +53,7 @@ def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandle
         name="set_house_style",
         operation_id="setHouseStyle",
         summary="Set the house style",
-        description="The house style counts from the next run on; posts that are written stay as they are.",
+        description="The new house style applies to posts written from now on. Existing posts do not change.",
         tags=_TAGS,
         operation_class=takes(HouseStyleFields),
         responses=errors(400, 413, 415),

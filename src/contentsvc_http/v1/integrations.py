@@ -29,22 +29,22 @@ from contentsvc_http.v1.shapes_integrations import (
 _TAGS: Final = ["integrations"]
 _ERRORS: Final = (400, 409, 413, 415, 502)
 _Part = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
-_Id = Annotated[str, Parameter(description="the integration's id")]
+_Id = Annotated[str, Parameter(description="Id of the integration.")]
 
 
 class NewIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What connecting a repository takes; with a token, its webhook is created at the code host."""
+    """The repository to connect. If you send a token, contentsvc creates the webhook at the code host."""
 
     owner: _Part
     repo: _Part
-    #: Asked for at the code host when it is not given.
+    #: Looked up at the code host if absent.
     repository_id: RepositoryId | None = None
     branch: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
     token: Annotated[str, Meta(min_length=1, max_length=1000)] | None = None
 
 
 def integration_routes(gate: Gate, connector: Connector, directory: Directory) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes of integrations."""
 
     @get(
         "/v1/integrations",
@@ -58,7 +58,7 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
         key = await gate.caller(request, Scope.READ)
         body: dict[str, list[IntegrationBody]] = {provider.slug: [] for provider in PROVIDERS}
         for integration in await directory.integrations(key.organization_id):
-            # One that belongs to a provider that is no more receives nothing.
+            # An integration of a provider that no longer exists is not listed.
             body.get(integration.provider, []).extend(_body(integration, each) for each in integration.repositories)
         return await gate.answer(key, gate.answers.integrations(body))
 
@@ -78,7 +78,7 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
         status_code=201,
         name="connect_codehost",
         operation_id="connectCodehost",
-        summary="Connect a repository of the code host",
+        summary="Connect a repository of the provider codehost",
         tags=_TAGS,
         operation_class=takes(NewIntegration),
         responses=errors(*_ERRORS),
@@ -104,9 +104,11 @@ def integration_routes(gate: Gate, connector: Connector, directory: Directory) -
         status_code=200,
         name="delete_integration",
         operation_id="deleteIntegration",
-        summary="Delete an integration and its webhook, and switch off what used it",
+        summary="Delete an integration",
+        description="Also deletes its webhook at the code host, and disables the schedules and triggers that use the "
+        "integration.",
         tags=_TAGS,
-        # `codehost` and `github` are addresses of their own, without this method.
+        # The paths of `codehost` and `github` do not support this method.
         responses=errors(404, 405),
     )
     async def delete_integration(
@@ -148,7 +150,7 @@ def _refused(refusal: HostRefusal) -> Refused:
         case HostFault.UNREACHABLE | HostFault.STRANGE:
             return Refused(502, {"error": refusal.reason})
         case HostFault.RATE_LIMITED:
-            # Not 429: that is this service's own limit, with headers of its own.
+            # Not 429, which is this service's own rate limit with its own headers.
             return Refused(503, {"error": refusal.reason}, {"Retry-After": str(refusal.retry_after_s or 1)})
         case _:
             return Refused(400, {"error": refusal.reason})

@@ -1,4 +1,4 @@
-"""How triggers and schedules have their posts written: ``outputConfig`` (decisions, ``/v1``)."""
+"""``outputConfig``: brand identity and house style of a trigger or schedule."""
 
 from typing import NoReturn, NotRequired, TypedDict, final
 
@@ -10,16 +10,16 @@ from contentsvc_http.v1.shapes_house_style import GivenStyle, HouseStyleBody, re
 
 
 class OutputConfig(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """How posts are written; ``brandVoiceId``, the hosted product's word, is another name of ``brandIdentityId``."""
+    """How posts are written. `brandVoiceId` is an alias of `brandIdentityId`."""
 
     brand_identity_id: str | UnsetType | None = UNSET
     brand_voice_id: str | UnsetType | None = UNSET
-    #: Goes before the organization's house style; null: the organization's alone. Absent: it stays.
+    #: Overrides the organization's house style. Null removes the override; absent leaves it unchanged.
     house_style: GivenStyle | UnsetType | None = UNSET
 
 
 class HostedOutputConfig(OutputConfig, frozen=True):
-    """How posts are written, as clients of the hosted product send it; the other fields hold nothing."""
+    """How posts are written. `publishDestination` and `instructions` must be null or empty."""
 
     publish_destination: str | None = None
     instructions: str | None = None
@@ -27,7 +27,7 @@ class HostedOutputConfig(OutputConfig, frozen=True):
 
 @final
 class OutputConfigBody(TypedDict):
-    """How posts are written; what is not set is absent."""
+    """How posts are written. Fields that are not set are absent."""
 
     brandIdentityId: NotRequired[str]
     houseStyle: NotRequired[HouseStyleBody]
@@ -35,17 +35,17 @@ class OutputConfigBody(TypedDict):
 
 @final
 class OutputChanges(TypedDict, total=False):
-    """What may be set of a trigger or a schedule; what is absent stays."""
+    """Output settings to change. Absent keys stay unchanged."""
 
     brand_identity_id: str | None
     house_style: HouseStyle | None
 
 
 def brand_of(output: OutputConfig | None) -> str | None:
-    """Return the brand identity that speaks; ``None``: none in particular.
+    """Return the id of the brand identity; ``None``: the default brand identity.
 
     Raises:
-        Refused: 400: two names are given, and differ; or a field asks for what is not done here.
+        Refused: 400: the alias differs, or a field asks for an unsupported feature.
     """
     if output is None:
         return None
@@ -53,24 +53,24 @@ def brand_of(output: OutputConfig | None) -> str | None:
         if output.publish_destination is not None:
             refuse_destination("outputConfig.publishDestination")
         if output.instructions is not None and output.instructions.strip():
-            fault = "schedules and triggers have none here: set customInstructions of the brand identity"
+            fault = "not supported here: set customInstructions of the brand identity"
             refuse_request(f"outputConfig.instructions: {fault}")
     given = {each for each in (output.brand_identity_id, output.brand_voice_id) if each is not UNSET}
     if len(given) > 1:
-        refuse_request("outputConfig: brandIdentityId and brandVoiceId are two names of the same, and differ")
+        refuse_request("outputConfig: brandVoiceId is an alias of brandIdentityId: send one, or the same value")
     return given.pop() if given else None
 
 
 def output_changes(output: OutputConfig | UnsetType | None, *, hosted: bool = False) -> OutputChanges:
-    """Return what ``outputConfig`` sets of a trigger or a schedule; a house style that is absent stays.
+    """Return the settings that ``outputConfig`` changes.
 
     Args:
         output: The field as it was sent.
-        hosted: Whether null leaves the house style. Clients of the hosted product read null where only a house style is
-            set, and send back what they read.
+        hosted: Null leaves the house style unchanged. Clients of the hosted product read null if only a house style is
+            set, and send it back.
 
     Raises:
-        Refused: 400: as for :func:`brand_of`, or the house style has a fault.
+        Refused: 400: as for :func:`brand_of`, or the house style is invalid.
     """
     if output is UNSET:
         return OutputChanges()
@@ -84,5 +84,5 @@ def output_changes(output: OutputConfig | UnsetType | None, *, hosted: bool = Fa
 
 
 def refuse_destination(field: str) -> NoReturn:
-    """Raise the refusal of a destination that posts are to be sent to."""
-    refuse_request(f"{field}: posts are not sent to other services from here; leave it out")
+    """Raise the refusal of a publish destination."""
+    refuse_request(f"{field}: posts cannot be sent to other services from here; leave it out")

@@ -1,4 +1,4 @@
-"""Lists that come in pages, read from query parameters by hand (specification 4.2)."""
+"""Query parameters of paginated lists (specification 4.2)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from contentsvc_http.v1.gate import errors
 
 @final
 class InvalidPageDetails(TypedDict):
-    """Which pages there are (specification 4.2)."""
+    """The pages that exist (specification 4.2)."""
 
     message: str
     totalPages: int
@@ -23,25 +23,27 @@ class InvalidPageDetails(TypedDict):
 
 @final
 class InvalidListBody(TypedDict):
-    """Why a list cannot be given; with details for a page that does not exist."""
+    """Why a list request is invalid, with details for a page that does not exist."""
 
     error: str
     details: NotRequired[InvalidPageDetails]
 
 
 def list_errors() -> dict[int, ResponseSpec]:
-    """Document the errors of a list that comes in pages."""
-    text = "a query parameter is invalid, or the page does not exist"
+    """Return the documentation of the errors of a paginated list."""
+    text = "A query parameter is invalid, or the page does not exist."
     return {**errors(), 400: ResponseSpec(InvalidListBody, description=text, generate_examples=False)}
 
 
 def read_parameters(request: Request[Any, Any, Any], *lists: str) -> dict[str, str]:
-    """Return the query parameters, read by hand: a limit or page that is no number is not an error.
+    """Return the query parameters.
+
+    The framework would refuse a limit or page that is not a number; the specification wants the default.
 
     Args:
         request: The request.
-        lists: The parameters that are comma lists. The values of a repeated list are one list. Of another repeated
-            parameter, the last value counts.
+        lists: Parameters that are comma-separated lists. The values of a repeated list are joined. Of any other
+            repeated parameter, the last value is used.
     """
     return {
         name: ",".join(values) if name in lists else str(values[-1])
@@ -50,18 +52,18 @@ def read_parameters(request: Request[Any, Any, Any], *lists: str) -> dict[str, s
 
 
 def paged(filters: Mapping[str, str]) -> type[Operation]:
-    """Give the class of operations with ``limit``, ``page`` and ``filters``, by name and description: for OpenAPI."""
+    """Return an OpenAPI operation class with ``limit``, ``page`` and ``filters`` (descriptions by name)."""
     return queried(
         {
-            "limit": "items per page, 1 to 100; 10 unless it is a number",
-            "page": "the page, from 1",
+            "limit": "Items per page, 1 to 100. Default: 10.",
+            "page": "Page number, starting at 1.",
             **filters,
         }
     )
 
 
 def queried(described: Mapping[str, str]) -> type[Operation]:
-    """Give the class of operations with query parameters that are read by hand, by name and description."""
+    """Return an OpenAPI operation class with these query parameters (descriptions by name)."""
 
     @dataclass
     class Queried(Operation):

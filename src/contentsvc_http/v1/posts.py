@@ -1,4 +1,4 @@
-"""``/v1/posts`` (specification 4.2; decisions, ``/v1``)."""
+"""``/v1/posts`` (specification 4.2)."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -27,17 +27,18 @@ from contentsvc_http.v1.conditions import Tags, conditional, if_match, if_none_m
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import list_errors, paged, read_parameters
 
-#: 100,000 characters, each of them written as two escapes of six bytes, and room for the rest.
+#: Maximum size of a PATCH body, in bytes: 100,000 characters of Markdown, each as two escapes of six bytes, and 64 KiB
+#: for the other fields.
 _MAX_PATCH_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CONTENT_TYPES: Final = frozenset(each.value for each in ContentType)
-_Id = Annotated[str, Parameter(description="the post's id")]
+_Id = Annotated[str, Parameter(description="Id of the post.")]
 _TAGGED: Final = [
-    ResponseHeader(name="ETag", description="the version of the post, for If-Match", documentation_only=True)
+    ResponseHeader(name="ETag", description="Version of the post. Send it as `If-Match`.", documentation_only=True)
 ]
 
 
 class PostFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """What ``PATCH /v1/posts/{postId}`` takes: any of these, one at least."""
+    """The fields to change. Send at least one."""
 
     title: Annotated[str, Meta(min_length=1, max_length=TITLE_LIMIT)] | UnsetType = UNSET
     markdown: Annotated[str, Meta(min_length=1, max_length=MARKDOWN_LIMIT)] | UnsetType = UNSET
@@ -45,14 +46,14 @@ class PostFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True
 
 
 class HostedPostFields(PostFields, frozen=True):
-    """What ``PATCH /v1/posts/{postId}`` takes from clients of the hosted product."""
+    """The fields to change. Send at least one. `slug` is accepted and ignored."""
 
-    #: Taken and not kept: posts have no slug here.
+    #: Accepted and ignored: posts have no slug here.
     slug: str | UnsetType | None = UNSET
 
     @property
     def has_slug_alone(self) -> bool:
-        """Return whether the slug is the only field."""
+        """Return whether ``slug`` is the only field that is set."""
         return self.slug is not UNSET and self == HostedPostFields(slug=self.slug)
 
 
@@ -65,7 +66,7 @@ class OnePostBody(TypedDict):
 
 @final
 class PostRemovedBody(TypedDict):
-    """Which post was deleted."""
+    """The id of the deleted post."""
 
     id: str
 
@@ -86,12 +87,13 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         tags=["posts"],
         operation_class=paged(
             {
-                "sort": "asc or desc; desc unless you say otherwise",
-                "orderBy": "createdAt, or occurredAt: when the events of a post happened; createdAt unless you say "
-                "otherwise",
-                "status": f"a comma list of draft, published; {'published' if gate.hosted else 'all'} unless told",
-                "contentType": "a comma list of content types",
-                "brandIdentityId": "a comma list of brand identities, by id",
+                "sort": "Sort order: `asc` or `desc`. Default: `desc`.",
+                "orderBy": "Sort by `createdAt`, or by `occurredAt`, the time of the events that a post is about. "
+                "Default: `createdAt`.",
+                "status": "Only posts with these statuses: a comma-separated list of `draft`, `published`. "
+                f"Default: {'`published`' if gate.hosted else 'all'}.",
+                "contentType": "Only these content types, as a comma-separated list.",
+                "brandIdentityId": "Only posts of these brand identities: a comma-separated list of ids.",
             }
         ),
         responses=list_errors(),
@@ -113,7 +115,7 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
             if isinstance(page, InvalidPage):
                 raise Refused(400, page.body)
             posts, pagination = page
-            # Not on the event loop: a hundred posts may have 200 MiB, and a thread gives the lock up between two posts.
+            # Off the event loop: a hundred posts may have 200 MiB. The thread releases the GIL between two posts.
             bodies = await asyncio.to_thread(
                 lambda: [msgspec.Raw(msgspec.json.encode(gate.answers.post(post))) for post in posts]
             )
@@ -125,13 +127,13 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         "/v1/posts/{post_id:str}",
         name="get_post",
         operation_id="getPost",
-        summary="Give a post",
+        summary="Get a post",
         tags=["posts"],
         operation_class=conditional(["If-Match", "If-None-Match"]),
         response_headers=_TAGGED,
         responses={
             **errors(400, 404, 412),
-            304: ResponseSpec(None, description="the client has this version (If-None-Match)"),
+            304: ResponseSpec(None, description="The post has not changed (`If-None-Match`)."),
         },
     )
     async def get_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:
@@ -153,8 +155,9 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         "/v1/posts/{post_id:str}",
         name="change_post",
         operation_id="updatePost",
-        summary="Change a post",
-        description="The content is rendered anew from the Markdown. If-Match: only if it is this version still.",
+        summary="Update a post",
+        description="If you change the Markdown, the HTML is rendered again. Send `If-Match` to change the post only "
+        "if it is still the version you read.",
         tags=["posts"],
         operation_class=conditional(["If-Match"], takes(shape)),
         request_max_body_size=_MAX_PATCH_BODY,
@@ -166,7 +169,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         wanted = if_match(request)
         fields = await read_body(request, shape)
         if isinstance(fields, HostedPostFields) and fields.has_slug_alone:
-            # The answer shows that the post has none.
+            # Nothing to change: the response shows that the post has no slug.
             post = await _seen(library, key.organization_id, post_id, wanted)
             return await gate.answer(key, {"post": gate.answers.post(post)}, headers={"ETag": entity_tag(post)})
         change = read_post_change(
@@ -189,7 +192,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         name="delete_post",
         operation_id="deletePost",
         summary="Delete a post",
-        description="If-Match: only if it is this version still.",
+        description="Send `If-Match` to delete the post only if it is still the version you read.",
         tags=["posts"],
         operation_class=conditional(["If-Match"]),
         responses=errors(400, 404, 412),
@@ -205,9 +208,9 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
 
 
 def _narrow_as_hosted(parameters: dict[str, str]) -> bool:
-    """Read the filters as the hosted product does; return whether no post can match.
+    """Apply the hosted product's filter rules to ``parameters``; return whether no post can match.
 
-    Without ``status``, published posts are listed. A content type that is unknown here matches nothing.
+    The default status is published. An unknown content type matches no post.
     """
     if not listed(parameters.get("status", "")):
         parameters["status"] = PostStatus.PUBLISHED.value
@@ -251,4 +254,4 @@ def _refused(fault: PostFault) -> Refused:
         case PostFault.UNKNOWN:
             return Refused(404, {"error": "Post not found"})
         case PostFault.CHANGED:
-            return Refused(412, {"error": "The post has changed: it is not the version that If-Match names"})
+            return Refused(412, {"error": "The post has changed since the version in If-Match: read it again"})

@@ -1,4 +1,4 @@
-"""Repository ids in requests: JSON integers, strings of digits, or the ids of integrations (decisions, ``/v1``)."""
+"""Repository ids in requests: JSON integers, strings of digits, or ids of integrations."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, TypeAlias, final
@@ -15,38 +15,40 @@ from contentsvc_core.text import one_line
 from contentsvc_http.errors import refuse_request
 from contentsvc_http.v1.pages import read_parameters
 
-#: As a request body spells one.
+#: A repository id in a request body.
 RepositoryId: TypeAlias = (
     Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)] | Annotated[str, Meta(pattern="^[1-9][0-9]{0,18}$")]
 )
-#: As a request body spells a connected repository: by its own id, or by the id of its integration.
+#: A connected repository in a request body: its own id, or the id of its integration.
 ConnectedRepository: TypeAlias = (
     Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)]
-    | Annotated[str, Meta(min_length=1, max_length=64, description="a repository's id, or its integration's")]
+    | Annotated[str, Meta(min_length=1, max_length=64, description="Id of a repository or of its integration.")]
 )
 
 #: The description of the parameter that :func:`read_repository_filter` reads.
-REPOSITORY_FILTER: Final = "a comma list of repositories, by their ids or by the ids of their integrations"
+REPOSITORY_FILTER: Final = (
+    "Only these repositories: a comma-separated list of repository ids or ids of their integrations."
+)
 
 
 @final
 @frozen
 class ChosenRepositories:
-    """The repositories that a request names, and the integrations through which it names them."""
+    """The repositories that a request names, by their own ids or by integrations."""
 
-    #: Given by their own ids.
+    #: Repositories named by their own ids.
     numbers: tuple[int, ...] = ()
-    #: Given by the id of the integration.
+    #: Integrations whose repositories are all included.
     integrations: tuple[Integration, ...] = ()
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """Return the ids of all repositories; an integration names each of its own."""
+        """Return the ids of all repositories, including those of the integrations."""
         return (*self.numbers, *(each.id for integration in self.integrations for each in integration.repositories))
 
     @property
     def names(self) -> list[tuple[str, str]]:
-        """Return provider and name of the repositories that integrations name."""
+        """Return provider and name of each repository of the integrations."""
         return [
             (integration.provider, each.full_name)
             for integration in self.integrations
@@ -63,11 +65,11 @@ def read_repository_id(name: str, given: int | str) -> int:
     """Return the repository id of the field ``name``.
 
     Raises:
-        Refused: 400: the value is no repository id.
+        Refused: 400: the value is not a repository id.
     """
     number = repository_id(str(given))
     if number is None:
-        refuse_request(f"{name}: '{one_line(str(given), 64)}' is no repository id")
+        refuse_request(f"{name}: '{one_line(str(given), 64)}' is not a repository id")
     return number
 
 
@@ -90,7 +92,7 @@ async def read_repositories(
     known = {each.id: each for each in await directory.integrations(organization_id)} if named else {}
     for id_, place in named.items():
         if id_ not in known:
-            refuse_request(f"{place}: '{one_line(id_, 64)}' is no repository id, and no integration has this id")
+            refuse_request(f"{place}: '{one_line(id_, 64)}' is neither a repository id nor the id of an integration")
     return ChosenRepositories(tuple(numbers), tuple(known[id_] for id_ in named))
 
 

@@ -1,4 +1,4 @@
-"""Every operation of ``/v1``."""
+"""All operations of ``/v1``."""
 
 from typing import final
 
@@ -45,7 +45,7 @@ from contentsvc_http.v1.webhook_logs import webhook_log_routes
 @final
 @frozen(kw_only=True)
 class Api:
-    """What the operations drive."""
+    """The use cases and ports that the operations call."""
 
     gate: Gate
     limits: RateLimits
@@ -68,13 +68,13 @@ class Api:
     endpoints: WebhookEndpoints
     endpoint_editor: EndpointEditor
     changelogs: ChangelogEditor
-    #: Where readers reach this service; no slash at its end.
+    #: Public URL of this service, without a trailing slash.
     base_url: str
     shares: Shares
 
 
 def api_routes(api: Api) -> list[HTTPRouteHandler]:
-    """Give the routes of all resources, with their limits."""
+    """Return the routes of all resources, with their rate limits."""
     routes = [
         *post_routes(api.gate, api.posts, api.post_editor, api.brands, api.shares),
         *generation_routes(api.gate, api.generator, api.jobs, api.directory),

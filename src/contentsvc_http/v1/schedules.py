@@ -1,4 +1,4 @@
-"""``/v1/schedules``: content that is written at fixed times (decisions, ``/v1``)."""
+"""``/v1/schedules``: runs that start at fixed times."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -31,15 +31,15 @@ from contentsvc_http.v1.repository_ids import (
 )
 from contentsvc_http.v1.shapes_schedules import OneScheduleBody, ScheduleListBody, ScheduleRemovedBody
 
-#: More repositories than this in one request are a mistake.
+#: Maximum number of repositories of one schedule; more would be a mistake.
 _MOST: Final = 100
 _TAGS: Final = ["schedules"]
 _Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
-_Id = Annotated[str, Parameter(description="the schedule's id")]
+_Id = Annotated[str, Parameter(description="Id of the schedule.")]
 
 
 class CronFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """When a schedule fires, in UTC; day 0 of the week is Sunday, and day 31 is any month's last."""
+    """When a schedule fires, in UTC. `dayOfWeek` 0 is Sunday. `dayOfMonth` 31 is the last day of every month."""
 
     frequency: Frequency
     hour: Annotated[int, Meta(ge=0, le=23)]
@@ -49,19 +49,19 @@ class CronFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True
 
 
 class SourceConfigFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """What starts a schedule's runs."""
+    """When a schedule fires."""
 
     cron: CronFields
 
 
 class TargetFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """What a schedule reports."""
+    """The repositories that a schedule covers."""
 
     repository_ids: Annotated[list[ConnectedRepository], Meta(min_length=1, max_length=_MOST)]
 
 
 class NewSchedule(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """What ``POST /v1/schedules`` takes."""
+    """A new schedule."""
 
     name: _Name
     source_config: SourceConfigFields
@@ -75,13 +75,13 @@ class NewSchedule(Struct, forbid_unknown_fields=True, rename="camel", frozen=Tru
 
 
 class HostedNewSchedule(NewSchedule, frozen=True):
-    """What ``POST /v1/schedules`` takes from clients of the hosted product."""
+    """A new schedule."""
 
     output_config: HostedOutputConfig | None = None
 
 
 class ScheduleFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """What ``PATCH /v1/schedules/{id}`` takes: any of these, one at least."""
+    """The fields to change. Send at least one."""
 
     name: _Name | UnsetType = UNSET
     source_type: Literal["cron"] | UnsetType = UNSET
@@ -95,13 +95,13 @@ class ScheduleFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=
 
 
 class HostedScheduleFields(ScheduleFields, frozen=True):
-    """What ``PATCH /v1/schedules/{id}`` takes from clients of the hosted product."""
+    """The fields to change. Send at least one."""
 
     output_config: HostedOutputConfig | UnsetType | None = UNSET
 
 
 def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, directory: Directory) -> list[HTTPRouteHandler]:
-    """Return the routes."""
+    """Return the routes of schedules."""
     new, fields = (HostedNewSchedule, HostedScheduleFields) if gate.hosted else (NewSchedule, ScheduleFields)
 
     @get(
@@ -156,7 +156,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         "/v1/schedules/{schedule_id:str}",
         name="change_schedule",
         operation_id="updateSchedule",
-        summary="Change a schedule",
+        summary="Update a schedule",
         tags=_TAGS,
         operation_class=takes(fields),
         responses=errors(400, 404, 409, 413, 415),

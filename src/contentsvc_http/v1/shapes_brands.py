@@ -1,4 +1,4 @@
-"""The shapes of answers about brand identities, for the OpenAPI document."""
+"""Response schemas of brand identities, for the OpenAPI document."""
 
 from typing import Literal, TypedDict, final
 
@@ -38,7 +38,7 @@ class OneBrandBody(TypedDict):
 
 @final
 class BrandRemovedBody(TypedDict):
-    """The identity that was removed, and the ids of what was switched off with it."""
+    """The deleted brand identity, and the ids of the schedules and triggers that were disabled with it."""
 
     id: str
     disabledSchedules: list[str]
@@ -66,6 +66,6 @@ class BrandJobBody(TypedDict):
 
 @final
 class BrandJobAnswer(TypedDict):
-    """A job as it stands."""
+    """The current state of a job."""
 
     job: BrandJobBody

@@ -1,4 +1,4 @@
-"""The house style in requests and answers."""
+"""The house style in requests and responses."""
 
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, final
 
@@ -7,7 +7,7 @@ from msgspec import Meta
 from contentsvc_core.content.house_style import BadStyle, HouseStyle, read_style, style_schema
 from contentsvc_http.errors import refuse_request
 
-#: A house style as a request holds it. The document describes it; the core's reader checks it.
+#: A house style in a request. The schema is for the OpenAPI document; the core's reader validates the value.
 GivenStyle: TypeAlias = Annotated[dict[str, Any], Meta(extra_json_schema=style_schema())]
 _Foldable: TypeAlias = Literal[
     "added",
@@ -26,7 +26,7 @@ _Foldable: TypeAlias = Literal[
 
 @final
 class HeadingsBody(TypedDict, total=False):
-    """Headings by section; a section without one has the heading of the language."""
+    """Headings by section. The default heading depends on the language."""
 
     breaking: str
     security: str
@@ -45,7 +45,7 @@ class HeadingsBody(TypedDict, total=False):
 
 @final
 class HouseStyleBody(TypedDict, total=False):
-    """How changelogs look: the fields that are set."""
+    """The formatting rules of changelogs; only the fields that are set."""
 
     audience: Literal["public", "team"]
     headings: HeadingsBody
@@ -67,10 +67,10 @@ class HouseStyleBody(TypedDict, total=False):
 
 
 def read_given_style(given: object, place: str) -> HouseStyle | None:
-    """Read the house style of a request; ``None``: the request sets nothing.
+    """Return the house style of a request; ``None`` if no field is set.
 
     Raises:
-        Refused: 400: the house style has a fault; the text names its field below ``place``.
+        Refused: 400: a field below ``place`` is invalid; the error names the field.
     """
     style = read_style(given)
     if isinstance(style, BadStyle):

@@ -1,24 +1,24 @@
-"""The shapes of answers about integrations, for the OpenAPI document."""
+"""Response schemas of integrations, for the OpenAPI document."""
 
 from typing import TypedDict, final
 
 
 @final
 class IntegrationBody(TypedDict):
-    """A connected repository (decisions, ``/v1`` 'Integrations')."""
+    """A connected repository."""
 
     id: str
     displayName: str
     owner: str
     repo: str
     defaultBranch: str | None
-    #: The code host's id of the repository.
+    #: Id of the repository at the code host.
     repositoryId: str
 
 
 @final
 class IntegrationListBody(TypedDict):
-    """The connected repositories, by provider."""
+    """Connected repositories, by provider."""
 
     codehost: list[IntegrationBody]
     github: list[IntegrationBody]
@@ -26,17 +26,17 @@ class IntegrationListBody(TypedDict):
 
 @final
 class WebhookBody(TypedDict):
-    """What the code host's webhook is, or has to become."""
+    """The webhook at the code host, or the one that you have to create there."""
 
     url: str
-    #: Null when the webhook was created at the code host.
+    #: Null if contentsvc created the webhook at the code host.
     secret: str | None
     createdAtHost: bool
 
 
 @final
 class ConnectedCodehostBody(TypedDict):
-    """A repository that was connected."""
+    """The connected repository and its webhook."""
 
     codehost: IntegrationBody
     webhook: WebhookBody
@@ -44,7 +44,7 @@ class ConnectedCodehostBody(TypedDict):
 
 @final
 class ConnectedGithubBody(TypedDict):
-    """A repository that was connected."""
+    """The connected repository and its webhook."""
 
     github: IntegrationBody
     webhook: WebhookBody
@@ -52,7 +52,7 @@ class ConnectedGithubBody(TypedDict):
 
 @final
 class IntegrationRemovedBody(TypedDict):
-    """An integration that is no more, and what was switched off with it."""
+    """The deleted integration, and the ids of the schedules and triggers that were disabled with it."""
 
     id: str
     disabledSchedules: list[str]

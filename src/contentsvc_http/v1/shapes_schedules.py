@@ -1,4 +1,4 @@
-"""The shapes of answers about schedules, for the OpenAPI document."""
+"""Response schemas of schedules, for the OpenAPI document."""
 
 from typing import Literal, NotRequired, TypedDict, final
 
@@ -18,14 +18,14 @@ class CronBody(TypedDict):
 
 @final
 class SourceConfigBody(TypedDict):
-    """What starts a schedule's runs."""
+    """When a schedule fires."""
 
     cron: CronBody
 
 
 @final
 class TargetsBody(TypedDict):
-    """What a schedule reports."""
+    """The repositories that a schedule covers."""
 
     repositoryIds: list[str]
 
@@ -52,7 +52,7 @@ class ScheduleBody(TypedDict):
 
 @final
 class ScheduleListBody(TypedDict):
-    """All schedules, oldest first, and what their repositories are called."""
+    """All schedules, oldest first, and the names of their repositories by id."""
 
     schedules: list[ScheduleBody]
     repositoryMap: dict[str, str]
@@ -67,6 +67,6 @@ class OneScheduleBody(TypedDict):
 
 @final
 class ScheduleRemovedBody(TypedDict):
-    """The schedule that was removed."""
+    """The id of the deleted schedule."""
 
     id: str

@@ -1,4 +1,4 @@
-"""``/v1/webhook-endpoints``: where an organization is told of what happens in it (decisions, 'Webhooks out')."""
+"""``/v1/webhook-endpoints``: targets of outgoing webhooks (decision 0024)."""
 
 from datetime import timedelta
 from typing import Annotated, Any, Final, Literal, TypedDict, TypeVar, final
@@ -30,14 +30,14 @@ from contentsvc_http.v1.gate import Gate, errors
 _TAGS: Final = ["webhook endpoints"]
 _HOUR: Final = timedelta(hours=1)
 _STATUS: Final = {EndpointFault.UNKNOWN: 404, EndpointFault.TOO_MANY: 409, EndpointFault.DISABLED: 409}
-_Id = Annotated[str, Parameter(description="the endpoint's id")]
+_Id = Annotated[str, Parameter(description="Id of the webhook endpoint.")]
 _Url = Annotated[str, Meta(min_length=1, max_length=TEXT_LIMIT)]
 _Made = TypeVar("_Made", WebhookEndpoint, NewSecret)
 _Description = Annotated[str, Meta(max_length=DESCRIPTION_LIMIT)]
 
 
 class NewEndpoint(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What ``POST /v1/webhook-endpoints`` takes; without event types, everything is told."""
+    """A new webhook endpoint. If you choose no event types, the endpoint receives all of them."""
 
     url: _Url
     description: _Description = ""
@@ -46,7 +46,7 @@ class NewEndpoint(Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class EndpointFields(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What ``PATCH /v1/webhook-endpoints/{id}`` takes: any of these, one at least."""
+    """The fields to change. Send at least one."""
 
     url: _Url | UnsetType = UNSET
     description: _Description | UnsetType = UNSET
@@ -55,7 +55,7 @@ class EndpointFields(Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class SecretRotation(Struct, forbid_unknown_fields=True, rename="camel"):
-    """How long the secret before signs, too, in hours."""
+    """How long messages are also signed with the previous secret, in hours."""
 
     overlap_hours: Annotated[int, Meta(ge=0, le=MAX_OVERLAP // _HOUR)] = OVERLAP // _HOUR
 
@@ -67,13 +67,13 @@ class EndpointBody(TypedDict):
     id: str
     url: str
     description: str
-    #: Empty: all.
+    #: Empty: all event types.
     eventTypes: list[Literal["post.created", "post.published", "run.failed"]]
     enabled: bool
-    #: Why it was switched off by itself.
+    #: Why the service disabled the endpoint; null if it did not.
     disabledReason: str | None
     consecutiveFailures: int
-    #: Until when messages carry a signature with the secret before, too.
+    #: Until when messages are also signed with the previous secret.
     previousSecretUntil: str | None
     createdAt: str
 
@@ -94,7 +94,7 @@ class OneEndpointBody(TypedDict):
 
 @final
 class NewSecretBody(TypedDict):
-    """A webhook endpoint with its new secret, which is shown this once."""
+    """A webhook endpoint and its new secret, which is shown only once."""
 
     webhookEndpoint: EndpointBody
     secret: str
@@ -102,20 +102,20 @@ class NewSecretBody(TypedDict):
 
 @final
 class EndpointRemovedBody(TypedDict):
-    """Which endpoint was deleted."""
+    """The id of the deleted webhook endpoint."""
 
     id: str
 
 
 @final
 class TestSentBody(TypedDict):
-    """By which ``referenceId`` the log tells what becomes of a test."""
+    """The id of the test message: the ``referenceId`` of its log entry."""
 
     messageId: str
 
 
 def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: EndpointEditor) -> list[HTTPRouteHandler]:
-    """Give the routes."""
+    """Return the routes of webhook endpoints."""
 
     @get(
         "/v1/webhook-endpoints",
@@ -134,7 +134,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         "/v1/webhook-endpoints/{endpoint_id:str}",
         name="get_webhook_endpoint",
         operation_id="getWebhookEndpoint",
-        summary="Give a webhook endpoint",
+        summary="Get a webhook endpoint",
         tags=_TAGS,
         responses=errors(404),
     )
@@ -149,7 +149,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         name="create_webhook_endpoint",
         operation_id="createWebhookEndpoint",
         summary="Create a webhook endpoint",
-        description="The secret that messages are signed with is in the answer, and nowhere else.",
+        description="The response contains the signing secret. Store it: it is not shown again.",
         tags=_TAGS,
         operation_class=takes(NewEndpoint),
         responses=errors(400, 409, 413, 415),
@@ -170,8 +170,9 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         "/v1/webhook-endpoints/{endpoint_id:str}",
         name="change_webhook_endpoint",
         operation_id="updateWebhookEndpoint",
-        summary="Change a webhook endpoint",
-        description="While it is disabled, nothing new is told to it; what waits is sent when it is enabled again.",
+        summary="Update a webhook endpoint",
+        description="A disabled endpoint receives no new messages. Messages that are already waiting are sent when you "
+        "enable it again.",
         tags=_TAGS,
         operation_class=takes(EndpointFields),
         responses=errors(400, 404, 413, 415),
@@ -187,7 +188,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         status_code=200,
         name="delete_webhook_endpoint",
         operation_id="deleteWebhookEndpoint",
-        summary="Delete a webhook endpoint, and what was still to be sent to it",
+        summary="Delete a webhook endpoint and its waiting messages",
         tags=_TAGS,
         responses=errors(404),
     )
@@ -202,8 +203,9 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         status_code=200,
         name="rotate_webhook_endpoint_secret",
         operation_id="rotateWebhookEndpointSecret",
-        summary="Give a webhook endpoint a new secret",
-        description="Until the overlap ends, each message carries two signatures, one with the old secret.",
+        summary="Rotate the secret of a webhook endpoint",
+        description="Until the overlap ends, each message has two signatures: one with the new secret and one with the "
+        "previous secret.",
         tags=_TAGS,
         operation_class=takes(SecretRotation, required=False),
         responses=errors(400, 404, 413, 415),
@@ -219,7 +221,7 @@ def webhook_endpoint_routes(gate: Gate, endpoints: WebhookEndpoints, editor: End
         status_code=202,
         name="test_webhook_endpoint",
         operation_id="testWebhookEndpoint",
-        summary="Have a test message sent",
+        summary="Send a test message",
         tags=_TAGS,
         responses=errors(404, 409),
     )

@@ -1,4 +1,4 @@
-"""``/v1/webhook-logs``: what became of deliveries and messages, and both once more (specification 2.3; decisions)."""
+"""``/v1/webhook-logs``: the log of deliveries and messages, and their replay (specification 2.3)."""
 
 import asyncio
 from typing import Annotated, Any, Final, Literal, TypedDict, final
@@ -19,12 +19,12 @@ from contentsvc_http.responses import PaginationBody
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import list_errors, paged, read_parameters
 
-#: Size of all payloads of a page, in bytes as they are stored. A hundred usual pushes have 2 MB; an answer of 8 MiB is
-#: built in less than 100 MiB.
+#: Maximum size of all payloads of a page, in stored bytes. A hundred usual pushes have 2 MB. Building a response of
+#: 8 MiB takes less than 100 MiB of memory.
 MAX_BYTES: Final = 8 * 1024 * 1024
 _PAYLOADS: Final = (
-    "The payloads of a page have at most 8 MiB together, the smallest ones first; the others are null. A page of one "
-    "entry always has its payload: ask with limit=1 for an entry that you miss."
+    "The payloads of a page have at most 8 MiB in total. The smallest ones are included, the others are null. To get a "
+    "payload that is null, request its entry with `limit=1`: a page of one entry always includes the payload."
 )
 _STATUS: Final = {
     ReplayFault.UNKNOWN: 404,
@@ -63,7 +63,7 @@ class LogListBody(TypedDict):
 
 @final
 class ReplayBody(TypedDict):
-    """The delivery that a replay is; of a message that is sent again, its id."""
+    """The id of the new delivery, or of the message that is sent again."""
 
     deliveryId: str
 
@@ -75,13 +75,14 @@ def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer, shares:
         "/v1/webhook-logs",
         name="list_webhook_logs",
         operation_id="listWebhookLogs",
-        summary="List the webhook log, newest first",
+        summary="List webhook log entries, newest first",
         description=_PAYLOADS,
         tags=["webhook logs"],
         operation_class=paged(
             {
-                "integrationId": "a comma list of integrations and webhook endpoints, by id",
-                "status": "a comma list of success, failed, pending",
+                "integrationId": "Only entries of these integrations and webhook endpoints: a comma-separated list of "
+                "ids.",
+                "status": "Only entries with these statuses: a comma-separated list of `success`, `failed`, `pending`.",
             }
         ),
         responses=list_errors(),
@@ -99,7 +100,7 @@ def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer, shares:
             if isinstance(page, InvalidPage):
                 raise Refused(400, page.body)
             entries, pagination = page
-            # Not on the loop: a hundred deliveries may hold two hundred thousand commits.
+            # Off the event loop: a hundred deliveries may hold two hundred thousand commits.
             logs = await asyncio.to_thread(
                 lambda: [msgspec.Raw(msgspec.json.encode(log_body(entry))) for entry in entries]
             )
@@ -112,12 +113,12 @@ def webhook_log_routes(gate: Gate, journal: Journal, replayer: Replayer, shares:
         status_code=202,
         name="replay_webhook_log",
         operation_id="replayWebhookLog",
-        summary="Process the event of a processed delivery once more, or send a message again",
+        summary="Replay a processed delivery, or send a message again",
         tags=["webhook logs"],
         responses=errors(404, 409),
     )
     async def replay_webhook_log(
-        request: Request[Any, Any, Any], log_id: Annotated[str, Parameter(description="the log entry's id")]
+        request: Request[Any, Any, Any], log_id: Annotated[str, Parameter(description="Id of the log entry.")]
     ) -> Response[ReplayBody]:
         key = await gate.caller(request, Scope.WRITE)
         replayed = await replayer.replay(key.organization_id, log_id)
