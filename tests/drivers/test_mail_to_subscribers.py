@@ -90,7 +90,7 @@ def test_a_reader_gets_each_post_once_again_after_a_kill_and_none_after_leaving(
         until(lambda: len(mail.mails) == 2, "a mail with the post")
         until(lambda: sent() == 2, "both mails are recorded")
 
-        # The server has the mail; whoever sent it does not live to hear that.
+        # The SMTP server accepts the mail, and the sender is killed before it reads the answer.
         mail.on_taken = server.process.kill
         _release(server, hook, "v92.0.0")
         until(lambda: len(mail.mails) == 3, "a mail with the second post")

@@ -28,7 +28,7 @@ _DAYS: Final = 14
 _NEWEST: Final = 6
 #: The entries that the checklist looks at, the newest: a delivery of the code host comes after those of `init`.
 _RECENT: Final = 20
-#: The delivery ids of recordings are UUIDs of version 5, made of what they record. Code hosts draw theirs at random.
+#: Recordings have delivery ids that are UUIDs of version 5, derived from the change. Code hosts draw random UUIDs.
 _RECORDED: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-")
 _POSTS: Final = PageRequest(limit=5)
 
