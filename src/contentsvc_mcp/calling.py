@@ -1,4 +1,4 @@
-"""Calling a tool: the limit, the scope, the arguments, the work; and what is said when something is in the way."""
+"""Calls of a tool: rate limit, scope, arguments, work, and error messages."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
@@ -13,26 +13,26 @@ from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
 
 _FAULT_LENGTH: Final = 300
 _MAY_NOT: Final = {
-    Scope.READ: "This API key may not read: ask for one with the scope 'read'",
-    Scope.WRITE: "This API key may only read: ask for one with the scope 'write'",
+    Scope.READ: "This API key may not read. Use a key with the scope 'read'",
+    Scope.WRITE: "This API key may only read. Use a key with the scope 'write'",
 }
-_NO_KEY: Final = "The API key does not open any more: it was revoked, or has expired"
+_NO_KEY: Final = "The API key is no longer valid: it was revoked or has expired. Use another key"
 _LOG: Final = structlog.get_logger("contentsvc.mcp")
 
 
 async def call(
     box: Toolbox, caller: Callable[[], Awaitable[ApiKey | None]], tool: Tool, arguments: Mapping[str, Any] | None
 ) -> Answer:
-    """Have a tool do its work, in the order in which ``/v1`` refuses: the key, the limit, the scope, the arguments.
+    """Call a tool. Checks happen in the order of ``/v1``: key, rate limit, scope, arguments.
 
     Args:
-        box: What it drives.
-        caller: Gives the caller's key as it is now; ``None``: it does not open any more.
-        tool: Which.
-        arguments: As they came.
+        box: Use cases and ports that the tool calls.
+        caller: Returns the caller's current API key; ``None`` if the key is no longer valid.
+        tool: The tool.
+        arguments: Arguments as received.
 
     Raises:
-        Refused: It did not, for whatever reason; what is ours to fix is logged.
+        Refused: The call failed. Server faults are logged.
     """
     try:
         return await _done(box, await caller(), tool, arguments or {})
@@ -42,19 +42,19 @@ async def call(
         raise Refused(one_line(f"Invalid arguments of {tool.name}: {exc}", _FAULT_LENGTH)) from None
     except StoreUnavailable as exc:
         _LOG.warning("store unavailable", reason=str(exc))
-        message = "The service is temporarily unavailable: try again in a second"
+        message = "The service is temporarily unavailable. Try again in a second"
         raise Refused(message) from None
     except Overloaded:
-        message = "Too many calls at once: wait until some of them have ended, then try again"
+        message = "Too many concurrent calls. Wait until some of them are done, then try again"
         raise Refused(message) from None
     except Unstorable as exc:
         _LOG.warning("unstorable", reason=str(exc))
         message = "Invalid arguments: a value cannot be stored"
         raise Refused(message) from None
     except Exception as exc:
-        # Whoever called learns nothing of it.
+        # The caller never sees the cause.
         _LOG.exception("tool failed", tool=tool.name)
-        message = "Internal error: nothing is known of what was asked for; look at it before you try again"
+        message = "Internal error. The call may or may not have taken effect: check before you try again"
         raise Refused(message) from exc
 
 
@@ -75,6 +75,6 @@ async def _done(box: Toolbox, key: ApiKey | None, tool: Tool, arguments: Mapping
 
 
 def _read(tool: Tool, arguments: Mapping[str, Any]) -> object:
-    # Many a model fills in null for what it means to leave out.
+    # Some models send null for absent arguments.
     given = {name: value for name, value in arguments.items() if value is not None}
     return read_shape(storable_json(given), tool.takes)

@@ -1,4 +1,4 @@
-"""Tools over the context records: searching what has happened, and a record whole."""
+"""Tools that search and read context records."""
 
 import asyncio
 from typing import Annotated, Any, Final, Literal, TypedDict, final
@@ -18,37 +18,37 @@ from contentsvc_core.workflows.context import is_custom_id
 from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
 from contentsvc_mcp.untrusted import SLICE, part_of
 
-#: How much the events of one answer have together, in bytes; what does not fit is for the next part.
+#: Maximum size of all events of one answer, in bytes. Further hits are on the next page.
 _MAX_BYTES: Final = 32 * 1024 * 1024
-#: How many items an answer has at most: a model reads all of them.
+#: Maximum number of hits in one answer; a model reads all of them.
 MOST_HITS: Final = 25
 QUERY: Final = (
-    "words, all of which have to be there, whatever their case; 'word*' for the beginning of a word, '-word' for what "
-    "must not be there; empty: everything, newest first"
+    "Words to search for; case is ignored. All words must match. Use 'word*' for a prefix, '-word' to exclude a word. "
+    "Empty: everything, newest first."
 )
-BEFORE: Final = "where to go on: the 'next' of the answer before this one; left out: from the newest"
-OFFSET: Final = "where to go on reading: the 'nextOffset' of the answer before this one, in characters"
-SINCE: Final = "only what came then or later: a date or a point in time (ISO 8601), such as 2026-11-22"
-NO_SUCH_PLACE: Final = "Invalid before: it is not what an answer of this tool gave as its next"
+BEFORE: Final = "Cursor: the 'next' of the previous answer. Leave it out to start with the newest."
+OFFSET: Final = "Where to continue reading, in characters: the 'nextOffset' of the previous answer."
+SINCE: Final = "Only items from this date or time (ISO 8601) or later, for example 2026-11-22."
+NO_SUCH_PLACE: Final = "Invalid before: send the next of a previous answer of this tool"
 
-Limit = Annotated[int, Meta(ge=1, le=MOST_HITS, description="how many at most")]
+Limit = Annotated[int, Meta(ge=1, le=MOST_HITS, description="Maximum number of items.")]
 Since = Annotated[str, Meta(max_length=64, description=SINCE)]
 Before = Annotated[str, Meta(max_length=100, description=BEFORE)]
 Offset = Annotated[int, Meta(ge=0, le=10**9, description=OFFSET)]
 Query = Annotated[str, Meta(max_length=QUERY_LIMIT, description=QUERY)]
-Notice = Annotated[str, Meta(description="what 'untrusted' means")]
-Next = Annotated[str | None, Meta(description="give it as 'before' for what is older; null: there is nothing more")]
-Behind = Annotated[int, Meta(description="how many could not be searched yet, because they were written just now")]
-NextOffset = Annotated[int | None, Meta(description="give it as 'offset' for what follows; null: this is the end")]
+Notice = Annotated[str, Meta(description="What 'untrusted' means.")]
+Next = Annotated[str | None, Meta(description="Send it as 'before' to get older items; null: there are no more.")]
+Behind = Annotated[int, Meta(description="Number of new items that are not searchable yet.")]
+NextOffset = Annotated[int | None, Meta(description="Send it as 'offset' to read on; null: this is the end.")]
 
 
 class SearchContext(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What ``search_context`` takes."""
+    """Arguments of ``search_context``."""
 
     query: Query = ""
-    repository: Annotated[str, Meta(max_length=201, description="only of this one: owner/name")] = ""
+    repository: Annotated[str, Meta(max_length=201, description="Only this repository: owner/name.")] = ""
     event_types: Annotated[
-        list[Literal["push", "release"]], Meta(max_length=2, description="only events of these types; empty: both")
+        list[Literal["push", "release"]], Meta(max_length=2, description="Only events of these types; empty: both.")
     ] = []
     since: Since = ""
     limit: Limit = 10
@@ -56,24 +56,24 @@ class SearchContext(Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class ReadContext(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What ``read_context`` takes."""
+    """Arguments of ``read_context``."""
 
     custom_id: Annotated[
-        str, Meta(min_length=1, max_length=400, description="the record's customId, as search_context gives it")
+        str, Meta(min_length=1, max_length=400, description="The customId of the record, from search_context.")
     ]
     offset: Offset = 0
 
 
 @final
 class HitsBody(TypedDict):
-    """The records that were found."""
+    """The matching records."""
 
     context: list[HitBody]
 
 
 @final
 class SearchedContext(TypedDict):
-    """What ``search_context`` gives."""
+    """Answer of ``search_context``."""
 
     notice: Notice
     next: Next
@@ -87,13 +87,13 @@ class RecordBody(TypedDict):
 
     customId: str
     metadata: MetadataBody
-    content: Annotated[str, Meta(description="the event's text and its data as JSON, from 'offset' on")]
+    content: Annotated[str, Meta(description="The event's text and its data as JSON, starting at 'offset'.")]
     createdAt: str
 
 
 @final
 class ContextPart(TypedDict):
-    """What ``read_context`` gives."""
+    """Answer of ``read_context``."""
 
     notice: Notice
     offset: int
@@ -103,10 +103,10 @@ class ContextPart(TypedDict):
 
 
 def read_before(text: str) -> Place | None:
-    """Read where a list goes on.
+    """Return the cursor of a list; ``None`` for the start.
 
     Raises:
-        Refused: It is no place.
+        Refused: The cursor is invalid.
     """
     place = read_place(text) if text else None
     if text and place is None:
@@ -130,7 +130,7 @@ async def _search(box: Toolbox, key: ApiKey, wanted: SearchContext) -> Answer:
     async def found() -> Answer:
         mine = key.organization_id
         hits = await box.search.records(mine, asked, limit=wanted.limit, max_bytes=_MAX_BYTES, before=before)
-        # Not on the loop: the words of many commits are compared.
+        # Off the event loop: the words of many commits are compared.
         bodies = await asyncio.to_thread(lambda: [record_hit_body(record, asked.terms) for record in hits.found])
         return Answer(
             facts={"next": written_place(Place.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
@@ -148,9 +148,9 @@ async def _record(box: Toolbox, key: ApiKey, wanted: ReadContext) -> Answer:
     asked = wanted.custom_id
     record = await box.contexts.record(key.organization_id, asked) if is_custom_id(asked) else None
     if record is None:
-        message = "Context record not found: search_context gives the customId of each record"
+        message = "Context record not found. Use search_context to find the customId of a record"
         raise Refused(message)
-    # Not on the loop: a record may hold two thousand commits.
+    # Off the event loop: a record may hold two thousand commits.
     content, where = await asyncio.to_thread(lambda: part_of(record.content, wanted.offset))
     body: dict[str, Any] = {
         "customId": record.custom_id,
@@ -164,13 +164,13 @@ async def _record(box: Toolbox, key: ApiKey, wanted: ReadContext) -> Answer:
 CONTEXT_TOOLS: Final = (
     Tool(
         name="search_context",
-        title="Search what has happened",
+        title="Search pushes and releases",
         description=(
-            "Find pushes and releases of the connected repositories by the words of their commit messages, commit "
-            "hashes, authors, branches, tags and release notes; newest first. Use it to answer 'which commit changed "
-            "X?', 'when was Y released?', 'what did Z do lately?'. Each record that is found comes with up to five "
-            "excerpts, commits with their hash first of all; read_context gives a record whole, read_delivery what "
-            "became of it. Finding nothing, use fewer words, or the beginning of a word: 'limit*'."
+            "Find pushes and releases of the connected repositories, newest first. Searches commit messages, commit "
+            "hashes, authors, branches, tags and release notes. Use it to answer 'which commit changed X?', 'when was "
+            "Y released?', 'what did Z do lately?'. Each hit has up to five excerpts, commits with their hash first. "
+            "Use read_context to read a complete record, and read_delivery to see the runs and posts it led to. If "
+            "you find nothing, use fewer words or a prefix: 'limit*'."
         ),
         takes=SearchContext,
         gives=SearchedContext,
@@ -182,9 +182,9 @@ CONTEXT_TOOLS: Final = (
         name="read_context",
         title="Read a context record",
         description=(
-            f"Give one push or release as it was received: all its commits with messages, authors and times, or the "
-            f"whole release notes. Use it after search_context, when its excerpts are not enough. A long record comes "
-            f"in parts of {SLICE:,} characters: go on with 'offset' until 'nextOffset' is null."
+            f"Read one push or release as received: all commits with messages, authors and times, or the complete "
+            f"release notes. Use it after search_context if the excerpts are not enough. A long record comes in parts "
+            f"of {SLICE:,} characters: continue with 'offset' until 'nextOffset' is null."
         ),
         takes=ReadContext,
         gives=ContextPart,

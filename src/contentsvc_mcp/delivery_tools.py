@@ -1,4 +1,4 @@
-"""Tools over the webhook log: what arrived, how it ended, and what it has led to."""
+"""Tools that read the webhook log: deliveries, their outcomes, and the runs and posts they led to."""
 
 import asyncio
 from typing import Annotated, Any, Final, Literal, TypedDict, final
@@ -19,45 +19,50 @@ from contentsvc_mcp.context_tools import Before, HitBody, Next, Notice, read_bef
 from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
 
 _MOST: Final = 50
-#: Of a delivery that was sent more often, so many log entries are shown.
+#: Maximum number of log entries shown for one delivery; a delivery has several if it was sent again.
 _ENTRIES: Final = 20
 _TEXT: Final = 500
 _UNKNOWN: Final = (
-    "Delivery not found: there is no log entry, delivery or context record of that id, or its time in the log is over"
+    "Delivery not found: no log entry, delivery or context record has this id, or it has been deleted from the log"
 )
 
 
 class ListDeliveries(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What ``list_deliveries`` takes."""
+    """Arguments of ``list_deliveries``."""
 
-    statuses: Annotated[list[LogStatus], Meta(max_length=3, description="only with one of these; empty: all")] = []
+    statuses: Annotated[
+        list[LogStatus], Meta(max_length=3, description="Only deliveries with these statuses; empty: all.")
+    ] = []
     event: Annotated[
-        Literal["", "push", "release", "ping"], Meta(description="only deliveries of this event; empty: all")
+        Literal["", "push", "release", "ping"], Meta(description="Only deliveries of this event type; empty: all.")
     ] = ""
     text: Annotated[
         str,
-        Meta(max_length=200, description="only with this in the title, delivery id, error or reason; empty: all"),
+        Meta(
+            max_length=200,
+            description="Only deliveries with this text in title, delivery id, error or reason; empty: all.",
+        ),
     ] = ""
-    limit: Annotated[int, Meta(ge=1, le=_MOST, description="how many at most")] = 20
+    limit: Annotated[int, Meta(ge=1, le=_MOST, description="Maximum number of items.")] = 20
     before: Before = ""
 
 
 class ReadDelivery(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What ``read_delivery`` takes."""
+    """Arguments of ``read_delivery``."""
 
     id: Annotated[
         str,
         Meta(
             min_length=1,
             max_length=400,
-            description="the id of a log entry (log_…), a deliveryId, or the customId of a context record",
+            description="Id of a log entry (log_…), a deliveryId, or the customId of a context record.",
         ),
     ]
 
 
 @final
 class EntryBody(TypedDict):
-    """A line of the webhook log."""
+    """An entry of the webhook log."""
 
     id: str
     deliveryId: str | None
@@ -74,14 +79,14 @@ class EntryBody(TypedDict):
 
 @final
 class EntriesBody(TypedDict):
-    """Lines of the webhook log."""
+    """Entries of the webhook log."""
 
     deliveries: list[EntryBody]
 
 
 @final
 class ListedDeliveries(TypedDict):
-    """What ``list_deliveries`` gives."""
+    """Answer of ``list_deliveries``."""
 
     notice: Notice
     next: Next
@@ -90,7 +95,7 @@ class ListedDeliveries(TypedDict):
 
 @final
 class WrittenBody(TypedDict):
-    """The post that a run has written."""
+    """The post that a run wrote."""
 
     id: str
     title: str
@@ -100,11 +105,11 @@ class WrittenBody(TypedDict):
 
 @final
 class RunBody(TypedDict):
-    """A run that the delivery has started."""
+    """A run that the delivery started."""
 
     id: str
     status: str
-    trigger: Annotated[str | None, Meta(description="the name of what started it; null: it was deleted")]
+    trigger: Annotated[str | None, Meta(description="Name of the trigger; null: it was deleted.")]
     attempts: int
     error: str | None
     createdAt: str
@@ -113,21 +118,21 @@ class RunBody(TypedDict):
 
 @final
 class TrailBody(TypedDict):
-    """A delivery's trail."""
+    """A delivery with its log entries, context record and runs."""
 
-    entries: Annotated[list[EntryBody], Meta(description="newest first; more than one: it was sent again")]
-    context: Annotated[HitBody | None, Meta(description="what was kept of it: give customId to read_context")]
+    entries: Annotated[list[EntryBody], Meta(description="Newest first. Several entries: the delivery was sent again.")]
+    context: Annotated[HitBody | None, Meta(description="Its context record: send customId to read_context.")]
     runs: list[RunBody]
 
 
 @final
 class DeliveryTrail(TypedDict):
-    """What ``read_delivery`` gives."""
+    """Answer of ``read_delivery``."""
 
     notice: Notice
-    isProcessed: Annotated[bool, Meta(description="whether it was accepted and led to something")]
-    isUnderWay: Annotated[bool, Meta(description="whether a run is still pending or running: look again later")]
-    runCount: Annotated[int, Meta(description="how many runs it has started; the first 50 are shown")]
+    isProcessed: Annotated[bool, Meta(description="Whether the delivery was processed.")]
+    isUnderWay: Annotated[bool, Meta(description="Whether a run is still pending or running. If so, look again later.")]
+    runCount: Annotated[int, Meta(description="Number of runs it started; the first 50 are shown.")]
     untrusted: TrailBody
 
 
@@ -217,9 +222,9 @@ DELIVERY_TOOLS: Final = (
         name="list_deliveries",
         title="List deliveries",
         description=(
-            "List what code hosts have delivered lately, newest first: each delivery with its status and, where it was "
-            "refused or filtered out, why. Use it to see what has arrived or why something has not led to a post. The "
-            "log is kept for 7 or 30 days; for what has happened in the repositories, use search_context."
+            "List recent deliveries from code hosts, newest first: each with its status and, if it was refused or "
+            "filtered, the reason. Use it to see what arrived, or why a delivery did not lead to a post. The log is "
+            "kept for 7 or 30 days. To find changes in the repositories, use search_context."
         ),
         takes=ListDeliveries,
         gives=ListedDeliveries,
@@ -230,9 +235,8 @@ DELIVERY_TOOLS: Final = (
         name="read_delivery",
         title="Follow a delivery",
         description=(
-            "Give the whole trail of a delivery: its log entries, the context record that was kept, the runs that it "
-            "has started with their state, and the posts that they have written. Use it to find the post about a "
-            "commit, or why there is none."
+            "Get the trail of a delivery: its log entries, its context record, the runs that it started, and "
+            "the posts that they wrote. Use it to find the post about a commit, or why there is none."
         ),
         takes=ReadDelivery,
         gives=DeliveryTrail,

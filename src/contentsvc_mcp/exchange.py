@@ -1,6 +1,6 @@
-"""One exchange over HTTP (MCP, Streamable HTTP): a message in, its answer out, and nothing is kept between them.
+"""Stateless MCP over HTTP (Streamable HTTP): one request message, one response.
 
-Any node can answer any message: there are no sessions, and no streams that a server could send into by itself.
+There are no sessions and no server-sent streams, so every node can answer every message.
 """
 
 import asyncio
@@ -12,28 +12,28 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message
 
-#: What the protocol does not need, and is not given on.
+#: Headers that the SDK does not need and never sees, because they carry secrets.
 _KEPT_BACK: Final = frozenset({b"authorization", b"cookie"})
 
 
 @final
 @frozen(kw_only=True)
 class Exchanged:
-    """An answer."""
+    """An HTTP response."""
 
     status: int
-    #: Names in lower case.
+    #: Header names are in lower case.
     headers: tuple[tuple[str, str], ...] = field(converter=tuple)
     body: bytes
 
 
 async def exchange(server: Server[Any], headers: Iterable[tuple[bytes, bytes]], body: bytes) -> Exchanged:
-    """Answer a message that was sent by ``POST``.
+    """Return the response to a message sent by ``POST``.
 
     Args:
-        server: The caller's.
-        headers: As they came, names in lower case.
-        body: All of it.
+        server: The server of the caller.
+        headers: Request headers, names in lower case.
+        body: The complete request body.
     """
     scope: dict[str, Any] = {
         "type": "http",
@@ -54,7 +54,7 @@ async def exchange(server: Server[Any], headers: Iterable[tuple[bytes, bytes]], 
 
     async def receive() -> Message:
         if not waiting:
-            # Whoever went away is noticed where the answer is written.
+            # A disconnect is detected when the response is written.
             await asyncio.Event().wait()
         return waiting.pop()
 

@@ -1,4 +1,4 @@
-"""Tools that have posts written: what can be written about, asking for it, and following it."""
+"""Tools that start and follow the writing of a post."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,34 +20,35 @@ from contentsvc_core.workflows.causes import Generation, Source, sources_of
 from contentsvc_mcp.context_tools import Notice
 from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
 
-#: More repositories than this in one request are a mistake.
+#: Maximum number of repositories in one call; more would be a mistake.
 _MOST: Final = 100
-#: How many of the connected ones are named to who has named another one.
+#: Maximum number of connected repositories listed in the error for an unknown one.
 _NAMED: Final = 10
-#: How long an answer may wait for the end of a job, in seconds, and how often it looks meanwhile.
+#: Maximum wait for the end of a job, in seconds, and the polling interval.
 _PATIENCE_S: Final = 20
 _LOOK_S: Final = 0.25
-#: How often it is looked once more at a job that has ended: it notes its last events a moment later.
+#: Maximum number of further polls of an ended job: its last events are stored a moment later.
 _FOR_ITS_LAST_WORDS: Final = 5
 _ENDED: Final = frozenset({"completed", "failed", "skipped"})
 
 
 class ListSources(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What ``list_sources`` takes."""
+    """Arguments of ``list_sources``."""
 
 
 class GeneratePost(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What ``generate_post`` takes."""
+    """Arguments of ``generate_post``."""
 
-    content_type: Annotated[ContentType, Meta(description="what kind of post")]
-    lookback_window: Annotated[Lookback, Meta(description="about which stretch of time, in UTC, up to now")] = (
+    content_type: Annotated[ContentType, Meta(description="Content type of the post.")]
+    lookback_window: Annotated[Lookback, Meta(description="Time window of the post, in UTC, up to now.")] = (
         DEFAULT_LOOKBACK
     )
     repositories: (
         Annotated[
             list[Annotated[str, Meta(min_length=1, max_length=201)]],
             Meta(
-                max_length=_MOST, description="only about these, each as owner/name; left out: all that are connected"
+                max_length=_MOST,
+                description="Only these repositories (owner/name). Default: all connected repositories.",
             ),
         ]
         | UnsetType
@@ -55,20 +56,23 @@ class GeneratePost(Struct, forbid_unknown_fields=True, rename="camel"):
     brand_identity_id: (
         Annotated[
             str,
-            Meta(max_length=64, description="who speaks, as list_sources gives it; left out: the default"),
+            Meta(
+                max_length=64,
+                description="Id of the brand identity, from list_sources. Default: the default brand identity.",
+            ),
         ]
         | UnsetType
     ) = UNSET
-    include_commits: Annotated[bool, Meta(description="whether commits are told of")] = True
-    include_releases: Annotated[bool, Meta(description="whether releases are told of")] = True
+    include_commits: Annotated[bool, Meta(description="Whether to include commits.")] = True
+    include_releases: Annotated[bool, Meta(description="Whether to include releases.")] = True
 
 
 class ReadJob(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What ``read_job`` takes."""
+    """Arguments of ``read_job``."""
 
-    job_id: Annotated[str, Meta(min_length=1, max_length=64, description="the job's id, as generate_post gives it")]
+    job_id: Annotated[str, Meta(min_length=1, max_length=64, description="Id of the job, from generate_post.")]
     wait_seconds: Annotated[
-        int, Meta(ge=0, le=_PATIENCE_S, description="how long to wait for its end before answering; 0: not at all")
+        int, Meta(ge=0, le=_PATIENCE_S, description="Seconds to wait for the job to end; 0: do not wait.")
     ] = 0
 
 
@@ -91,7 +95,7 @@ class SpeakerBody(TypedDict):
 
 @final
 class SourcesBody(TypedDict):
-    """What there is to choose from."""
+    """Connected repositories and brand identities."""
 
     repositories: list[SourceBody]
     brandIdentities: list[SpeakerBody]
@@ -99,7 +103,7 @@ class SourcesBody(TypedDict):
 
 @final
 class Sources(TypedDict):
-    """What ``list_sources`` gives."""
+    """Answer of ``list_sources``."""
 
     notice: Notice
     untrusted: SourcesBody
@@ -107,7 +111,7 @@ class Sources(TypedDict):
 
 @final
 class EventBody(TypedDict):
-    """One thing that happened to a job."""
+    """One step in the history of a job."""
 
     type: str
     message: str
@@ -116,22 +120,22 @@ class EventBody(TypedDict):
 
 @final
 class ToldBody(TypedDict):
-    """What is said of a job, in sentences: they name posts, whose titles others have written."""
+    """Texts about a job. They are untrusted because they contain titles of posts."""
 
-    error: Annotated[str | None, Meta(description="why there is no post, when status is failed or skipped")]
-    events: Annotated[list[EventBody], Meta(description="what has happened, in order")]
+    error: Annotated[str | None, Meta(description="Why there is no post, if status is failed or skipped.")]
+    events: Annotated[list[EventBody], Meta(description="The history of the job, oldest first.")]
 
 
 @final
 class JobState(TypedDict):
-    """What ``generate_post`` and ``read_job`` give."""
+    """Answer of ``generate_post`` and ``read_job``."""
 
     notice: Notice
     jobId: str
-    status: Annotated[str, Meta(description="queued, running, completed, failed or skipped; the last three are ends")]
+    status: Annotated[str, Meta(description="queued, running, completed, failed or skipped; the last three are final.")]
     contentType: str
     lookbackWindow: str
-    postId: Annotated[str | None, Meta(description="the draft that was written, once status is completed")]
+    postId: Annotated[str | None, Meta(description="Id of the draft, once status is completed.")]
     createdAt: str
     untrusted: ToldBody
 
@@ -165,7 +169,7 @@ async def _generate(box: Toolbox, key: ApiKey, wanted: GeneratePost) -> Answer:
 
 
 def _named(names: Sequence[str], connected: Sequence[Source]) -> list[tuple[str, str]]:
-    """Find repositories by name, at whatever code host they are connected."""
+    """Return provider and full name of the repositories with these names, at any code host."""
     found: list[tuple[str, str]] = []
     for name in names:
         same = [(each.provider, each.full_name) for each in connected if each.full_name.lower() == name.strip().lower()]
@@ -195,7 +199,7 @@ def _has_told_its_end(job: Job) -> bool:
 async def _job(box: Toolbox, key: ApiKey, job_id: str) -> Job:
     job = await box.jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
     if job is None or not isinstance(job.asked, Generation):
-        message = "Job not found: generate_post gives the id of a job"
+        message = "Job not found. generate_post returns the id of a job"
         raise Refused(message)
     return job
 
@@ -218,8 +222,8 @@ GENERATION_TOOLS: Final = (
         name="list_sources",
         title="List repositories and brand identities",
         description=(
-            "List the connected repositories, which posts can be written about, and the brand identities in whose name "
-            "they can be written. Use it before generate_post when not everything is meant."
+            "List the connected repositories and the brand identities that posts can use. Use it before generate_post "
+            "to choose repositories or a brand identity."
         ),
         takes=ListSources,
         gives=Sources,
@@ -228,12 +232,12 @@ GENERATION_TOOLS: Final = (
     ),
     Tool(
         name="generate_post",
-        title="Have a post written",
+        title="Write a post",
         description=(
-            "Start a job that writes a post about what has happened in the repositories: a changelog, blog post, "
-            "LinkedIn post, X post or investor update about a stretch of time. The post is a draft; nobody sees it "
-            "before publish_post. The answer is the job, not the post: follow it with read_job. Each call starts "
-            "another job, and few are allowed in a minute."
+            "Start a job that writes a post about the events of a time window: a changelog, blog post, LinkedIn post, "
+            "X post or investor update. The post is a draft; readers do not see it before publish_post. The answer is "
+            "the job, not the post: follow it with read_job. Each call starts another job, and the number of calls in "
+            "a minute is limited."
         ),
         takes=GeneratePost,
         gives=JobState,
@@ -244,10 +248,10 @@ GENERATION_TOOLS: Final = (
     ),
     Tool(
         name="read_job",
-        title="Follow a job",
+        title="Get a job",
         description=(
-            "Tell how far a job of generate_post is; with waitSeconds, wait for its end that long. When its status is "
-            "completed, postId is the draft: read it with read_post. A job that is skipped found nothing to report."
+            "Get the state of a generate_post job. With waitSeconds, wait up to that long for the job to end. When the "
+            "status is completed, postId is the draft: read it with read_post. A skipped job found nothing to report."
         ),
         takes=ReadJob,
         gives=JobState,

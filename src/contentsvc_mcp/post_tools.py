@@ -32,19 +32,19 @@ from contentsvc_mcp.context_tools import (
 from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
 from contentsvc_mcp.untrusted import SLICE, bounded, part_of
 
-NO_SUCH_POST: Final = "Post not found: search_posts and list_posts give the id of each post"
+NO_SUCH_POST: Final = "Post not found. Use search_posts or list_posts to find the id of a post"
 
-PostId = Annotated[str, Meta(min_length=1, max_length=64, description="the post's id, such as post_…")]
-Statuses = Annotated[list[PostStatus], Meta(max_length=2, description="only with one of these; empty: all")]
-ContentTypes = Annotated[list[ContentType], Meta(max_length=5, description="only of these types; empty: all")]
+PostId = Annotated[str, Meta(min_length=1, max_length=64, description="Id of the post (post_…).")]
+Statuses = Annotated[list[PostStatus], Meta(max_length=2, description="Only posts with these statuses; empty: all.")]
+ContentTypes = Annotated[list[ContentType], Meta(max_length=5, description="Only these content types; empty: all.")]
 Version = Annotated[
     str,
-    Meta(description="names the post as it is now: edit_post and publish_post ask for it"),
+    Meta(description="The current version of the post. Send it to edit_post and publish_post."),
 ]
 
 
 class SearchPosts(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What ``search_posts`` takes."""
+    """Arguments of ``search_posts``."""
 
     query: Query = ""
     statuses: Statuses = []
@@ -55,17 +55,17 @@ class SearchPosts(Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class ListPosts(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What ``list_posts`` takes."""
+    """Arguments of ``list_posts``."""
 
     statuses: Statuses = []
     content_types: ContentTypes = []
-    sort: Annotated[Literal["asc", "desc"], Meta(description="by creation: desc is newest first")] = "desc"
+    sort: Annotated[Literal["asc", "desc"], Meta(description="Order by creation; desc: newest first.")] = "desc"
     limit: Limit = 10
-    page: Annotated[int, Meta(ge=1, le=MAX_PAGE, description="which page, from 1")] = 1
+    page: Annotated[int, Meta(ge=1, le=MAX_PAGE, description="Page number, starting at 1.")] = 1
 
 
 class ReadPost(Struct, forbid_unknown_fields=True, rename="camel"):
-    """What ``read_post`` takes."""
+    """Arguments of ``read_post``."""
 
     post_id: PostId
     offset: Offset = 0
@@ -73,7 +73,7 @@ class ReadPost(Struct, forbid_unknown_fields=True, rename="camel"):
 
 @final
 class PostHitBody(TypedDict):
-    """A post that was found, without its text."""
+    """A matching post, without its text."""
 
     id: str
     title: str
@@ -86,14 +86,14 @@ class PostHitBody(TypedDict):
 
 @final
 class PostHitsBody(TypedDict):
-    """The posts that were found."""
+    """The matching posts."""
 
     posts: list[PostHitBody]
 
 
 @final
 class SearchedPosts(TypedDict):
-    """What ``search_posts`` gives."""
+    """Answer of ``search_posts``."""
 
     notice: Notice
     next: Next
@@ -122,7 +122,7 @@ class PostLinesBody(TypedDict):
 
 @final
 class PaginationBody(TypedDict):
-    """Where a page stands in its list."""
+    """The position of a page in its list."""
 
     limit: int
     currentPage: int
@@ -134,7 +134,7 @@ class PaginationBody(TypedDict):
 
 @final
 class ListedPosts(TypedDict):
-    """What ``list_posts`` gives."""
+    """Answer of ``list_posts``."""
 
     notice: Notice
     pagination: PaginationBody
@@ -143,16 +143,16 @@ class ListedPosts(TypedDict):
 
 @final
 class PostTextBody(TypedDict):
-    """What a post says, and where it came from."""
+    """The text of a post, and its source."""
 
     title: str
-    markdown: Annotated[str, Meta(description="its text, from 'offset' on")]
+    markdown: Annotated[str, Meta(description="The text, starting at 'offset'.")]
     sourceMetadata: dict[str, Any] | None
 
 
 @final
 class PostPart(TypedDict):
-    """What ``read_post`` gives."""
+    """Answer of ``read_post``."""
 
     notice: Notice
     id: str
@@ -164,12 +164,12 @@ class PostPart(TypedDict):
     offset: int
     nextOffset: NextOffset
     totalChars: int
-    sourceMetadataCut: Annotated[bool, Meta(description="whether long lists in sourceMetadata were cut")]
+    sourceMetadataCut: Annotated[bool, Meta(description="Whether long lists in sourceMetadata were cut.")]
     untrusted: PostTextBody
 
 
 def version_of(post: Post) -> str:
-    """Give what names this version of a post: its entity tag, without the quotes."""
+    """Return the version of a post: its entity tag without quotes."""
     return entity_tag(post).strip('"')
 
 
@@ -243,9 +243,8 @@ POST_TOOLS: Final = (
         name="search_posts",
         title="Search posts",
         description=(
-            "Find posts (changelogs, blog posts and others that were written about the repositories) by the words of "
-            "their title and text; newest first, with the lines in which the words stand. Use it to see whether "
-            "something was written about already."
+            "Find posts (changelogs, blog posts and others) by the words of their title and text, newest first, with "
+            "the matching lines. Use it to check whether a post about a topic already exists."
         ),
         takes=SearchPosts,
         gives=SearchedPosts,
@@ -257,8 +256,8 @@ POST_TOOLS: Final = (
         name="list_posts",
         title="List posts",
         description=(
-            "List posts by their creation, without their text. Use it for an overview, such as all drafts; to find a "
-            "post by what it says, use search_posts."
+            "List posts in order of creation, without their text. Use it for an overview, such as all drafts. To find "
+            "a post by its words, use search_posts."
         ),
         takes=ListPosts,
         gives=ListedPosts,
@@ -269,9 +268,8 @@ POST_TOOLS: Final = (
         name="read_post",
         title="Read a post",
         description=(
-            f"Give a post: title, Markdown, status, where it came from, and its version, which edit_post and "
-            f"publish_post ask for. A long text comes in parts of {SLICE:,} characters: go on with 'offset' until "
-            f"'nextOffset' is null."
+            f"Read a post: title, Markdown, status, source, and the version that edit_post and publish_post require. "
+            f"A long text comes in parts of {SLICE:,} characters: continue with 'offset' until 'nextOffset' is null."
         ),
         takes=ReadPost,
         gives=PostPart,

@@ -1,4 +1,4 @@
-"""The protocol: tools as the SDK's server offers them. Imported only when an agent calls; the SDK is an extra."""
+"""The MCP server on top of the SDK. Imported only when an agent calls, because the SDK is an optional extra."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
@@ -19,11 +19,11 @@ from contentsvc_mcp.untrusted import structured, texts
 
 
 def agent_server(box: Toolbox, caller: Callable[[], Awaitable[ApiKey | None]]) -> Server[Any]:
-    """Build the server of one caller.
+    """Return the MCP server for one caller.
 
     Args:
-        box: What the tools drive.
-        caller: Gives the caller's key as it is now; ``None``: it does not open any more.
+        box: Use cases and ports that the tools call.
+        caller: Returns the caller's current API key; ``None`` if the key is no longer valid.
     """
 
     async def list_tools(
@@ -37,7 +37,7 @@ def agent_server(box: Toolbox, caller: Callable[[], Awaitable[ApiKey | None]]) -
     ) -> types.CallToolResult:
         tool = BY_NAME.get(params.name)
         if tool is None:
-            return _refused(f"Unknown tool '{one_line(params.name, 64)}': there are {', '.join(BY_NAME)}")
+            return _refused(f"Unknown tool '{one_line(params.name, 64)}'. Available tools: {', '.join(BY_NAME)}")
         try:
             answer = await call(box, caller, tool, params.arguments)
         except Refused as exc:
@@ -55,14 +55,14 @@ def agent_server(box: Toolbox, caller: Callable[[], Awaitable[ApiKey | None]]) -
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    # Spans of ours hold no names that a client has made up, and are sent only where the settings say so.
+    # The SDK's tracing records names that clients choose, and ignores this service's settings.
     server.middleware.clear()
     return server
 
 
 @cache
 def described(tool: Tool) -> types.Tool:
-    """Give a tool as the protocol spells it."""
+    """Return the protocol's description of a tool."""
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -79,7 +79,7 @@ def described(tool: Tool) -> types.Tool:
 
 
 def _told(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what the tool's own name and description say."""
+    """Return the schema without title and description, which the tool itself has."""
     return {name: part for name, part in schema.items() if name not in {"title", "description"}}
 
 

@@ -1,4 +1,4 @@
-"""Serving one agent over standard input and output (MCP, stdio), until its input ends."""
+"""MCP over standard input and output, for one agent."""
 
 import contextlib
 from collections.abc import Awaitable, Callable
@@ -13,12 +13,12 @@ from contentsvc_mcp.toolbox import Toolbox
 
 
 async def serve_stdio(box: Toolbox, authenticator: Authenticator, presented: str) -> None:
-    """Serve whoever has started this process. Standard output is the protocol's alone while it lasts.
+    """Serve the parent process until standard input ends. Only the protocol may write to standard output.
 
     Args:
-        box: What the tools drive.
-        authenticator: Looks the key up, for each call anew: one that is revoked opens nothing from then on.
-        presented: The key.
+        box: Use cases and ports that the tools call.
+        authenticator: Looks up the key before each call, so that a revoked key stops working at once.
+        presented: The API key.
     """
     server = agent_server(box, _looked_up(authenticator, presented))
     async with stdio_server() as (incoming, outgoing):

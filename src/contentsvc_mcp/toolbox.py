@@ -1,4 +1,4 @@
-"""What the tools drive, and what each tool is."""
+"""The data types of the MCP tools: toolbox, tool, answer, refusal."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, final
@@ -28,7 +28,7 @@ from contentsvc_core.usecases.trail import Trails
 @final
 @frozen(kw_only=True)
 class Toolbox:
-    """Use cases and ports: those that ``/v1`` and the dashboard drive."""
+    """Use cases and ports that the tools call; ``/v1`` and the dashboard use the same ones."""
 
     search: Search
     contexts: ContextLibrary
@@ -40,9 +40,9 @@ class Toolbox:
     brands: BrandIdentities
     generator: Generator
     jobs: Jobs
-    #: Counts in the buckets of ``/v1``: an operation is the same, whoever asks for it.
+    #: Shares the rate limit buckets with ``/v1``.
     limiter: RateLimiter
-    #: Makes the marks around foreign text.
+    #: Creates the random marks around untrusted text.
     ids: IdSource
     shares: Shares
 
@@ -50,39 +50,39 @@ class Toolbox:
 @final
 @frozen(kw_only=True)
 class Answer:
-    """What a tool has found or done."""
+    """The result of a tool call."""
 
-    #: What this service says itself: ids, numbers, times, states.
+    #: Trusted values of this service: ids, numbers, times, states.
     facts: Mapping[str, Any]
-    #: What others have written, and whatever stands among it; ``None``: there is nothing of it.
+    #: Values that contain text written by others; ``None`` if there are none.
     untrusted: Mapping[str, Any] | None = None
 
 
 class Refused(Exception):
-    """A tool was not able to do what it was asked for; the text says why, and is for the model."""
+    """A tool call failed; the message tells the model why."""
 
 
 @final
 @frozen(kw_only=True)
 class Tool:
-    """A tool, as agents are told of it."""
+    """An MCP tool."""
 
     name: str
     title: str
-    #: What it does, and when to use it.
+    #: What the tool does and when to use it.
     description: str
-    #: Its arguments. Those that are left out, or null, have their defaults.
+    #: Type of the arguments. Absent or null arguments have their defaults.
     takes: type[msgspec.Struct]
-    #: Its structured answer: a typed dictionary.
+    #: Type of the structured answer: a typed dictionary.
     gives: type
-    #: What a key must be allowed to do.
+    #: Scope that the API key needs.
     scope: Scope
-    #: The limit that its calls count in; ``None``: there is none.
+    #: Rate limit that calls count in; ``None``: unlimited.
     rate: Rate | None = None
-    #: Whether something that was there is not there any more, or is seen by others, when it is done.
+    #: Destructive or publicly visible (MCP ``destructiveHint``).
     is_destructive: bool = False
-    #: Whether doing it twice is the same as doing it once.
+    #: A repeated call has no further effect (MCP ``idempotentHint``).
     is_idempotent: bool = True
-    #: Whether it reaches beyond this service: readers see what was published.
+    #: The effect is visible outside this service, e.g. to readers (MCP ``openWorldHint``).
     is_open: bool = False
     work: Callable[[Toolbox, ApiKey, Any], Awaitable[Answer]]

@@ -10,9 +10,9 @@ from tests.api.world import ApiWorld, Caller
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_mcp.untrusted import SLICE
 
-NO_POST: Final = "Post not found: search_posts and list_posts give the id of each post"
-NO_PLACE: Final = "Invalid before: it is not what an answer of this tool gave as its next"
-NO_DELIVERY: Final = "there is no log entry, delivery or context record of that id, or its time in the log is over"
+NO_POST: Final = "Post not found. Use search_posts or list_posts to find the id of a post"
+NO_PLACE: Final = "Invalid before: send the next of a previous answer of this tool"
+NO_DELIVERY: Final = "no log entry, delivery or context record has this id, or it has been deleted from the log"
 CONTENT_TYPES: Final = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
 REFUSALS: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
     ("search_context", {"query": "!"}, "Invalid query: it has no word, only signs"),
@@ -29,7 +29,7 @@ REFUSALS: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
     (
         "search_context",
         {"before": "here"},
-        "Invalid before: it is not what an answer of this tool gave as its next",
+        "Invalid before: send the next of a previous answer of this tool",
     ),
     (
         "search_context",
@@ -40,7 +40,7 @@ REFUSALS: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
     (
         "read_context",
         {"customId": "codehost:1:nothing"},
-        "Context record not found: search_context gives the customId of each record",
+        "Context record not found. Use search_context to find the customId of a record",
     ),
     (
         "read_delivery",
@@ -83,7 +83,7 @@ REFUSALS: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
         {"contentType": "changelog", "brandIdentityId": "brand_x"},
         "Unknown brand identity: 'brand_x'",
     ),
-    ("read_job", {"jobId": "job_x"}, "Job not found: generate_post gives the id of a job"),
+    ("read_job", {"jobId": "job_x"}, "Job not found. generate_post returns the id of a job"),
 )
 
 
@@ -262,7 +262,7 @@ async def test_a_long_post_is_read_in_parts(busy: Caller) -> None:
 
 async def test_only_the_version_that_was_read_is_changed(busy: Caller) -> None:
     post_id = await written(busy)
-    changed = "The post has changed since you read it: read_post gives its text and version as they are now"
+    changed = "The post has changed since you read it. Call read_post for its current text and version"
     async with agent_of(busy) as agent:
         seen = (await agent("read_post", postId=post_id))["version"]
         await agent("edit_post", postId=post_id, version=seen, title="Somebody else's")
@@ -292,4 +292,4 @@ async def test_what_cannot_be_done_is_said_in_a_sentence(acme: Caller) -> None:
 async def test_a_tool_that_is_not_there_is_told_with_those_that_are(acme: Caller) -> None:
     async with agent_of(acme) as agent:
         said = await agent.refusal("delete_everything")
-    assert said.startswith("Unknown tool 'delete_everything': there are search_context, read_context,")
+    assert said.startswith("Unknown tool 'delete_everything'. Available tools: search_context, read_context,")
