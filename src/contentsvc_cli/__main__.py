@@ -12,10 +12,10 @@ _YOUNGEST: Final = 300_000
 
 
 def run() -> None:
-    """Run the command; the process ends with it."""
+    """Run the command, then exit."""
     gc.set_threshold(_YOUNGEST)
     ended: list[int] = []
-    # What is registered first is called last: everything else that waits for the end has had it by then.
+    # Registered first, so that it runs after all other exit handlers.
     atexit.register(_leave, ended)
 
     # Here: click is what `--help` spends most on, and the collector has to be set before.
@@ -30,7 +30,7 @@ def run() -> None:
 
 
 def _leave(ended: list[int]) -> None:
-    """End the process at once: freeing each object is a twentieth of a short command's processor time."""
+    """Exit at once: freeing objects takes a twentieth of a short command's processor time."""
     if not ended:
         return
     try:

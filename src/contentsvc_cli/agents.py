@@ -1,4 +1,4 @@
-"""``mcp``: an AI agent that starts this command and speaks to it over standard input and output."""
+"""``mcp``: an MCP server over standard input and output."""
 
 import os
 from typing import Final
@@ -11,7 +11,7 @@ from contentsvc_http.logs import configure_logging
 from contentsvc_http.settings import load_settings
 from contentsvc_http.wiring.agents import is_installed, open_toolbox
 
-#: Where the key is: an argument would stand in every list of processes.
+#: Variable of the API key; an argument would be visible in process lists.
 KEY_VARIABLE: Final = "CONTENTSVC_API_KEY"
 _NO_EXTRA: Final = "'contentsvc mcp' needs packages that are not installed: pip install 'contentsvc[mcp]'"
 _NO_KEY: Final = (
@@ -25,9 +25,9 @@ _WRONG_KEY: Final = f"{KEY_VARIABLE} holds no API key that opens: it is unknown 
 def mcp() -> None:
     """Serve an AI agent by the Model Context Protocol, over standard input and output.
 
-    It is the agent's program that starts this command. CONTENTSVC_API_KEY holds the key; the agent may do what the key
-    may. It works on the database itself: posts that it asks for are written by the server that runs beside it. A server
-    serves the same tools under /mcp.
+    Your agent starts this command. Set CONTENTSVC_API_KEY to the agent's key; its scopes limit what the agent can do.
+    The command uses the database directly, but a running server writes the posts. A server offers the same tools under
+    /mcp.
     """
     if not is_installed():
         raise click.ClickException(_NO_EXTRA)

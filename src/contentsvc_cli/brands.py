@@ -1,4 +1,4 @@
-"""``brand``: who speaks in posts."""
+"""``brand``: brand identities."""
 
 from typing import Any, Final, TypeVar
 
@@ -19,7 +19,7 @@ _COLUMNS: Final = ("id", "name", "isDefault", "companyName", "toneProfile", "aud
 
 @click.group()
 def brand() -> None:
-    """List, make, change and delete brand identities: who speaks in posts, to whom, and how."""
+    """List, create, change and delete brand identities: the company, tone and audience of posts."""
 
 
 @brand.command("list")
@@ -41,7 +41,7 @@ def list_brands(organization: str, *, as_json: bool) -> None:
 @click.argument("brand_id")
 @JSON
 def show_brand(brand_id: str, *, as_json: bool) -> None:
-    """Show a brand identity whole."""
+    """Show a brand identity with all its fields."""
 
     async def work(desk: Desk) -> BrandIdentity | None:
         owner = await desk.stores.directory.owner_of(brand_id)
@@ -53,11 +53,11 @@ def show_brand(brand_id: str, *, as_json: bool) -> None:
 @brand.command()
 @click.argument("website_url", metavar="URL")
 @ORGANIZATION
-@click.option("--name", help="What it is called.  [default: as the site calls itself]")
+@click.option("--name", help="Name of the brand identity.  [default: from the website]")
 @WAIT
 @JSON
 def generate(website_url: str, organization: str, name: str | None, wait_s: float | None, *, as_json: bool) -> None:
-    """Make a brand identity from a website; a server that performs runs reads it."""
+    """Create a brand identity from a website. A server that performs runs reads the site."""
 
     async def work(desk: Desk) -> Job:
         owner = await desk.organization(organization)
@@ -71,26 +71,26 @@ def generate(website_url: str, organization: str, name: str | None, wait_s: floa
 
 @brand.command()
 @click.argument("brand_id")
-@click.option("--name", help="What it is called; unique in the organization.")
+@click.option("--name", help="Name, unique in the organization.")
 @click.option("--website", "website_url", metavar="URL", help="The company's website.")
-@click.option("--company-name", help="What the company is called; '' for none, as with every text below.")
-@click.option("--company-description", help="What the company does.")
-@click.option("--tone", "tone_profile", type=click.Choice(list(_TONES)), help="How it speaks.")
-@click.option("--custom-tone", help="How it speaks, in its own words; goes before the tone.")
-@click.option("--instructions", "custom_instructions", help="What writers are to heed.")
-@click.option("--audience", help="Who is spoken to, e.g. 'developers'.")
-@click.option("--language", help="The language to write in, by its English name.")
+@click.option("--company-name", help="Name of the company. '' clears this and every text below.")
+@click.option("--company-description", help="Description of the company.")
+@click.option("--tone", "tone_profile", type=click.Choice(list(_TONES)), help="Tone of posts.")
+@click.option("--custom-tone", help="Tone in your own words; overrides --tone.")
+@click.option("--instructions", "custom_instructions", help="Instructions for writers.")
+@click.option("--audience", help="Audience of posts, e.g. 'developers'.")
+@click.option("--language", help="Language of posts, by its English name.")
 @click.option("--default", "is_default", is_flag=True, default=None, help="Make it the organization's default.")
 @JSON
 def edit(brand_id: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # one for each field
-    """Change a brand identity: what is not named stays."""
+    """Change a brand identity. Fields that you do not name stay unchanged."""
     given = {field: value for field, value in options.items() if value is not None}
     if not given:
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
     if "tone_profile" in given:
         given["tone_profile"] = _TONES[given["tone_profile"]]
-    # A name and an address cannot be taken away: '' for one of them is refused as what it is.
+    # Name and website cannot be cleared: '' is refused as invalid.
     given = {
         field: None if value == "" and field not in {"name", "website_url"} else value for field, value in given.items()
     }
@@ -107,7 +107,7 @@ def edit(brand_id: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN4
 @click.argument("brand_id")
 @JSON
 def delete(brand_id: str, *, as_json: bool) -> None:
-    """Delete a brand identity, and switch the schedules and triggers off that name it."""
+    """Delete a brand identity, and disable the schedules and triggers that use it."""
 
     async def work(desk: Desk) -> Removed | None:
         owner = await desk.stores.directory.owner_of(brand_id)

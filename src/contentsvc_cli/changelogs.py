@@ -1,4 +1,4 @@
-"""``changelog``: what everybody may read of an organization's posts."""
+"""``changelog``: public changelogs."""
 
 import sys
 from collections.abc import Mapping
@@ -21,41 +21,41 @@ from contentsvc_core.text import one_line
 _LINE: Final = 64
 _TYPES: Final = [kind.value for kind in ContentType]
 _WHICH: Final = click.option(
-    "--changelog", "which", metavar="SLUG", help="Which changelog, by its slug or id.  [default: the first one]"
+    "--changelog", "which", metavar="SLUG", help="Slug or id of the changelog.  [default: the first one]"
 )
 _FIELDS: Final = (
     click.option("--title", help="One line of 1 to 100 characters."),
     click.option("--description", help="One line of at most 300 characters; '' for none."),
-    click.option("--product-url", metavar="URL", help="The product's own site; '' for none."),
+    click.option("--product-url", metavar="URL", help="URL of the product's website; '' for none."),
     click.option(
         "--type",
         "content_types",
         type=click.Choice(_TYPES),
         multiple=True,
-        help="A type of content that is shown; may be repeated.",
+        help="Show posts of this content type. Repeat for several.",
     ),
     click.option(
         "--repository",
         "repositories",
         metavar="OWNER/NAME",
         multiple=True,
-        help="Show posts about these repositories alone; may be repeated; '' for all.",
+        help="Show only posts about this repository. Repeat for several; '' for all.",
     ),
     click.option(
         "--scope",
         "scopes",
         metavar="NAME",
         multiple=True,
-        help="Show posts with this scope or package; may be repeated; '' for all.",
+        help="Show only posts with this commit scope or package. Repeat for several; '' for all.",
     ),
-    click.option("--accent", metavar="COLOUR", help="The colour of links, such as #0b6b63; '' for the default."),
+    click.option("--accent", metavar="COLOUR", help="Colour of links, such as #0b6b63; '' for the default."),
     click.option(
         "--link",
         "header_links",
         nargs=2,
         metavar="LABEL URL",
         multiple=True,
-        help="A link in the header; may be repeated; '' '' for none.",
+        help="A link in the header. Repeat for several; '' '' for none.",
     ),
     click.option(
         "--details/--no-details",
@@ -74,7 +74,7 @@ def _fields(command: Any) -> Any:  # noqa: ANN401  # a decorator
 
 @click.group()
 def changelog() -> None:
-    """Create, show, set, publish and hide public changelogs."""
+    """Create, change, publish and hide public changelogs."""
 
 
 @changelog.command("list")
@@ -97,7 +97,7 @@ def list_changelogs(organization: str, *, as_json: bool) -> None:
 @_WHICH
 @JSON
 def show_changelog(organization: str, which: str | None, *, as_json: bool) -> None:
-    """Show a public changelog, and where it is."""
+    """Show a public changelog and its URL."""
 
     async def work(desk: Desk) -> dict[str, Any]:
         _, found = await _named(desk, organization, which)
@@ -108,13 +108,13 @@ def show_changelog(organization: str, which: str | None, *, as_json: bool) -> No
 
 @changelog.command("create")
 @ORGANIZATION
-@click.option("--slug", required=True, help="Names it in its address; unique over all organizations.")
+@click.option("--slug", required=True, help="Slug in the URL, unique over all organizations.")
 @_fields
 @JSON
 def create_changelog(organization: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # one for each field
-    """Create one more public changelog; it is hidden until you publish it."""
+    """Create another public changelog. It is hidden until you publish it."""
     if options["title"] is None:
-        message = "name it with --title"
+        message = "add --title"
         raise click.UsageError(message)
 
     async def work(desk: Desk) -> dict[str, Any]:
@@ -127,11 +127,11 @@ def create_changelog(organization: str, *, as_json: bool, **options: Any) -> Non
 @changelog.command("set")
 @ORGANIZATION
 @_WHICH
-@click.option("--slug", help="Names it in its address; unique over all organizations.")
+@click.option("--slug", help="Slug in the URL, unique over all organizations.")
 @_fields
 @JSON
 def set_changelog(organization: str, which: str | None, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # as above
-    """Change a public changelog: what is not named stays. A slug that was public redirects to the new one."""
+    """Change a public changelog. Other options stay unchanged. A previous public slug redirects to the new one."""
     given = _given(options)
     if not given:
         message = "there is nothing to change: name at least one option"
@@ -149,12 +149,12 @@ def set_changelog(organization: str, which: str | None, *, as_json: bool, **opti
 def set_image(
     organization: str, which: str | None, kind: str, file: Path | None, *, delete: bool, as_json: bool
 ) -> None:
-    """Set a changelog's logo, its icon, or the card that other sites show beside links to it.
+    """Set the logo, the icon or the card of a changelog. Other sites show the card in link previews.
 
     FILE is a PNG, JPEG or WebP picture of at most 512 KiB.
     """
     if (file is None) is not delete:
-        message = "name either a file or --delete"
+        message = "name a file, or add --delete"
         raise click.UsageError(message)
     content = None if file is None else file.read_bytes()
 
@@ -171,7 +171,7 @@ def set_image(
 @click.option("--yes", is_flag=True, help="Do not ask: for scripts.")
 @JSON
 def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -> None:
-    """Let everybody read a changelog, after showing which posts become public."""
+    """Make a changelog public, after showing which posts become public."""
     # Programs that ask for JSON read standard output: what people need to see goes beside it.
     shown, question = at_desk(lambda desk: _question(desk, organization, which))
     if question:
@@ -185,7 +185,7 @@ def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -
 
 
 async def _question(desk: Desk, organization: str, which: str | None) -> tuple[str, str]:
-    """Return what becomes public, and what to ask; nothing where it is public already."""
+    """Return the posts that become public, and the question; nothing if it is already public."""
     owner, standing = await _named(desk, organization, which)
     if standing.is_public:
         return "", ""
@@ -212,16 +212,16 @@ async def _question(desk: Desk, organization: str, which: str | None) -> tuple[s
 @_WHICH
 @JSON
 def hide(organization: str, which: str | None, *, as_json: bool) -> None:
-    """Take a changelog back: its addresses lead to what unknown ones lead to."""
+    """Hide a changelog. Its pages answer 404."""
     _change(organization, which, {"is_public": False}, as_json=as_json)
 
 
 @changelog.command()
 @ORGANIZATION
-@click.option("--changelog", "which", metavar="SLUG", required=True, help="Which changelog, by its slug or id.")
+@click.option("--changelog", "which", metavar="SLUG", required=True, help="Slug or id of the changelog.")
 @JSON
 def delete(organization: str, which: str, *, as_json: bool) -> None:
-    """Delete a changelog; its posts stay. The first one can only be hidden."""
+    """Delete a changelog. Its posts stay. You can only hide the first changelog."""
 
     async def work(desk: Desk) -> dict[str, Any]:
         _, standing = await _named(desk, organization, which)
@@ -242,7 +242,7 @@ def _change(organization: str, which: str | None, given: Mapping[str, Any], *, a
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the options that are named; an empty text among several resets them."""
+    """Return the options that are set. An empty text in a repeated option resets the option."""
     given: dict[str, Any] = {field: value for field, value in options.items() if value is not None and value != ()}
     if "content_types" in given:
         given["content_types"] = tuple(ContentType(kind) for kind in given["content_types"])

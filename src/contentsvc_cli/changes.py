@@ -1,4 +1,4 @@
-"""What happened in a repository, as git has it: commits, and the tags on them."""
+"""Commits and tags of a local git repository."""
 
 from typing import final
 
@@ -8,7 +8,7 @@ from attrs import frozen
 @final
 @frozen(kw_only=True)
 class Person:
-    """Who wrote or committed something, as git has it."""
+    """Author or committer, as git stores it."""
 
     name: str
     email: str
@@ -17,7 +17,7 @@ class Person:
 @final
 @frozen(kw_only=True)
 class Commit:
-    """One commit."""
+    """A commit."""
 
     #: In hexadecimal; 40 digits, or 64 in a repository with SHA-256.
     id: str
@@ -37,7 +37,7 @@ class Commit:
 @final
 @frozen(kw_only=True)
 class Tag:
-    """A tag that leads to a commit."""
+    """A tag that points to a commit."""
 
     name: str
     commit_id: str

@@ -1,4 +1,4 @@
-"""What a shell may complete a word with that only the database knows.
+"""Shell completion of slugs and ids from the database.
 
 Nothing is ever said of what goes wrong: the shell would print it into the line that is being typed.
 """
@@ -22,7 +22,7 @@ _HELP_LENGTH = 60
 
 
 def organization_slugs(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    """Complete an organization's slug."""
+    """Return completions of an organization's slug."""
 
     async def look(directory: "Directory") -> Sequence[_Named]:
         return [(each.slug, each.name) for each in await directory.organizations()]
@@ -31,7 +31,7 @@ def organization_slugs(_: click.Context, __: click.Parameter, incomplete: str) -
 
 
 def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    """Complete the id of an integration."""
+    """Return completions of an integration's id."""
 
     async def look(directory: "Directory") -> Sequence[_Named]:
         return [
@@ -44,7 +44,7 @@ def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> 
 
 
 def trigger_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    """Complete the id of a trigger."""
+    """Return completions of a trigger's id."""
 
     async def look(directory: "Directory") -> Sequence[_Named]:
         return [
@@ -57,7 +57,7 @@ def trigger_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "lis
 
 
 def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    """Complete the id of a connected repository."""
+    """Return completions of a connected repository's id."""
 
     async def look(directory: "Directory") -> Sequence[_Named]:
         return [
@@ -79,7 +79,7 @@ async def _owners(directory: "Directory", ctx: click.Context) -> "Sequence[Organ
 def _beginning_with(
     incomplete: str, look: "Callable[[Directory], Awaitable[Sequence[_Named]]]"
 ) -> "list[CompletionItem[str]]":
-    # Here and not above: whoever only asks for help need not wait for what opens databases.
+    # Imported here, so that --help does not import database code.
     from click.shell_completion import CompletionItem  # noqa: PLC0415  # a shell asks for it, nothing else
 
     from contentsvc_cli.wiring import glance  # noqa: PLC0415  # the stores come with it

@@ -1,4 +1,4 @@
-"""``completion``: what makes a shell complete commands, options and values."""
+"""``completion``: completion scripts for shells."""
 
 from typing import Final
 
@@ -17,14 +17,14 @@ _VARIABLE: Final = "_CONTENTSVC_COMPLETE"
 @JSON
 @click.pass_context
 def completion(ctx: click.Context, shell: str, *, as_json: bool) -> None:
-    """Print the script that makes a shell complete commands, options and values.
+    """Print the completion script for your shell.
 
     \b
     bash: eval "$(contentsvc completion bash)"     in ~/.bashrc (bash 4.4 or newer)
     zsh:  eval "$(contentsvc completion zsh)"      in ~/.zshrc, after compinit
     fish: contentsvc completion fish > ~/.config/fish/completions/contentsvc.fish
 
-    Slugs and ids are looked up in the database that the shell's environment names, if that answers within a second.
+    Slugs and ids are looked up in the database of the current settings, if it answers within a second.
     """  # noqa: D301  # what click knows by it that lines stay as they are
     made = get_completion_class(shell)
     assert made is not None

@@ -1,4 +1,4 @@
-"""``context``: what happened, as AI agents read it."""
+"""``context``: context records."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from contentsvc_cli.searching import HITS, SINCE, accepted, show_hits, warn
 from contentsvc_cli.wiring import Desk, at_desk
 from contentsvc_core.workflows.context import ContextRecord, context_body, is_custom_id
 
-#: How much the events of what is found have together, in bytes.
+#: Maximum size of all events of the hits, in bytes.
 _MAX_BYTES = 256 * 1024 * 1024
 
 
 @click.group()
 def context() -> None:
-    """The context records for AI agents."""
+    """List, search and show context records, which AI agents read."""
 
 
 @context.command("list")
@@ -35,7 +35,7 @@ def list_context(organization: str, limit: int | None, *, as_json: bool) -> None
 @context.command()
 @click.argument("words", nargs=-1)
 @ORGANIZATION
-@click.option("--repository", default="", metavar="OWNER/NAME", help="Only of this repository.")
+@click.option("--repository", default="", metavar="OWNER/NAME", help="Only records of this repository.")
 @click.option("--event-type", default="", metavar="LIST", help="Only events of these types: push, release.")
 @SINCE
 @HITS
@@ -52,9 +52,9 @@ def search(  # its options
 ) -> None:
     """Search context records by WORDS, newest first.
 
-    All of them have to be there: in a commit's message, hash or author, in a release's tag, name or notes, in the name
-    of the repository or branch. word* is a beginning, 1.4.2 is one word, and what has -word is left out: put -- before
-    the first word that begins with a hyphen.
+    All words must match: in a commit's message, hash or author, in a release's tag, name or notes, or in the name of a
+    repository or branch. Use word* for a prefix and -word to exclude a word. 1.4.2 is one word. Put -- before the first
+    word that begins with a hyphen.
     """
     from contentsvc_core.search.excerpts import record_hit_body  # noqa: PLC0415  # this command alone
     from contentsvc_core.search.questions import read_context_search  # noqa: PLC0415  # this command alone
@@ -78,7 +78,7 @@ def search(  # its options
 @ORGANIZATION
 @JSON
 def show_context(custom_id: str, organization: str, *, as_json: bool) -> None:
-    """Show a context record; without --json, its text alone."""
+    """Show a context record. Without --json, only its text."""
 
     async def work(desk: Desk) -> ContextRecord | None:
         owner = await desk.organization(organization)

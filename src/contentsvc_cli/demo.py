@@ -1,4 +1,4 @@
-"""``demo``: the main job, end to end, in a temporary folder, against a real server process."""
+"""``demo``: the complete workflow in a temporary folder, with a real server process."""
 
 import asyncio
 import shlex
@@ -52,7 +52,7 @@ _TITLES: Final = 5
 
 @click.command()
 @click.option(
-    "--keep/--no-keep", "keeps", default=None, help="Leave the server up.  [default: on a terminal, not in a pipe]"
+    "--keep/--no-keep", "keeps", default=None, help="Keep the server running.  [default: on a terminal, not in a pipe]"
 )
 @click.option(
     "--repository",
@@ -60,14 +60,12 @@ _TITLES: Final = 5
     metavar="PATH",
     help="Use the history of a local git repository instead of the sample.",
 )
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print what came of it as JSON; the story goes to standard error."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON; progress goes to standard error.")
 def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
-    """Send a history as webhooks to a server on this machine, and link to the public changelog that comes out.
+    """Start a local server, send it sample webhooks, and print a link to the public changelog.
 
-    Everything happens in a temporary folder, on a free port of this machine alone. Exit code 0 when every delivery was
-    answered as it should be, every workflow run has ended, and the pages are there.
+    The demo uses a temporary folder and a free local port. The exit code is 0 if every delivery was answered as
+    expected, every workflow run ended, and the pages are available.
     """
     keep = sys.stdout.isatty() if keeps is None else keeps
     try:
@@ -90,7 +88,7 @@ def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
         faults = asyncio.run(_tell(settings, folder, history, console, told))
         _print_links(console, told)
         if not keep:
-            # What is printed has to be true: each page is opened, and the link used up.
+            # Check the printed links: open each page and use the sign-in link.
             faults += _open_all(told.links)
     except BaseException:
         stop(server)
@@ -109,7 +107,7 @@ def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
 
 
 def _write_environment(settings: Settings, folder: Path, key: str) -> Path:
-    """Write a file for a shell to source: what the commands need to work on the demo; return its path."""
+    """Write an env file that makes commands work on the demo; return its path."""
     variables = {
         "CONTENTSVC_DATABASE_URL": settings.database_url,
         "CONTENTSVC_BASE_URL": settings.base_url,
@@ -132,7 +130,7 @@ def _print_links(console: Console, told: "_Told") -> None:
 
 
 def _open_all(links: Mapping[str, str]) -> list[str]:
-    """Open every page as a browser does; return which could not be opened."""
+    """Request every page as a browser does; return the pages that failed."""
     with httpx.Client(trust_env=False, follow_redirects=True) as browser:
         answers = {name: browser.get(url).status_code for name, url in links.items()}
     return [f"{name} was answered {status}" for name, status in answers.items() if status != httpx.codes.OK.value]
@@ -156,22 +154,22 @@ def _give_up(_number: int, _frame: object) -> NoReturn:
 @final
 @define
 class _Told:
-    """What a program may want to know of the story."""
+    """Result of the demo, for ``--json``."""
 
     #: How many deliveries got which answer.
     answers: dict[str, int] = field(factory=dict[str, int])
     #: How many workflow runs ended how.
     runs: dict[str, int] = field(factory=dict[str, int])
-    #: The key that was issued; the demo is gone, or is somebody's own.
+    #: The issued API key. It is only valid for this demo.
     key: str = field(default="", repr=False)
     #: The post of the newest release.
     post: dict[str, object] | None = None
-    #: The pages to look at, by what they are called.
+    #: URLs of the pages, by name.
     links: dict[str, str] = field(factory=dict[str, str])
 
 
 async def _tell(settings: Settings, folder: Path, history: DemoHistory, console: Console, told: _Told) -> list[str]:
-    """Run the demo; return what was not as it should be."""
+    """Run the demo; return the failures."""
     with waiting("starting a server"):
         await until_ready(settings.base_url, folder)
     async with open_desk(settings) as desk:
@@ -199,7 +197,7 @@ async def _tell(settings: Settings, folder: Path, history: DemoHistory, console:
 
 
 async def _furnish(desk: Desk, history: DemoHistory) -> tuple[Organization, IssuedKey, Connection]:
-    """Set up what a small team has: a brand, a house style, triggers, a weekly post, and a public changelog."""
+    """Create the setup of a small team: brand identity, house style, triggers, weekly schedule, public changelog."""
     organization = accepted(await desk.operator.create_organization("Acme Lighthouses", slug="acme"))
     key = accepted(await desk.operator.issue_key(organization, name="demo", scopes=tuple(Scope)))
     connection = accepted(
@@ -280,7 +278,7 @@ _MOST_RUNS: Final = 10_000
 async def _send_all(
     history: DemoHistory, url: str, connection: Connection, shown: Waiting
 ) -> tuple[list[Answer], list[str]]:
-    """Send the history and everything else; return the answers, and those that are not as they should be."""
+    """Send all deliveries; return the answers and the unexpected ones."""
     secret = connection.secret
     faults: list[str] = []
     answers: list[Answer] = []
@@ -312,7 +310,7 @@ async def _send_all(
 
 
 async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> Answer:
-    """Sign a delivery, change its body on the way, and send it."""
+    """Send a delivery whose body was changed after signing."""
     headers = headers_for(delivery, CODEHOST, secret)
     async with httpx.AsyncClient(trust_env=False) as client:
         response = await client.post(url, content=delivery.body + b" ", headers=headers)
@@ -339,7 +337,7 @@ async def _until_ended(insights: Insights, organization_id: str) -> Sequence[Lis
 
 
 async def _published(base_url: str, key: str) -> list[dict[str, Any]]:
-    """Return the published posts, the newest first, as the API has them."""
+    """Return the published posts from the API, newest first."""
     asked = {"limit": 100, "status": "published"}
     async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
         response = await client.get("/v1/posts", params=asked, headers={"Authorization": f"Bearer {key}"})
@@ -354,7 +352,7 @@ def _print_counts(
     runs: dict[str, int],
     posts: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Print what was sent and what came of it."""
+    """Print the summary."""
     kinds = Counter("forged and refused" if answer.kind == "error" else answer.kind for answer in answers)
     told = f"{len(posts)} published" if len(posts) <= _TITLES else f"{len(posts)} published, the newest"
     lines = (

@@ -1,4 +1,4 @@
-"""What the demo sends: the sample, or the history of a local repository."""
+"""Deliveries of the demo: the sample, or the history of a local repository."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -26,7 +26,7 @@ RELEASE: Final = "00000000-0000-4000-8000-000000000099"
 @final
 @frozen(kw_only=True)
 class DemoHistory:
-    """What the demo sends."""
+    """Deliveries of the demo."""
 
     repository: str
     repository_id: int
@@ -59,7 +59,7 @@ def history_of(path: Path) -> DemoHistory:
 
 
 def sample(now: datetime) -> DemoHistory:
-    """Return the sample as a history of some months that ends today: its pages look as those of a project that lives.
+    """Return the sample as a history of some months that ends today, like an active project.
 
     It is released as a version that its own history does not have.
     """
@@ -75,7 +75,7 @@ def sample(now: datetime) -> DemoHistory:
 
 
 def release_without_notes(history: DemoHistory) -> RecordedDelivery:
-    """Return a release without notes: its post is written from the pushes that were stored before it."""
+    """Return a release without notes. Its post is written from the earlier pushes."""
     page = f"https://codehost.example/{history.repository}"
     body = {
         "action": "published",

@@ -1,4 +1,4 @@
-"""``endpoint``: where organizations are told of what happens, by webhooks of ours."""
+"""``endpoint``: targets of outgoing webhooks."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -19,28 +19,28 @@ _EVENT: Final = click.option(
     "events",
     multiple=True,
     type=click.Choice([kind.value for kind in EventType]),
-    help="Tell it of this; may be repeated.  [default: everything]",
+    help="Send this event type. Repeat for several.  [default: all]",
 )
 
 
 @click.group()
 def endpoint() -> None:
-    """Tell other services what happens: signed webhooks to endpoints of theirs."""
+    """Manage webhook endpoints: other services that receive signed webhooks."""
 
 
 @endpoint.command()
 @click.argument("url")
 @ORGANIZATION
 @_EVENT
-@click.option("--description", default="", help="For people.")
-@click.option("--disabled", is_flag=True, help="Create it switched off.")
+@click.option("--description", default="", help="Description.")
+@click.option("--disabled", is_flag=True, help="Create the endpoint disabled.")
 @JSON
 def create(
     url: str, organization: str, events: tuple[str, ...], description: str, *, disabled: bool, as_json: bool
 ) -> None:
-    """Create an endpoint at URL; the secret that messages are signed with is shown here, once.
+    """Create an endpoint at URL, and print its signing secret. The secret is shown only once.
 
-    URL begins with https:// and leads to a public host, unless CONTENTSVC_OUTGOING_HOSTS names its host.
+    URL must begin with https:// and point to a public host, unless CONTENTSVC_OUTGOING_HOSTS names the host.
     """
 
     async def work(desk: Desk) -> NewSecret:
@@ -72,10 +72,10 @@ def list_endpoints(organization: str, *, as_json: bool) -> None:
 
 @endpoint.command()
 @click.argument("endpoint_id")
-@click.option("--url", help="Where messages are sent from now on.")
+@click.option("--url", help="New URL.")
 @_EVENT
-@click.option("--all-events", is_flag=True, help="Tell it of everything.")
-@click.option("--description", help="For people.")
+@click.option("--all-events", is_flag=True, help="Send all event types.")
+@click.option("--description", help="Description.")
 @JSON
 def edit(
     endpoint_id: str,
@@ -86,9 +86,9 @@ def edit(
     all_events: bool,
     as_json: bool,
 ) -> None:
-    """Change an endpoint; what is not named stays. What waits is sent to the new address."""
+    """Change an endpoint. Options that you leave out stay unchanged. Waiting messages go to the new URL."""
     if events and all_events:
-        message = "--event and --all-events exclude each other"
+        message = "use either --event or --all-events"
         raise click.UsageError(message)
     changes = EndpointChanges()
     if url is not None:
@@ -107,7 +107,7 @@ def edit(
 @click.argument("endpoint_id")
 @JSON
 def enable(endpoint_id: str, *, as_json: bool) -> None:
-    """Switch an endpoint on: what has waited is sent."""
+    """Enable an endpoint. Waiting messages are sent."""
     show(endpoint_body(_changed(endpoint_id, EndpointChanges(enabled=True))), as_json=as_json)
 
 
@@ -115,7 +115,7 @@ def enable(endpoint_id: str, *, as_json: bool) -> None:
 @click.argument("endpoint_id")
 @JSON
 def disable(endpoint_id: str, *, as_json: bool) -> None:
-    """Switch an endpoint off: nothing new is told to it, and what waits goes on to wait."""
+    """Disable an endpoint. It gets no new messages, and waiting messages are kept."""
     show(endpoint_body(_changed(endpoint_id, EndpointChanges(enabled=False))), as_json=as_json)
 
 
@@ -126,11 +126,11 @@ def disable(endpoint_id: str, *, as_json: bool) -> None:
     type=click.IntRange(0, MAX_OVERLAP // _HOUR),
     default=OVERLAP // _HOUR,
     show_default=True,
-    help="How long messages are signed with the old secret, too; 0 ends it at once.",
+    help="How long messages are also signed with the old secret; 0 stops at once.",
 )
 @JSON
 def rotate_secret(endpoint_id: str, overlap_hours: int, *, as_json: bool) -> None:
-    """Give an endpoint a new secret; it is shown here, once."""
+    """Rotate the secret of an endpoint, and print the new one. It is shown only once."""
 
     async def work(desk: Desk) -> NewSecret:
         owner = await _owner_of(desk, endpoint_id)
@@ -144,7 +144,7 @@ def rotate_secret(endpoint_id: str, overlap_hours: int, *, as_json: bool) -> Non
 @click.argument("endpoint_id")
 @JSON
 def test(endpoint_id: str, *, as_json: bool) -> None:
-    """Have a test message sent by the server; the log tells what becomes of it."""
+    """Send a test message. A running server sends it; see its result in the log."""
 
     async def work(desk: Desk) -> str:
         return accepted(await desk.endpoint_editor.test(await _owner_of(desk, endpoint_id), endpoint_id))
@@ -156,7 +156,7 @@ def test(endpoint_id: str, *, as_json: bool) -> None:
 @click.argument("endpoint_id")
 @JSON
 def delete(endpoint_id: str, *, as_json: bool) -> None:
-    """Delete an endpoint, and what was still to be sent there; log entries stay."""
+    """Delete an endpoint and its waiting messages. Log entries stay."""
 
     async def work(desk: Desk) -> bool:
         return await desk.endpoint_editor.remove(await _owner_of(desk, endpoint_id), endpoint_id)

@@ -9,15 +9,15 @@ from typing import Final
 
 import click
 
-#: The file's name, in the current folder.
+#: Name of the settings file in the current folder.
 NAME: Final = "contentsvc.env"
 _PREFIX: Final = "CONTENTSVC_"
-#: The longest file that is read, in bytes: some hundred settings.
+#: Maximum size of a settings file, in bytes: some hundred settings.
 _LONGEST: Final = 64 * 1024
 
 
 def read_settings_file(path: Path) -> dict[str, str]:
-    """Return the variables of a settings file by their names; none where there is no file.
+    """Return the variables of a settings file by name; empty if there is no file.
 
     Lines are ``NAME=value`` or ``export NAME=value``, quoted as a shell does; only ``CONTENTSVC_`` names count.
 
@@ -30,7 +30,7 @@ def read_settings_file(path: Path) -> dict[str, str]:
             if not stat.S_ISREG(status.st_mode):
                 return {}
             if status.st_uid not in {os.geteuid(), 0} or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-                message = f"{path} may have been written by another user: check what is in it, then 'chmod 600 {path}'"
+                message = f"{path} may have been written by another user: check its content, then 'chmod 600 {path}'"
                 raise click.ClickException(message)
             text = file.read(_LONGEST).decode()
     except (FileNotFoundError, IsADirectoryError):
@@ -56,7 +56,7 @@ def read_settings_file(path: Path) -> dict[str, str]:
 
 
 def write_settings_file(path: Path, variables: Mapping[str, str]) -> None:
-    """Write a settings file that only its owner may read; an existing file is replaced as a whole.
+    """Write a settings file that only its owner may read. An existing file is replaced.
 
     Raises:
         OSError: The file cannot be written; the old one is untouched.

@@ -14,14 +14,14 @@ from contentsvc_core.content.jobs import Job, job_events, job_status
 _LOOK_EVERY_S: Final = 0.2
 _ENDED: Final = frozenset({"completed", "failed", "skipped"})
 
-#: ``--wait SECONDS``, as commands take it that start a job.
+#: ``--wait SECONDS`` of commands that start a job.
 WAIT: Final = click.option(
-    "--wait", "wait_s", type=click.FloatRange(0), metavar="SECONDS", help="Wait for the end so long at most."
+    "--wait", "wait_s", type=click.FloatRange(0), metavar="SECONDS", help="Wait for the job to end, at most this long."
 )
 
 
 async def followed(desk: Desk, job: Job, wait_s: float | None) -> Job:
-    """Wait until a job has ended, and say on standard error what happens to it; ``None``: do not wait."""
+    """Wait until a job has ended, and print its events to standard error."""
     if wait_s is None:
         return job
     deadline = time.monotonic() + wait_s
@@ -42,7 +42,7 @@ async def followed(desk: Desk, job: Job, wait_s: float | None) -> Job:
 
 
 def check_completed(job: Job, wait_s: float | None) -> None:
-    """Say how a job stands that was waited for and is not completed.
+    """Raise an error for a job that is not completed.
 
     Raises:
         ClickException: It is not.

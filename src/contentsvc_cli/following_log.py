@@ -1,4 +1,4 @@
-"""What is new in a webhook log, looked for again and again."""
+"""Polling a webhook log for new entries."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -8,11 +8,11 @@ from contentsvc_core.insights import LogSearch, Place
 from contentsvc_core.journal import ListedEntry, LogStatus
 from contentsvc_core.ports import Insights
 
-#: How often is looked, in seconds.
+#: Polling interval, in seconds.
 EVERY_S: Final = 0.5
-#: An entry may be found later than one that was made after it: both were written at once, or by nodes whose clocks
-#: differ. So each look begins a little before what was newest at the last one, and now and then a good deal before;
-#: by then, a call to a code host has ended, too, that was pending.
+#: Entries may become visible out of order: they were written concurrently, or by nodes with different clocks. So each
+#: poll starts a little before the last cursor, and from time to time well before it, which also finds pending calls to
+#: code hosts that have ended.
 _SHORTLY: Final = timedelta(seconds=2)
 _LONG: Final = timedelta(seconds=20)
 _LONG_EVERY: Final = 20
@@ -21,32 +21,32 @@ _PAGE: Final = 500
 
 @final
 class LogFollower:
-    """Gives each entry of a log that is searched for once, and once more when it has ended otherwise meanwhile."""
+    """Returns each matching log entry once, and again when its status has changed."""
 
     def __init__(self, insights: Insights, organization_id: str, search: LogSearch, *, page: int = _PAGE) -> None:
-        """Take the port, whose log it is, what is searched for, and how many entries are asked for at a time."""
+        """Create a follower that reads ``batch`` entries at a time."""
         self._insights = insights
         self._organization_id = organization_id
         self._search = search
         self._page = page
-        #: What is newest in the log, found or not: nothing before it has to be searched but what comes late.
+        #: Cursor of the newest entry, matching or not. Only late entries can appear before it.
         self._newest: Place | None = None
         self._told: dict[str, tuple[Place, LogStatus]] = {}
         self._looks = 0
 
     async def start(self, earlier: int) -> Sequence[ListedEntry]:
-        """Give so many of the entries that are there, oldest first; what is given later came after them."""
+        """Return the newest existing entries, oldest first. Later calls return newer entries."""
         self._newest = await self._find_newest()
         if self._newest is None:
             return ()
         first = await self._log(earlier) if earlier else []
-        # What is not among them is not new either.
+        # Entries outside this range are not new.
         for entry in [*first, *await self._since(self._newest, _LONG)]:
             self._note(entry)
         return first[::-1]
 
     async def new(self) -> Sequence[ListedEntry]:
-        """Give what has come since the last time, oldest first, however much it is."""
+        """Return all entries since the last call, oldest first."""
         newest = await self._find_newest()
         self._looks += 1
         far = self._looks % _LONG_EVERY == 0
@@ -69,7 +69,7 @@ class LogFollower:
         return Place.of(newest[0]) if newest else None
 
     async def _since(self, place: Place | None, before: timedelta) -> list[ListedEntry]:
-        """Give what is found from a while before a place on, oldest first."""
+        """Return matching entries from some time before ``place``, oldest first."""
         after = None if place is None else Place(created_at=place.created_at - before, id="")
         found: list[ListedEntry] = []
         page: Sequence[ListedEntry] = ()

@@ -1,4 +1,4 @@
-"""``generate``: a post about a stretch of time, on demand."""
+"""``generate``: a post about a time window, on demand."""
 
 import click
 
@@ -20,14 +20,14 @@ from contentsvc_core.usecases.generate import GenerationRequest
     "content_type",
     required=True,
     type=click.Choice([kind.value for kind in ContentType]),
-    help="What is written.",
+    help="Content type.",
 )
 @click.option(
     "--lookback",
     type=click.Choice([lookback.value for lookback in Lookback]),
     default=DEFAULT_LOOKBACK.value,
     show_default=True,
-    help="How far back it reports.",
+    help="Time window of the post.",
 )
 @click.option(
     "--repository-id",
@@ -35,9 +35,9 @@ from contentsvc_core.usecases.generate import GenerationRequest
     multiple=True,
     type=click.IntRange(1, MAX_REPOSITORY_ID),
     shell_complete=connected_repository_ids,
-    help="A connected repository; may be repeated.  [default: every one]",
+    help="Only this connected repository. Repeat for several.  [default: all]",
 )
-@click.option("--brand", metavar="ID", help="The brand identity that speaks.  [default: the default one]")
+@click.option("--brand", metavar="ID", help="Brand identity of the post.  [default: the default brand identity]")
 @WAIT
 @JSON
 def generate(  # one parameter an option
@@ -50,7 +50,7 @@ def generate(  # one parameter an option
     *,
     as_json: bool,
 ) -> None:
-    """Ask for a post about what has happened lately; a server that performs runs writes it."""
+    """Start writing a post about recent changes. A server that performs runs writes it."""
 
     async def work(desk: Desk) -> Job:
         owner = await desk.organization(organization)

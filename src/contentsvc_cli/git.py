@@ -25,10 +25,10 @@ _COMMITS_AT_ONCE: Final = 4096
 _CHUNK: Final = 64 * 1024
 
 _ENVIRONMENT: Final = {
-    # Messages that can be shown as they are, and no question that nobody could answer.
+    # English messages, and no interactive prompts.
     "LC_ALL": "C",
     "GIT_TERMINAL_PROMPT": "0",
-    # A reader takes no lock, fetches nothing that is missing, and sees what was committed, not its replacement.
+    # Take no locks, fetch no missing objects, and ignore replace refs.
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -50,7 +50,7 @@ _ELSEWHERE: Final = frozenset(
 
 #: How many paths are kept of one commit: one more than the service reads, so that it sees that some are missing.
 _PATHS_KEPT: Final = MAX_PATHS + 1
-#: Stands before a path: how the commit changed the file.
+#: Status letter of a changed path.
 _FILE_STATE: Final = re.compile(r"\n?([A-Z])\d*")
 
 _COMMIT_FIELDS: Final = ("%H", "%T", "%an", "%ae", "%cn", "%ce", "%cI", "%B")
@@ -70,13 +70,13 @@ _SIGNATURE: Final = re.compile(
 
 
 class GitFailed(Exception):
-    """Git cannot give what was asked for; the message says why, in words for the user."""
+    """A git command failed; the message is for the user."""
 
 
 @final
 @frozen(kw_only=True)
 class Line:
-    """A branch, as far as its history is concerned."""
+    """A branch and its newest commit."""
 
     #: The branch's name.
     branch: str
@@ -89,13 +89,13 @@ class Repository:
     """A local git repository, bare or with a work tree."""
 
     def __init__(self, path: Path) -> None:
-        """Find the repository that ``path`` is in.
+        """Return the repository that contains ``path``.
 
         Raises:
             GitFailed: There is none, or git cannot be run, or refuses to read it.
         """
         if not path.is_dir():
-            message = f"{path} is no folder"
+            message = f"{path} is not a folder"
             raise GitFailed(message)
         self._path = path
         self._folder = Path(os.fsdecode(self._output("rev-parse", "--absolute-git-dir")))
@@ -105,17 +105,17 @@ class Repository:
 
     @property
     def folder_name(self) -> str:
-        """Give the name of the folder that a person would call the repository."""
+        """Return the name of the repository folder."""
         if self._folder.name == ".git":
             return self._folder.parent.name
         return self._folder.name.removesuffix(".git")
 
     def origin(self) -> str | None:
-        """Give the url of the remote ``origin`` as configured, with whatever credentials it holds."""
+        """Return the URL of the remote ``origin``, including any credentials in it."""
         return self._answer("config", "--get", "remote.origin.url")
 
     def line(self, branch: str | None = None) -> Line:
-        """Find ``branch``, here or at the remote ``origin``; without one, what is checked out.
+        """Return ``branch``, local or of the remote ``origin``; by default the checked-out branch.
 
         A detached HEAD goes by the name of the remote's default branch, or ``main``.
 
@@ -140,19 +140,19 @@ class Repository:
         return Line(branch=storable(head.removeprefix("refs/heads/")), tip=tip)
 
     def resolve(self, revision: str) -> str | None:
-        """Return the id of the commit that a revision names; ``None``: it names no commit."""
+        """Return the commit id of a revision; ``None`` if it does not name a commit."""
         if not revision or "\0" in revision:
             return None
         return self._answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
 
     def shallow_ends(self) -> frozenset[str]:
-        """Return the commits at which the history of a shallow clone ends; none for a whole history."""
+        """Return the boundary commits of a shallow clone; empty for a complete history."""
         with contextlib.suppress(FileNotFoundError):
             return frozenset((self._common / "shallow").read_text("ascii").split())
         return frozenset()
 
     def committed_at(self, commit: str) -> int:
-        """Return when a commit was made, in seconds since 1970.
+        """Return the time of a commit, in seconds since 1970.
 
         Raises:
             GitFailed: Git cannot read the commit.
@@ -166,7 +166,7 @@ class Repository:
         return self._answer(*command) or None
 
     def pushes(self, tip: str, *, without: Iterable[str] = ()) -> list[list[str]]:
-        """Return the ids of the commits that each commit of the first-parent line brought, oldest first.
+        """Return the ids of the commits that each first-parent commit introduced, oldest first.
 
         The last of each list is the commit on the line itself; before it stand those that it merged.
 
@@ -224,16 +224,16 @@ class Repository:
                 # A message ends at its first NUL for git too, so that the number of fields is certain.
                 record = () if following is None else (following, *islice(texts, len(_COMMIT_FIELDS) - 1))
                 if len(record) != len(_COMMIT_FIELDS):
-                    message = f"git did not give every commit of {self._path}"
+                    message = f"git did not return all commits of {self._path}"
                     raise GitFailed(message)
                 files, following = _files(texts)
                 yield _commit(record, files)
             if following is not None:
-                message = f"git gave more than the commits asked for of {self._path}"
+                message = f"git returned unexpected commits of {self._path}"
                 raise GitFailed(message)
 
     def tags(self, *, merged: str | None = None) -> list[Tag]:
-        """Return every tag that leads to a commit, in the order of their dates.
+        """Return all tags that point to commits, ordered by date.
 
         Args:
             merged: Only tags of commits that this one reaches.
@@ -267,7 +267,7 @@ class Repository:
         return self._answer("rev-parse", "--verify", "--quiet", f"{tag}^{{commit}}")
 
     def _answer(self, *command: str) -> str | None:
-        """Ask what git may answer with "no"."""
+        """Run a git command whose exit code answers yes or no."""
         try:
             return os.fsdecode(self._output(*command))
         except GitFailed:
@@ -277,13 +277,13 @@ class Repository:
         return b"\n".join(self._fields(b"\n", None, *command))
 
     def _fields(self, end: bytes, given: bytes | None, *command: str) -> Iterator[bytes]:
-        """Run git and give what it prints, cut at each ``end``, as it comes.
+        """Yield the output of git, split at ``end``, as a stream.
 
         Raises:
             GitFailed: Git is not there, or did not succeed.
         """
         environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | _ENVIRONMENT
-        # Files, not pipes: however much is written there, nobody waits for a reader.
+        # Files instead of pipes, so that git never blocks on a full pipe.
         with TemporaryFile() as stdin, TemporaryFile() as stderr:
             stdin.write(given or b"")
             stdin.seek(0)
@@ -314,7 +314,7 @@ class Repository:
 
 
 def _files(texts: Iterator[str]) -> tuple[dict[str, list[str]], str | None]:
-    """Read the paths of one commit by how it changed them; return what follows as well, ``None`` at the end."""
+    """Return the changed paths of a commit by kind of change, and the next line; ``None`` at the end."""
     files: dict[str, list[str]] = {"A": [], "M": [], "D": []}
     kept = 0
     for text in texts:
@@ -344,6 +344,6 @@ def _commit(record: tuple[str, ...], files: Mapping[str, Sequence[str]]) -> Comm
 
 
 def _unsigned(message: str) -> str:
-    """Cut off the signature block, which stands at the end."""
+    """Remove the signature block at the end."""
     found = list(_SIGNATURE.finditer(message))
     return (message[: found[-1].start()] if found else message).strip("\n")

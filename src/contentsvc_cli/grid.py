@@ -1,4 +1,4 @@
-"""Tables of text, and how they fit a narrow terminal."""
+"""Text tables that adapt to the width of the terminal."""
 
 from collections.abc import Generator, Mapping, Sequence
 from typing import Final, final
@@ -18,10 +18,10 @@ _UTC: Final = " UTC"
 
 @final
 class Grid:
-    """A table: whole, until it is fitted to a width."""
+    """A table of text."""
 
     def __init__(self, rows: Sequence[Mapping[str, Text]], columns: Sequence[str]) -> None:
-        """Take the cells, by row and column, and the columns in their order."""
+        """Create a table from cells by row and column."""
         self._rows = rows
         self._columns = list(columns)
         self._heads = {column: column for column in columns}
@@ -32,7 +32,7 @@ class Grid:
         self._beneath: list[str] = []
 
     def fit(self, room: int, optional: Sequence[str]) -> None:
-        """Fit the table to a terminal.
+        """Fit the table to the width of a terminal.
 
         Empty columns go first, then optional ids. The other ids move beneath their rows. Then the other optional
         columns go, and last those on the right. Texts are cut in what remains.
@@ -59,7 +59,7 @@ class Grid:
             self._widths[widest] -= 1
 
     def lines(self) -> Generator[list[Text]]:
-        """Yield the lines as their parts: the head, then each row with what is beneath it."""
+        """Yield the lines as cells: the header, then each row with its continuation lines."""
         yield [self._cut(Text(self._heads[column], style="bold"), column) for column in self._columns]
         label = max(map(len, self._beneath), default=0)
         for row in self._rows:
@@ -74,7 +74,7 @@ class Grid:
                 self._columns.remove(column)
 
     def _move_time_zone(self, column: str) -> None:
-        """Name the time zone of a column's times once, in its head."""
+        """Move the time zone of a column's times into its header."""
         filled = [row[column] for row in self._rows if row[column].plain]
         if column.endswith("At") and filled and all(text.plain.endswith(_UTC) for text in filled):
             self._heads[column] = f"{column} (UTC)"
@@ -85,7 +85,7 @@ class Grid:
         return max(len(self._heads[column]), *(row[column].cell_len for row in self._rows))
 
     def _needed(self, text: int | None = None) -> int:
-        """Return the width of the table when texts are cut to so many cells."""
+        """Return the width of the table if texts are cut to a number of cells."""
         widths = [
             self._widths[column]
             if text is None or not self._is_text(column)

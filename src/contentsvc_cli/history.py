@@ -42,7 +42,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 def hosted_repository(
     *, origin: str | None, folder: str, branch: str, full_name: str | None = None, repository_id: int | None = None
 ) -> HostedRepository:
-    """Say how the code host would know a local repository.
+    """Return a local repository as a code host would describe it.
 
     Args:
         origin: The url of its remote; credentials in it go nowhere.
@@ -68,7 +68,7 @@ def deliveries(
     tags: Sequence[Tag],
     commits: Callable[[Iterator[str]], Iterator[Commit]],
 ) -> Iterator[RecordedDelivery]:
-    """Tell a history as deliveries, oldest first, as a stream.
+    """Yield a history as deliveries, oldest first.
 
     Args:
         hosted: Whose history it is.
@@ -98,7 +98,7 @@ def deliveries(
 
 
 def notes(tag: Tag) -> str | None:
-    """Give what the tag's author wrote about the release; ``None`` when that is no more than the tag's name."""
+    """Return the tag's message; ``None`` if it only repeats the tag's name."""
     if tag.message is None:
         return None
     said = re.sub(r"^(?:release|version|tag)\b[\s:]*|[.!\s]+$", "", tag.message.strip(), flags=re.IGNORECASE)
@@ -107,13 +107,13 @@ def notes(tag: Tag) -> str | None:
 
 
 def _recorded(hosted: HostedRepository, event: str, of: str, body: Mapping[str, Any]) -> RecordedDelivery:
-    # The same ids each time: what was sent before is answered as a duplicate, not processed again.
+    # Deterministic ids: deliveries sent before are answered as duplicates.
     delivery = uuid5(_DELIVERIES, f"{hosted.full_name} {event} {of}")
     return RecordedDelivery(event=event, delivery=str(delivery), body=msgspec.json.encode(body))
 
 
 def _hosted_at(url: str) -> tuple[str, str] | None:
-    """Read ``owner/name`` and the page of the repository out of a remote's url."""
+    """Return ``owner/name`` and the web page of the repository from a remote's URL."""
     if (found := _URL.fullmatch(url)) is not None:
         # Only https names the port of the pages; that of ssh is another one.
         port = f":{found['port']}" if found["scheme"] == "https" and found["port"] else ""
@@ -123,7 +123,7 @@ def _hosted_at(url: str) -> tuple[str, str] | None:
         return None
     path = found["path"].strip("/").removesuffix(".git")
     name = "/".join(path.split("/")[-2:])
-    # A host without a dot is an alias in somebody's ssh configuration, or a machine of theirs.
+    # A host without a dot is an alias of an ssh configuration, or a local machine.
     host = found["host"].lower() if "." in found["host"] else None
     if not is_full_name(name):
         return None
@@ -132,7 +132,7 @@ def _hosted_at(url: str) -> tuple[str, str] | None:
 
 def _full_name(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
     if value is not None and not is_full_name(value):
-        message = "the form is OWNER/NAME, of ASCII letters, digits, '_', '.' and '-'"
+        message = "use OWNER/NAME with ASCII letters, digits, '_', '.' and '-'"
         raise click.BadParameter(message)
     return value
 
@@ -144,28 +144,28 @@ def _full_name(_: click.Context, __: click.Parameter, value: str | None) -> str 
     "full_name",
     metavar="OWNER/NAME",
     callback=_full_name,
-    help="The repository's name in the deliveries.  [default: from the remote 'origin', else local/<folder>]",
+    help="Repository name in the deliveries.  [default: from the remote 'origin', else local/<folder>]",
 )
 @click.option(
     "--repository-id",
     type=click.IntRange(1, MAX_REPOSITORY_ID),
     metavar="N",
-    help="The repository's id in the deliveries.  [default: the CRC-32 of its lower-case name]",
+    help="Repository id in the deliveries.  [default: the CRC-32 of its lower-case name]",
 )
 @click.option(
     "--branch",
     metavar="BRANCH",
-    help="Whose history; in the deliveries it is the default branch.  [default: the one that is checked out]",
+    help="Branch to read; the default branch in the deliveries.  [default: the checked-out branch]",
 )
-@click.option("--json", "_as_json", is_flag=True, help="Change nothing: the lines are JSON in any case.")
+@click.option("--json", "_as_json", is_flag=True, help="No effect: the output is always JSON.")
 def history(
     path: Path, full_name: str | None, repository_id: int | None, branch: str | None, *, _as_json: bool
 ) -> None:
     """Print the history of the git repository at PATH as recorded deliveries, for 'contentsvc send'.
 
-    Standard output holds one JSON object a line, oldest first: a push for each commit of the branch's first-parent line
-    (a merge brings the commits that it merged), and a published release for each tag, after the push that holds it.
-    The delivery ids depend on the repository's name, the commit and the tag alone: sent twice, they are duplicates.
+    Prints one JSON object a line, oldest first: a push for each commit of the branch's first-parent line (a merge
+    includes the merged commits), and a published release for each tag, after the push that contains it. The delivery
+    ids depend only on the repository's name, the commit and the tag, so sending them twice gives duplicates.
 
     PATH is the current folder by default. The repository is only read.
     """

@@ -1,4 +1,4 @@
-"""``style``: how changelogs look."""
+"""``style``: the house style."""
 
 import json
 import re
@@ -36,11 +36,11 @@ _SINGULAR: Final = {
 }
 _CAPITAL: Final = re.compile(r"(?=[A-Z])")
 _TRIGGER: Final = click.option(
-    "--trigger", "trigger_id", metavar="ID", shell_complete=trigger_ids, help="The override of this trigger."
+    "--trigger", "trigger_id", metavar="ID", shell_complete=trigger_ids, help="Use the override of this trigger."
 )
 #: The house style of the organization, and the one that the command is about.
 _Styles: TypeAlias = tuple[HouseStyle | None, HouseStyle | None]
-_SCHEDULE: Final = click.option("--schedule", "schedule_id", metavar="ID", help="The override of this schedule.")
+_SCHEDULE: Final = click.option("--schedule", "schedule_id", metavar="ID", help="Use the override of this schedule.")
 
 
 def _field_options(command: _Command) -> _Command:
@@ -67,9 +67,9 @@ def _field_options(command: _Command) -> _Command:
 
 @click.group()
 def style() -> None:
-    """Show, set and reset the house style: how changelogs look.
+    """Show, set and reset the house style: the formatting rules of changelogs.
 
-    Without --trigger and --schedule it is the organization's; a trigger's or a schedule's goes before it.
+    Without --trigger and --schedule, it is the organization's style. A trigger's or schedule's style overrides it.
     """
 
 
@@ -79,7 +79,7 @@ def style() -> None:
 @_SCHEDULE
 @JSON
 def show_style(organization: str, trigger_id: str | None, schedule_id: str | None, *, as_json: bool) -> None:
-    """Show what is set, and what holds with the defaults."""
+    """Show the fields that are set, and the effective style with defaults."""
     _check_one(trigger_id, schedule_id)
 
     async def work(desk: Desk) -> _Styles:
@@ -93,14 +93,16 @@ def show_style(organization: str, trigger_id: str | None, schedule_id: str | Non
 @ORGANIZATION
 @_TRIGGER
 @_SCHEDULE
-@click.option("--file", "file", type=click.File(), help="A JSON file with the whole house style; '-' for input.")
+@click.option(
+    "--file", "file", type=click.File(), help="JSON file with the complete house style; '-' for standard input."
+)
 @click.option(
     "--unset",
     "unset",
     multiple=True,
     type=click.Choice([each.name for each in STYLE_FIELDS]),
     metavar="FIELD",
-    help="Give a field, such as hidePaths, its default again. May be repeated.",
+    help="Reset a field, such as hidePaths, to its default. Repeat for several.",
 )
 @_field_options
 @JSON
@@ -114,11 +116,11 @@ def set_style(  # one parameter an option
     as_json: bool,
     **options: Any,  # noqa: ANN401  # one for each field
 ) -> None:
-    """Change the house style: what is not named stays. With --file, the file is the whole of it."""
+    """Change the house style. Fields that you do not name stay unchanged. --file replaces the complete style."""
     _check_one(trigger_id, schedule_id)
     given = {name: value for name, value in options.items() if value not in {None, ()}}
     if (file is None) == (not given and not unset):
-        message = "name a file, or at least one other option"
+        message = "nothing to change: add --file or another option"
         raise click.UsageError(message)
     if "headings" in given:
         given["headings"] = _headings(given["headings"])
@@ -141,7 +143,7 @@ def set_style(  # one parameter an option
 @_SCHEDULE
 @JSON
 def reset(organization: str, trigger_id: str | None, schedule_id: str | None, *, as_json: bool) -> None:
-    """Set nothing any more: the defaults hold, or the organization's house style."""
+    """Reset the house style to the defaults. An override is removed."""
     _check_one(trigger_id, schedule_id)
     _change(organization, trigger_id, schedule_id, lambda _: None, as_json=as_json)
 
@@ -173,7 +175,7 @@ def _change(
 async def _standing(
     desk: Desk, owner: Organization, trigger_id: str | None, schedule_id: str | None
 ) -> HouseStyle | None:
-    """Return the house style as it is stored.
+    """Return the stored house style.
 
     Raises:
         ClickException: There is no such trigger or schedule.
@@ -192,7 +194,7 @@ async def _standing(
 
 
 def _print(organization: HouseStyle | None, style: HouseStyle | None, *, as_json: bool) -> None:
-    """Print what is set in ``style``, and what holds with the organization's house style and the defaults."""
+    """Print the fields set in ``style``, and the effective style."""
     whole = merged(organization, style)
     effective = options_body(options_of(whole))
     if as_json:
@@ -217,7 +219,7 @@ def _listed(value: Any) -> Any:  # noqa: ANN401  # an option's value
 def _headings(given: tuple[str, ...]) -> dict[str, str]:
     pairs = [each.partition("=") for each in given]
     if any(not sign for _, sign, _ in pairs):
-        message = "a heading is given as SECTION=TEXT, such as 'added=What is new'"
+        message = "write a heading as SECTION=TEXT, such as 'added=What is new'"
         raise click.UsageError(message)
     return {name.strip(): text for name, _, text in pairs}
 

@@ -1,4 +1,4 @@
-"""``init``: from nothing to a service that writes about a repository, by questions or by options."""
+"""``init``: guided setup of a repository and its changelog."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ _PORT: Final = 8000
 @final
 @frozen(kw_only=True)
 class _Checkout:
-    """The local checkout that answers come from."""
+    """The local checkout, a source of default answers."""
 
     repository: Repository
     #: ``owner/name`` by its remote; ``None``: it has no remote that tells.
@@ -44,15 +44,15 @@ class _Checkout:
 
 
 @click.command()
-@click.option("--organization", metavar="NAME", help="Who publishes.  [default: the repository's owner]")
+@click.option("--organization", metavar="NAME", help="Organization that publishes.  [default: the repository's owner]")
 @click.option("--repository", metavar="OWNER/REPO", help="The repository.  [default: the checkout's remote]")
-@click.option("--code-host", type=click.Choice(list(_HOSTS)), help="Where the repository is.  [default: github]")
+@click.option("--code-host", type=click.Choice(list(_HOSTS)), help="Code host of the repository.  [default: github]")
 @click.option("--api-url", metavar="URL", help="The API of Forgejo or Gitea, such as https://git.example/api/v1.")
 @click.option(
     "--repository-id",
     type=click.IntRange(1, MAX_REPOSITORY_ID),
     metavar="N",
-    help="Its id at the code host.  [default: the code host is asked]",
+    help="Repository id at the code host.  [default: looked up]",
 )
 @click.option(
     "--token",
@@ -65,11 +65,13 @@ class _Checkout:
     "--trigger",
     "start",
     type=click.Choice([each.value for each in Start]),
-    help="What starts a post.  [default: releases; pushes for a checkout without any]",
+    help="Events that start a post.  [default: releases; pushes if the checkout has no releases]",
 )
 @click.option("--publish/--drafts", "publishes", default=None, help="Publish posts at once.  [default: publish]")
-@click.option("--changelog/--no-changelog", "is_public", default=None, help="Open a public changelog.  [default: yes]")
-@click.option("--base-url", metavar="URL", help="Your service's address from outside.  [default: this machine's]")
+@click.option(
+    "--changelog/--no-changelog", "is_public", default=None, help="Create a public changelog.  [default: yes]"
+)
+@click.option("--base-url", metavar="URL", help="Public URL of the service.  [default: this machine's]")
 @click.option("--port", type=click.IntRange(1, 65535), default=_PORT, show_default=True, help="The server's port.")
 @click.option(
     "--checkout",
@@ -83,10 +85,10 @@ class _Checkout:
     type=click.Path(dir_okay=False, path_type=Path),
     default=NAME,
     show_default=True,
-    help="Where settings and the API key are written.",
+    help="File for the settings and the API key.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace the env file if it exists.")
-@click.option("--yes", "-y", is_flag=True, help="Ask nothing: take the options and the defaults.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask: use options and defaults.")
 @JSON
 def init(  # noqa: PLR0913  # one parameter an option
     *,
@@ -110,11 +112,11 @@ def init(  # noqa: PLR0913  # one parameter an option
 ) -> None:
     """Set up an organization, a key, a repository, a trigger and a public changelog.
 
-    Asks what no option answers. Creates the database, writes the settings to contentsvc.env, and prints the webhook's
-    address and secret, and a link that signs your browser in once. Run again, it keeps what is there.
+    Asks for values that you did not set by options. Creates the database, writes the settings to contentsvc.env, and
+    prints the webhook's URL and secret and a one-time sign-in link. You can run it again: existing objects are kept.
     """
     if not yes and not sys.stdin.isatty():
-        message = "there is no terminal to ask on: add --yes, and options for what you want otherwise"
+        message = "there is no terminal to ask on: add --yes, and options to change the defaults"
         raise click.UsageError(message)
     found = _checkout(checkout)
     ask = _Asking(yes)
@@ -153,7 +155,7 @@ def init(  # noqa: PLR0913  # one parameter an option
 
 @final
 class _Asking:
-    """Asks what no option answers; with ``--yes`` it takes the defaults."""
+    """Asks for values without an option; ``--yes`` uses the defaults."""
 
     def __init__(self, yes: bool) -> None:  # noqa: FBT001  # the option's value
         self._yes = yes
@@ -216,7 +218,7 @@ def _full_name(text: str) -> str:
 
 
 def _settings(ask: _Asking, base_url: str | None, api_url: str | None, port: int) -> Settings:
-    """Return the settings in force with the answers in them; a SQLite file by its whole path."""
+    """Return the current settings with the answers; a SQLite file by its absolute path."""
     settings = load_settings()
     changes: dict[str, Any] = {}
     if settings.is_sqlite:
@@ -237,7 +239,7 @@ async def _run(settings: Settings, answers: Answers, port: int) -> Done:
 
 
 def _write(path: Path, settings: Settings, done: Done, ask: _Asking, *, overwrite: bool) -> bool:
-    """Write the env file, unless there is one that the user keeps; return whether the settings are in it."""
+    """Write the env file unless the user keeps an existing one; return whether it has the settings."""
     standing = read_settings_file(path)
     key = done.new_key or standing.get(KEY_VARIABLE) or os.environ.get(KEY_VARIABLE, "")
     variables = {
@@ -254,7 +256,7 @@ def _write(path: Path, settings: Settings, done: Done, ask: _Asking, *, overwrit
     try:
         write_settings_file(path, variables)
     except OSError as exc:
-        message = f"everything is set up, but {path} cannot be written: {exc.strerror}"
+        message = f"the setup is complete, but {path} cannot be written: {exc.strerror}"
         raise click.ClickException(message) from exc
     return True
 

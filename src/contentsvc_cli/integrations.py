@@ -1,4 +1,4 @@
-"""``integration``: connections to code hosts."""
+"""``integration``: connected repositories."""
 
 import sys
 from typing import Final
@@ -15,13 +15,13 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_http.settings import Settings, load_settings
 
-#: Where a token is read from that stands in no command.
+#: Variable of the token; an argument would be visible in process lists.
 TOKEN_VARIABLE: Final = "CONTENTSVC_CODEHOST_TOKEN"  # noqa: S105  # its name
 
 
 @click.group()
 def integration() -> None:
-    """Connect repositories, list them, switch them on and off, and look after their webhooks."""
+    """Connect repositories, enable and disable them, and manage their webhooks."""
 
 
 integration.add_command(rotate_secret)
@@ -34,25 +34,25 @@ integration.add_command(reconcile)
 @click.option(
     "--repository-id",
     type=click.IntRange(1, MAX_REPOSITORY_ID),
-    help="The repository's id at the code host.  [default: the code host is asked]",
+    help="Repository id at the code host.  [default: looked up]",
 )
 @click.option(
     "--provider",
     type=click.Choice([provider.slug for provider in PROVIDERS]),
     default=PROVIDERS[0].slug,
     show_default=True,
-    help="The code host's dialect; github also serves Forgejo and Gitea.",
+    help="Provider; use github for Forgejo and Gitea as well.",
 )
 @click.option(
     "--branch",
-    help="The branch that content is generated from on demand.  [default: the code host's, if it is asked]",
+    help="Default branch.  [default: looked up at the code host]",
 )
 @click.option(
     "--token",
     envvar=TOKEN_VARIABLE,
     show_envvar=True,
     metavar="TOKEN|-",
-    help="Have the webhook created at the code host; '-' reads standard input. Stored, sealed, and shown nowhere.",
+    help="Token to create the webhook with; '-' reads standard input. It is stored encrypted and never shown.",
 )
 @JSON
 def connect(
@@ -67,7 +67,7 @@ def connect(
 ) -> None:
     """Connect a repository.
 
-    Without a token, the webhook's address and its secret are printed, here and once, to be entered at the code host.
+    Without a token, this prints the webhook's URL and secret. Enter them at the code host. They are shown only once.
     """
     read = _read_token(token)
 
@@ -120,7 +120,7 @@ def list_integrations(organization: str, *, as_json: bool) -> None:
 @click.argument("integration_id", shell_complete=integration_ids)
 @JSON
 def enable(integration_id: str, *, as_json: bool) -> None:
-    """Switch an integration on."""
+    """Enable an integration."""
     _switch(integration_id, enabled=True, as_json=as_json)
 
 
@@ -128,7 +128,7 @@ def enable(integration_id: str, *, as_json: bool) -> None:
 @click.argument("integration_id", shell_complete=integration_ids)
 @JSON
 def disable(integration_id: str, *, as_json: bool) -> None:
-    """Switch an integration off: its deliveries are refused with 403, from the next one on."""
+    """Disable an integration. Its next deliveries are refused with 403."""
     _switch(integration_id, enabled=False, as_json=as_json)
 
 
@@ -146,7 +146,7 @@ def _switch(integration_id: str, *, enabled: bool, as_json: bool) -> None:
 @click.argument("integration_id", shell_complete=integration_ids)
 @JSON
 def delete(integration_id: str, *, as_json: bool) -> None:
-    """Delete an integration and its webhook, and switch off the triggers and schedules that used it.
+    """Delete an integration and its webhook, and disable the triggers and schedules that use it.
 
     Log entries, context records and posts stay.
     """
@@ -161,7 +161,7 @@ def delete(integration_id: str, *, as_json: bool) -> None:
     gone = at_desk(work, busy=CALLING)
     show({"id": gone.id, **removed_body(gone.removed), "webhook": gone.hook.value}, as_json=as_json)
     if gone.hook is HookEnd.BY_HAND:
-        click.echo("Its webhook was entered by hand: remove it at the code host, too.", err=True)
+        click.echo("You created the webhook by hand: delete it at the code host, too.", err=True)
     elif gone.refusal is not None:
         say(f"Its webhook is left at the code host, remove it there: {gone.refusal.reason}", err=True)
 
@@ -171,13 +171,13 @@ def _read_token(given: str | None) -> str | None:
         return given
     token = sys.stdin.readline().strip()
     if not token:
-        message = "standard input holds no token"
+        message = "there is no token on standard input"
         raise click.ClickException(message)
     return token
 
 
 def _body(found: Integration, base_url: str) -> dict[str, object]:
-    # What is connected here has one repository; where there are more, the first one stands for them.
+    # Integrations connected here have one repository; of several, show the first.
     repository = found.repositories[0]
     return {
         "id": found.id,

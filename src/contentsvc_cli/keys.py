@@ -23,18 +23,18 @@ def key() -> None:
 
 @key.command()
 @ORGANIZATION
-@click.option("--name", default="", help="For people.")
+@click.option("--name", default="", help="Name of the key.")
 @click.option(
     "--scope",
     "scopes",
     multiple=True,
     type=click.Choice([scope.value for scope in Scope]),
-    help="What it may do; may be repeated. 'admin': issue and revoke keys in the dashboard.  [default: read and write]",
+    help="Scope of the key. Repeat for several. 'admin': manage keys in the dashboard.  [default: read and write]",
 )
-@click.option("--expires-in-days", type=click.IntRange(1, 36_500), help="It expires then.  [default: never]")
+@click.option("--expires-in-days", type=click.IntRange(1, 36_500), help="Days until the key expires.  [default: never]")
 @JSON
 def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days: int | None, *, as_json: bool) -> None:
-    """Issue a key; it is shown here, once, and stored as a digest."""
+    """Issue a key, and print it. It is shown only once; the service stores a digest."""
 
     async def work(desk: Desk) -> "IssuedKey":
         owner = await desk.organization(organization)
@@ -48,7 +48,9 @@ def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days
 
 
 @key.command("list")
-@click.option("--organization", metavar="SLUG", shell_complete=organization_slugs, help="Only this organization's.")
+@click.option(
+    "--organization", metavar="SLUG", shell_complete=organization_slugs, help="Only keys of this organization."
+)
 @JSON
 def list_keys(organization: str | None, *, as_json: bool) -> None:
     """List the keys, oldest first."""
@@ -67,8 +69,8 @@ def list_keys(organization: str | None, *, as_json: bool) -> None:
 @click.argument("prefix")
 @JSON
 def revoke(prefix: str, *, as_json: bool) -> None:
-    """Revoke the key that begins with PREFIX (csk_…) and every key issued with it; they stop working at once."""
-    # Whoever pastes the whole key means it; it is repeated nowhere.
+    """Revoke the key that begins with PREFIX (csk_…) and every key issued with it. They stop working at once."""
+    # A complete key is accepted as well, but never printed.
     named = key_prefix(prefix) or prefix
 
     async def work(desk: Desk) -> ApiKey | None:
@@ -84,19 +86,19 @@ def revoke(prefix: str, *, as_json: bool) -> None:
 
 @key.command("sign-in")
 @click.argument("prefix")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="The server's port.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port of the server.")
 @JSON
 def sign_in(prefix: str, port: int, *, as_json: bool) -> None:
-    """Print a link that signs one browser on this machine in, once, with the key PREFIX (csk_…).
+    """Print a one-time link that signs a browser on this machine in with the key PREFIX (csk_…).
 
-    The link works for 10 minutes, and only while a server runs here.
+    The link is valid for 10 minutes, while a server runs on this machine.
     """
     named = key_prefix(prefix) or prefix
 
     async def work(desk: Desk) -> str:
         found = await desk.stores.keys.key(named)
         if found is None or not stands(found, desk.clock.now()):
-            message = f"there is no key '{one_line(named, 14)}' that still works"
+            message = f"there is no key '{one_line(named, 14)}' that is valid"
             raise click.ClickException(message)
         return await desk.sign_in_link(found, port)
 

@@ -1,4 +1,4 @@
-"""``log`` and ``run``: what has happened."""
+"""``log`` and ``run``: the webhook log and workflow runs."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
@@ -17,7 +17,7 @@ _ALL: Final = 2**31 - 1
 
 @click.group()
 def log() -> None:
-    """The webhook log."""
+    """List and replay entries of the webhook log."""
 
 
 @log.command("list")
@@ -43,10 +43,10 @@ def list_log(organization: str, limit: int | None, *, as_json: bool) -> None:
 @click.argument("log_id")
 @JSON
 def replay(log_id: str, *, as_json: bool) -> None:
-    """Do what an entry tells of once more.
+    """Replay a log entry.
 
-    The event of a processed delivery is processed as a delivery of its own, on what is set up now. A message to a
-    webhook endpoint is sent again, with the same id.
+    A processed delivery is processed again as a new delivery, with the current triggers. A message to a webhook
+    endpoint is sent again with the same id.
     """
     from contentsvc_core.usecases.replay import Replayed, ReplayFault  # noqa: PLC0415  # this command alone
 
@@ -72,7 +72,7 @@ def replay(log_id: str, *, as_json: bool) -> None:
 
 @click.group()
 def run() -> None:
-    """The workflow runs."""
+    """List, cancel and retry workflow runs."""
 
 
 @run.command("list")
@@ -95,7 +95,7 @@ def list_runs(organization: str, limit: int | None, *, as_json: bool) -> None:
 @click.argument("run_id")
 @JSON
 def cancel(run_id: str, *, as_json: bool) -> None:
-    """End a run that has not ended yet: the step under way is its last, and it writes no post."""
+    """Cancel a run that has not ended. Its current step finishes, and it writes no post."""
 
     async def work(desk: Desk) -> str | None:
         owner = await desk.stores.directory.owner_of(run_id)
@@ -113,7 +113,7 @@ def cancel(run_id: str, *, as_json: bool) -> None:
 @click.argument("run_id")
 @JSON
 def retry(run_id: str, *, as_json: bool) -> None:
-    """Start a run once more that has ended without a post, as if it had never been tried."""
+    """Retry a run that ended without a post."""
 
     async def work(desk: Desk) -> str | None:
         owner = await desk.stores.directory.owner_of(run_id)
@@ -135,7 +135,7 @@ def show_list(
     as_json: bool,
     optional: Sequence[str] = (),
 ) -> None:
-    """Show what an organization has of something; ``optional`` columns are left out on a narrow terminal."""
+    """Print a list of an organization; ``optional`` columns are omitted on a narrow terminal."""
 
     async def work(desk: Desk) -> list[dict[str, Any]]:
         return await rows(desk, (await desk.organization(organization)).id)

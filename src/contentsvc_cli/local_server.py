@@ -1,4 +1,4 @@
-"""A server process of one's own, for a while: started on a free loopback port, stopped by its pid."""
+"""A temporary server process on a free loopback port."""
 
 import asyncio
 import contextlib
@@ -31,14 +31,14 @@ exit "$code"
 
 
 def free_port() -> int:
-    """Find a port of the loopback interface that nobody listens on."""
+    """Return a free port of the loopback interface."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def start(settings: Settings, folder: Path, port: int, *, keep: bool = False) -> "subprocess.Popen[bytes]":
-    """Start ``serve``; its log goes to ``serve.log`` in the folder.
+    """Start ``serve`` with its log in ``serve.log`` of the folder.
 
     Args:
         settings: The server's.
@@ -56,8 +56,8 @@ def start(settings: Settings, folder: Path, port: int, *, keep: bool = False) ->
     if keep:
         command = ["sh", "-c", _KEPT, "sh", str(folder), *command]
     with (folder / "serve.log").open("wb") as log:
-        # A session of its own: with --keep it outlives this command, and Ctrl-C is for this command alone. Nor does it
-        # hold on to this command's output: whoever reads that would wait for the server's end.
+        # A separate session: with --keep the server outlives this command, and Ctrl-C does not reach it. It does not
+        # inherit this command's output, whose reader would wait for the server to end.
         return subprocess.Popen(  # noqa: S603  # our own command
             command,
             env=environment,
@@ -71,7 +71,7 @@ def start(settings: Settings, folder: Path, port: int, *, keep: bool = False) ->
 
 
 async def until_ready(base_url: str, folder: Path) -> None:
-    """Wait until the server takes deliveries.
+    """Wait until the server is ready.
 
     Raises:
         ClickException: It does not; the message holds the end of its log.
@@ -88,7 +88,7 @@ async def until_ready(base_url: str, folder: Path) -> None:
 
 
 def stop(server: "subprocess.Popen[bytes]") -> None:
-    """End the server in order; kill it when it takes too long."""
+    """Stop the server; kill it if it does not stop in time."""
     server.send_signal(signal.SIGTERM)
     try:
         server.wait(_STOP_S)

@@ -1,4 +1,4 @@
-"""The command ``contentsvc``: its groups, and how its errors read."""
+"""The command ``contentsvc``: its subcommands, and the display of errors."""
 
 import importlib
 import os
@@ -12,32 +12,32 @@ if TYPE_CHECKING:
 
 
 class _Command(NamedTuple):
-    """Where a command is, and its line in the list of commands."""
+    """Import path of a command, and its line in ``--help``."""
 
     module: str
     attribute: str
     summary: str
 
 
-#: The commands in the order of `--help`, which reads the lines from here: it imports none of the modules.
+#: Commands in the order of ``--help``, which needs no import of their modules.
 COMMANDS: Final = {
     "preview": _Command("preview", "preview", "Preview the changelog of a local checkout."),
     "init": _Command("init", "init", "Set up a repository and a public changelog."),
     "serve": _Command("serving", "serve", "Run the service: webhooks, runs and the API."),
-    "migrate": _Command("serving", "migrate", "Bring the database's schema up to date."),
-    "settings": _Command("serving", "settings", "Print the settings in force."),
+    "migrate": _Command("serving", "migrate", "Create or upgrade the database."),
+    "settings": _Command("serving", "settings", "Print the current settings."),
     "doctor": _Command("doctor.command", "doctor", "Check the installation and suggest fixes."),
     "organization": _Command("organizations", "organization", "Create and list organizations."),
     "key": _Command("keys", "key", "Issue, list and revoke API keys."),
-    "integration": _Command("integrations", "integration", "Connect repositories, manage their webhooks."),
-    "trigger": _Command("triggers", "trigger", "Choose which events posts are written about."),
-    "generate": _Command("generation", "generate", "Ask for a post about recent changes."),
-    "schedule": _Command("schedules", "schedule", "Have posts written at regular times."),
-    "brand": _Command("brands", "brand", "Describe who speaks in posts, and how."),
-    "style": _Command("house_style", "style", "Set how changelogs look."),
+    "integration": _Command("integrations", "integration", "Connect repositories and manage webhooks."),
+    "trigger": _Command("triggers", "trigger", "Choose which events start a post."),
+    "generate": _Command("generation", "generate", "Write a post about recent changes."),
+    "schedule": _Command("schedules", "schedule", "Write posts at regular times."),
+    "brand": _Command("brands", "brand", "Set the tone and audience of posts."),
+    "style": _Command("house_style", "style", "Set the format of changelogs."),
     "endpoint": _Command("endpoints", "endpoint", "Send signed webhooks to other services."),
-    "tail": _Command("tail", "tail", "Follow the webhook log as it grows."),
-    "log": _Command("listings", "log", "List the webhook log, replay its entries."),
+    "tail": _Command("tail", "tail", "Follow the webhook log."),
+    "log": _Command("listings", "log", "List and replay webhook log entries."),
     "run": _Command("listings", "run", "List, cancel and retry workflow runs."),
     "context": _Command("context", "context", "List and search context for AI agents."),
     "post": _Command("posts", "post", "List, search, edit and publish posts."),
@@ -45,7 +45,7 @@ COMMANDS: Final = {
     "subscriber": _Command("subscribers", "subscriber", "List and delete e-mail subscribers."),
     "history": _Command("history", "history", "Record a repository's history as deliveries."),
     "send": _Command("send", "send", "Send recorded deliveries to a webhook."),
-    "receive": _Command("receive", "receive", "Receive recorded deliveries, with no server."),
+    "receive": _Command("receive", "receive", "Receive recorded deliveries without a server."),
     "mcp": _Command("agents", "mcp", "Serve an AI agent over standard input."),
     "demo": _Command("demo", "demo", "See the service at work on sample data."),
     "completion": _Command("completion", "completion", "Print a script for your shell's completion."),
@@ -54,7 +54,7 @@ COMMANDS: Final = {
 
 @final
 class _OnDemand(click.Group):
-    """Imports a command when it is invoked."""
+    """A group that imports a command when it is invoked."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         _ = ctx
@@ -75,7 +75,7 @@ class _OnDemand(click.Group):
             formatter.write_dl([(name, command.summary) for name, command in COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
-        """Return the commands that begin with a word, and the options."""
+        """Return completions of commands and options."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415  # a shell asks for it, nothing else
 
         named = [
@@ -86,7 +86,7 @@ class _OnDemand(click.Group):
         return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; print errors that the operator can fix in one line, without a traceback."""
+        """Run the command; print expected errors in one line, without a traceback."""
         from contentsvc_core.errors import ContentServiceError  # noqa: PLC0415  # `--help` gets on without it
 
         try:
@@ -109,20 +109,20 @@ def _shown(message: str) -> str:
 @click.version_option(package_name="contentsvc")
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Receive a code host's webhooks exactly once, and turn them into content.
+    """Turn pushes and releases into changelogs and posts.
 
-    Settings come from environment variables CONTENTSVC_* and from the file contentsvc.env in the current folder;
-    `contentsvc settings` shows them. With --json, standard
-    output holds the JSON alone. Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+    Settings come from environment variables CONTENTSVC_* and from the file contentsvc.env in the current folder.
+    `contentsvc settings` prints them. With --json, standard output is only JSON. Exit codes: 0 success, 1 refused or
+    failed, 2 wrong usage.
     """
-    # Databases, keys and recordings hold tenants' text and secrets: no other user of the machine may read them.
+    # Databases, keys and recordings contain secrets and tenants' texts: other users must not read them.
     before = os.umask(0o077)
     ctx.call_on_close(lambda: os.umask(before))
     _take_settings_of_the_folder(ctx)
 
 
 def _take_settings_of_the_folder(ctx: click.Context) -> None:
-    """Put the settings file of the current folder into the environment; variables that are set already win."""
+    """Load the settings file of the current folder into the environment. Existing variables take precedence."""
     if not os.path.exists("contentsvc.env"):  # noqa: PTH110  # `pathlib` costs more than all the rest
         return
     from pathlib import Path  # noqa: PLC0415  # most folders have no such file

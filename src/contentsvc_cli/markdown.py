@@ -1,4 +1,4 @@
-"""Markdown on a terminal: headings stand at the left, as everything else does."""
+"""Markdown on a terminal, with left-aligned headings."""
 
 from typing import ClassVar, final
 
@@ -9,7 +9,7 @@ from rich.text import Text
 
 @final
 class _LeftHeading(Heading):
-    """A heading without a frame, at the left."""
+    """A left-aligned heading without a frame."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render the heading."""
@@ -19,6 +19,6 @@ class _LeftHeading(Heading):
 
 @final
 class LeftMarkdown(Markdown):
-    """Markdown whose headings stand at the left."""
+    """Markdown with left-aligned headings."""
 
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": _LeftHeading}

@@ -1,4 +1,4 @@
-"""Native bodies: what a code host that speaks GitHub's dialect sends for commits and releases.
+"""Webhook bodies in GitHub's format for commits and releases.
 
 All the fields that the service reads are there, and those around them that other readers of such bodies expect.
 """
@@ -13,10 +13,10 @@ from attrs import frozen
 from contentsvc_cli.changes import Commit, Person
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS
 
-#: The addresses behind which code hosts hide their users' own: ``user@users.noreply.…``, ``1234+user@users.noreply.…``.
+#: Private e-mail addresses of code hosts: ``user@users.noreply.…``, ``1234+user@users.noreply.…``.
 _NOREPLY: Final = re.compile(r"(?:\d+\+)?(?P<user>[A-Za-z0-9][A-Za-z0-9-]*(?:\[bot\])?)@users\.noreply\.[^@]+")
 
-#: What follows a version's number when it is not final yet (PEP 440, Semantic Versioning).
+#: Suffix of a pre-release version (PEP 440, Semantic Versioning).
 _PRERELEASE: Final = re.compile(
     r"(?:^|[^0-9a-z.])v?\d+(?:[.-]\d+)*[-_.]?"
     r"(?:a|b|c|m|alpha|beta|rc|cr|pre|preview|prerelease|milestone|dev|nightly|canary|snapshot|next|unstable)"
@@ -28,7 +28,7 @@ _PRERELEASE: Final = re.compile(
 @final
 @frozen(kw_only=True)
 class HostedRepository:
-    """A repository as the code host knows it."""
+    """A repository at a code host."""
 
     #: 1 to 2**63 - 1.
     id: int
@@ -40,7 +40,7 @@ class HostedRepository:
 
     @property
     def native(self) -> dict[str, Any]:
-        """Give the object ``repository`` of a body."""
+        """Return the ``repository`` object of a body."""
         owner, _, name = self.full_name.partition("/")
         return {
             "id": self.id,
@@ -54,30 +54,30 @@ class HostedRepository:
 
 
 def stable_id(name: str) -> int:
-    """Give the id that stands for ``name``: the CRC-32 of its lower-case form, 1 to 2**32 - 1."""
+    """Return an id for ``name``: the CRC-32 of its lower-case form, 1 to 2**32 - 1."""
     return crc32(name.lower().encode("utf-8", "replace")) or 1
 
 
 def username(person: Person) -> str | None:
-    """Give the account at the code host, when the address tells it."""
+    """Return the account at the code host, if the address contains it."""
     found = _NOREPLY.fullmatch(person.email)
     return found["user"] if found else None
 
 
 def login(person: Person) -> str:
-    """Give the account that a person acts as; without one, the name."""
+    """Return the account of a person, or else the name."""
     return username(person) or person.name
 
 
 def is_prerelease(tag: str) -> bool:
-    """Tell whether a tag names a version that is not final, e.g. ``v2.0.0-rc.1``, ``1.4b2`` or ``3.0-beta``."""
+    """Return whether a tag names a pre-release, e.g. ``v2.0.0-rc.1``, ``1.4b2`` or ``3.0-beta``."""
     return _PRERELEASE.search(tag) is not None
 
 
 def push_body(
     repository: HostedRepository, commits: Sequence[Commit], *, before: str | None, ref: str | None = None
 ) -> dict[str, Any]:
-    """Give the body of the push that brought ``commits``, oldest first, at least one.
+    """Return the body of a push with ``commits``, oldest first, at least one.
 
     Args:
         repository: Where they arrived.
@@ -117,7 +117,7 @@ def release_body(
     draft: bool = False,
     prerelease: bool | None = None,
 ) -> dict[str, Any]:
-    """Give the body of what happened (``action``) to a release.
+    """Return the body of a release event with ``action``.
 
     Args:
         repository: Whose release it is.
@@ -148,7 +148,7 @@ def release_body(
 
 
 def sender(login: str) -> dict[str, Any]:
-    """Give the object ``sender`` of a body."""
+    """Return the ``sender`` object of a body."""
     return {"login": login, "id": stable_id(login)}
 
 

@@ -1,4 +1,4 @@
-"""``organization``: the tenants."""
+"""``organization``: tenants."""
 
 import click
 
@@ -10,18 +10,18 @@ from contentsvc_core.timestamps import iso_ms
 
 @click.group()
 def organization() -> None:
-    """Create and list organizations: everything else belongs to one."""
+    """Create and list organizations. Every other object belongs to one."""
 
 
 @organization.command()
 @click.argument("name")
-@click.option("--slug", help="Names it in commands.  [default: made from the name]")
+@click.option("--slug", help="Slug, used in commands.  [default: from the name]")
 @click.option(
     "--retention-days",
     type=click.Choice([str(days) for days in RETENTION_DAYS]),
     default="30",
     show_default=True,
-    help="How long webhook logs are kept, by plan.",
+    help="Plan; sets how long webhook logs are kept.",
 )
 @JSON
 def create(name: str, slug: str | None, retention_days: str, *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""How results are shown: JSON for programs, tables for people."""
+"""Output: JSON for programs, tables for people."""
 
 import json
 import re
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-#: Characters of a table's cell, in a pipe too: a commit message may have megabytes.
+#: Maximum length of a table cell in characters, also in a pipe: a commit message may have megabytes.
 _CELL: Final = 200
-#: The last code point that two hexadecimal digits hold.
+#: Highest code point that fits two hexadecimal digits.
 _LAST_BYTE: Final = 0xFF
-#: Wide enough for a row when nobody's terminal decides.
+#: Width of a table if the output is not a terminal, in cells.
 _PIPE_WIDTH: Final = 2000
-#: The columns that say how something stands or has ended.
+#: Columns that show a state.
 _STATES: Final = frozenset({"status", "statusCode", "state", "answer", "result", "enabled"})
-#: What a state looks like on a terminal; the word alone says as much.
+#: Style of each state on a terminal.
 _LOOKS: Final = {
     **dict.fromkeys(
         ("success", "completed", "published", "processed", "pong", "answered already", "ok", "yes"), "green"
@@ -36,22 +36,24 @@ _LOOKS: Final = {
 _HTTP_STATUS: Final = re.compile(r"[1-5][0-9]{2}")
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z")
 
-#: ``--organization SLUG``, as most commands take it.
+#: ``--organization SLUG`` of most commands.
 ORGANIZATION: Final = click.option(
     "--organization",
     required=True,
     metavar="SLUG",
     shell_complete=organization_slugs,
-    help="The organization's slug.",
+    help="Slug of the organization.",
 )
-#: ``--limit N``, as every list takes it.
-LIMIT: Final = click.option("--limit", type=click.IntRange(1, 2**31 - 1), help="At most so many rows.  [default: all]")
-#: ``--json``, as every command takes it.
-JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON alone on standard output.")
+#: ``--limit N`` of every list.
+LIMIT: Final = click.option(
+    "--limit", type=click.IntRange(1, 2**31 - 1), help="Maximum number of rows.  [default: all]"
+)
+#: ``--json`` of every command.
+JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print only JSON on standard output.")
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print text that other people may have written: exact in a pipe, and without control characters on a terminal.
+    """Print untrusted text: unchanged in a pipe, without control characters on a terminal.
 
     Args:
         text: What is printed, with a line break behind it.
@@ -61,7 +63,7 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def printable(text: str, stream: IO[str]) -> str:
-    r"""Return the text as it may be written to a stream.
+    r"""Return text that is safe to write to a stream.
 
     A terminal acts on escape sequences and lets bidirectional controls reorder a line: there, each such character is
     shown as an escape such as ``\x1b`` or ``\u202e``. Line feeds and tabs stay. For anything else the text is exact.
@@ -74,7 +76,7 @@ def printable(text: str, stream: IO[str]) -> str:
 
 
 def show(record: Mapping[str, Any], *, as_json: bool) -> None:
-    """Show one record: a line for each field, never cut or wrapped, since keys and secrets are shown here once."""
+    """Print one record, a line for each field. Lines are never cut: they may have a secret that is shown once."""
     if as_json:
         click.echo(json_text(record, indent=2))
         return
@@ -98,7 +100,7 @@ def show_rows(
     empty: str,
     optional: Sequence[str] = (),
 ) -> None:
-    """Show a list: as JSON all of every row, as a table the named columns.
+    """Print a list: all fields as JSON, or the named columns as a table.
 
     On a terminal that is too narrow for the table, columns are left out and texts are cut. Ids and addresses stay
     whole, on lines of their own beneath their row.
@@ -129,7 +131,7 @@ def show_rows(
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:
-    """Give a value as JSON that may be printed on a terminal, whoever has written what is in it."""
+    """Return a value as JSON that is safe to print on a terminal."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     if not has_controls(text.replace("\n", "")):
         return text
@@ -138,7 +140,7 @@ def json_text(value: object, *, indent: int | None = None) -> str:
 
 
 def cell(column: str, value: object, *, limit: int | None = None) -> "Text":
-    """Give what stands in a table: states in their colours and, on a terminal, times for people.
+    """Return the text of a table cell: states in colour and, on a terminal, readable times.
 
     Args:
         column: The column's name, or a field's.
@@ -164,7 +166,7 @@ def _text(column: str, value: object, limit: int | None = None) -> str:
 
 
 def look(column: str, text: str) -> str:
-    """Give the style that a column's text is shown in on a terminal; empty: it is no state."""
+    """Return the terminal style of a cell; empty if the column is not a state."""
     if column not in _STATES:
         return ""
     if _HTTP_STATUS.fullmatch(text):
@@ -210,12 +212,12 @@ def _print_line(terminal: "Console", parts: "Sequence[Text]") -> None:
 
     line = Text("  ").join(parts)
     line.rstrip()
-    # One line, however narrow the terminal is: what is copied has no line break in it.
+    # One line on any terminal, so that copied text has no line breaks.
     terminal.print(line, soft_wrap=True)
 
 
 def console() -> "Console":
-    """Return where tables go: as wide as a row needs, unless a terminal decides."""
+    """Return the console for tables: as wide as the terminal, or as a row needs."""
     from rich.console import Console  # noqa: PLC0415  # see above
 
     return Console() if sys.stdout.isatty() else Console(width=_PIPE_WIDTH)

@@ -1,4 +1,4 @@
-"""``post``: what was written."""
+"""``post``: posts."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TextIO, TypeVar
@@ -17,7 +17,7 @@ from contentsvc_core.usecases.edit import PostFault
 _T = TypeVar("_T")
 
 
-#: What is said of a post that was changed.
+#: Fields printed after a change.
 _SHORT: Final = ("id", "title", "contentType", "status", "updatedAt")
 
 
@@ -42,17 +42,17 @@ def list_posts(organization: str, limit: int | None, *, as_json: bool) -> None:
 @post.command("search")
 @click.argument("words", nargs=-1)
 @ORGANIZATION
-@click.option("--status", default="", metavar="LIST", help="Only posts that stand so: draft, published.")
-@click.option("--content-type", default="", metavar="LIST", help="Only these types, with commas between them.")
+@click.option("--status", default="", metavar="LIST", help="Only posts with these statuses: draft, published.")
+@click.option("--content-type", default="", metavar="LIST", help="Only these content types, separated by commas.")
 @SINCE
 @HITS
 @JSON
 def search_posts(  # its options
     words: tuple[str, ...], organization: str, status: str, content_type: str, since: str, limit: int, *, as_json: bool
 ) -> None:
-    """Search posts by WORDS: all of them have to be there; word* is a beginning, and what has -word is left out.
+    """Search posts by WORDS. All words must match.
 
-    Put -- before the first word that begins with a hyphen.
+    Use word* for a prefix and -word to exclude a word. Put -- before the first word that begins with a hyphen.
     """
     from contentsvc_core.search.excerpts import post_hit_body  # noqa: PLC0415  # this command alone
     from contentsvc_core.search.questions import read_post_search  # noqa: PLC0415  # this command alone
@@ -73,7 +73,7 @@ def search_posts(  # its options
 @click.argument("post_id")
 @JSON
 def show_post(post_id: str, *, as_json: bool) -> None:
-    """Show a post; without --json, its Markdown alone."""
+    """Show a post. Without --json, only its Markdown."""
 
     async def work(desk: Desk, owner: str) -> Post | PostFault:
         return await desk.stores.posts.post(owner, post_id) or PostFault.UNKNOWN
@@ -92,15 +92,15 @@ def show_post(post_id: str, *, as_json: bool) -> None:
     "--markdown",
     type=click.File(encoding="utf-8"),
     metavar="FILE|-",
-    help="Where the new Markdown is read from; '-' is standard input.",
+    help="File with the new Markdown; '-' for standard input.",
 )
 @JSON
 def edit(post_id: str, title: str | None, markdown: TextIO | None, *, as_json: bool) -> None:
-    """Change a post's title or Markdown; its content is rendered anew."""
+    """Change a post's title or Markdown."""
     try:
         text = None if markdown is None else storable(markdown.read())
     except UnicodeDecodeError as exc:
-        message = "the Markdown is no UTF-8 text"
+        message = "the Markdown is not valid UTF-8"
         raise click.ClickException(message) from exc
     if title is None and text is None:
         message = "there is nothing to change: name --title or --markdown"
@@ -123,7 +123,7 @@ def publish(post_id: str, *, as_json: bool) -> None:
 @click.argument("post_id")
 @JSON
 def unpublish(post_id: str, *, as_json: bool) -> None:
-    """Make a post a draft again."""
+    """Turn a post back into a draft."""
     _change(post_id, PostChange(status=PostStatus.DRAFT), as_json=as_json)
 
 
@@ -131,7 +131,7 @@ def unpublish(post_id: str, *, as_json: bool) -> None:
 @click.argument("post_id")
 @JSON
 def delete(post_id: str, *, as_json: bool) -> None:
-    """Delete a post; its run stays as it ended, and does not write it again."""
+    """Delete a post. Its run is kept and does not write it again."""
 
     async def work(desk: Desk, owner: str) -> PostFault | None:
         return await desk.posts.remove(owner, post_id)
@@ -153,7 +153,7 @@ def _change(post_id: str, change: PostChange, *, as_json: bool) -> None:
 
 
 def _of(post_id: str, work: Callable[[Desk, str], Awaitable[_T | PostFault]]) -> _T:
-    """Do something with a post.
+    """Call ``work`` with a post.
 
     Raises:
         ClickException: There is none of that id.

@@ -20,7 +20,7 @@ from contentsvc_core.text import one_line
 if TYPE_CHECKING:
     from contentsvc_cli.native_bodies import HostedRepository
 
-#: A line of text is read with ease up to this many characters.
+#: Maximum line length of text, in characters, for readability.
 _WIDEST: Final = 100
 
 
@@ -37,21 +37,21 @@ _WIDEST: Final = 100
     type=click.IntRange(1, 1000),
     default=2,
     show_default=True,
-    help="How many releases to show when you name no range.",
+    help="Number of releases to show without a range.",
 )
 @click.option(
     "--days",
     type=click.IntRange(1, 36_500),
     default=30,
     show_default=True,
-    help="How many days to show where there are no releases.",
+    help="Number of days to show if there are no releases.",
 )
 @click.option(
     "--html",
     "page",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write one HTML file that needs no other file.",
+    help="Write a self-contained HTML file.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the HTML in your browser.")
 @click.option("--json", "as_json", is_flag=True, help="Print the posts as JSON.")
@@ -67,20 +67,20 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
     opens: bool,
     as_json: bool,
 ) -> None:
-    """Preview the changelog of the git checkout at PATH, in the current folder by default.
+    """Preview the changelog of the git checkout at PATH (default: the current folder).
 
-    Without a range it shows what came since the last release, and the last releases; without releases, the last days.
-    A range is FROM..TO, such as v1.0.0..HEAD, or one tag, such as v2.0.0: what that release brought. Releases are tags
-    that name versions. In a pipe, the output is Markdown. The checkout is only read, and nothing else is used.
+    Without a range it shows the changes since the last release, and the last releases; without releases, the last days.
+    A range is FROM..TO, such as v1.0.0..HEAD, or one tag, such as v2.0.0, for that release. Releases are tags that name
+    versions. In a pipe, the output is Markdown. The command only reads the checkout. It needs no server or database.
     """
     if range_ is None and not Path(path).is_dir() and (".." in path or not Path(path).exists()):
         # A range alone is about the checkout that the user is in.
         path, range_ = ".", path
     if range_ is not None and "..." in range_:
-        message = "a range has two dots, such as v1.0.0..HEAD"
+        message = "write a range with two dots, such as v1.0.0..HEAD"
         raise click.UsageError(message)
     if range_ is not None and range_.startswith(".."):
-        message = f"the range '{range_}' needs a beginning, such as v1.0.0{range_}"
+        message = f"the range '{range_}' needs a start, such as v1.0.0{range_}"
         raise click.UsageError(message)
     options = options_of(merged(HouseStyle({AUDIENCE: audience}), _read_style(style)))
     try:

@@ -1,4 +1,4 @@
-"""A preview as one HTML file that needs no other: no script, no font, no request."""
+"""A preview as a self-contained HTML file."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -9,7 +9,7 @@ from contentsvc_cli.native_bodies import HostedRepository
 from contentsvc_cli.previewing import Preview, range_line, text, title
 from contentsvc_core.content.public.html import nested
 
-#: Colours first: light, then dark; each pair is readable (WCAG 2.2 AA).
+#: Light colours, then dark ones; all pairs meet WCAG 2.2 AA.
 _STYLE: Final = """\
 :root { color-scheme: light dark; --ground: #fdfdfc; --line: #e3e3de; --text: #1c1f23; --faint: #5d6269;
   --accent: #0b6b63; --raised: #f1f4f3; }
@@ -44,7 +44,7 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; form-action 'no
 
 
 def page_of(hosted: HostedRepository, shown: Sequence[Preview], render: Callable[[str], str]) -> str:
-    """Return the page. All that comes from the repository is escaped, or went through the service's sanitizer.
+    """Return the page. Text from the repository is escaped or sanitized.
 
     Args:
         hosted: The repository.

@@ -1,4 +1,4 @@
-"""What a preview shows: stretches of a local history, and the post that the service would write about each."""
+"""Parts of a local history, and the post that the service would write about each."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,9 +16,9 @@ from contentsvc_core.content.writing import Brief, Chapter, Draft
 from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.webhooks.providers.native import read_push
 
-#: A tag that names a version, and what stands before the version: a monorepo has a series of tags for each package.
+#: A version tag with its prefix: a monorepo has a series of tags for each package.
 _VERSION: Final = re.compile(r"(?P<series>.*?)[vV]?\d+\.\d+(?:[.+_-].*)?", re.DOTALL)
-#: How much of a commit's id is shown.
+#: Length of an abbreviated commit id.
 _SHORT: Final = 10
 _DAY_S: Final = 86_400
 
@@ -26,36 +26,36 @@ _DAY_S: Final = 86_400
 @final
 @frozen(kw_only=True)
 class Stretch:
-    """A part of a history that one post is about."""
+    """A part of a history that becomes one post."""
 
-    #: As git spells it, for people.
+    #: Range in git notation.
     range: str
-    #: The id of its newest commit.
+    #: Id of the newest commit.
     tip: str
-    #: Ids of commits: what they reach is before the stretch.
+    #: Ids of commits whose ancestors are excluded.
     without: tuple[str, ...] = field(converter=tuple)
-    #: The release that it ends in; ``None``: what is not released.
+    #: Release at its end; ``None`` for unreleased changes.
     tag: Tag | None = None
-    #: The tag of the release before it, when there is one.
+    #: Tag of the previous release, if any.
     previous: str | None = None
 
 
 @final
 @frozen(kw_only=True)
 class Preview:
-    """What the service would write about a stretch."""
+    """The post that the service would write about a part."""
 
     stretch: Stretch
-    #: How many commits the stretch has.
+    #: Number of commits.
     commits: int
-    #: When it was released, else when its newest commit was made; ISO 8601.
+    #: Time of the release, or else of the newest commit; ISO 8601.
     at: str
-    #: ``None``: there is nothing to tell readers.
+    #: ``None``: there is nothing to report.
     draft: Draft | None
 
 
 def stretches(repository: Repository, asked: str | None, *, releases: int, days: int) -> list[Stretch]:
-    """Return the stretches of a range, the newest first.
+    """Return the parts of a range, newest first.
 
     Args:
         repository: The repository.
@@ -73,7 +73,7 @@ def stretches(repository: Repository, asked: str | None, *, releases: int, days:
         if not tags:
             return _last_days(repository, tip, days)
         found = list(_between(tags, None, tip, "HEAD"))
-        # What is not released comes first, and is no release.
+        # The unreleased part comes first and has no release.
         return found[: releases + (found[0].tag is None)]
     before, dots, after = asked.partition("..")
     if not dots:
@@ -87,7 +87,7 @@ def stretches(repository: Repository, asked: str | None, *, releases: int, days:
 
 
 def release_tags(tags: Iterable[Tag]) -> list[Tag]:
-    """Return the tags that begin a new part of a changelog, oldest first, at most one for each commit.
+    """Return the release tags, oldest first, at most one for each commit.
 
     They name versions of the series of the newest such tag. Pre-releases count only where there is nothing else.
     """
@@ -102,7 +102,7 @@ def release_tags(tags: Iterable[Tag]) -> list[Tag]:
 def previews(
     repository: Repository, hosted: HostedRepository, found: Iterable[Stretch], options: ChangelogOptions
 ) -> Iterator[Preview]:
-    """Write the posts of some stretches; a stretch without commits is left out.
+    """Return the posts about some parts; parts without commits are omitted.
 
     Raises:
         GitFailed: Git cannot read the commits, or a shallow clone lacks some.
@@ -122,7 +122,7 @@ def previews(
 
 
 def title(each: Preview) -> str:
-    """Return the title of a post, or what stands for it where there is nothing to tell."""
+    """Return the title of a post, or a placeholder if there is nothing to report."""
     if each.draft is not None:
         return each.draft.title
     return each.stretch.range if each.stretch.tag is None else each.stretch.tag.name
@@ -136,7 +136,7 @@ def text(each: Preview) -> str:
 
 
 def range_line(each: Preview) -> str:
-    """Return which commits a post is about."""
+    """Return the commit count and range of a post."""
     commits = f"{each.commits:,} commit" + ("" if each.commits == 1 else "s")
     return f"{each.stretch.range} · {commits}"
 
@@ -177,7 +177,7 @@ def _release(hosted: HostedRepository, tag: Tag, at: str) -> Release:
 
 
 def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_name: str) -> Iterator[Stretch]:
-    """Cut a history at its release tags, the newest part first.
+    """Return the parts of a history between release tags, newest first.
 
     Args:
         tags: Oldest first.
@@ -207,21 +207,21 @@ def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_n
 
 
 def _last_days(repository: Repository, tip: str, days: int) -> list[Stretch]:
-    """Return the last days until the newest commit: a repository that rests has a preview, too."""
+    """Return the last days before the newest commit, so that an inactive repository has a preview."""
     start = repository.before(tip, repository.committed_at(tip) - days * _DAY_S)
     name = f"{start[:_SHORT]}..HEAD" if start else "HEAD"
     return [Stretch(range=f"{name}, the last {days} days", tip=tip, without=[start] if start else [])]
 
 
 def _one(repository: Repository, asked: str) -> list[Stretch]:
-    """Return what a revision brought since the release before it."""
+    """Return the changes of a revision since the previous release."""
     tip = _resolved(repository, asked)
     tags = _ending_at(release_tags(repository.tags(merged=tip)), repository, tip, asked)
     return [next(_between(tags, None, tip, asked))]
 
 
 def _ending_at(tags: list[Tag], repository: Repository, tip: str, name: str) -> list[Tag]:
-    """Add the tag that the user names to the release tags: a pre-release has a post when it is asked for."""
+    """Return the release tags with the named tag added: a pre-release has a post if it is named."""
     named = next((tag for tag in repository.tags(merged=tip) if tag.name == name), None)
     return tags if named is None else [*(tag for tag in tags if tag.commit_id != named.commit_id), named]
 

@@ -1,4 +1,4 @@
-"""``receive``: a driver without HTTP, for deliveries that were recorded while nobody listened."""
+"""``receive``: receive recorded deliveries without HTTP."""
 
 import sys
 from collections import Counter
@@ -27,14 +27,14 @@ _OK: Final = 200
     "integration_id",
     required=True,
     shell_complete=integration_ids,
-    help="The integration that they were sent to.",
+    help="Integration of the deliveries.",
 )
 @JSON
 def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
     """Receive recorded deliveries directly, without a server: `-` reads standard input.
 
-    They are signed with the integration's own secret and go the way of every delivery: verified, settled once, logged.
-    A running `serve` performs the workflow runs that they start. Exit code 1 when one was refused.
+    They are signed with the integration's secret and processed like any delivery: verified, settled once, logged. A
+    running `serve` performs the workflow runs that they start. The exit code is 1 if a delivery was refused.
     """
     rows: list[dict[str, object]] = []
 
@@ -86,7 +86,7 @@ async def _integration(desk: Desk, integration_id: str) -> Integration:
 async def receive_recorded(
     desk: Desk, found: Integration, provider: Provider, secret: str, recorded: RecordedDelivery
 ) -> dict[str, object]:
-    """Receive one delivery as an integration's code host would send it; return what was answered."""
+    """Receive one delivery as if the code host had sent it; return the answer."""
     delivery = Delivery(
         address=Address(
             provider=provider.slug,

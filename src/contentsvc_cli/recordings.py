@@ -1,4 +1,4 @@
-"""Recorded deliveries: one JSON object in a line, ``{"event", "delivery", "body"}``, and how one is sent again.
+"""Recorded deliveries: one JSON object in a line, ``{"event", "delivery", "body"}``, and their headers.
 
 ``body`` is any JSON value and is sent as it stands in the line, without the white space between its parts. A body that
 is no such JSON (broken on purpose, not UTF-8, indented) stands in ``bodyBase64`` instead, so that every body can be
@@ -19,10 +19,10 @@ from contentsvc_core.identifiers import is_delivery_id
 from contentsvc_core.webhooks.providers import Provider
 from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
 
-#: The path that means standard input.
+#: Path of standard input.
 STANDARD_INPUT: Final = "-"
-#: The longest line that is read, in bytes: the receiver's largest body, 25 MiB, in Base64, and room to spare. A file
-#: that is no recording at all may be one line of any length.
+#: Maximum length of a line, in bytes: the largest body, 25 MiB, in Base64, with a margin. A file that is not a
+#: recording may be one very long line.
 MAX_LINE: Final = 64 * 1024 * 1024
 
 _BOM: Final = b"\xef\xbb\xbf"
@@ -42,23 +42,23 @@ def _is_header_value(_: object, attribute: "Attribute[str]", value: str) -> None
 @final
 @frozen(kw_only=True)
 class RecordedDelivery:
-    """One delivery, as a code host sent it or would send it; its signature is made when it is sent."""
+    """A recorded delivery; it is signed when it is sent."""
 
-    #: The event kind, e.g. ``push``.
+    #: Event type, e.g. ``push``.
     event: str = field(validator=_is_header_value)
-    #: The delivery id, in practice a UUID.
+    #: Delivery id, usually a UUID.
     delivery: str = field(validator=_is_header_value)
-    #: The body, byte for byte.
+    #: Raw body.
     body: bytes = field(repr=False)
 
 
 @final
 class _Line(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One line; fields that it does not name are skipped, so that a recorder may add its own."""
+    """One line; unknown fields are ignored, so that recorders may add their own."""
 
     event: str
     delivery: str
-    #: Kept as written, so that numbers of any size and repeated keys are sent as they were recorded; empty: absent.
+    #: Raw JSON, so that large numbers and repeated keys are sent unchanged; empty: absent.
     body: msgspec.Raw = msgspec.Raw()
     body_base64: bytes | None = msgspec.field(name="bodyBase64", default=None)
 
@@ -68,7 +68,7 @@ _ANY_JSON: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
 def read_recording(path: str | Path) -> Iterator[RecordedDelivery]:
-    """Read the recording at ``path``, or standard input for ``-``, one delivery at a time.
+    """Yield the deliveries of the recording at ``path``; ``-`` is standard input.
 
     Raises:
         BadRecording: The file cannot be opened, or a line cannot be read; the lines before it have been given.
@@ -85,7 +85,7 @@ def read_recording(path: str | Path) -> Iterator[RecordedDelivery]:
 
 
 def read_lines(lines: BinaryIO, name: str) -> Iterator[RecordedDelivery]:
-    """Read deliveries from ``lines``; ``name`` is what a fault calls the source. Empty lines are skipped.
+    """Yield deliveries from ``lines``; errors call the source ``name``. Empty lines are skipped.
 
     Raises:
         BadRecording: A line cannot be read; the lines before it have been given.
@@ -105,7 +105,7 @@ def read_lines(lines: BinaryIO, name: str) -> Iterator[RecordedDelivery]:
 
 
 def line_of(delivery: RecordedDelivery) -> bytes:
-    """Give the line, its line feed included, that :func:`read_lines` reads as this very ``delivery``."""
+    """Return the line of a ``delivery``, with its line feed, for :func:`read_lines`."""
     try:
         plain = delivery.body == _compact(delivery.body)
     except ValueError:
@@ -119,7 +119,7 @@ def line_of(delivery: RecordedDelivery) -> bytes:
 
 
 def headers_for(delivery: RecordedDelivery, provider: Provider, secret: str) -> list[tuple[str, str]]:
-    """Give the headers with which ``provider`` sends ``delivery``, signed with ``secret`` (specification 4.1, 5.2)."""
+    """Return the headers of ``delivery`` from ``provider``, signed with ``secret`` (specification 4.1, 5.2)."""
     return [
         (provider.event_header, delivery.event),
         (provider.delivery_header, delivery.delivery),
@@ -139,7 +139,7 @@ def _delivery(text: bytes) -> RecordedDelivery:
         message = f"the line is longer than {MAX_LINE // 1024**2} MiB"
         raise ValueError(message)
     try:
-        # The decoder does not look at the encoding of what it keeps raw.
+        # The decoder does not check the encoding of raw values.
         text.decode("utf-8")
         line = _LINES.decode(text)
     except UnicodeDecodeError as exc:
@@ -157,7 +157,7 @@ def _delivery(text: bytes) -> RecordedDelivery:
 
 
 def _compact(json: bytes) -> bytes:
-    """Give ``json`` without the white space between its parts.
+    """Return ``json`` without insignificant white space.
 
     Raises:
         ValueError: It is no JSON in UTF-8.

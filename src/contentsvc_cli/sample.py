@@ -1,4 +1,4 @@
-"""A sample history that was written for this project: ``acme/lighthouse``, which has never existed.
+"""The sample history of the made-up repository ``acme/lighthouse``.
 
 It stands in where no repository is at hand, and holds one of each: features and fixes, a breaking change, a security
 fix, a reverted change, a merge, documentation, a dependency that a bot raised, two authors of one commit, a release
@@ -17,7 +17,7 @@ from contentsvc_cli.changes import Commit, Person
 from contentsvc_cli.native_bodies import HostedRepository, login, push_body, release_body, sender
 from contentsvc_cli.recordings import RecordedDelivery
 
-#: The sample's repository: its name, its id and its default branch.
+#: Name, id and default branch of the sample's repository.
 REPOSITORY: Final = "acme/lighthouse"
 REPOSITORY_ID: Final = 4242
 BRANCH: Final = "main"
@@ -49,9 +49,9 @@ def _id(message: str) -> str:
     return sha1(f"{REPOSITORY}\n{message}".encode(), usedforsecurity=False).hexdigest()
 
 
-#: How many commits the sample has.
+#: Number of commits in the sample.
 COMMITS: Final = 36
-#: Pushes, each of them a tuple of commits, and between them the releases: (tag, notes).
+#: Pushes (tuples of commits) and releases (tag, notes), in order.
 _STEPS: Final[tuple[tuple[tuple[Person, str], ...] | tuple[str, str | None], ...]] = (
     ((_MARA, "Initial commit"), (_MARA, "docs: say what a lighthouse is for")),
     (
@@ -160,7 +160,7 @@ def sample_history(
     began: datetime = _BEGAN,
     pace: timedelta = _BETWEEN_COMMITS,
 ) -> Iterator[RecordedDelivery]:
-    """Return the sample as deliveries, oldest first: always the same ones for the same arguments.
+    """Return the sample as deliveries, oldest first; deterministic for the same arguments.
 
     Args:
         repository: ``owner/name``.
@@ -188,7 +188,7 @@ def sample_history(
 def other_kinds(
     repository: str = REPOSITORY, repository_id: int = REPOSITORY_ID, *, when: datetime = _BEGAN + timedelta(days=30)
 ) -> list[RecordedDelivery]:
-    """Return one delivery of each kind that is answered without being processed, and of the pre-release that is.
+    """Return one delivery for each outcome other than processed, and a pre-release.
 
     In this order: a ping; pushes that are filtered (another branch, a tag, the deletion of a branch); releases that are
     filtered (created as a draft, edited, a draft that calls itself published); a pre-release, which is processed; kinds

@@ -1,4 +1,4 @@
-"""``schedule``: content that is written at fixed times."""
+"""``schedule``: runs at fixed times."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from contentsvc_core.workflows.schedules import Schedule, schedule_body
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
-#: From 0, as crontab counts them.
+#: Days of the week, starting with 0 as in crontab.
 _DAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _AT: Final = re.compile(r"([0-9]{1,2}):([0-9]{2})")
 _OUTPUTS: Final = click.Choice([kind.value for kind in ContentType])
@@ -26,20 +26,20 @@ _COLUMNS: Final = ("id", "name", "when", "nextRun", "repositories", "outputType"
 
 
 def _times(*, required: bool) -> Callable[[_Command], _Command]:
-    """Add the options that say when; the changes of one that is there may leave any of them out."""
+    """Add the options for the times of a schedule; all are optional when a schedule is changed."""
     options = [
         click.option(
             "--frequency",
             required=required,
             type=click.Choice([frequency.value for frequency in Frequency]),
-            help="How often it fires.",
+            help="How often the schedule fires.",
         ),
-        click.option("--at", required=required, metavar="HH:MM", help="The time of day, in UTC."),
-        click.option("--day-of-week", type=click.Choice(_DAYS), help="The day of a weekly one."),
+        click.option("--at", required=required, metavar="HH:MM", help="Time of day, in UTC."),
+        click.option("--day-of-week", type=click.Choice(_DAYS), help="Day of a weekly schedule."),
         click.option(
             "--day-of-month",
             type=click.IntRange(1, 31),
-            help="The day of a monthly one; in a month that has no such day, the last.",
+            help="Day of a monthly schedule. In shorter months, the last day.",
         ),
     ]
 
@@ -59,18 +59,18 @@ def _repository_ids(*, required: bool) -> Callable[[_Command], _Command]:
         multiple=True,
         type=click.IntRange(1, MAX_REPOSITORY_ID),
         shell_complete=connected_repository_ids,
-        help="A connected repository that it reports; may be repeated.",
+        help="Connected repository that the schedule covers. Repeat for several.",
     )
 
 
 @click.group()
 def schedule() -> None:
-    """Create, list, change and switch schedules."""
+    """Create, list, change, enable and disable schedules."""
 
 
 @schedule.command()
 @ORGANIZATION
-@click.option("--name", required=True, help="For people.")
+@click.option("--name", required=True, help="Name of the schedule.")
 @_times(required=True)
 @_repository_ids(required=True)
 @click.option(
@@ -78,13 +78,13 @@ def schedule() -> None:
     type=_OUTPUTS,
     default=ContentType.CHANGELOG.value,
     show_default=True,
-    help="What is written.",
+    help="Content type.",
 )
 @click.option(
-    "--lookback", type=_LOOKBACKS, default=DEFAULT_LOOKBACK.value, show_default=True, help="How far back it reports."
+    "--lookback", type=_LOOKBACKS, default=DEFAULT_LOOKBACK.value, show_default=True, help="Time window of each post."
 )
-@click.option("--brand", metavar="ID", help="The brand identity that speaks.  [default: the default one]")
-@click.option("--auto-publish", is_flag=True, help="Publish at once.  [default: posts are drafts]")
+@click.option("--brand", metavar="ID", help="Brand identity of the posts.  [default: the default brand identity]")
+@click.option("--auto-publish", is_flag=True, help="Publish posts at once.  [default: keep them as drafts]")
 @JSON
 def create(  # noqa: PLR0913, PLR0917  # one parameter an option
     organization: str,
@@ -101,7 +101,7 @@ def create(  # noqa: PLR0913, PLR0917  # one parameter an option
     auto_publish: bool,
     as_json: bool,
 ) -> None:
-    """Create a schedule: a server that performs runs fires it, from its next time on."""
+    """Create a schedule. A server that performs runs fires it."""
     cron = _cron(None, frequency, at, day_of_week, day_of_month)
 
     async def work(desk: Desk) -> Schedule:
@@ -126,7 +126,7 @@ def create(  # noqa: PLR0913, PLR0917  # one parameter an option
 @ORGANIZATION
 @JSON
 def list_schedules(organization: str, *, as_json: bool) -> None:
-    """List an organization's schedules, oldest first, with the time at which each fires next."""
+    """List an organization's schedules, oldest first, with their next times."""
 
     async def work(desk: Desk) -> list[Schedule]:
         owner = await desk.organization(organization)
@@ -140,13 +140,13 @@ def list_schedules(organization: str, *, as_json: bool) -> None:
 
 @schedule.command()
 @click.argument("schedule_id")
-@click.option("--name", help="For people.")
+@click.option("--name", help="Name of the schedule.")
 @_times(required=False)
 @_repository_ids(required=False)
-@click.option("--output", type=_OUTPUTS, help="What is written.")
-@click.option("--lookback", type=_LOOKBACKS, help="How far back it reports.")
-@click.option("--brand", metavar="ID", help="The brand identity that speaks; 'default': the default one.")
-@click.option("--auto-publish/--no-auto-publish", default=None, help="Publish at once, or leave posts as drafts.")
+@click.option("--output", type=_OUTPUTS, help="Content type.")
+@click.option("--lookback", type=_LOOKBACKS, help="Time window of each post.")
+@click.option("--brand", metavar="ID", help="Brand identity of the posts; 'default' for the default one.")
+@click.option("--auto-publish/--no-auto-publish", default=None, help="Publish posts at once, or keep them as drafts.")
 @JSON
 def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
     schedule_id: str,
@@ -163,7 +163,7 @@ def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
     auto_publish: bool | None,
     as_json: bool,
 ) -> None:
-    """Change a schedule: what is not named stays. With other times, it fires from the next one on."""
+    """Change a schedule. Options that you leave out stay unchanged."""
     changes = ScheduleChanges()
     if name is not None:
         changes["name"] = name
@@ -179,7 +179,7 @@ def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
         changes["auto_publish"] = auto_publish
     times = (frequency, at, day_of_week, day_of_month)
     if not changes and not any(each is not None for each in times):
-        message = "there is nothing to change"
+        message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
 
     def change(standing: Schedule) -> ScheduleChanges:
@@ -194,7 +194,7 @@ def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
 @click.argument("schedule_id")
 @JSON
 def enable(schedule_id: str, *, as_json: bool) -> None:
-    """Switch a schedule on: it fires from its next time on, and for none that has passed."""
+    """Enable a schedule. It does not fire for times that have passed."""
     _show(_changed(schedule_id, lambda _: ScheduleChanges(enabled=True)), as_json=as_json)
 
 
@@ -202,7 +202,7 @@ def enable(schedule_id: str, *, as_json: bool) -> None:
 @click.argument("schedule_id")
 @JSON
 def disable(schedule_id: str, *, as_json: bool) -> None:
-    """Switch a schedule off: it fires no more, and runs of it that wait end as skipped."""
+    """Disable a schedule. Its waiting runs end as skipped."""
     _show(_changed(schedule_id, lambda _: ScheduleChanges(enabled=False)), as_json=as_json)
 
 
@@ -210,7 +210,7 @@ def disable(schedule_id: str, *, as_json: bool) -> None:
 @click.argument("schedule_id")
 @JSON
 def delete(schedule_id: str, *, as_json: bool) -> None:
-    """Delete a schedule; its posts stay, and runs of it that wait end as skipped."""
+    """Delete a schedule. Its posts stay, and its waiting runs end as skipped."""
 
     async def work(desk: Desk) -> bool:
         owner = await desk.stores.directory.owner_of(schedule_id)
@@ -242,7 +242,7 @@ def _unknown(schedule_id: str) -> click.ClickException:
 def _cron(
     standing: Cron | None, frequency: str | None, at: str | None, day_of_week: str | None, day_of_month: int | None
 ) -> Cron:
-    """Read the times; what is left out stays, but for a day that the frequency has no use for."""
+    """Return the times. Absent options keep their values, except a day that the frequency does not use."""
     given: dict[str, Any] = {}
     if standing is not None:
         given = {"frequency": standing.frequency, "hour": standing.hour, "minute": standing.minute}
@@ -253,7 +253,7 @@ def _cron(
     if at is not None:
         read = _AT.fullmatch(at)
         if read is None:
-            message = f"'{at}' is no time of the form HH:MM"
+            message = f"'{at}' is not a time of the form HH:MM"
             raise click.BadParameter(message, param_hint="--at")
         given |= {"hour": int(read[1]), "minute": int(read[2])}
     if day_of_week is not None:

@@ -1,4 +1,4 @@
-"""What commands that search have in common."""
+"""Options and output of search commands."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 _Asked = TypeVar("_Asked")
 _Found = TypeVar("_Found")
 
-#: ``--since TIME``.
+#: Option ``--since TIME``.
 SINCE: Final = click.option(
-    "--since", default="", metavar="TIME", help="Only what is not older: a date, or a time with Z or an offset."
+    "--since", default="", metavar="TIME", help="Only results from this date or time (with Z or an offset) or later."
 )
-#: ``--limit N``, of what is found.
+#: Option ``--limit N``.
 HITS: Final = click.option(
     "--limit",
     type=click.IntRange(1, HITS_LIMIT),
     default=HITS_DEFAULT,
     show_default=True,
-    help="At most so many, the newest.",
+    help="Maximum number of results, newest first.",
 )
 
 
 def accepted(asked: _Asked | InvalidQuery) -> _Asked:
-    """Give what was asked for.
+    """Return the search.
 
     Raises:
         UsageError: It is no question.
@@ -42,11 +42,11 @@ def accepted(asked: _Asked | InvalidQuery) -> _Asked:
 
 
 def warn(hits: "Hits[_Found]") -> None:
-    """Say on standard error what is not shown."""
+    """Report on standard error what is not shown."""
     if hits.behind:
-        click.echo(f"{hits.behind} could not be looked at yet, because many arrived just now", err=True)
+        click.echo(f"{hits.behind} new items are not searchable yet", err=True)
     if hits.has_more:
-        click.echo("There is more: raise --limit, or search for more words.", err=True)
+        click.echo("There are more results: raise --limit, or add words.", err=True)
 
 
 def show_hits(
@@ -56,7 +56,7 @@ def show_hits(
     *,
     as_json: bool,
 ) -> None:
-    """Show what an organization's search has found; for people, with where the words stand."""
+    """Print search results; without --json, with the matching lines."""
 
     async def work(desk: Desk) -> list[dict[str, Any]]:
         return await rows(desk, (await desk.organization(organization)).id)

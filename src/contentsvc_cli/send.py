@@ -21,7 +21,7 @@ from contentsvc_cli.sending import RETRIES, TIMEOUT_S, Answer, send_recorded
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.webhooks.providers import CODEHOST, PROVIDERS, Provider, provider_named
 
-#: What a shell reports for a command that Ctrl-C ended: 128 and the signal's number.
+#: Exit code after Ctrl-C: 128 plus the signal's number.
 _INTERRUPTED: Final = 130
 
 _COLUMNS: Final = (
@@ -47,7 +47,7 @@ _BODIES: Final = msgspec.json.Decoder(_Body)
 
 
 def of_repository(delivery: RecordedDelivery, repository_id: int) -> bool:
-    """Tell whether the body names the repository with this id."""
+    """Return whether the body is about the repository with this id."""
     try:
         return _BODIES.decode(delivery.body).repository.id == repository_id
     except (ValueError, RecursionError):
@@ -55,7 +55,7 @@ def of_repository(delivery: RecordedDelivery, repository_id: int) -> bool:
 
 
 def provider_of(url: str) -> Provider:
-    """Give the provider that a webhook's path names (specification 4.1); ``codehost`` for any other url."""
+    """Return the provider in a webhook's path (specification 4.1); ``codehost`` for any other URL."""
     found = _WEBHOOK_PATH.search(httpx.URL(url).path)
     return (found and provider_named(found["provider"])) or CODEHOST
 
@@ -66,27 +66,27 @@ def _webhook(_: click.Context, __: click.Parameter, value: str) -> str:
     except httpx.InvalidURL as exc:
         raise click.BadParameter(str(exc)) from exc
     if url.scheme not in ("http", "https") or not url.host:
-        message = "an http or https url is needed"
+        message = "use an http or https URL"
         raise click.BadParameter(message)
     return value
 
 
 @click.command()
 @click.argument("recording", metavar="FILE.jsonl", type=click.Path(allow_dash=True))
-@click.option("--url", required=True, metavar="URL", callback=_webhook, help="The webhook to send to.")
+@click.option("--url", required=True, metavar="URL", callback=_webhook, help="URL of the webhook.")
 @click.option(
     "--secret",
     required=True,
     envvar="CONTENTSVC_WEBHOOK_SECRET",
     show_envvar=True,
     metavar="SECRET",
-    help="The webhook's secret. The variable keeps it out of the shell's history and the list of processes.",
+    help="Secret of the webhook. Set the variable to keep it out of the shell history and the process list.",
 )
 @click.option(
     "--provider",
     "provider_slug",
     type=click.Choice([provider.slug for provider in PROVIDERS]),
-    help="Whose headers are sent.  [default: the provider in the url's path, else codehost]",
+    help="Provider of the headers.  [default: the provider in the URL's path, else codehost]",
 )
 @click.option(
     "--concurrency",
@@ -94,13 +94,13 @@ def _webhook(_: click.Context, __: click.Parameter, value: str) -> str:
     default=1,
     show_default=True,
     metavar="N",
-    help="How many deliveries are on their way at once; 1 keeps their order.",
+    help="Number of concurrent requests; 1 keeps the order.",
 )
 @click.option(
     "--repository-id",
     type=click.IntRange(1, MAX_REPOSITORY_ID),
     metavar="N",
-    help="Send only the deliveries whose body's repository.id is N.  [default: all]",
+    help="Send only deliveries with this repository.id.  [default: all]",
 )
 @click.option(
     "--timeout",
@@ -109,7 +109,7 @@ def _webhook(_: click.Context, __: click.Parameter, value: str) -> str:
     default=TIMEOUT_S,
     show_default=True,
     metavar="SECONDS",
-    help="How long to wait for one answer.",
+    help="Timeout of each request.",
 )
 @click.option(
     "--retries",
@@ -117,9 +117,9 @@ def _webhook(_: click.Context, __: click.Parameter, value: str) -> str:
     default=RETRIES,
     show_default=True,
     metavar="N",
-    help="How often a delivery is sent again that got no answer, or 429, 502, 503 or 504.",
+    help="Number of retries without an answer, or after 429, 502, 503 or 504.",
 )
-@click.option("--verbose", "-v", is_flag=True, help="Show a row for each delivery as well.")
+@click.option("--verbose", "-v", is_flag=True, help="Also print a row for each delivery.")
 @JSON
 def send(  # noqa: PLR0913  # one parameter an option
     *,
@@ -136,17 +136,17 @@ def send(  # noqa: PLR0913  # one parameter an option
 ) -> None:
     """Sign the recorded deliveries of FILE.jsonl and send them to a webhook. '-' reads standard input.
 
-    A line is {"event", "delivery", "body"}; "bodyBase64" instead of "body" holds a body that is no JSON.
+    A line is {"event", "delivery", "body"}. For a body that is not JSON, use "bodyBase64" instead of "body".
     'contentsvc history' writes such lines.
 
-    Prints the answers counted by status and kind. With --json, standard output holds one array with a row for each
-    delivery, in the file's order: event, delivery, status (null: never answered), answer (processed, filtered, ignored,
-    pong, duplicate, error, unknown), message or error, ms (of the last try), retries.
+    Prints the number of answers by status and kind. With --json, prints an array with a row for each delivery, in the
+    file's order: event, delivery, status (null: no answer), answer (processed, filtered, ignored, pong, duplicate,
+    error, unknown), message or error, ms (of the last try), retries.
 
-    Sending again is harmless for 24 hours: what was processed is answered as a duplicate.
+    You can send the file again within 24 hours: processed deliveries are answered as duplicates.
 
-    Exit codes: 0 every delivery was answered with a 2xx status, 1 one was not or the file is faulty, 2 wrong usage,
-    130 interrupted (what was done so far is printed).
+    Exit codes: 0 every delivery got a 2xx status, 1 a delivery failed or the file is invalid, 2 wrong usage, 130
+    interrupted (the results so far are printed).
     """
     answers: list[Answer] = []
     provider = provider_named(provider_slug) if provider_slug else provider_of(url)
@@ -192,7 +192,7 @@ def _chosen(recording: str, repository_id: int | None) -> Iterator[RecordedDeliv
 
 
 def _total(recording: str, repository_id: int | None) -> int | None:
-    """Say how many deliveries there will be, when that is known beforehand."""
+    """Print the number of deliveries, if it is known in advance."""
     if repository_id is not None or not Path(recording).is_file():
         return None
     with Path(recording).open("rb") as lines:
@@ -212,7 +212,7 @@ def _show(answers: Sequence[Answer], *, verbose: bool, as_json: bool) -> None:
         grouped, columns=("deliveries", "status", "answer", "error"), as_json=False, empty="No delivery was sent."
     )
     if again := [answer.retries for answer in answers if answer.retries]:
-        click.echo(f"Tried again: {len(again)} of {len(answers)} deliveries, {sum(again)} times in all.")
+        click.echo(f"Retried {len(again)} of {len(answers)} deliveries; total number of retries: {sum(again)}.")
     if verbose and answers:
         click.echo()
         rows = [_row(answer) | {"text": answer.text} for answer in answers]

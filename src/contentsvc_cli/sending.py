@@ -1,4 +1,4 @@
-"""Sending recorded deliveries to a webhook, as the code host would, and what it answers."""
+"""Sends recorded deliveries to a webhook, as a code host would."""
 
 import asyncio
 import random
@@ -16,21 +16,21 @@ from contentsvc_cli.recordings import RecordedDelivery, headers_for
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers import CODEHOST, Provider
 
-#: How long one try may take, in seconds.
+#: Timeout of one try, in seconds.
 TIMEOUT_S: Final = 30.0
-#: How often a delivery is tried again.
+#: Maximum number of retries.
 RETRIES: Final = 5
 
-#: Statuses that mean "not now": overload, and what stands in front of a service that is being started.
+#: Statuses that are retried: overload, and a proxy whose service is starting.
 _LATER: Final = frozenset({429, 502, 503, 504})
-#: What a further try would not mend: the request cannot be sent, or the answer cannot be read.
+#: Errors that a retry cannot resolve: the request cannot be sent, or the answer cannot be read.
 _NEVER: Final = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.DecodingError)
-#: No wait before a further try is longer, in seconds, whatever ``Retry-After`` says.
+#: Maximum backoff, in seconds; also limits ``Retry-After``.
 _LONGEST_WAIT_S: Final = 60.0
 _FIRST_WAIT_S: Final = 0.5
-#: How much of an answer's text is kept, in characters.
+#: Maximum length of a stored answer text, in characters.
 _TEXT: Final = 300
-#: What a success body's ``data`` holds besides ``event`` and ``delivery`` (specification 4.1).
+#: Keys of ``data`` in a success body besides ``event`` and ``delivery`` (specification 4.1).
 _KINDS: Final = ("processed", "duplicate", "filtered", "ignored")
 
 _Sleep = Callable[[float], Awaitable[object]]
@@ -39,27 +39,27 @@ _Sleep = Callable[[float], Awaitable[object]]
 @final
 @frozen(kw_only=True)
 class Answer:
-    """What became of one delivery."""
+    """The result of one delivery."""
 
-    #: Its place among those that were sent, from 0.
+    #: Index of the delivery, from 0.
     position: int
     event: str
     delivery: str
-    #: The HTTP status; ``None`` when no answer came.
+    #: HTTP status; ``None`` without an answer.
     status: int | None
     #: ``processed``, ``filtered``, ``ignored``, ``pong``, ``duplicate``; ``error`` for any other status than 2xx and
     #: for none; ``unknown`` for a 2xx answer that is not the service's.
     kind: str
-    #: The answer's message or error, or why there is no answer; one line.
+    #: Message or error of the answer, or the reason why there is none; one line.
     text: str
-    #: How long the last try took, in milliseconds.
+    #: Duration of the last try, in milliseconds.
     ms: float
-    #: How often it was tried again.
+    #: Number of retries.
     retries: int
 
     @property
     def accepted(self) -> bool:
-        """Tell whether the answer is a 2xx."""
+        """Return whether the status is 2xx."""
         return self.status is not None and httpx.codes.is_success(self.status)
 
 
@@ -91,7 +91,7 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
     on_answer: Callable[[Answer], None] = _nobody,
     sleep: _Sleep = asyncio.sleep,
 ) -> list[Answer]:
-    """Sign and send ``deliveries``, and give the answers in their order.
+    """Sign and send ``deliveries``; return the answers in order.
 
     No more than ``concurrency`` deliveries are held at once. They are taken from ``deliveries`` inside the event loop,
     so that a slow source delays everything.
@@ -167,7 +167,7 @@ async def _send(
     retries: int,
     sleep: _Sleep,
 ) -> Answer:
-    """Send one delivery until it is answered, or has been tried often enough."""
+    """Send one delivery, with retries."""
     position, delivery = taken
     tried = 0
     while True:
@@ -197,20 +197,20 @@ async def _send(
 
 
 def _wait_s(tried: int, again_s: float) -> float:
-    """Say how long to wait: longer each time, never shorter than asked, and not all senders at once."""
+    """Return the backoff in seconds: exponential with jitter, and at least ``Retry-After``."""
     backoff = _FIRST_WAIT_S * 2**tried * random.uniform(0.5, 1)  # noqa: S311  # jitter, no secret
     return min(max(backoff, again_s), _LONGEST_WAIT_S)
 
 
 def _retry_after_s(response: httpx.Response) -> float:
-    """Read ``Retry-After`` in seconds; a date, which this service does not send, counts as no wish."""
+    """Return ``Retry-After`` in seconds. Dates, which this service does not send, are ignored."""
     value = response.headers.get("Retry-After", "")
     # More digits than this are longer than the longest wait anyway.
     return float(value[:6]) if value.isascii() and value.isdigit() else 0.0
 
 
 def _read(response: httpx.Response) -> tuple[str, str]:
-    """Read the kind and the text of an answer (specification 4.1, 7), whatever answered."""
+    """Return the kind and the text of an answer (specification 4.1, 7)."""
     try:
         body = _BODIES.decode(response.content)
     except (ValueError, RecursionError):

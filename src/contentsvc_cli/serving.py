@@ -12,21 +12,29 @@ from contentsvc_http.sockets import listen, reserve
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    default=8000,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0: any free port.",
+)
 @click.option(
     "--role",
     default=Role.ALL.value,
     show_default=True,
     type=click.Choice([role.value for role in Role]),
-    help="receiver: HTTP alone; worker: workflow runs alone.",
+    help="receiver: only HTTP; worker: only workflow runs.",
 )
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="How many processes.")
-@click.option("--json", "as_json", is_flag=True, help="Print the address as JSON on standard output, once it is ready.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="Number of processes.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the URL as JSON on standard output when the server is ready."
+)
 def serve(host: str, port: int, role: str, workers: int, *, as_json: bool) -> None:
     """Receive webhooks, perform workflow runs, and serve /v1.
 
-    With SQLite the schema is brought up to date first. SIGTERM or Ctrl-C ends it in order, within 10 seconds.
+    With SQLite, the schema is upgraded first. SIGTERM or Ctrl-C stops the server within 10 seconds.
     """
     from contentsvc_http.starting import import_structlog  # noqa: PLC0415  # this command alone, and first
 
@@ -65,7 +73,7 @@ def serve(host: str, port: int, role: str, workers: int, *, as_json: bool) -> No
 @click.command()
 @JSON
 def migrate(*, as_json: bool) -> None:
-    """Bring the database's schema up to date; make the database if it is not there yet."""
+    """Create the database if needed, and upgrade its schema."""
     from contentsvc_http.wiring.stores import migrate as bring_up_to_date  # noqa: PLC0415  # opens no database for --help
 
     settings = load_settings()
@@ -77,7 +85,7 @@ def migrate(*, as_json: bool) -> None:
 @click.command()
 @JSON
 def settings(*, as_json: bool) -> None:
-    """Print the settings in force, with nothing secret in clear."""
+    """Print the current settings. Secrets are masked."""
     show(load_settings().masked(), as_json=as_json)
 
 

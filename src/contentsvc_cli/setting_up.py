@@ -1,4 +1,4 @@
-"""What `init` does: an organization with a key, a repository, a trigger and a public changelog, each once."""
+"""The steps of ``init``: organization, key, repository, trigger and public changelog, each created once."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -23,11 +23,11 @@ from contentsvc_core.webhooks.providers import GITHUB, provider_named
 from contentsvc_core.workflows.triggers import TriggerFault
 from contentsvc_http.settings import Settings
 
-#: How many releases of a checkout get a post, the newest: a page to look at, and not the whole past.
+#: Number of newest releases that get a post: enough for a page.
 _RELEASES: Final = 5
-#: How many pushes of a checkout are received, the newest: some seconds of work.
+#: Number of newest pushes that are received: some seconds of work.
 _PUSHES: Final = 500
-#: How many pushes get a post where each push does.
+#: Number of pushes that get a post if every push does.
 _PUSHES_WITHOUT_RELEASES: Final = 10
 #: The characters of a repository's name that a title repeats: with the rest, less than a title may have.
 _TITLE: Final = 80
@@ -35,7 +35,7 @@ _OK: Final = 200
 
 
 class Start(Enum):
-    """What starts a post."""
+    """The events that start a post."""
 
     RELEASES = "releases"
     PUSHES = "pushes"
@@ -49,51 +49,51 @@ _EVENTS: Final = {Start.RELEASES: ("release",), Start.PUSHES: ("push",), Start.B
 @final
 @frozen(kw_only=True)
 class Answers:
-    """What the user wants."""
+    """The answers of the user."""
 
     organization: str
     #: ``owner/name``.
     repository: str
     provider: str
-    #: ``None``: the code host is asked.
+    #: ``None``: looked up at the code host.
     repository_id: int | None
     token: str | None = field(repr=False)
     start: Start
     publishes: bool
     is_public: bool
-    #: Whether a changelog may be made public although published posts are there already.
+    #: Whether a changelog may become public if there are published posts.
     may_expose: bool
-    #: The checkout whose history is received; ``None``: none is.
+    #: Checkout whose history is received; ``None`` for none.
     history: Repository | None
 
 
 @final
 @frozen(kw_only=True)
 class Done:
-    """What was set up, and what was there before."""
+    """The created objects, and the existing ones."""
 
     organization: Organization
     key: ApiKey
-    #: The key itself; ``None``: it was there before.
+    #: The new API key; ``None`` if one existed.
     new_key: str | None = field(repr=False)
     integration: Integration
     webhook_url: str
-    #: ``None``: it was shown before, or the code host has it.
+    #: ``None``: shown before, or stored by the code host.
     webhook_secret: str | None = field(repr=False)
     created_at_host: bool
     changelog_url: str
     is_public: bool
     #: The number of published posts that would become public; the command has not asked about them.
     unexposed: int
-    #: How many deliveries of the checkout were received.
+    #: Number of received deliveries of the checkout.
     received: int
     sign_in_url: str
-    #: What was there before.
+    #: Objects that existed before.
     existing: tuple[str, ...] = field(converter=tuple)
 
 
 async def set_up(desk: Desk, answers: Answers, *, known_key: str | None, port: int) -> Done:
-    """Set up what is not there yet; what is there stays as it is.
+    """Create missing objects; existing ones stay unchanged.
 
     Args:
         desk: The open database.
@@ -218,7 +218,7 @@ async def _receive(desk: Desk, connected: Integration, secret: str, checkout: Re
 
 
 def _pages(settings: Settings, connected: Integration, full_name: str) -> str:
-    """Return where a repository has its pages; ``""``: that is not known."""
+    """Return the web URL of a repository; empty if unknown."""
     host = urlsplit(settings.github_api_url).hostname if connected.provider == GITHUB.slug else None
     return f"https://{host.removeprefix('api.')}/{full_name}" if host else ""
 
@@ -226,7 +226,7 @@ def _pages(settings: Settings, connected: Integration, full_name: str) -> str:
 async def _publish(
     desk: Desk, organization: Organization, answers: Answers, existing: list[str]
 ) -> tuple[bool, int, str]:
-    """Switch the public changelog on; return whether it is on, what it would have exposed, and its address."""
+    """Enable the public changelog; return whether it is public, what it would expose, and its URL."""
     standing = await desk.changelogs.standing(organization)
     url = ChangelogLinks(base_url=desk.settings.base_url, slug=standing.slug).home
     if standing.is_public:

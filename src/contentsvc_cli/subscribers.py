@@ -1,4 +1,4 @@
-"""``subscriber``: who gets a public changelog by e-mail."""
+"""``subscriber``: e-mail subscribers of public changelogs."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def subscriber() -> None:
 @ORGANIZATION
 @JSON
 def list_subscribers(organization: str, *, as_json: bool) -> None:
-    """List the subscribers of all changelogs; with --json, this is the export."""
+    """List the subscribers of all changelogs. Use --json to export them."""
 
     async def work(desk: Desk) -> list[dict[str, Any]]:
         owner = await desk.organization(organization)
@@ -35,10 +35,10 @@ def list_subscribers(organization: str, *, as_json: bool) -> None:
 @click.argument("address")
 @JSON
 def remove(organization: str, address: str, *, as_json: bool) -> None:
-    """Delete an address, its subscriptions to all changelogs, and its mails."""
+    """Delete an address with all its subscriptions and mails."""
     normal = read_address(address)
     if normal is None:
-        message = f"'{address}' is no e-mail address"
+        message = f"'{address}' is not an e-mail address"
         raise click.ClickException(message)
 
     async def work(desk: Desk) -> int:

@@ -1,4 +1,4 @@
-"""``tail``: the webhook log, as it grows."""
+"""``tail``: follow the webhook log."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 
 _TEXT: Final = 200
-#: The longest of the statuses.
+#: Length of the longest status.
 _STATUS_WIDTH: Final = max(len(status.value) for status in LogStatus)
 
 
@@ -31,18 +31,18 @@ _STATUS_WIDTH: Final = max(len(status.value) for status in LogStatus)
     "statuses",
     multiple=True,
     type=click.Choice([status.value for status in LogStatus]),
-    help="Only what ended so; may be repeated.",
+    help="Only entries with this status. Repeat for several.",
 )
-@click.option("--event", default="", metavar="WORD", help="Only this event's, e.g. 'push'.")
+@click.option("--event", default="", metavar="WORD", help="Only entries of this event type, e.g. 'push'.")
 @click.option(
     "--integration",
     "integrations",
     multiple=True,
     metavar="ID",
     shell_complete=integration_ids,
-    help="Only this integration's; may be repeated.",
+    help="Only entries of this integration. Repeat for several.",
 )
-@click.option("--text", default="", help="Only what has this in its title, delivery id, error or reason.")
+@click.option("--text", default="", help="Only entries with this text in title, delivery id, error or reason.")
 @click.option(
     "-n",
     "--lines",
@@ -50,7 +50,7 @@ _STATUS_WIDTH: Final = max(len(status.value) for status in LogStatus)
     type=click.IntRange(0, 10_000),
     default=10,
     show_default=True,
-    help="So many entries that are there already come first.",
+    help="Number of existing entries to print first.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each entry as a line of JSON.")
 def tail(
@@ -63,9 +63,9 @@ def tail(
     *,
     as_json: bool,
 ) -> None:
-    """Show the webhook log as it grows, oldest first, until Ctrl-C, which ends it with exit code 0.
+    """Print new webhook log entries, oldest first, until you press Ctrl-C (exit code 0).
 
-    What is pending and ends later is shown again. While the database is away, it is tried again.
+    A pending entry is printed again when it ends. If the database is unavailable, the command keeps trying.
     """
     search = LogSearch(
         integration_ids=integrations, statuses=[LogStatus(status) for status in statuses], event=event, text=text
@@ -87,7 +87,7 @@ def tail(
                 away = True
                 continue
             if away:
-                click.echo("the database is back", err=True)
+                click.echo("the database is available again", err=True)
             away = False
             await shown.show(new)
 
@@ -97,18 +97,18 @@ def tail(
 
 @final
 class _Lines:
-    """Prints entries, a line each."""
+    """Prints one line for each entry."""
 
     def __init__(self, desk: Desk, organization_id: str, *, as_json: bool) -> None:
         self._desk = desk
         self._organization_id = organization_id
         self._as_json = as_json
         self._console = console()
-        #: What people call integrations and endpoints, by id; of one that was removed, its id.
+        #: Names of integrations and endpoints by id; a removed one has its id as name.
         self._names: dict[str, str] = {}
 
     async def show(self, entries: Sequence[ListedEntry]) -> None:
-        """Print them at once; as JSON, payloads are read one at a time."""
+        """Print the entries. For JSON, payloads are read one at a time."""
         for entry in entries:
             if self._as_json:
                 whole = await self._desk.stores.journal.entry(self._organization_id, entry.id)

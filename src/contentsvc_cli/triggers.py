@@ -1,4 +1,4 @@
-"""``trigger``: what an event starts."""
+"""``trigger``: event triggers."""
 
 from typing import TYPE_CHECKING, Final, cast
 
@@ -23,7 +23,7 @@ _REPOSITORY_ID: Final = click.IntRange(1, MAX_REPOSITORY_ID)
 
 @click.group()
 def trigger() -> None:
-    """Create, list, change and switch event triggers."""
+    """Create, list, change, enable and disable event triggers."""
 
 
 @trigger.command()
@@ -35,22 +35,22 @@ def trigger() -> None:
     multiple=True,
     type=_REPOSITORY_ID,
     shell_complete=connected_repository_ids,
-    help="A connected repository that it applies to; may be repeated.",
+    help="Connected repository to watch. Repeat for several.",
 )
 @click.option(
     "--event",
     "events",
     multiple=True,
     type=_EVENTS,
-    help="What starts it; may be repeated.  [default: every event]",
+    help="Event type that starts a run. Repeat for several.  [default: all]",
 )
+@click.option("--output", type=_OUTPUTS, default=ContentType.CHANGELOG.value, show_default=True, help="Content type.")
+@click.option("--brand", metavar="ID", help="Brand identity of the posts.  [default: the default brand identity]")
+@click.option("--auto-publish", is_flag=True, help="Publish posts at once.  [default: keep them as drafts]")
+@click.option("--name", default="", help="Name of the trigger.")
 @click.option(
-    "--output", type=_OUTPUTS, default=ContentType.CHANGELOG.value, show_default=True, help="What is written."
+    "--provider", type=_PROVIDERS, help="Provider of the repositories.  [default: the provider they are connected at]"
 )
-@click.option("--brand", metavar="ID", help="The brand identity that speaks.  [default: the default one]")
-@click.option("--auto-publish", is_flag=True, help="Publish at once.  [default: posts are drafts]")
-@click.option("--name", default="", help="For people.")
-@click.option("--provider", type=_PROVIDERS, help="Whose repositories.  [default: where they are connected]")
 @JSON
 def create(  # noqa: PLR0913, PLR0917  # one parameter an option
     organization: str,
@@ -64,7 +64,7 @@ def create(  # noqa: PLR0913, PLR0917  # one parameter an option
     auto_publish: bool,
     as_json: bool,
 ) -> None:
-    """Create a trigger: each event that it matches starts a workflow run, which writes a post."""
+    """Create a trigger. Each matching event starts a workflow run, which writes a post."""
 
     async def work(desk: Desk) -> Trigger:
         owner = await desk.organization(organization)
@@ -103,21 +103,23 @@ def list_triggers(organization: str, *, as_json: bool) -> None:
 
 @trigger.command()
 @click.argument("trigger_id", shell_complete=trigger_ids)
-@click.option("--name", help="For people.")
+@click.option("--name", help="Name of the trigger.")
 @click.option(
     "--repository-id",
     "repository_ids",
     multiple=True,
     type=_REPOSITORY_ID,
     shell_complete=connected_repository_ids,
-    help="A connected repository that it applies to, instead of those that it has; may be repeated.",
+    help="Connected repository to watch, replacing the current ones. Repeat for several.",
 )
-@click.option("--event", "events", multiple=True, type=_EVENTS, help="What starts it now; may be repeated.")
-@click.option("--every-event", is_flag=True, help="Every event starts it.")
-@click.option("--output", type=_OUTPUTS, help="What is written.")
-@click.option("--brand", metavar="ID", help="The brand identity that speaks, or 'default'.")
-@click.option("--auto-publish/--no-auto-publish", default=None, help="Whether posts are published at once.")
-@click.option("--provider", type=_PROVIDERS, help="Whose repositories.")
+@click.option(
+    "--event", "events", multiple=True, type=_EVENTS, help="Event type that starts a run. Repeat for several."
+)
+@click.option("--every-event", is_flag=True, help="All event types start a run.")
+@click.option("--output", type=_OUTPUTS, help="Content type.")
+@click.option("--brand", metavar="ID", help="Brand identity of the posts, or 'default'.")
+@click.option("--auto-publish/--no-auto-publish", default=None, help="Publish posts at once, or keep them as drafts.")
+@click.option("--provider", type=_PROVIDERS, help="Provider of the repositories.")
 @JSON
 def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
     trigger_id: str,
@@ -132,9 +134,9 @@ def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
     auto_publish: bool | None,
     as_json: bool,
 ) -> None:
-    """Change a trigger; what is not named stays. It counts from the next delivery on."""
+    """Change a trigger. Options that you leave out stay unchanged. The change applies from the next delivery on."""
     if events and every_event:
-        message = "--event and --every-event exclude each other"
+        message = "use either --event or --every-event"
         raise click.UsageError(message)
     given = {
         "name": name,
@@ -168,7 +170,7 @@ def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
 @click.argument("trigger_id", shell_complete=trigger_ids)
 @JSON
 def delete(trigger_id: str, *, as_json: bool) -> None:
-    """Delete a trigger; its posts stay, and runs of it that wait end as skipped."""
+    """Delete a trigger. Its posts stay, and its waiting runs end as skipped."""
 
     async def work(desk: Desk) -> bool:
         owner = await desk.stores.directory.owner_of(trigger_id)
@@ -183,7 +185,7 @@ def delete(trigger_id: str, *, as_json: bool) -> None:
 @click.argument("trigger_id", shell_complete=trigger_ids)
 @JSON
 def enable(trigger_id: str, *, as_json: bool) -> None:
-    """Switch a trigger on."""
+    """Enable a trigger."""
     _switch(trigger_id, enabled=True, as_json=as_json)
 
 
@@ -191,7 +193,7 @@ def enable(trigger_id: str, *, as_json: bool) -> None:
 @click.argument("trigger_id", shell_complete=trigger_ids)
 @JSON
 def disable(trigger_id: str, *, as_json: bool) -> None:
-    """Switch a trigger off: nothing starts it any more, and runs that wait end as skipped."""
+    """Disable a trigger. Its waiting runs end as skipped."""
     _switch(trigger_id, enabled=False, as_json=as_json)
 
 
@@ -202,7 +204,7 @@ def _switch(trigger_id: str, *, enabled: bool, as_json: bool) -> None:
             return False
         if not enabled:
             return await desk.stores.directory.enable_trigger(owner, trigger_id, enabled=False)
-        # It may have been switched off because what it names was gone: that is looked at.
+        # It may have been disabled because a repository or brand identity was missing: check again.
         changed = await desk.triggers.change(owner, trigger_id, enabled=True)
         return changed is not TriggerFault.UNKNOWN and accepted(changed).enabled
 

@@ -1,4 +1,4 @@
-"""Saying on a terminal that something is under way, once it has taken a second."""
+"""Progress on a terminal, shown after one second."""
 
 import contextlib
 import sys
@@ -9,32 +9,32 @@ from typing import TYPE_CHECKING, Any, Final, final
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-#: What is done sooner needs no word, in seconds.
+#: Delay before progress is shown, in seconds.
 _PATIENCE_S: Final = 1.0
 
 
 @final
 class Waiting:
-    """What is said while something is under way."""
+    """A progress line."""
 
     def __init__(self, text: str) -> None:
-        """Name what is waited for; nothing is shown before :meth:`begin`."""
+        """Create a progress line; it is shown after :meth:`begin`."""
         self._lock: Final = threading.Lock()
         self._said: Final[dict[str, Any]] = {"description": text, "counted": ""}
         self._shown: tuple[Progress, TaskID] | None = None
         self._ended = False
 
     def say(self, text: str) -> None:
-        """Say something else."""
+        """Change the text."""
         self._update(description=text)
 
     def count(self, done: int, total: int | None = None) -> None:
-        """Say how much is done, and of how much, where that is known."""
+        """Show a count, and the total if it is known."""
         counted = f"{done}" if total is None else f"{done} of {total}"
         self._update(completed=done, total=total, counted=counted)
 
     def begin(self) -> None:
-        """Show it, unless it has ended."""
+        """Show the line, unless it has ended."""
         # Only now: most commands end sooner, and the display takes longer to import than they take to run.
         from rich.console import Console  # noqa: PLC0415
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
@@ -47,7 +47,7 @@ class Waiting:
             TimeElapsedColumn(),
             console=Console(stderr=True),
             transient=True,
-            # Where that is a file, what is printed there would land on the terminal.
+            # Otherwise, output for a file would go to the terminal.
             redirect_stdout=False,
         )
         with self._lock:
@@ -58,7 +58,7 @@ class Waiting:
                 self._shown = progress, task
 
     def end(self) -> None:
-        """Remove what is shown."""
+        """Remove the line."""
         with self._lock:
             self._ended = True
             if self._shown is not None:
@@ -74,7 +74,7 @@ class Waiting:
 
 @contextlib.contextmanager
 def waiting(text: str, *, patience_s: float = _PATIENCE_S) -> Generator[Waiting]:
-    """Show what is waited for, with the time that it has taken, on standard error when that is a terminal.
+    """Show a text and the elapsed time on standard error, if that is a terminal.
 
     Nothing may be printed on standard output meanwhile.
 

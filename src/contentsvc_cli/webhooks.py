@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.reconcile import Missed, Reconciled
     from contentsvc_core.usecases.rotate import Rotated
 
-#: What is said on a terminal when a code host takes its time.
+#: Progress text while a code host is slow.
 CALLING: Final = "waiting for the code host"
 
 
@@ -27,14 +27,15 @@ CALLING: Final = "waiting for the code host"
     type=click.IntRange(0, 24 * 30),
     default=24,
     show_default=True,
-    help="How long the old secret verifies, too; 0 ends it at once.",
+    help="How long deliveries signed with the old secret are also accepted; 0 stops at once.",
 )
 @JSON
 def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> None:
-    """Give an integration a new webhook secret.
+    """Rotate the webhook secret of an integration.
 
-    With a token the code host is told. Without one the new secret is printed, here and once, to be entered there.
-    Exit code 1 when the code host refused: enter the secret that is printed there before the old one ends.
+    With a token, contentsvc updates the webhook at the code host. Without a token, it prints the new secret once; enter
+    it at the code host. The exit code is 1 if the code host refuses: enter the printed secret there before the old one
+    expires.
     """
     from contentsvc_core.hosts import HostAnswer, HostRefusal  # noqa: PLC0415  # this command alone
 
@@ -52,20 +53,20 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
     }
     show(body, as_json=as_json)
     if isinstance(rotated.at_host, HostRefusal):
-        message = f"the webhook signs with the old secret still, enter the new one there: {rotated.at_host.reason}"
+        message = f"the code host still signs with the old secret; enter the new one there: {rotated.at_host.reason}"
         raise click.ClickException(message)
 
 
 @click.command()
 @click.argument("integration_id", shell_complete=integration_ids)
-@click.option("--hours", type=click.IntRange(1, 24 * 7), default=72, show_default=True, help="How far to look back.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be asked for.")
+@click.option("--hours", type=click.IntRange(1, 24 * 7), default=72, show_default=True, help="Hours to look back.")
+@click.option("--dry-run", is_flag=True, help="Only print the deliveries that would be requested.")
 @JSON
 def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) -> None:
-    """Have the code host deliver again what it failed to deliver, and what we have not answered with success.
+    """Ask the code host to redeliver failed and unaccepted deliveries.
 
-    It needs an integration that was connected with a token, and a code host that lists deliveries. Exit code 1 when
-    one could not be asked for.
+    The integration must have a token, and the code host must list its deliveries. The exit code is 1 if a redelivery
+    could not be requested.
     """
 
     async def work(desk: Desk) -> "Reconciled":
@@ -86,10 +87,10 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
     columns = ("delivery", "event", "action", "statusCode", "deliveredAt", "result")
     show_rows(rows, columns=columns, as_json=as_json, empty="Nothing is missing.")
     if not done.complete:
-        click.echo("There are more deliveries than are read: the oldest were not looked at.", err=True)
+        click.echo("There are too many deliveries: the oldest were not checked.", err=True)
     refused = [each for each in done.missed if each.refusal is not None]
     if refused and refused[0].refusal is not None:
-        message = f"{len(refused)} could not be asked for: {refused[0].refusal.reason}"
+        message = f"{len(refused)} could not be requested: {refused[0].refusal.reason}"
         raise click.ClickException(message)
 
 
@@ -106,7 +107,7 @@ def _missed(each: "Missed") -> dict[str, object]:
 
 
 async def owner_of(desk: Desk, integration_id: str) -> str:
-    """Find whose an integration is.
+    """Return the organization of an integration.
 
     Raises:
         ClickException: There is none of that id.
@@ -118,5 +119,5 @@ async def owner_of(desk: Desk, integration_id: str) -> str:
 
 
 def unknown(integration_id: str) -> click.ClickException:
-    """Say that there is no such integration."""
+    """Return the error for an unknown integration."""
     return click.ClickException(f"there is no integration '{one_line(integration_id, 64)}'")

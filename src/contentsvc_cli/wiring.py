@@ -56,19 +56,19 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-#: How long a person who presses the tabulator key waits for an answer, in seconds.
+#: Timeout of shell completion, in seconds.
 _GLANCE_S: Final = 1.0
 
 
 @final
 class Desk:
-    """What an operator's command works with.
+    """What operators' commands work with.
 
     A use case is imported and built when a command first asks for it: no command waits for the others' modules.
     """
 
     def __init__(self, settings: Settings, stores: "SqlStores", hosts: CodeHosts) -> None:
-        """Name the open stores and code hosts."""
+        """Create a desk with open stores and code hosts."""
         self.settings: Final = settings
         self.stores: Final = stores
         self._hosts: Final = hosts
@@ -189,11 +189,11 @@ class Desk:
         return JobStarter(self.stores.jobs, self.clock, self.ids)
 
     async def sign_in_link(self, key: "ApiKey", port: int) -> str:
-        """Return a link that signs one browser on this machine in, once and soon."""
+        """Return a one-time sign-in link for a browser on this machine."""
         return f"http://127.0.0.1:{port}/dashboard/sign-in/link?token={await self.sign_in.prepare_link(key)}"
 
     async def organization(self, slug: str) -> "Organization":
-        """Find an organization.
+        """Return an organization.
 
         Raises:
             ClickException: There is none of that slug.
@@ -207,7 +207,7 @@ class Desk:
 
 @contextlib.asynccontextmanager
 async def open_desk(settings: Settings) -> AsyncGenerator[Desk]:
-    """Open the stores for an operator."""
+    """Open the stores for a command."""
     async with open_stores(settings, checks_key=False) as stores, open_code_hosts(settings) as hosts:
         yield Desk(settings, stores, hosts)
 
@@ -215,7 +215,7 @@ async def open_desk(settings: Settings) -> AsyncGenerator[Desk]:
 def at_desk(
     work: Callable[[Desk], Awaitable[_T]], *, may_make: bool = False, busy: str | None = "waiting for the database"
 ) -> _T:
-    """Do an operator's work: open, do it, close.
+    """Open the stores, run ``work``, and close them.
 
     Args:
         work: What is to be done.
@@ -242,7 +242,7 @@ def at_desk(
 
 
 def glance(look: Callable[["Directory"], Awaitable[Sequence[_T]]]) -> Sequence[_T]:
-    """Look something up for a shell that completes a word: soon or not at all, and without a word of one's own."""
+    """Look up shell completions with a timeout and without output."""
     from contentsvc_http.wiring.looking import open_as_it_is
 
     async def run() -> Sequence[_T]:
@@ -258,7 +258,7 @@ def glance(look: Callable[["Directory"], Awaitable[Sequence[_T]]]) -> Sequence[_
 
 
 def safe_html(markdown: str) -> str:
-    """Return Markdown as the HTML that posts have."""
+    """Return the HTML of Markdown, as in posts."""
     from contentsvc_adapters.markup import SafeMarkdown
 
     return SafeMarkdown().html(markdown)
@@ -267,7 +267,7 @@ def safe_html(markdown: str) -> str:
 def accepted(
     value: "_T | _Refused",
 ) -> _T:
-    """Return what was done.
+    """Return the result of a use case.
 
     Raises:
         ClickException: It was refused; the message is the reason.

@@ -104,7 +104,7 @@ def test_in_an_empty_folder_there_is_no_fault_and_nothing_is_made(folder: Path) 
 
     assert found.exit_code == 0
     state, said = found.one("database")
-    assert (state, "none at 'contentsvc.db' yet" in said) == ("warning", True)
+    assert (state, "there is no database at 'contentsvc.db' yet" in said) == ("warning", True)
     assert {
         found.states()[name] for name in ("schema", "file", "key", "engine", "runs", "executors", "deliveries")
     } == {"skipped"}
@@ -129,7 +129,7 @@ def test_a_database_in_order_has_no_fault(connected: dict[str, Any]) -> None:
     assert "synchronous is full" in found.one("database")[1]
     assert "journal mode wal" in found.one("file")[1]
     assert found.one("schema")[1] == f"revision {HEAD}, as this version needs it"
-    assert found.one("key")[1] == "the file contentsvc.db.key opens what is stored (1 tried)"
+    assert found.one("key")[1] == "the file contentsvc.db.key decrypts the stored secrets (1 tried)"
 
 
 def test_people_are_told_the_state_in_a_word_and_what_to_do() -> None:
@@ -138,7 +138,7 @@ def test_people_are_told_the_state_in_a_word_and_what_to_do() -> None:
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     (found,) = [number for number, line in enumerate(lines) if line.startswith("warning") and "database" in line]
-    assert lines[found + 1].strip().startswith("→ 'contentsvc serve' or 'contentsvc migrate' makes it")
+    assert lines[found + 1].strip().startswith("→ 'contentsvc serve' or 'contentsvc migrate' creates it")
     assert lines[-1] == "no faults, 2 warnings."
     assert "\x1b" not in done.stdout
 
@@ -164,8 +164,8 @@ def test_each_setting_that_cannot_be_used_is_named_and_no_secret_is(
     faults = [each["found"].split()[0] for each in found.all("settings") if each["state"] == "fault"]
     assert faults == [f"CONTENTSVC_{name}" for name in ("LOG_LEVEL", "METRICS", "RUN_CONCURRENCY", "WRITER_MODEL")]
     (unknown,) = [each for each in found.all("settings") if each["state"] == "warning"]
-    assert unknown["found"] == "CONTENTSVC_BASE_ULR is set, and is no setting"
-    assert unknown["advice"] == "is CONTENTSVC_BASE_URL meant?"
+    assert unknown["found"] == "CONTENTSVC_BASE_ULR is set, but is not a setting"
+    assert unknown["advice"] == "did you mean CONTENTSVC_BASE_URL?"
     assert found.all("settings")[-1]["found"].endswith(" are set: CONTENTSVC_WRITER_KEY=***")
     assert "hunter2" not in json.dumps(found.body)
     # What does not depend on them is looked at.
@@ -180,7 +180,7 @@ def test_a_database_url_that_cannot_be_used_leads_to_no_other_database(
     found = told()
 
     assert found.exit_code == 1
-    assert found.one("database") == ("skipped", "CONTENTSVC_DATABASE_URL cannot be used")
+    assert found.one("database") == ("skipped", "CONTENTSVC_DATABASE_URL is invalid")
     assert {found.states()[name] for name in ("file", "disk", "key", "engine")} == {"skipped"}
     assert "hunter2" not in json.dumps(found.body)
 
@@ -235,7 +235,7 @@ def test_a_file_that_may_only_be_read_is_a_fault(connected: dict[str, Any], monk
         monkeypatch.undo()
 
     state, said = found.one("file")
-    assert (state, said.startswith("nothing can be written: ")) == ("fault", True)
+    assert (state, said.startswith("the file is not writable: ")) == ("fault", True)
     assert "65534" in found.all("file")[0]["advice"]
 
 
@@ -255,7 +255,7 @@ def test_files_that_other_users_may_read_are_named_with_the_command_that_closes_
 
     # The key has a check of its own.
     named = ("contentsvc.db", "contentsvc.db.serving", "engine.db")
-    assert found.one("access") == ("warning", f"other users of this machine may read {', '.join(named)}")
+    assert found.one("access") == ("warning", f"other users of this machine can read {', '.join(named)}")
     command = found.all("access")[0]["advice"]
     assert command == f"chmod 600 {folder}/contentsvc.db* {folder}/engine.db*"
     subprocess.run(["sh", "-c", command], check=True)
@@ -267,7 +267,7 @@ def test_a_file_that_another_program_holds_is_a_fault(connected: dict[str, Any])
         holder.execute("BEGIN IMMEDIATE")
         found = told()
 
-    assert found.one("file") == ("fault", "nothing can be written: database is locked")
+    assert found.one("file") == ("fault", "the file is not writable: database is locked")
 
 
 def test_a_file_that_keeps_its_changes_otherwise_is_a_warning(connected: dict[str, Any]) -> None:
@@ -295,7 +295,7 @@ def test_a_key_that_does_not_open_what_is_stored_is_a_fault(
     connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "another key of thirty-two characters")
-    assert told().one("key") == ("fault", "CONTENTSVC_SECRET_KEY does not open 1 of 1 stored secrets")
+    assert told().one("key") == ("fault", "CONTENTSVC_SECRET_KEY does not decrypt 1 of 1 stored secrets")
     monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "hunter2")
     found = told()
     assert found.all("key")[0]["found"].startswith("the secret key is too short")
@@ -326,7 +326,7 @@ def test_executors_are_watched(connected: dict[str, Any]) -> None:
 
     assert told().one("executors") == (
         "warning",
-        "0 alive; of 1 nothing was heard for 0.3 s: nobody performs runs now",
+        "0 alive; 1 without a heartbeat for 0.3 s: runs are not performed",
     )
 
 
@@ -341,7 +341,7 @@ async def test_an_executor_that_beats_is_alive() -> None:
 
     (found,) = await work.executors(Settings(), Beating())  # pyright: ignore[reportArgumentType]  # all that is asked
 
-    assert (found.state, found.found) == (State.WARNING, "1 alive; of 1 nothing was heard for 0.3 s")
+    assert (found.state, found.found) == (State.WARNING, "1 alive; 1 without a heartbeat for 0.3 s")
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -428,9 +428,9 @@ def test_an_address_that_is_not_this_machines_is_a_fault() -> None:
 @pytest.mark.parametrize(
     ("base_url", "state", "said"),
     [
-        ("http://127.0.0.1:8000", State.WARNING, "this machine's alone"),
-        ("http://localhost:8000", State.WARNING, "this machine's alone"),
-        ("http://[::1]:8000", State.WARNING, "this machine's alone"),
+        ("http://127.0.0.1:8000", State.WARNING, "only reachable on this machine"),
+        ("http://localhost:8000", State.WARNING, "only reachable on this machine"),
+        ("http://[::1]:8000", State.WARNING, "only reachable on this machine"),
         ("https://no-such-host.invalid", State.WARNING, "cannot be reached from here"),
     ],
 )
@@ -460,7 +460,7 @@ def test_a_page_that_is_no_api_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("CONTENTSVC_CODEHOST_API_URL", f"http://127.0.0.1:{port}")
         state, said = told().one("code host codehost")
 
-    assert (state, said.endswith("and not as an API does")) == ("warning", True)
+    assert (state, said.endswith("but not as an API")) == ("warning", True)
 
 
 def test_only_apis_that_are_meant_to_be_used_are_asked() -> None:
@@ -511,7 +511,7 @@ async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
     over.set()
     assert [each.found for each in found] == [
         "there was no answer within 0.1 s",
-        "it could not be looked at: RuntimeError: x",
+        "the check failed: RuntimeError: x",
         "the database is away",
     ]
     assert {each.state for each in found} == {State.FAULT}
@@ -532,8 +532,8 @@ async def test_what_is_done_aside_gives_its_result_or_raises() -> None:
     ("numbers", "state", "told_beside"),
     [
         ((14, 12), "warning", None),
-        ((15, 0), "ok", "from 17 on, nothing stays locked by a process that stands still"),
-        ((16, 9), "ok", "from 17 on, nothing stays locked by a process that stands still"),
+        ((15, 0), "ok", "version 17 and newer release the locks of a stalled process"),
+        ((16, 9), "ok", "version 17 and newer release the locks of a stalled process"),
         ((17, 0), "ok", None),
     ],
 )
@@ -567,15 +567,15 @@ def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
         assert (state, said.startswith("PostgreSQL "), said.endswith("synchronous_commit is on")) == ("ok", True, True)
         assert (found.one("schema")[0], found.one("key")) == (
             "ok",
-            ("ok", "CONTENTSVC_SECRET_KEY can be used, and nothing is sealed yet"),
+            ("ok", "CONTENTSVC_SECRET_KEY is valid; no secrets are stored yet"),
         )
         assert [each["state"] for each in found.all("clock")] == ["ok", "ok"]
         assert not found.all("file")
-        assert found.one("engine") == ("fault", "dbos: its tables are not there")
+        assert found.one("engine") == ("fault", "dbos: its tables are missing")
         command("migrate")
         assert found.exit_code == 1
         found = told()
-        assert found.one("engine")[1].startswith("dbos: its database can be reached, and its tables are at version ")
+        assert found.one("engine")[1].startswith("dbos: the database answers; its tables have version ")
         assert found.exit_code == 0
 
 
@@ -585,7 +585,7 @@ def test_a_postgresql_database_without_a_schema_is_a_fault(monkeypatch: pytest.M
         monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
         found = told()
 
-    assert found.one("schema") == ("fault", f"there is none yet, and this version needs {HEAD}")
+    assert found.one("schema") == ("fault", f"there is no schema yet; this version needs {HEAD}")
     assert found.all("schema")[0]["advice"] == "make a backup, then run 'contentsvc migrate' once"
 
 
@@ -606,5 +606,5 @@ def test_documents_that_were_given_up_are_counted(connected: dict[str, Any]) -> 
 
     assert told().one("search") == (
         "warning",
-        "given up, because their processing began three times without an end: 2 documents",
+        "2 documents are not indexed: indexing failed three times",
     )

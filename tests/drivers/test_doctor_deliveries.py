@@ -141,7 +141,7 @@ def test_what_arrives_and_starts_nothing_is_named_and_the_command_mends_it(hook:
     (found,) = looked()
     assert found.state is State.WARNING
     assert found.found.endswith(
-        "accepted (Processed push event); it arrives, but no trigger and no schedule writes about it"
+        "accepted (Processed push event); deliveries arrive, but no trigger or schedule uses them"
     )
     trigger = command(*mended_by(found))
     assert looked()[0].state is State.OK
@@ -155,7 +155,7 @@ def test_what_arrives_and_starts_nothing_is_named_and_the_command_mends_it(hook:
 def test_deliveries_to_what_is_switched_off_are_mended_by_switching_it_on(hook: dict[str, Any]) -> None:
     command("integration", "disable", hook["integrationId"])
     assert [(each.state, each.found) for each in looked()] == [
-        (State.OK, "acme/lighthouse: switched off, nothing was ever delivered")
+        (State.OK, "acme/lighthouse: disabled, nothing was ever delivered")
     ]
     deliver(hook, "d-1")
 

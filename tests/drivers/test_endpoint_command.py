@@ -73,7 +73,7 @@ def dispatched(url: str, receiver: Receiver) -> None:
         (("delete", "whe_x"), "there is no webhook endpoint 'whe_x'"),
         (("rotate-secret", "whe_x"), "there is no webhook endpoint 'whe_x'"),
         (("edit", "whe_x"), "there is nothing to change"),
-        (("edit", "whe_x", "--event", "run.failed", "--all-events"), "exclude each other"),
+        (("edit", "whe_x", "--event", "run.failed", "--all-events"), "use either --event or --all-events"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_the_reason(database: str, words: tuple[str, ...], said: str) -> None:

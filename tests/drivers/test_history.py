@@ -356,8 +356,8 @@ def test_what_cannot_be_read_is_said_in_one_line(work: Work, tmp_path: Path, mon
     for path, fault in (
         (work.path, "has no commits yet"),
         (tmp_path / "empty", "not a git repository"),
-        (tmp_path / "missing", "is no folder"),
-        (tmp_path / "file", "is no folder"),
+        (tmp_path / "missing", "is not a folder"),
+        (tmp_path / "file", "is not a folder"),
     ):
         result = _run(path)
         assert result.exit_code == 1

@@ -174,7 +174,7 @@ def test_what_a_hand_has_to_do_is_said(installation: Installation, server: CodeH
     assert (reconciled.exit_code, "was entered by hand" in reconciled.stderr) == (1, True)
     gone = invoke("integration", "delete", id_)
     assert gone.exit_code == 0
-    assert "remove it at the code host, too" in gone.stderr
+    assert "delete it at the code host, too" in gone.stderr
     for verb in ("delete", "rotate-secret", "reconcile"):
         assert invoke("integration", verb, id_).stderr == f"Error: there is no integration '{id_}'\n"
     assert server.asked == []
@@ -197,7 +197,7 @@ def test_what_the_code_host_refuses_is_said_and_fails(installation: Installation
     assert (shown.exit_code, "would be asked" in shown.stdout) == (0, True)
     asked = invoke("integration", "reconcile", id_)
     assert (asked.exit_code, "refused" in asked.stdout) == (1, True)
-    assert "1 could not be asked for" in asked.stderr
+    assert "1 could not be requested" in asked.stderr
 
     server.fault = Fault(status=500, method="DELETE")
     gone = invoke("integration", "delete", id_, "--json")

@@ -252,7 +252,7 @@ def test_the_code_host_is_asked_and_makes_the_webhook_with_a_token(monkeypatch: 
         (("--yes", "--repository", "a/b", "--code-host", "gitlab"), 2, "'gitlab' is not one of"),
         (("--yes", "--checkout", "."), 1, "not a git repository"),
         ((*OPTIONS, "--base-url", "ftp://x"), 1, "CONTENTSVC_BASE_URL"),
-        ((*OPTIONS, "--env-file", "no/such/folder"), 1, "everything is set up, but no/such/folder cannot be written"),
+        ((*OPTIONS, "--env-file", "no/such/folder"), 1, "the setup is complete, but no/such/folder cannot be written"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(arguments: tuple[str, ...], code: int, said: str) -> None:

@@ -84,7 +84,7 @@ def test_of_many_that_are_found_the_newest_are_shown_and_that_is_said(tmp_path: 
     done = CliRunner().invoke(main, ["context", "search", "feat", "--organization", "acme", "--limit", "1", "--json"])
 
     assert [each["deliveryId"] for each in json.loads(done.stdout)] == ["d-3"]
-    assert done.stderr == "There is more: raise --limit, or search for more words.\n"
+    assert done.stderr == "There are more results: raise --limit, or add words.\n"
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_a_post_is_shown_changed_published_and_deleted(post: dict[str, Any], tmp
     assert "nothing to change" in error("post", "edit", id_, code=2)
     assert error("post", "edit", id_, "--title", "x" * 121) == "title must have 1 to 120 characters"
     (tmp_path / "post.md").write_bytes(b"\xff")
-    assert error("post", "edit", id_, "--markdown", "post.md") == "the Markdown is no UTF-8 text"
+    assert error("post", "edit", id_, "--markdown", "post.md") == "the Markdown is not valid UTF-8"
 
     assert command("post", "delete", id_) == {"postId": id_, "deleted": True}
     assert command("post", "list", "--organization", "acme") == []
@@ -181,7 +181,9 @@ def test_a_trigger_is_changed_and_deleted(trigger: str) -> None:
     assert error(*create, "blog_post") == "Duplicate event trigger"
     assert error(*create, "twitter_post", "--brand", "brand_x") == "Unknown brand identity: 'brand_x'"
     assert "nothing to change" in error("trigger", "edit", trigger, code=2)
-    assert "exclude each other" in error("trigger", "edit", trigger, "--event", "push", "--every-event", code=2)
+    assert "use either --event or --every-event" in error(
+        "trigger", "edit", trigger, "--event", "push", "--every-event", code=2
+    )
     assert error("trigger", "edit", trigger, "--repository-id", "1") == "Unknown repository: 1 is not connected"
     assert command("trigger", "delete", trigger) == {"triggerId": trigger, "deleted": True}
     for arguments in (("edit", trigger, "--name", "x"), ("delete", trigger)):

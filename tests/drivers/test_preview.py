@@ -195,8 +195,8 @@ def test_upkeep_alone_is_no_news(tmp_path: Path) -> None:
         (["--all..HEAD"], 2, ""),
         (["v1.1.0..v1.0.0"], 1, "there are no commits in v1.1.0..v1.0.0"),
         (["v1.0.0..v1.0.0"], 1, "there are no commits in v1.0.0..v1.0.0"),
-        (["v1.0.0...HEAD"], 2, "a range has two dots"),
-        (["..v1.0.0"], 2, "needs a beginning, such as v1.0.0..v1.0.0"),
+        (["v1.0.0...HEAD"], 2, "write a range with two dots"),
+        (["..v1.0.0"], 2, "needs a start, such as v1.0.0..v1.0.0"),
         ([""], 1, "there is no revision ''"),
     ],
 )
@@ -215,7 +215,7 @@ def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
 
     assert "not a git repository" in ran(tmp_path / "folder").stderr
     assert "has no commits yet" in ran(empty).stderr
-    assert "is no folder" in ran(tmp_path / "file").stderr
+    assert "is not a folder" in ran(tmp_path / "file").stderr
     assert "there is no revision" in CliRunner().invoke(main, ["preview", "v1.0.0"]).stderr
 
 

@@ -71,11 +71,11 @@ def test_what_is_wrong_is_said_in_a_line() -> None:
     assert refused(1, "create", *unknown) == "Unknown repository: 9 is not connected"
     assert refused(1, "create", *_NEW, " ", *daily) == "a schedule needs a name"
     assert refused(1, "edit", id_, "--brand", "brand_x") == "Unknown brand identity: 'brand_x'"
-    assert refused(2, "edit", id_) == "there is nothing to change"
+    assert refused(2, "edit", id_) == "there is nothing to change: name at least one option"
     assert refused(2, "edit", id_, "--frequency", "weekly") == "a weekly schedule needs --day-of-week"
     assert refused(2, "edit", id_, "--day-of-month", "1") == "a daily schedule takes no --day-of-month"
     assert refused(2, "edit", id_, "--at", "24:00") == "hour must be from 0 to 23"
-    assert refused(2, "edit", id_, "--at", "noon") == "Invalid value for --at: 'noon' is no time of the form HH:MM"
+    assert refused(2, "edit", id_, "--at", "noon") == "Invalid value for --at: 'noon' is not a time of the form HH:MM"
     for verb in (("enable",), ("disable",), ("delete",), ("edit", "--name", "x")):
         assert refused(1, *verb, "sch_unknown") == "there is no schedule 'sch_unknown'"
     assert [each["id"] for each in command("schedule", "list", "--organization", "acme")] == [id_]

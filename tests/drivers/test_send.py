@@ -253,7 +253,7 @@ def test_a_connection_that_is_cut_is_tried_again_and_the_table_says_so(webhook: 
     webhook.before = lambda number, _: (0, {}, b"") if number == 1 else None
     result = _send(_write(tmp_path / "some.jsonl", _pings(2)), webhook.url)
     assert result.exit_code == 0
-    assert "Tried again: 1 of 2 deliveries, 1 times in all." in result.stdout
+    assert "Retried 1 of 2 deliveries; total number of retries: 1." in result.stdout
 
 
 def test_after_the_last_try_the_last_answer_stands(webhook: Webhook, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_what_cannot_be_deleted_is_said() -> None:
     again = invoke("subscriber", "remove", "--organization", "acme", "ann@example.org")
     assert (again.exit_code, "'ann@example.org' is not subscribed" in again.output) == (1, True)
     wrong = invoke("subscriber", "remove", "--organization", "acme", "ann")
-    assert (wrong.exit_code, "'ann' is no e-mail address" in wrong.output) == (1, True)
+    assert (wrong.exit_code, "'ann' is not an e-mail address" in wrong.output) == (1, True)
 
 
 async def test_the_doctor_signs_in_to_the_server_and_sends_nothing() -> None:

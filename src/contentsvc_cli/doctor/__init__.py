@@ -1,1 +1,1 @@
-"""``doctor``: what is wrong here, and what to do about it."""
+"""``doctor``: checks of the installation, with suggested fixes."""

@@ -1,4 +1,4 @@
-"""Asking an address over HTTP: bounded in time and size, and its failure a sentence."""
+"""HTTP requests of the doctor, limited in time and size."""
 
 import json
 import time
@@ -17,17 +17,17 @@ _LONGEST: Final = 64 * 1024
 @final
 @frozen(kw_only=True)
 class Asked:
-    """What an address has answered."""
+    """An HTTP response."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes = field(repr=False)
-    #: When it came, by this machine's clock, in seconds since the epoch.
+    #: Arrival by this machine's clock, in seconds since the epoch.
     at: float
 
     @property
     def json(self) -> dict[str, Any] | None:
-        """Give the body as an object of JSON; ``None``: it is none."""
+        """Return the body as a JSON object; ``None`` if it is not one."""
         try:
             value: object = json.loads(self.body)
         except (ValueError, RecursionError):
@@ -36,7 +36,7 @@ class Asked:
 
     @property
     def version(self) -> str | None:
-        """Give the version, if this is what contentsvc says of itself at ``/v1/status``."""
+        """Return the version, if this is the response of contentsvc at ``/v1/status``."""
         body = self.json
         if body is None or body.keys() != {"status", "version"} or not isinstance(body["version"], str):
             return None
@@ -46,15 +46,15 @@ class Asked:
 @final
 @frozen(kw_only=True)
 class Unanswered:
-    """Why there was no answer."""
+    """The reason why there is no response."""
 
     reason: str
-    #: Whether nobody listens there.
+    #: Whether the connection was refused.
     refused: bool = False
 
 
 async def ask(url: str) -> Asked | Unanswered:
-    """Ask for a page; redirects are not followed, and no proxy is used."""
+    """Request a page, without redirects and proxies."""
     return await aside(lambda: _ask(url))
 
 

@@ -1,4 +1,4 @@
-"""What the doctor finds about the time: the machine's own, the database's, and the code hosts'."""
+"""Doctor checks of the clocks: this machine, the database, the code hosts."""
 
 import asyncio
 import time
@@ -11,32 +11,32 @@ from contentsvc_cli.doctor.work import duration
 from contentsvc_core.timestamps import to_ms
 from contentsvc_http.wiring.looking import LookedAt
 
-#: Schedules fire in whole minutes: with a clock that is this far off, at another time than they say.
+#: Fault limit, in seconds: schedules fire in whole minutes.
 _FAR_S: Final = 60.0
-#: Between nodes of one database.
+#: Warning limit between this machine and the database, in seconds.
 _NEAR_S: Final = 1.0
-#: What a header says is cut to a second, and has travelled.
+#: Warning limit for code hosts, in seconds: the Date header has whole seconds, and latency adds to it.
 _NEAR_HOST_S: Final = 5.0
-#: How far the clock may run apart from one that is never set, in seconds, while it is looked at for half a second.
+#: Maximum difference from the monotonic clock, in seconds, during a check of half a second.
 _STEP_S: Final = 0.1
 _LOOKED_AT_S: Final = 0.5
 _NAME: Final = "clock"
-_ADVICE: Final = "have NTP keep the clocks of all machines together (docs/operations.md, Schedules)"
+_ADVICE: Final = "synchronize the clocks of all machines by NTP (docs/operations.md, Schedules)"
 
 
 async def steadiness() -> Finding:
-    """Compare the machine's time with a clock that is never set."""
+    """Compare the wall clock with the monotonic clock."""
     wall, steady = time.time(), time.monotonic()
     await asyncio.sleep(_LOOKED_AT_S)
     passed = time.monotonic() - steady
     apart = time.time() - wall - passed
     if passed < 0 or abs(apart) > _STEP_S:
-        return warning(_NAME, f"it was set by {apart:+.1f} s while it was looked at", _ADVICE)
+        return warning(_NAME, f"the clock jumped by {apart:+.1f} s during the check", _ADVICE)
     return ok(_NAME, "runs steadily")
 
 
 async def beside_database(database: LookedAt) -> Finding | None:
-    """Compare the machine's time with the database's; ``None``: it has none of its own."""
+    """Compare the clock with the database's; ``None`` if the database has no own clock."""
     before = time.time()
     server = await database.server()
     after = time.time()
@@ -48,7 +48,7 @@ async def beside_database(database: LookedAt) -> Finding | None:
 
 
 def beside_hosts(looks: Sequence[HostLook]) -> list[Finding]:
-    """Compare the machine's time with what code hosts say."""
+    """Compare the clock with those of the code hosts."""
     return [
         compared(look.ahead_s, f"that of {look.name}", near_s=_NEAR_HOST_S)
         for look in looks
@@ -57,7 +57,7 @@ def beside_hosts(looks: Sequence[HostLook]) -> list[Finding]:
 
 
 def compared(ahead_s: float, whose: str, *, near_s: float) -> Finding:
-    """Say how this machine's clock stands to another one, which is so far ahead of it."""
+    """Return the finding for a clock that is ``ahead_s`` ahead of this machine's."""
     if abs(ahead_s) <= near_s:
         return ok(_NAME, f"within {near_s:.0f} s of {whose}")
     said = f"{duration(abs(ahead_s))} {'behind' if ahead_s > 0 else 'ahead of'} {whose}"

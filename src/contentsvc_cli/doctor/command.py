@@ -18,18 +18,20 @@ from contentsvc_http.settings import examine_settings
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where a server is looked for.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Its port.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Host of the server to check.")
+@click.option(
+    "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port of the server to check."
+)
 @JSON
 def doctor(host: str, port: int, *, as_json: bool) -> None:
-    """Look at everything that may be wrong here, and say what to do about it.
+    """Check the installation, and suggest fixes.
 
-    Settings, database, schema, file and disk, key, engine, runs, executors, deliveries of each integration, clock,
-    server, dashboard, the address for code hosts, their APIs, and the SMTP server. Nothing is changed, nothing secret
-    is shown, and no token is sent anywhere but a password to the SMTP server. It works without a database, and with
-    settings that cannot be used.
+    Checks settings, database, schema, file and disk, key, engine, runs, executors, deliveries of each integration,
+    clock, server, dashboard, public URL, code host APIs, and SMTP server. The command changes nothing and shows no
+    secrets. It sends no token; only the SMTP server gets its password. It also works without a database and with
+    invalid settings.
 
-    Exit code 0 when there is no fault, whatever the warnings; 1 when there is one.
+    The exit code is 1 if there is a fault; warnings do not count.
     """
     with waiting("looking") as shown:
         found = asyncio.run(examine(examine_settings(), Place(host=host, port=port), shown.say))

@@ -1,4 +1,4 @@
-"""What the doctor finds in the database, and in the file that it may be."""
+"""Doctor checks of the database, and of its SQLite file."""
 
 import errno
 import os
@@ -25,18 +25,18 @@ from contentsvc_http.wiring.looking import (
     space_for,
 )
 
-#: What is supported (docs/operations.md).
+#: Oldest supported version (docs/operations.md).
 _OLDEST_POSTGRESQL: Final = (15,)
-#: The first version that ends whatever a process that stands still has locked (docs/operations.md).
+#: First version that releases the locks of a stalled process (docs/operations.md).
 _ENDS_WHAT_STANDS: Final = (17,)
-#: A log of this size has waited for readers; the service moves a larger one in at once (`checkpoints.py`).
+#: Warning size of the write-ahead log, in bytes; long readers keep it from being checkpointed (`checkpoints.py`).
 _LARGE_LOG: Final = 64 * 1024 * 1024
 _LITTLE_SPACE: Final = 1024**3
 _NO_SPACE: Final = 100 * 1024**2
 
 
 async def reach(settings: Settings, database: LookedAt) -> tuple[Findings, str | None]:
-    """Ask the database who it is; give why it cannot be asked anything more, too, or ``None``."""
+    """Check the connection; also return why further checks are impossible, or ``None``."""
     name = "database"
     if settings.is_sqlite:
         file = settings.database_file
@@ -52,10 +52,10 @@ async def reach(settings: Settings, database: LookedAt) -> tuple[Findings, str |
     where = f"the file {settings.database_file}" if settings.is_sqlite else make_url(settings.database_url).database
     said = f"{server.kind} {server.version}, {where}, answered in {ms:.0f} ms; {_durable(server)}"
     if server.kind == "PostgreSQL" and server.numbers < _OLDEST_POSTGRESQL:
-        return [warning(name, said, "use PostgreSQL 15 or newer: nothing older is tried")], None
+        return [warning(name, said, "use PostgreSQL 15 or newer; older versions are not tested")], None
     if server.kind == "PostgreSQL" and server.numbers < _ENDS_WHAT_STANDS:
-        # No warning: it is supported, and who reads the same warning every day reads none.
-        said = f"{said}; from 17 on, nothing stays locked by a process that stands still"
+        # Not a warning: the version is supported, and permanent warnings are ignored.
+        said = f"{said}; version 17 and newer release the locks of a stalled process"
     return [ok(name, said)], None
 
 
@@ -65,18 +65,18 @@ def _missing(settings: Settings) -> Finding:
         advice = "create the folder, or name another one in CONTENTSVC_DATABASE_URL"
         return fault("database", f"the folder {folder} does not exist", advice)
     if not os.access(folder, os.W_OK | os.X_OK):
-        advice = "let the user that serves write there, or name another folder in CONTENTSVC_DATABASE_URL"
-        return fault("database", f"nothing can be written in the folder {folder}", advice)
+        advice = "give the user of the server write access, or name another folder in CONTENTSVC_DATABASE_URL"
+        return fault("database", f"the folder {folder} is not writable", advice)
     return warning(
         "database",
-        f"there is none at '{settings.database_file}' yet",
-        "'contentsvc serve' or 'contentsvc migrate' makes it; if there should be one, this is the wrong folder, "
-        "or CONTENTSVC_DATABASE_URL is not the one that is served",
+        f"there is no database at '{settings.database_file}' yet",
+        "'contentsvc serve' or 'contentsvc migrate' creates it; if there should be one, change to its folder, or set "
+        "CONTENTSVC_DATABASE_URL as for the server",
     )
 
 
 async def _unresolved(settings: Settings) -> str | None:
-    """Tell why the database's host has no address. Asked aside: what looks names up can be waited for only."""
+    """Return why the name of the database host does not resolve. Runs in a thread: the lookup cannot be cancelled."""
     url = make_url(settings.database_url)
     host = str(url.query.get("host") or url.host or "")
     if not host or host.startswith("/"):
@@ -94,24 +94,24 @@ def _durable(server: Server) -> str:
 
 
 async def schema(settings: Settings, database: LookedAt) -> tuple[Findings, str | None]:
-    """Compare the schema with what this version needs; give why it cannot be read from, too, or ``None``."""
+    """Check the schema revision; also return why the database cannot be read, or ``None``."""
     name = "schema"
     found = await database.revision()
     if found == HEAD:
         return [ok(name, f"revision {HEAD}, as this version needs it")], None
     if is_older(found):
-        said = f"there is none yet, and this version needs {HEAD}" if found is None else f"revision {found} of {HEAD}"
+        said = f"there is no schema yet; this version needs {HEAD}" if found is None else f"revision {found} of {HEAD}"
         why = "the schema is older than this version"
         if settings.is_sqlite:
-            advice = "make a backup, then run 'contentsvc migrate'; 'serve' and every other command do it, too"
+            advice = "make a backup, then run 'contentsvc migrate'; 'serve' and other commands also upgrade it"
             return [warning(name, said, advice)], why
         return [fault(name, said, "make a backup, then run 'contentsvc migrate' once")], why
-    advice = "install the version that has upgraded it, or a newer one; or restore the backup from before"
+    advice = "install the version that upgraded it, or a newer one, or restore the backup"
     return [fault(name, f"revision {found}, which this version does not know (it knows {HEAD})", advice)], None
 
 
 async def file(settings: Settings) -> Findings:
-    """Check that the SQLite file can be written, how it keeps changes, and that it is closed to other users."""
+    """Check that the SQLite file is writable, its journal mode, and that other users cannot read it."""
     name = "file"
     if not settings.is_sqlite:
         return []
@@ -129,34 +129,34 @@ async def _closed_to_others(settings: Settings) -> Findings:
         return []
     # With the logs, which come and go.
     commands = [f"{shlex.quote(str(each))}*" for each, files in found.items() if files]
-    said = f"other users of this machine may read {', '.join(names)}"
+    said = f"other users of this machine can read {', '.join(names)}"
     return [warning("access", said, f"chmod 600 {' '.join(commands)}")]
 
 
 def _usable(state: FileState) -> Finding:
     name = "file"
     if state.fault is not None:
-        return fault(name, f"nothing can be written: {state.fault}", _why_not_writable(state.fault))
-    said = f"can be written, {decimal(state.size)}, journal mode {state.journal_mode}, log {decimal(state.log_size)}"
+        return fault(name, f"the file is not writable: {state.fault}", _why_not_writable(state.fault))
+    said = f"writable, {decimal(state.size)}, journal mode {state.journal_mode}, log {decimal(state.log_size)}"
     if state.journal_mode != "wal":
-        advice = "the first 'contentsvc serve' changes it to wal; if it stays, the disk is no local one"
+        advice = "the first 'contentsvc serve' changes it to wal; if it does not, use a local disk"
         return warning(name, said, advice)
     if state.log_size > _LARGE_LOG:
-        advice = "somebody has been reading for long: end old readers; the server then moves the log into the file"
+        advice = "a program has been reading for long: end it; the server then checkpoints the log"
         return warning(name, said, advice)
     return ok(name, said)
 
 
 def _why_not_writable(said: str) -> str:
     if "locked" in said:
-        return "another program holds it: end that one, or its transaction"
+        return "another program has locked it: end that program or its transaction"
     if "not a database" in said or "malformed" in said:
         return "name the right file in CONTENTSVC_DATABASE_URL, or restore the backup"
-    return f"let the user with the id {os.geteuid()} write the file and its folder, or run this as who serves"
+    return f"give the user with id {os.geteuid()} write access to the file and folder, or run this as the server's user"
 
 
 async def disk(settings: Settings) -> Findings:
-    """Look how much room is left."""
+    """Check the free disk space."""
     name = "disk"
     if not settings.is_sqlite:
         return []
@@ -165,29 +165,29 @@ async def disk(settings: Settings) -> Findings:
     except OSError as exc:
         return [skipped(name, "the folder does not exist" if exc.errno == errno.ENOENT else str(exc.strerror))]
     said = f"{decimal(free)} of {decimal(total)} are free"
-    advice = "make room: without any, deliveries are answered with 503"
+    advice = "free some disk space: when the disk is full, deliveries are answered with 503"
     if free < _NO_SPACE:
         return [fault(name, said, advice)]
     return [warning(name, said, advice)] if free < _LITTLE_SPACE else [ok(name, said)]
 
 
 async def key(database: LookedAt) -> Findings:
-    """Try the key on what is sealed."""
+    """Check that the key decrypts the stored secrets."""
     name = "key"
     keys = await database.keys()
     if keys.source is None:
-        return [ok(name, "there is none yet, and nothing is sealed; it is made when it is needed")]
+        return [ok(name, "there is no key yet; it is created when it is needed")]
     if keys.unreadable:
-        said = f"{keys.source} does not open {keys.unreadable} of {keys.tried} stored secrets"
-        advice = "set CONTENTSVC_SECRET_KEY to the key in use before, behind the new one: NEW,OLD"
+        said = f"{keys.source} does not decrypt {keys.unreadable} of {keys.tried} stored secrets"
+        advice = "set CONTENTSVC_SECRET_KEY to the new key and the previous one: NEW,OLD"
         return [fault(name, said, advice)]
     if keys.open_to_others:
         advice = f"chmod 600 {keys.source.removeprefix('the file ')}"
-        return [warning(name, f"{_fits(keys)}, but others on this machine may read it", advice)]
+        return [warning(name, f"{_fits(keys)}, but other users of this machine can read it", advice)]
     return [ok(name, _fits(keys))]
 
 
 def _fits(keys: Keys) -> str:
     if not keys.tried:
-        return f"{keys.source} can be used, and nothing is sealed yet"
-    return f"{keys.source} opens what is stored ({keys.tried} tried)"
+        return f"{keys.source} is valid; no secrets are stored yet"
+    return f"{keys.source} decrypts the stored secrets ({keys.tried} tried)"

@@ -1,4 +1,4 @@
-"""What the doctor finds about deliveries: whether they arrive, are refused, or start nothing."""
+"""Doctor checks of deliveries: they arrive, are accepted, and start runs."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -19,41 +19,41 @@ from contentsvc_http.wiring.looking import LookedAt
 _NAME: Final = "deliveries"
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
-#: Integrations that are looked at: a few short questions each, and the check has seconds.
+#: Maximum number of integrations to check: each takes a few short queries, and the check has seconds.
 _LOOKED_AT: Final = 100
-#: Findings that are printed; the gravest come first, so that those left out are in order more often than not.
+#: Maximum number of findings to print, worst first.
 _SHOWN: Final = 20
-#: Refused entries whose cause is counted. They are of one hour: more of them would name the same cause.
+#: Number of refused entries of one hour that are sampled for the most frequent cause.
 _SAMPLED: Final = 100
-#: Entries that are read behind an outgoing call, to find the last delivery before it.
+#: Number of entries to read before an outgoing call, to find the last delivery.
 _BEHIND: Final = 50
-#: One delivery in so many may be refused without a warning: anyone may send a forged one.
+#: Warn if more than one delivery in this many is refused; anyone can send a forged one.
 _SELDOM: Final = 10
 _GRAVITY: Final = (State.FAULT, State.WARNING, State.OK, State.SKIPPED)
 
-#: What mends each cause of a refusal, by the title of its log entry. docs/repository.md has the same for people.
+#: Fix for each cause of a refusal, by the title of its log entry; also in docs/repository.md.
 REMEDIES: Final[Mapping[str | None, str]] = {
-    Fault.INVALID_SIGNATURE.log_title: "enter the webhook's secret at the code host again, or make a new one: "
+    Fault.INVALID_SIGNATURE.log_title: "enter the webhook's secret at the code host again, or create a new one: "
     "contentsvc integration rotate-secret {integration}",
     Fault.INTEGRATION_DISABLED.log_title: "contentsvc integration enable {integration}",
-    Fault.REPOSITORY_NOT_FOUND.log_title: "enter the address at the code host that this prints: "
+    Fault.REPOSITORY_NOT_FOUND.log_title: "enter the URL at the code host that this command prints: "
     "contentsvc integration list --organization {organization}",
-    Fault.REPOSITORY_MISMATCH.log_title: "enter the address at the code host that this prints: "
+    Fault.REPOSITORY_MISMATCH.log_title: "enter the URL at the code host that this command prints: "
     "contentsvc integration list --organization {organization}",
-    Fault.INVALID_HEADER.log_title: "see whether a proxy drops headers, and whether the integration's provider is the "
-    "right one",
+    Fault.INVALID_HEADER.log_title: "check whether a proxy drops headers, and whether the integration's provider is "
+    "correct",
     Fault.INVALID_PAYLOAD.log_title: "set the webhook's content type to application/json at the code host",
-    Fault.BODY_TOO_LARGE.log_title: "a delivery may have 25 MiB: push fewer commits at a time",
-    Fault.ENCODED_BODY.log_title: "see whether a proxy compresses bodies",
-    Fault.BODY_LATE.log_title: "see whether a proxy or the network between holds bodies back",
-    Fault.UNAVAILABLE.log_title: "the server's log says whether the database was away or too much arrived at once; "
-    "then ask for what was missed: contentsvc integration reconcile {integration} --dry-run",
-    Fault.FAILED.log_title: "the server's log names the fault; mend it, then ask for what was missed: contentsvc "
+    Fault.BODY_TOO_LARGE.log_title: "the limit is 25 MiB: push fewer commits at a time",
+    Fault.ENCODED_BODY.log_title: "check whether a proxy compresses bodies",
+    Fault.BODY_LATE.log_title: "check whether a proxy or the network delays bodies",
+    Fault.UNAVAILABLE.log_title: "see the server's log: the database was unavailable, or the server was overloaded; "
+    "then request the missed deliveries: contentsvc integration reconcile {integration} --dry-run",
+    Fault.FAILED.log_title: "see the fault in the server's log, fix it, then request the missed deliveries: contentsvc "
     "integration reconcile {integration} --dry-run",
 }
 _NEVER: Final = (
-    "look at the webhook's page at the code host (docs/repository.md, When nothing arrives); then ask for what was "
-    "missed: "
+    "look at the webhook's page at the code host (docs/repository.md, When nothing arrives); then request the missed "
+    "deliveries: "
     "contentsvc integration reconcile {integration} --dry-run"
 )
 _NO_TRIGGER: Final = (
@@ -64,14 +64,14 @@ _NO_TRIGGER: Final = (
 @final
 @frozen(kw_only=True)
 class Traffic:
-    """How many deliveries there were in a stretch of time, and how many were refused."""
+    """Number of deliveries in a time window, and number of refused ones."""
 
     refused: int
     number: int
 
     @classmethod
     def of(cls, counts: Collection[LogCount], since: datetime) -> "Traffic":
-        """Sum up what was counted in hours that begin at ``since`` or later."""
+        """Return the totals of the hours that begin at ``since`` or later."""
         counted = [count for count in counts if count.starts_at >= since]
         return cls(
             refused=sum(count.number for count in counted if count.status is LogStatus.FAILED),
@@ -80,12 +80,12 @@ class Traffic:
 
     @property
     def is_mostly_refused(self) -> bool:
-        """Tell whether at least half were refused."""
+        """Return whether at least half were refused."""
         return 0 < self.number <= 2 * self.refused
 
     @property
     def is_often_refused(self) -> bool:
-        """Tell whether more were refused than strangers explain."""
+        """Return whether more were refused than occasional forgeries explain."""
         return self.refused * _SELDOM > self.number
 
 
@@ -133,10 +133,10 @@ async def _of_organization(
 
 @final
 class _One:
-    """One integration, as it is looked at."""
+    """The check of one integration."""
 
     def __init__(self, database: LookedAt, organization: Organization, integration: Integration, now: datetime) -> None:
-        """Take what is looked at, and the time."""
+        """Create the check of an integration."""
         self._database = database
         self._organization = organization
         self._integration = integration
@@ -151,7 +151,7 @@ class _One:
         }
 
     async def finding(self, newest: ListedEntry | None, counts: Collection[LogCount], *, starts: bool) -> Finding:
-        """Return what is found.
+        """Return the finding.
 
         Args:
             newest: The integration's newest log entry, which may be of a call to the code host.
@@ -162,7 +162,7 @@ class _One:
         if last is None:
             age = self._ago(self._integration.created_at)
             if not self._integration.enabled:
-                return ok(_NAME, f"{self._name}: switched off, nothing was ever delivered")
+                return ok(_NAME, f"{self._name}: disabled, nothing was ever delivered")
             return warning(_NAME, f"{self._name}: connected {age}, never delivered", _NEVER.format(**self._names))
         hour = Traffic.of(counts, stretch_at(self._now, _HOUR) - _HOUR)
         day = Traffic.of(counts, datetime.min.replace(tzinfo=UTC))
@@ -178,7 +178,7 @@ class _One:
             if cause is not None:
                 return self._refused(said, cause, is_fault=failing and (hour if hour.number else day).is_mostly_refused)
         if self._integration.enabled and not starts and not failing:
-            said += "; it arrives, but no trigger and no schedule writes about it"
+            said += "; deliveries arrive, but no trigger or schedule uses them"
             return warning(_NAME, said, _NO_TRIGGER.format(**self._names))
         return ok(_NAME, said)
 
@@ -197,7 +197,7 @@ class _One:
         return next((entry for entry in before if entry.direction is Direction.INCOMING), None)
 
     async def _cause(self, counts: Collection[LogCount]) -> ListedEntry | None:
-        """Return an entry of the cause that most refusals of the last hour with any had."""
+        """Return an entry with the most frequent cause in the last hour that had refusals."""
         hours = [count.starts_at for count in counts if count.status is LogStatus.FAILED]
         if not hours:
             return None

@@ -1,4 +1,4 @@
-"""Looking at everything at once, at each thing for as long as it may take."""
+"""Runs all checks concurrently, each with a timeout."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,34 +17,34 @@ from contentsvc_http.wiring.looking import LookedAt, open_as_it_is
 
 _T = TypeVar("_T")
 
-#: What to do where something cannot even be looked at.
+#: Advice for a check that fails or times out.
 _ADVICE: Final = {
-    "database": "see whether it runs, and whether CONTENTSVC_DATABASE_URL names it",
-    "key": "bring the key back from where it is kept: docs/operations.md, The key",
-    "engine": "see whether the role may use it; 'contentsvc migrate' makes what is missing",
+    "database": "check that the database runs, and that CONTENTSVC_DATABASE_URL is correct",
+    "key": "restore the key from your backup: docs/operations.md, The key",
+    "engine": "check the permissions of the database role; 'contentsvc migrate' creates missing tables",
 }
-_OTHERWISE: Final = "try again; if it stays so, the log of 'contentsvc serve' may say more"
-#: How long open connections are waited for in the end, in seconds.
+_OTHERWISE: Final = "try again; if it fails again, see the log of 'contentsvc serve'"
+#: Timeout for closing connections, in seconds.
 _CLOSE_S: Final = 1.0
 
 
 @final
 @frozen(kw_only=True)
 class _Gate:
-    """What was found, and whether what lies behind it can be looked at."""
+    """Findings of a check, and whether dependent checks can run."""
 
     findings: tuple[Finding, ...] = field(converter=tuple)
-    #: Why it cannot; ``None``: it can.
+    #: Why dependent checks cannot run; ``None`` if they can.
     why_not: str | None
 
 
 async def examine(examined: Examined, place: network.Place, told: Callable[[str], None]) -> list[Finding]:
-    """Look at everything; give what was found, in the order in which it is to be read.
+    """Run all checks; return the findings in display order.
 
     Args:
         examined: The settings.
-        place: Where a server is looked for.
-        told: Is told what is being looked at, whenever that changes.
+        place: Address of the server to check.
+        told: Called with the progress text when it changes.
     """
     async with open_as_it_is(examined.settings, patience_s=_CLOSE_S) as opened:
         return await _Examination(examined, place, opened, told).run()
@@ -52,7 +52,7 @@ async def examine(examined: Examined, place: network.Place, told: Callable[[str]
 
 @final
 class _Examination:
-    """Everything that is looked at."""
+    """One run of all checks."""
 
     def __init__(self, examined: Examined, place: network.Place, opened: LookedAt, told: Callable[[str], None]) -> None:
         self._examined = examined
@@ -98,16 +98,16 @@ class _Examination:
 
     async def _look(self, name: str, check: Check, limit_s: float = LIMIT_S) -> Findings:
         self._under_way.append(name)
-        self._told(f"looking at {', '.join(self._under_way)}")
+        self._told(f"checking {', '.join(self._under_way)}")
         try:
             return await within(name, check, limit_s=limit_s, advice=_ADVICE.get(name, _OTHERWISE))
         finally:
             self._under_way.remove(name)
-            self._told(f"looking at {', '.join(self._under_way) or 'the last of it'}")
+            self._told(f"checking {', '.join(self._under_way) or 'the rest'}")
 
     def _unusable(self, setting: str) -> str | None:
         named = variable(setting)
-        return f"{named} cannot be used" if named in self._examined.faults else None
+        return f"{named} is invalid" if named in self._examined.faults else None
 
     async def _reached(self) -> _Gate:
         if (why := self._unusable("database_url")) is not None:
@@ -157,7 +157,7 @@ class _Examination:
             answers = look.answers
             return look.findings
 
-        # Three questions, one after the other.
+        # Three requests in sequence.
         return network.ServerLook(findings=await self._look("server", check, 2 * LIMIT_S), answers=answers)
 
     async def _dashboard(self, server: "asyncio.Task[network.ServerLook]") -> Findings:
@@ -189,11 +189,11 @@ class _Examination:
             return []
 
         if (await readable).why_not is None:
-            # What is wrong with the database is told elsewhere.
+            # The database check reports its own faults.
             await within("code host", connected)
         asked = network.hosts_to_ask(self._settings, self._examined.given, providers)
         if not asked:
-            said = "none is asked: no API is set, and nothing is connected at one that has a known address"
+            said = "no API to check: none is set, and no repository is connected at a known one"
             return [network.HostLook(finding=skipped("code host", said))]
         return [
             look for looks in await asyncio.gather(*(self._host(*each) for each in asked.items())) for look in looks

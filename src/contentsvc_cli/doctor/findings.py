@@ -1,4 +1,4 @@
-"""What a check has found, and how it is kept from taking for ever."""
+"""Findings of checks, and their timeout."""
 
 import asyncio
 import threading
@@ -13,71 +13,71 @@ from contentsvc_core.text import one_line
 
 _T = TypeVar("_T")
 
-#: How long a check may take, in seconds, unless it needs longer.
+#: Default timeout of a check, in seconds.
 LIMIT_S: Final = 5.0
 _SAID: Final = 400
 
 
 class State(Enum):
-    """How what was looked at stands."""
+    """Result of a check."""
 
-    #: As it should be.
+    #: No problem.
     OK = "ok"
-    #: It works, and somebody should know of it.
+    #: It works, but needs attention.
     WARNING = "warning"
-    #: It does not work, or will not.
+    #: It does not work, or is about to fail.
     FAULT = "fault"
-    #: It could not be looked at, or there is no such thing here.
+    #: The check was not possible or does not apply.
     SKIPPED = "skipped"
 
 
 @final
 @frozen(kw_only=True)
 class Finding:
-    """One thing that was looked at."""
+    """The finding of a check."""
 
-    #: What was looked at, in a word or two.
+    #: Name of the check.
     check: str
     state: State
-    #: What was found, in a sentence; nothing secret.
+    #: The finding, in a sentence without secrets.
     found: str
-    #: What to do about it; ``None``: nothing.
+    #: Suggested fix, if any.
     advice: str | None = None
 
 
 Findings: TypeAlias = Sequence[Finding]
-#: Looks at something.
+#: A check.
 Check: TypeAlias = Callable[[], Awaitable[Findings]]
 
 
 def ok(check: str, found: str) -> Finding:
-    """Say that something is as it should be."""
+    """Return a finding without a problem."""
     return Finding(check=check, state=State.OK, found=one_line(found, _SAID))
 
 
 def warning(check: str, found: str, advice: str | None = None) -> Finding:
-    """Say what somebody should know of."""
+    """Return a warning."""
     return Finding(check=check, state=State.WARNING, found=one_line(found, _SAID), advice=advice)
 
 
 def fault(check: str, found: str, advice: str | None = None) -> Finding:
-    """Say what does not work."""
+    """Return a fault."""
     return Finding(check=check, state=State.FAULT, found=one_line(found, _SAID), advice=advice)
 
 
 def skipped(check: str, found: str) -> Finding:
-    """Say why something was not looked at."""
+    """Return a skipped check with its reason."""
     return Finding(check=check, state=State.SKIPPED, found=one_line(found, _SAID))
 
 
 async def within(name: str, check: Check, *, limit_s: float = LIMIT_S, advice: str | None = None) -> Findings:
-    """Look at something, whatever is wrong with it, for some seconds at most.
+    """Run a check with a timeout; turn failures into faults.
 
     Args:
-        name: What is looked at.
-        check: Looks at it.
-        limit_s: How long it may take, in seconds.
-        advice: What to do where that cannot be done.
+        name: Name of the check.
+        check: The check.
+        limit_s: Timeout, in seconds.
+        advice: Suggested fix if the check fails.
     """
     try:
         async with asyncio.timeout(limit_s):
@@ -86,12 +86,12 @@ async def within(name: str, check: Check, *, limit_s: float = LIMIT_S, advice: s
         return [fault(name, f"there was no answer within {limit_s:g} s", advice)]
     except ContentServiceError as exc:
         return [fault(name, str(exc), advice)]
-    except Exception as exc:  # noqa: BLE001  # whatever is wrong with one thing, the others are looked at
-        return [fault(name, f"it could not be looked at: {type(exc).__name__}: {exc}", advice)]
+    except Exception as exc:  # noqa: BLE001  # a failing check must not stop the others
+        return [fault(name, f"the check failed: {type(exc).__name__}: {exc}", advice)]
 
 
 async def aside(work: Callable[[], _T]) -> _T:
-    """Do what cannot be awaited in a thread that nobody has to wait for, not even the end of this process."""
+    """Run a blocking function in a daemon thread, which does not delay the end of the process."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[_T] = loop.create_future()
 
@@ -107,12 +107,12 @@ async def aside(work: Callable[[], _T]) -> _T:
         result, fault_ = None, None
         try:
             result = work()
-        except Exception as exc:  # noqa: BLE001  # told to who asked
+        except Exception as exc:  # noqa: BLE001  # raised in the caller
             fault_ = exc
         try:
             loop.call_soon_threadsafe(tell, result, fault_)
         except RuntimeError:
-            # Nobody waits any more: the loop is closed.
+            # The loop is closed.
             return
 
     threading.Thread(target=run, daemon=True).start()

@@ -1,4 +1,4 @@
-"""What the doctor finds where runs are performed: the engine, what waits for it, and who works."""
+"""Doctor checks of workflow runs: engine, waiting runs, search index, executors."""
 
 import asyncio
 import time
@@ -9,58 +9,58 @@ from contentsvc_core.timestamps import from_ms
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.looking import LookedAt, engine_tables
 
-#: A run that has been due for longer is one that nobody takes, in seconds.
+#: Warning limit for the age of a due run, in seconds: no executor takes it.
 _LONG_S: Final = 60.0
-#: Executors are heard every 2 seconds, and under load a little later.
+#: How long to watch heartbeats, in seconds: one every 2 seconds, later under load.
 WATCHED_S: Final = 4.5
 _LOOK_EVERY_S: Final = 0.25
 _MS: Final = 1000
 
 
 async def engine(settings: Settings) -> Findings:
-    """Look at what keeps the steps of runs."""
+    """Check the engine."""
     name = "engine"
     if settings.engine_in_force == "inline":
-        return [ok(name, "inline: the steps of runs are kept in the database itself")]
+        return [ok(name, "inline: run steps are stored in the database")]
     version = await aside(lambda: engine_tables(settings))
     if version is not None:
-        return [ok(name, f"dbos: its database can be reached, and its tables are at version {version}")]
+        return [ok(name, f"dbos: the database answers; its tables have version {version}")]
     if settings.is_sqlite:
-        return [ok(name, "dbos: it has no tables yet; 'contentsvc serve' makes them, in engine.db")]
-    return [fault(name, "dbos: its tables are not there", "run 'contentsvc migrate' once, with the settings of serve")]
+        return [ok(name, "dbos: no tables yet; 'contentsvc serve' creates them in engine.db")]
+    return [fault(name, "dbos: its tables are missing", "run 'contentsvc migrate' with the settings of the server")]
 
 
 async def runs(database: LookedAt) -> Findings:
-    """Look at what waits to be performed."""
+    """Check the waiting runs."""
     name = "runs"
     left = await database.backlog(from_ms(time.time_ns() // _MS // _MS))
     said = f"{left.pending} pending, {left.running} running"
     if left.oldest_due_s:
         said += f"; the oldest has been due for {duration(left.oldest_due_s)}"
     if left.oldest_due_s > _LONG_S:
-        advice = "see whether anybody performs runs (executors), and what the log of 'serve' says of runs"
+        advice = "check the executors below, and the log of 'serve'"
         return [warning(name, said, advice)]
     return [ok(name, said)]
 
 
 async def search(database: LookedAt) -> Findings:
-    """Check for documents that are not searched."""
+    """Check for documents that are not searchable."""
     name = "search"
     documents = await database.given_up()
     if not documents:
-        return [ok(name, "no document was given up")]
-    said = f"given up, because their processing began three times without an end: {documents} documents"
-    advice = "look for 'search document given up' in the log of 'serve'; a document is tried again when it changes"
+        return [ok(name, "all documents are indexed")]
+    said = f"{documents} documents are not indexed: indexing failed three times"
+    advice = "see 'search document given up' in the log of 'serve'; a document is indexed again when it changes"
     return [warning(name, said, advice)]
 
 
 async def executors(settings: Settings, database: LookedAt) -> Findings:
-    """Watch for some seconds who says that it lives."""
+    """Watch the heartbeats of the executors for some seconds."""
     name = "executors"
     first = await database.beats()
     if not first:
         advice = "start 'contentsvc serve', or a node with '--role worker'"
-        return [warning(name, "there are none: nobody performs runs now", advice)]
+        return [warning(name, "there are no executors: runs are not performed", advice)]
     began = time.monotonic()
     silent, gone = set(first), set[str]()
     while silent and time.monotonic() - began < WATCHED_S:
@@ -71,15 +71,15 @@ async def executors(settings: Settings, database: LookedAt) -> Findings:
     alive = len(first) - len(silent) - len(gone)
     if not silent:
         return [ok(name, f"{alive} alive")]
-    said = f"{alive} alive; of {len(silent)} nothing was heard for {WATCHED_S:g} s"
+    said = f"{alive} alive; {len(silent)} without a heartbeat for {WATCHED_S:g} s"
     if alive:
-        return [warning(name, said, "nothing, if a node was just killed: the others take its runs over in 15 s")]
-    advice = "start 'contentsvc serve'" if settings.is_sqlite else "start a node: it takes over what they have left"
-    return [warning(name, f"{said}: nobody performs runs now", advice)]
+        return [warning(name, said, "if a node was just killed, wait 15 s: the others take over its runs")]
+    advice = "start 'contentsvc serve'" if settings.is_sqlite else "start a node: it takes over their runs"
+    return [warning(name, f"{said}: runs are not performed", advice)]
 
 
 def duration(seconds: float) -> str:
-    """Give a stretch of time for people."""
+    """Return a readable duration."""
     for size, word in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
             return f"{seconds / size:.1f} {word}".replace(".0 ", " ")
