@@ -48,7 +48,7 @@ class Answers:
         return dict(by_provider)
 
     def disabled(self, removed: Removed) -> dict[str, Any]:
-        """Return what was disabled with something that was removed."""
+        """Return the objects that were disabled by a deletion."""
         return removed_body(removed)
 
 

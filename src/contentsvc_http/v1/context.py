@@ -46,7 +46,7 @@ class HitListBody(TypedDict):
 
 @final
 class RecordBody(TypedDict):
-    """A context record as it is stored (specification 2.5)."""
+    """A stored context record (specification 2.5)."""
 
     customId: str
     content: str

@@ -98,7 +98,7 @@ class HostedAnswers(Answers):
         return {**super().integrations(by_provider), **{kind: [] for kind in _OTHER_KINDS}}
 
     def disabled(self, removed: Removed) -> dict[str, Any]:
-        """Return what was disabled, with the names."""
+        """Return the disabled objects with their names."""
         return {
             "disabledSchedules": [_named(each) for each in removed.disabled_schedules],
             "disabledEvents": [_named(each) for each in removed.disabled_events],
