@@ -59,7 +59,7 @@ def write_settings_file(path: Path, variables: Mapping[str, str]) -> None:
     """Write a settings file that only its owner may read. An existing file is replaced.
 
     Raises:
-        OSError: The file cannot be written; the old one is untouched.
+        OSError: The file cannot be written; an existing file is unchanged.
     """
     lines = [f"{name}={shlex.quote(value)}\n" for name, value in variables.items()]
     new = path.with_name(f"{path.name}.new")

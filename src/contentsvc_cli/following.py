@@ -45,7 +45,7 @@ def check_completed(job: Job, wait_s: float | None) -> None:
     """Raise an error for a job that is not completed.
 
     Raises:
-        ClickException: It is not.
+        ClickException: The job is not completed.
     """
     status = job_status(job)
     if wait_s is not None and status != "completed":

@@ -92,7 +92,7 @@ class Repository:
         """Return the repository that contains ``path``.
 
         Raises:
-            GitFailed: There is none, or git cannot be run, or refuses to read it.
+            GitFailed: There is no repository, or git is missing or refuses to read it.
         """
         if not path.is_dir():
             message = f"{path} is not a folder"
@@ -120,7 +120,7 @@ class Repository:
         A detached HEAD goes by the name of the remote's default branch, or ``main``.
 
         Raises:
-            GitFailed: There is no such branch, or it has no commits.
+            GitFailed: The branch does not exist or has no commits.
         """
         if branch is not None:
             for ref in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
@@ -171,8 +171,8 @@ class Repository:
         The last of each list is the commit on the line itself; before it stand those that it merged.
 
         Args:
-            tip: The id of the newest commit.
-            without: Ids of commits: they are left out, and all that they reach.
+            tip: Id of the newest commit.
+            without: Ids of commits to exclude, with their ancestors.
 
         Raises:
             GitFailed: The history is damaged.
@@ -200,7 +200,7 @@ class Repository:
         """Read the commits ``ids``, in their order, as a stream.
 
         Raises:
-            GitFailed: One of them is missing or damaged.
+            GitFailed: A commit is missing or damaged.
         """
         waiting = iter(ids)
         while batch := list(islice(waiting, _COMMITS_AT_ONCE)):
@@ -236,7 +236,7 @@ class Repository:
         """Return all tags that point to commits, ordered by date.
 
         Args:
-            merged: Only tags of commits that this one reaches.
+            merged: Only tags of this commit and its ancestors.
 
         Raises:
             GitFailed: Git cannot be run.
@@ -280,7 +280,7 @@ class Repository:
         """Yield the output of git, split at ``end``, as a stream.
 
         Raises:
-            GitFailed: Git is not there, or did not succeed.
+            GitFailed: Git is missing or failed.
         """
         environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | _ENVIRONMENT
         # Files instead of pipes, so that git never blocks on a full pipe.

@@ -38,8 +38,8 @@ class Grid:
         columns go, and last those on the right. Texts are cut in what remains.
 
         Args:
-            room: The terminal's width, in cells.
-            optional: The columns that are left out, the first one first.
+            room: Width of the terminal, in cells.
+            optional: Columns to omit, in this order.
         """
         if self._needed() <= room:
             return

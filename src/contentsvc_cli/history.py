@@ -45,11 +45,11 @@ def hosted_repository(
     """Return a local repository as a code host would describe it.
 
     Args:
-        origin: The url of its remote; credentials in it go nowhere.
-        folder: The name of its folder, for when the url tells no name.
-        branch: The branch whose history is told; it is made the default branch.
-        full_name: ``owner/name``, when the caller knows better.
-        repository_id: Its id, when the caller knows one; else :func:`stable_id` of the name.
+        origin: URL of its remote; credentials in it are not used.
+        folder: Name of its folder, used if the URL has no name.
+        branch: Branch of the history; becomes the default branch.
+        full_name: ``owner/name``, overrides the derived name.
+        repository_id: Repository id; by default :func:`stable_id` of the name.
     """
     found = _hosted_at(origin or "")
     if found is not None and full_name in (None, found[0]):
@@ -71,10 +71,10 @@ def deliveries(
     """Yield a history as deliveries, oldest first.
 
     Args:
-        hosted: Whose history it is.
-        pushes: The ids of the commits of each push, oldest first.
-        tags: Each is a release, told after the push that brought its commit; others are left out.
-        commits: Reads commits by their ids, in their order.
+        hosted: The repository.
+        pushes: Commit ids of each push, oldest first.
+        tags: Releases, each after the push that contains its commit; others are omitted.
+        commits: Reads commits by id, in order.
     """
     tagged: defaultdict[str, list[Tag]] = defaultdict(list)
     for tag in tags:

@@ -178,7 +178,7 @@ async def _standing(
     """Return the stored house style.
 
     Raises:
-        ClickException: There is no such trigger or schedule.
+        ClickException: The trigger or schedule does not exist.
     """
     if trigger_id is not None:
         trigger = await desk.stores.directory.trigger(owner.id, trigger_id)

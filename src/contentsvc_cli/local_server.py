@@ -41,10 +41,10 @@ def start(settings: Settings, folder: Path, port: int, *, keep: bool = False) ->
     """Start ``serve`` with its log in ``serve.log`` of the folder.
 
     Args:
-        settings: The server's.
-        folder: What is removed when a kept server has stopped as asked.
-        port: Where it listens.
-        keep: Whether it outlives this process.
+        settings: Settings of the server.
+        folder: Folder of the server; removed when a kept server is stopped.
+        port: Port to listen on.
+        keep: Whether the server outlives this process.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")}
     environment |= {
@@ -74,7 +74,7 @@ async def until_ready(base_url: str, folder: Path) -> None:
     """Wait until the server is ready.
 
     Raises:
-        ClickException: It does not; the message holds the end of its log.
+        ClickException: The server did not start; the message has the end of its log.
     """
     deadline = time.monotonic() + _START_S
     async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:

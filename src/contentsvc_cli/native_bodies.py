@@ -80,10 +80,10 @@ def push_body(
     """Return the body of a push with ``commits``, oldest first, at least one.
 
     Args:
-        repository: Where they arrived.
-        commits: Of more than the code host sends in one push, the newest are in the body.
-        before: What the branch pointed at; ``None`` when it was made by this push.
-        ref: The full ref; without one, the default branch.
+        repository: Repository of the push.
+        commits: Commits of the push; if there are more than a code host sends, the body has the newest.
+        before: Previous commit of the branch; ``None`` if the push created the branch.
+        ref: Full ref; by default the default branch.
     """
     head = commits[-1]
     old = before or "0" * len(head.id)
@@ -120,14 +120,14 @@ def release_body(
     """Return the body of a release event with ``action``.
 
     Args:
-        repository: Whose release it is.
-        tag: Its tag; also its name.
-        notes: What its author wrote.
+        repository: Repository of the release.
+        tag: Tag and name of the release.
+        notes: Release notes.
         published_at: ISO 8601; ``None`` for a draft.
-        by: The account that did it.
-        action: As the code host calls it.
-        draft: Whether it is not public yet.
-        prerelease: Whether the version is not final; ``None``: what the tag looks like.
+        by: Account that performed the action.
+        action: Action, as the code host names it.
+        draft: Whether the release is a draft.
+        prerelease: Whether it is a pre-release; ``None``: derived from the tag.
     """
     return {
         "action": action,

@@ -56,7 +56,7 @@ def say(text: str, *, err: bool = False) -> None:
     """Print untrusted text: unchanged in a pipe, without control characters on a terminal.
 
     Args:
-        text: What is printed, with a line break behind it.
+        text: Text to print, followed by a line break.
         err: Print it on standard error.
     """
     click.echo(printable(text, sys.stderr if err else sys.stdout), err=err)
@@ -106,11 +106,11 @@ def show_rows(
     whole, on lines of their own beneath their row.
 
     Args:
-        rows: What is listed.
-        columns: The columns of the table, in their order.
+        rows: The rows.
+        columns: Columns of the table, in order.
         as_json: Print JSON instead.
-        empty: What is printed when there is no row.
-        optional: The columns that a narrow terminal leaves out, the least important one first.
+        empty: Text to print without rows.
+        optional: Columns that are omitted on a narrow terminal, least important first.
     """
     if as_json:
         click.echo(json_text(rows, indent=2))
@@ -143,9 +143,9 @@ def cell(column: str, value: object, *, limit: int | None = None) -> "Text":
     """Return the text of a table cell: states in colour and, on a terminal, readable times.
 
     Args:
-        column: The column's name, or a field's.
-        value: What it holds.
-        limit: A longer text is cut.
+        column: Name of the column or field.
+        value: Value of the cell.
+        limit: Maximum length; longer texts are cut.
     """
     from rich.text import Text  # noqa: PLC0415  # see above
 

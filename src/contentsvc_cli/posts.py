@@ -156,7 +156,7 @@ def _of(post_id: str, work: Callable[[Desk, str], Awaitable[_T | PostFault]]) ->
     """Call ``work`` with a post.
 
     Raises:
-        ClickException: There is none of that id.
+        ClickException: No post has this id.
     """
 
     async def run(desk: Desk) -> _T | PostFault:

@@ -59,10 +59,10 @@ def stretches(repository: Repository, asked: str | None, *, releases: int, days:
 
     Args:
         repository: The repository.
-        asked: ``FROM..TO``, or a revision: what it brought since the release before it. ``None``: what came since the
-            last release, and the last releases; in a repository without releases, the last days.
-        releases: How many releases are shown when no range is named.
-        days: How many days are shown when there are no releases.
+        asked: ``FROM..TO``, or a revision for its changes since the previous release. ``None``: unreleased changes and
+            the last releases; in a repository without releases, the last days.
+        releases: Number of releases to show without a range.
+        days: Number of days to show without releases.
 
     Raises:
         GitFailed: A revision is unknown, or there are no commits.
@@ -180,10 +180,10 @@ def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_n
     """Return the parts of a history between release tags, newest first.
 
     Args:
-        tags: Oldest first.
-        start: The name and the id of the commit that the history begins after; ``None``: it begins with the first.
-        tip: The id of its newest commit.
-        tip_name: How the user names it.
+        tags: Release tags, oldest first.
+        start: Name and id of the last excluded commit; ``None`` to start with the first commit.
+        tip: Id of the newest commit.
+        tip_name: Name of the newest commit, as the user wrote it.
     """
     known = [] if start is None else [start[1]]
     first_name = None if start is None else start[0]

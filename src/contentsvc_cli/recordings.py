@@ -71,7 +71,7 @@ def read_recording(path: str | Path) -> Iterator[RecordedDelivery]:
     """Yield the deliveries of the recording at ``path``; ``-`` is standard input.
 
     Raises:
-        BadRecording: The file cannot be opened, or a line cannot be read; the lines before it have been given.
+        BadRecording: The file cannot be opened, or a line is invalid; earlier lines have been yielded.
     """
     if str(path) == STANDARD_INPUT:
         yield from read_lines(sys.stdin.buffer, "standard input")
@@ -88,7 +88,7 @@ def read_lines(lines: BinaryIO, name: str) -> Iterator[RecordedDelivery]:
     """Yield deliveries from ``lines``; errors call the source ``name``. Empty lines are skipped.
 
     Raises:
-        BadRecording: A line cannot be read; the lines before it have been given.
+        BadRecording: A line is invalid; earlier lines have been yielded.
     """
     number = 0
     try:
@@ -160,7 +160,7 @@ def _compact(json: bytes) -> bytes:
     """Return ``json`` without insignificant white space.
 
     Raises:
-        ValueError: It is no JSON in UTF-8.
+        ValueError: The text is not JSON in UTF-8.
     """
     json.decode("utf-8")
     try:

@@ -164,9 +164,9 @@ def sample_history(
 
     Args:
         repository: ``owner/name``.
-        repository_id: The repository's id.
-        began: When the history begins.
-        pace: The time between two commits.
+        repository_id: Id of the repository.
+        began: Start of the history.
+        pace: Time between two commits.
     """
     hosted = _hosted(repository, repository_id)
     at = began

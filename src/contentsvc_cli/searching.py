@@ -34,7 +34,7 @@ def accepted(asked: _Asked | InvalidQuery) -> _Asked:
     """Return the search.
 
     Raises:
-        UsageError: It is no question.
+        UsageError: The query is invalid.
     """
     if isinstance(asked, InvalidQuery):
         raise click.UsageError(asked.error)

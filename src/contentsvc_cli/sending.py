@@ -97,21 +97,21 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
     so that a slow source delays everything.
 
     Args:
-        deliveries: What to send, in this order.
-        url: The webhook.
-        secret: The integration's webhook secret.
-        provider: Whose headers are sent.
-        concurrency: How many are on their way at once; 1 keeps their order.
-        timeout_s: How long to wait for one answer, in seconds.
-        retries: How often a delivery is sent again that found nobody, or was answered "not now". Harmless whatever
-            became of the first one: what was processed is answered as a duplicate.
-        client: The client to send with; without one, a client is made and closed.
-        on_answer: Called with each answer as soon as it is there, so that nothing is lost when sending is broken off.
+        deliveries: Deliveries to send, in order.
+        url: URL of the webhook.
+        secret: Webhook secret of the integration.
+        provider: Provider of the headers.
+        concurrency: Number of concurrent requests; 1 keeps the order.
+        timeout_s: Timeout of one request, in seconds.
+        retries: Maximum number of retries after a connection error or a retryable status. A delivery that was
+            processed is answered as a duplicate.
+        client: HTTP client; by default, a temporary one.
+        on_answer: Called with each answer at once, so that no answer is lost on interruption.
         sleep: Waits for a number of seconds.
 
     Raises:
-        BadRecording: ``deliveries`` raised it, or whatever else it raises. What came before has been sent, and
-            ``on_answer`` has the answers.
+        BadRecording: Raised by ``deliveries``, like any other exception of it. Earlier deliveries have been sent, and
+            ``on_answer`` was called with their answers.
     """
     source = enumerate(deliveries)
     answers: list[Answer] = []

@@ -97,12 +97,12 @@ async def set_up(desk: Desk, answers: Answers, *, known_key: str | None, port: i
 
     Args:
         desk: The open database.
-        answers: What the user wants.
-        known_key: The API key of an earlier time.
-        port: Where the server is going to listen.
+        answers: Answers of the user.
+        known_key: API key of an earlier setup.
+        port: Port of the server.
 
     Raises:
-        ClickException: Something was refused. What was set up before stays, and is found the next time.
+        ClickException: A step was refused. Earlier steps stay, and the next run continues.
     """
     existing: list[str] = []
     organization = await _organization(desk, answers.organization, existing)

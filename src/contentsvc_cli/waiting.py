@@ -79,8 +79,8 @@ def waiting(text: str, *, patience_s: float = _PATIENCE_S) -> Generator[Waiting]
     Nothing may be printed on standard output meanwhile.
 
     Args:
-        text: What is waited for.
-        patience_s: From when on it is shown, in seconds.
+        text: Text of the progress line.
+        patience_s: Delay before it is shown, in seconds.
     """
     shown = Waiting(text)
     timer = threading.Timer(patience_s, shown.begin)

@@ -110,7 +110,7 @@ async def owner_of(desk: Desk, integration_id: str) -> str:
     """Return the organization of an integration.
 
     Raises:
-        ClickException: There is none of that id.
+        ClickException: No integration has this id.
     """
     owner = await desk.stores.directory.owner_of(integration_id)
     if owner is None:

@@ -196,7 +196,7 @@ class Desk:
         """Return an organization.
 
         Raises:
-            ClickException: There is none of that slug.
+            ClickException: No organization has this slug.
         """
         found = await self.stores.directory.organization(slug)
         if found is None:
@@ -218,12 +218,12 @@ def at_desk(
     """Open the stores, run ``work``, and close them.
 
     Args:
-        work: What is to be done.
-        may_make: Make a SQLite file when there is none: elsewhere, the command was called in the wrong place.
-        busy: What is said on a terminal when it takes longer; ``None``: the work itself says how far it is.
+        work: Function to run with the desk.
+        may_make: Create a missing SQLite file. Other commands fail instead, because they run in the wrong folder.
+        busy: Progress text on a terminal; ``None`` if ``work`` shows its own progress.
 
     Raises:
-        ClickException: There is no database.
+        ClickException: The database does not exist.
     """
     settings = load_settings()
     if settings.is_sqlite and not may_make and not settings.database_file.exists():
@@ -270,7 +270,7 @@ def accepted(
     """Return the result of a use case.
 
     Raises:
-        ClickException: It was refused; the message is the reason.
+        ClickException: The use case refused; the message is the reason.
     """
     from contentsvc_core.access.keys import KeyFault
     from contentsvc_core.content.brand_changes import BadChange, BrandFault

@@ -154,9 +154,9 @@ class _One:
         """Return the finding.
 
         Args:
-            newest: The integration's newest log entry, which may be of a call to the code host.
-            counts: How many entries it has had in the last hours.
-            starts: Whether a trigger or a schedule writes about its repositories.
+            newest: Newest log entry of the integration, possibly a call to the code host.
+            counts: Number of its entries in the last hours.
+            starts: Whether a trigger or schedule uses its repositories.
         """
         last = await self._last_delivery(newest)
         if last is None:
