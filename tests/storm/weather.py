@@ -78,7 +78,7 @@ async def _send_unsigned(port: int, path: str, size: int, chance: random.Random)
         return type(exc).__name__
     finally:
         answer.cancel()
-        # A failure is the sender's own.
+        # Its exception is the one that the sender has handled.
         await asyncio.wait([answer])
         if not answer.cancelled():
             answer.exception()

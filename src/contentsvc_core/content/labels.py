@@ -18,7 +18,8 @@ _PART_SECTIONS: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, 
 
 #: The labels of each kind: words in lower case, without emoji and punctuation. One line adds a label.
 #: The order of kinds decides between several labels of a pull request. A label that leaves the change out counts first,
-#: since maintainers set it on purpose. Then come kinds that readers must not miss, and labels for upkeep last.
+#: since maintainers set it on purpose. Then come kinds that readers must not miss. Internal changes are last, so that
+#: they hide no kind that readers notice.
 _LABELS: Final[Mapping[Section | Literal["skip"], tuple[str, ...]]] = {
     SKIP: (
         "skip changelog",

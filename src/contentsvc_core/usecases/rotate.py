@@ -89,8 +89,7 @@ class Rotator:
                     if newest is None or newest == secret:
                         return secret, answered
                     # The code host may have received the other secret first. The rotation that is answered last checks
-                    # here
-                    # again, so that the code host has the newest secret in the end.
+                    # the stored secret again, so that the code host has the newest secret in the end.
                     secret = newest
                 return secret, _RESTLESS
 

@@ -23,7 +23,7 @@ PACKAGE_SPAN: Final = timedelta(minutes=10)
 MOST_PACKAGES: Final = 250
 
 _UNFINISHED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
-#: A run with one of these statuses writes no post, so that its release needs another run.
+#: Runs with these statuses write no post, and no other run reports their releases.
 _OUT: Final = frozenset({RunStatus.CANCELLED, RunStatus.FAILED})
 
 
