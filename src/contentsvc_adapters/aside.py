@@ -21,7 +21,7 @@ HEAVY_PLACES: Final = 3
 LIST_PLACES: Final = 4
 #: Calls of one organization that wait: at a second each, and two at a time, the last one waits for 8 s.
 HEAVY_WAITING: Final = 16
-#: Lists are a hundred times shorter, and a page with several parts asks for several of them at once.
+#: Lists are a hundred times shorter, and a page with several parts requests several of them at once.
 LISTS_WAITING: Final = 64
 #: Threads that remain for everything else: opening connections, and rendering posts of runs.
 OTHER_THREADS: Final = 4
@@ -29,10 +29,10 @@ OTHER_THREADS: Final = 4
 
 @final
 class OneAtATime:
-    """Runs one piece of work after the other in a thread of its own: so many of them take no more memory than one.
+    """Runs one task after the other in a thread of its own: many tasks take no more memory than one.
 
-    They share the interpreter's lock with the event loop, which gets its turn every few milliseconds; decoding alone
-    holds it longer. Hashing, most of the work on a large body, does not hold it at all.
+    The thread shares the interpreter's lock with the event loop, which gets its turn every few milliseconds; only
+    decoding holds the lock longer. Hashing, most of the work on a large body, does not hold it at all.
     """
 
     def __init__(self, name: str = "large bodies") -> None:
@@ -60,12 +60,12 @@ class FairShare:
     """Runs a bounded amount of work at once, in turns between organizations (port ``Share``)."""
 
     def __init__(self, *, places: int, per_organization: int, waiting: int) -> None:
-        """Create a share in which nothing runs yet.
+        """Create a share in which no work runs yet.
 
         Args:
-            places: How much runs at once.
-            per_organization: How much of that belongs to one organization.
-            waiting: How many calls of one organization wait; any more are refused.
+            places: The most calls that run at once.
+            per_organization: Of these, the most of one organization.
+            waiting: The most waiting calls of one organization; further calls are refused.
         """
         self.places: Final = places
         self._per_organization = per_organization
@@ -157,8 +157,8 @@ def shares(*, connections: int = 10) -> Shares:
     """Create the shares of a process.
 
     Args:
-        connections: How many connections for reading the process has. From three on, the shares leave at least one:
-            authentication and receiving always find it free.
+        connections: The process's connections for reading. From three on, the shares leave at least one free for
+            authentication and receiving.
     """
     heavy = max(1, min(HEAVY_PLACES, connections // 3))
     lists = max(1, min(LIST_PLACES, connections - heavy - 1))

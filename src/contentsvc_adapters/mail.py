@@ -33,13 +33,13 @@ class SmtpSender:
         tls: ssl.SSLContext | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """Name the server.
+        """Create the sender.
 
         Args:
             server: The server.
-            sender: The address that letters come from.
-            tls: What certificates are checked with; the system's authorities unless it is given.
-            timeout_s: How long the server may take for each answer, in seconds.
+            sender: The sender's address of letters.
+            tls: The TLS settings; by default the system's authorities.
+            timeout_s: The timeout of each answer, in seconds.
         """
         self._server = server
         self._sender = parseaddr(sender)[1]

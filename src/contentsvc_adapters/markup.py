@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 #: Longer Markdown, in characters, is rendered in a thread. The most expensive kilobyte takes some 20 ms.
 _ON_THE_LOOP: Final = 1_000
-#: How long the targets of all links together may be, in characters: cmark's bound for what references expand to.
-#: A text repeats no target so often unless it wants to: it holds the targets of all other links itself.
+#: The limit for the targets of all links together, in characters: cmark's bound for expanded references. Only reference
+#: links can repeat a target so often; other links contain their targets.
 _TARGETS_LEAST: Final = 100_000
 _TARGETS_GROWTH: Final = 10
 #: The key in the parser's environment: how many cells of tables are left for the document.
@@ -54,7 +54,7 @@ class SafeMarkdown:
         """Create a renderer.
 
         Args:
-            limit: How long the HTML may be, in characters.
+            limit: The longest HTML, in characters.
         """
         self._limit = limit
 

@@ -27,7 +27,8 @@ _KEPT: Final[Mapping[type, Sequence[str]]] = {
 
 @cache
 def _converter(*, stored: bool) -> "Converter":
-    # Imported on first use: cattrs alone costs as much as half of the core, and a service that only decides needs none.
+    # Imported on first use: cattrs alone costs as much as half of the core, and a service that only decides does not
+    # need it.
     from cattrs import Converter  # noqa: PLC0415
     from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override  # noqa: PLC0415
 
@@ -38,7 +39,7 @@ def _converter(*, stored: bool) -> "Converter":
         named: dict[str, Any] = {field.name: override(rename=camel(field.name)) for field in fields(cls)}
         if cls is Author:
             named["username"] = override(omit_if_default=True)
-        # Specification 6.1 and 6.2 have no such fields; a store keeps them for the writers, where they say something.
+        # Specification 6.1 and 6.2 have no such fields; a store keeps them for the writers, unless they are empty.
         for name in _KEPT.get(cls, ()):
             named[name] = override(omit_if_default=True, rename=camel(name)) if stored else override(omit=True)
         converter.register_unstructure_hook(cls, make_dict_unstructure_fn(cls, converter, **named))

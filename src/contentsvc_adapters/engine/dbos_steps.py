@@ -150,6 +150,6 @@ class Steps:
                     performance.task.cancel()
                 await asyncio.wait({performance.task})
         finally:
-            # Taken again by this very process, the run has another one by now.
+            # If this process has taken the run again, another performance is registered.
             if TAKEN.get(self._run.id) is performance:
                 del TAKEN[self._run.id]

@@ -34,7 +34,7 @@ class _Steps:
         self._run = run
         self._ledger = ledger
         self._memory = memory
-        #: Read when the first step is asked for: most runs have none.
+        #: Read at the first step: most runs have none.
         self._kept: Mapping[str, str] | None = None
 
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:

@@ -207,7 +207,7 @@ class Worker:
             self._note("runs taken over", given_up=turn.lost, pending=recovered.pending, failed=recovered.failed)
         if turn.given_up:
             self._note("given up by others: it was silent for too long", runs=len(self._tasks))
-            # Others have taken over: whatever this process goes on with would be refused.
+            # Other executors own the runs: the ledger would refuse all further writes.
             for task in self._tasks.values():
                 task.cancel()
             return

@@ -74,7 +74,6 @@ class HttpWebhookSender:
         self._total_s = total_s
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
-        """Send a message, and give the answer."""
         patience = asyncio.timeout(self._total_s)
         try:
             async with patience:

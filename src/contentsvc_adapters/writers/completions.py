@@ -85,7 +85,7 @@ class Completion:
         self._finish: str | None = None
         self._done = False
         self._fault: str | None = None
-        #: The tokens that the model read and wrote, once the server says so.
+        #: The model's input and output tokens, once the server reports them.
         self.usage: tuple[int, int] | None = None
 
     def feed(self, piece: bytes) -> bool:

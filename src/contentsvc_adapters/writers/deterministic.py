@@ -14,7 +14,7 @@ _MANY_COMMITS: Final = 200
 
 @final
 class DeterministicWriter:
-    """Writes every content type by rule: the same input gives the same bytes."""
+    """Writes every content type by rule: equal input has equal bytes."""
 
     name: str = "deterministic"
     costly: bool = False

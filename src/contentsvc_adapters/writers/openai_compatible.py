@@ -64,7 +64,7 @@ class OpenAICompatibleWriter:
         return await asyncio.to_thread(_draft, answer.text, brief, prompt.facts), answer.usage
 
     def _unavailable(self, reason: str) -> WriterUnavailable:
-        # A server may call its faults whatever it likes, but not by its key.
+        # A server may name its faults freely, but the name must not contain the key.
         key = self._endpoint.key
         return WriterUnavailable(reason.replace(key, "***") if len(key) >= _KEY_LENGTH else reason)
 

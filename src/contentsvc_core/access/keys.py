@@ -25,7 +25,7 @@ class Scope(Enum):
     ADMIN = "admin"
 
 
-#: The scopes of a new key for which none are named.
+#: The default scopes of a new key.
 DEFAULT_SCOPES: Final = (Scope.READ, Scope.WRITE)
 
 

@@ -39,7 +39,7 @@ RATES: Final = (
 ORGANIZATION_TIMES: Final = 10
 #: One search a second: an agent that reads its hits searches less often.
 SEARCHING: Final = Rate(method="GET", template="/v1/context", limit=60, is_shared=True)
-#: A preview is asked for at most every 0.4 s of typing (150 times a minute), by two people at once.
+#: A preview is requested at most every 0.4 s of typing (150 times a minute), by two people at once.
 PREVIEWING: Final = Rate(method="POST", template="/dashboard/preview", limit=300, is_shared=True)
 #: Keys are issued by hand; a leaked session must not leave a hundred of them behind within minutes.
 ISSUING_KEYS: Final = Rate(method="POST", template="/dashboard/keys", limit=5, is_shared=True)

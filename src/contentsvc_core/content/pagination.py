@@ -81,7 +81,7 @@ class Pagination:
 @final
 @frozen(kw_only=True)
 class InvalidPage:
-    """The page asked for lies beyond the last one (specification 4.2)."""
+    """The requested page is beyond the last one (specification 4.2)."""
 
     requested_page: int
     total_pages: int

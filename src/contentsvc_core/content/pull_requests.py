@@ -77,7 +77,7 @@ class NamedPullRequests:
 def named_pull_requests(events: Sequence[Event]) -> NamedPullRequests:
     """Return the pull requests that events, oldest first, name in the subjects of their commits.
 
-    A push that names none may be a pull request that was rebased: its head commit is asked about.
+    A push without a number may be a rebased pull request: its head commit is included.
     """
     numbers: dict[int, None] = {}
     commits: dict[str, None] = {}

@@ -192,7 +192,7 @@ def _refused(host: str, port: int, *, in_brackets: bool) -> str | None:
     elif in_brackets or len(host) > _NAME_LIMIT or _NAME.fullmatch(host) is None or _NUMERIC.fullmatch(_last(host)):
         return "must name a host"
     elif "." not in host:
-        # One label is a machine of this network, whatever its number.
+        # A single label names a machine of the local network.
         return "must be the address of a public site"
     if port not in _PORTS.values():
         return "must not name a port other than 80 and 443"

@@ -98,7 +98,7 @@ def confirmation(mail: TakenMail, token: str, changelog: PublicChangelog, links:
 def posts_letter(
     mail: TakenMail, token: str, changelog: PublicChangelog, posts: Sequence[Post], links: ChangelogLinks
 ) -> Letter | None:
-    """Return the mail with new posts, newest first; ``None``: the changelog lists none of them any more."""
+    """Return the mail with new posts, newest first; ``None``: the changelog lists none of these posts any more."""
     entries = feed_of(changelog, posts, links=links, updated_at=mail.created_at).entries
     if not entries:
         return None
@@ -156,6 +156,6 @@ def _day(entry: FeedEntry) -> str:
 
 
 def _message_id(mail: TakenMail) -> str:
-    # With the time: a confirmation that was asked for again is another mail.
+    # With the time: a repeated request for a confirmation is another mail.
     key = f"{mail.id}\n{mail.created_at.isoformat()}"
     return blake2b(key.encode(), digest_size=16).hexdigest()

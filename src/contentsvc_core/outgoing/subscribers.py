@@ -1,4 +1,4 @@
-"""Subscribers: who gets a changelog's posts by e-mail, and what waits to be sent to them (decision 0053)."""
+"""Subscribers of changelogs, and their waiting mails (decision 0053)."""
 
 import re
 from datetime import datetime, timedelta

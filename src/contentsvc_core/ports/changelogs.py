@@ -24,7 +24,7 @@ class Changelogs(Protocol):
     """
 
     async def of(self, organization_id: str) -> PublicChangelog | None:
-        """Return the first changelog of an organization; ``None``: it has set up none."""
+        """Return the first changelog of an organization; ``None``: it is not set up."""
         ...
 
     async def all_of(self, organization_id: str) -> Sequence[PublicChangelog]:

@@ -18,8 +18,8 @@ from contentsvc_core.workflows.context import ContextRecord
 #: How many parts of a record are shown, and how much of each, in characters.
 _PARTS: Final = 5
 _LENGTH: Final = 280
-#: How many parts are compared with the words of a search. To compare one takes up to 50 µs, and an answer holds up to
-#: 100 records: together they take no more than a second of a processor.
+#: The parts that are compared with the words of a search. A comparison takes up to 50 µs, and an answer holds up to 100
+#: records: together at most a second of processor time.
 _COMPARED: Final = 200
 #: The lines of a text that are read to find enough lines that are not blank.
 _LINES: Final = 2_000
@@ -122,7 +122,7 @@ def _record_parts(record: ContextRecord) -> Iterator[Excerpt]:
     match event:
         case Push():
             for commit in event.commits:
-                # With its author: a commit may be searched for by who wrote it.
+                # With its author: searches find commits by their authors, too.
                 author = commit.author.username or commit.author.name
                 # Both are cut first: a message may have megabytes.
                 message = commit.message[: 8 * _LENGTH]

@@ -90,7 +90,7 @@ def _humps(token: str) -> Iterator[str]:
     parts = _HUMP.findall(token)
     if len(parts) > 1:
         for part in parts:
-            # A single letter finds everything, and says nothing.
+            # A single letter would match nearly every document.
             if len(part) > 1:
                 yield part.lower()[:WORD_LIMIT]
 

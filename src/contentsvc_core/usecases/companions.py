@@ -85,7 +85,7 @@ class Companions:
                 _extend(read, await self._between(read[-1], runs[-1]))
             if len(found) < limit:
                 break
-            # Most have one neighbour or none; of many, ever more are read at once.
+            # Most records have at most one neighbour; for the others, the size of a read doubles.
             limit *= 2
         return read, runs
 

@@ -189,7 +189,7 @@ class HostCalls:
         removed = await reach.host.remove_hook(repository.full_name, found, token=reach.token)
         if not isinstance(removed, HostRefusal) or removed.status != _NOT_FOUND:
             return removed
-        # Not there, or not to be seen: who may list the hooks can tell.
+        # The hook is missing or hidden: the list of hooks distinguishes the two.
         again = await self.hook_id(evolve(reach, hook_id=None), integration, repository)
         return _gone(_NO_HOOK) if again is _NO_HOOK else removed
 

@@ -16,7 +16,7 @@ from contentsvc_core.workflows.context import ContextRecord
 
 #: Pushes of a preview without a release: about as many as one release has.
 _PUSHES: Final = 50
-#: How much the events of those pushes have together, in bytes as they are stored: half a second of reading.
+#: The limit of the stored events of those pushes together, in bytes: half a second of reading.
 _BYTES: Final = 4 * 1024 * 1024
 
 

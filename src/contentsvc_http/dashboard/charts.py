@@ -57,14 +57,14 @@ class Columns:
 def columns(
     counts: Sequence[LogCount], *, since: datetime, span: timedelta, number: int, label: str = "%Y-%m-%d %H:%M"
 ) -> Columns:
-    """Stack the counts of stretches of time, one column each; those without any are there, too.
+    """Stack counts in columns, one for each stretch of time, empty ones included.
 
     Args:
-        counts: Whose ``starts_at`` are multiples of ``span``.
+        counts: The counts; their ``starts_at`` are multiples of ``span``.
         since: The beginning of the first column, a multiple of ``span``.
-        span: How long a column is.
-        number: How many columns.
-        label: How a column's beginning is written.
+        span: The length of a column's stretch.
+        number: The number of columns.
+        label: The format of a column's beginning.
     """
     sums: dict[tuple[int, LogStatus], int] = {}
     for count in counts:

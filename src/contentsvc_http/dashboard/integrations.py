@@ -57,10 +57,10 @@ class Row:
 
 
 async def integration_of(dashboard: Dashboard, found: Visit, integration_id: str) -> Integration:
-    """Find an integration of the organization.
+    """Return an integration of the organization.
 
     Raises:
-        Refused: 404: it has none of that id.
+        Refused: 404: it is unknown.
     """
     integration = None
     if is_own_id(integration_id):

@@ -147,7 +147,7 @@ async def _listed(dashboard: Dashboard, counting: Counting, found: Visit) -> lis
     newest_first = list(await dashboard.keys.keys(found.organization_id))[::-1]
     keys = sorted(newest_first, key=lambda key: key.prefix != own)
     active = {key.prefix for key in keys if stands(key, now)}
-    # An ended key is refused whatever it has used.
+    # An ended key is refused anyway: its used limits do not matter.
     used = await counting.used(active)
     issued: dict[str | None, list[str]] = {}
     for key in keys:

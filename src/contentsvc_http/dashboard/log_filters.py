@@ -46,20 +46,20 @@ class LogFilters:
 
     @property
     def query(self) -> str:
-        """Spell the filters, the first part of the list; empty, or with its question mark."""
+        """Return the query string of the filters, for the first part of the list; empty, or with its question mark."""
         return self._spelled({})
 
     @property
     def other_way(self) -> str:
-        """Spell the same with new entries that come by themselves where they did not, and the other way round."""
+        """Return the same with live updates switched on or off."""
         return evolve(self, live=not self.live).query
 
     def older(self, than: Place) -> str:
-        """Spell the next part of the list."""
+        """Return the query string of the next part of the list."""
         return self._spelled({"before": written_place(than)})
 
     def newer(self, than: Place, rows: int) -> str:
-        """Spell what a page asks for that has ``rows`` of them."""
+        """Return the query string of an update, for a page with ``rows`` rows."""
         return self._spelled({"after": written_place(than), "rows": str(rows)})
 
     def _spelled(self, more: Mapping[str, str]) -> str:

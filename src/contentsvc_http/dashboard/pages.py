@@ -126,11 +126,11 @@ def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200
 
 
 def go(path: str, *, told: str | None = None) -> Redirect:
-    """Send a browser to a page after something was done: reloading that page does nothing again.
+    """Redirect a browser after an action, so that a reload does not repeat the action.
 
     Args:
-        path: Below the dashboard's root; with an ``id``, ours.
-        told: A word of :data:`_TOLD`.
+        path: The path below the dashboard's root; an ``id`` in it is ours.
+        told: A code of :data:`_TOLD`.
     """
     assert told is None or told in _TOLD
     query = "" if told is None else f"{'&' if '?' in path else '?'}told={told}"

@@ -81,7 +81,7 @@ def front_route() -> HTTPRouteHandler:
 
     @route("/", http_method=[HttpMethod.GET, HttpMethod.HEAD], include_in_schema=False, name="front")
     async def front(request: Request[Any, Any, Any]) -> Response[Any]:
-        # The first of equals: what a client takes that asks for no type.
+        # The first of equals: the default of a client without a preferred type.
         if request.accept.best_match(["application/json", "text/html"]) == "text/html":
             return Redirect(ROOT, status_code=303, headers=HEADERS | {"Vary": "Accept"})
         return Response({"error": "Not Found"}, status_code=404, headers={"Vary": "Accept"})

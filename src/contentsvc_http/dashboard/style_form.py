@@ -183,7 +183,7 @@ def fault_of(refused: BadStyle) -> str:
 
 
 def in_words(fields: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-    """Return the fields that are set, for people who may not change them."""
+    """Return the fields with a value, for users who may not change them."""
     return [(_LABELS[name], value_in_words(value) or "nothing") for name, value in fields.items()]
 
 

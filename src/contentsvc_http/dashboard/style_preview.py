@@ -39,14 +39,14 @@ async def preview_of_style(
     repository: str = "",
     brand_identity_id: str | None = None,
 ) -> ShownStyle:
-    """Write the changelog of the newest release in a house style, or of the newest pushes.
+    """Write the changelog of the newest release, or of the newest pushes, in a house style.
 
     Args:
-        dashboard: Its parts.
-        found: Who asks.
-        style: The whole house style; one that is refused is not written, and its fault is shown.
-        repository: The repository ``owner/name`` that is looked at; ``""``: all.
-        brand_identity_id: Who speaks; ``None``: the default.
+        dashboard: The use cases.
+        found: The request.
+        style: The whole house style; if it is refused, the preview shows the fault.
+        repository: The repository ``owner/name``; ``""``: all.
+        brand_identity_id: The voice; ``None``: the default identity.
     """
     if isinstance(style, BadStyle):
         return ShownStyle(says=fault_of(style))

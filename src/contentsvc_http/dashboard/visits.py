@@ -91,7 +91,7 @@ async def visit(dashboard: Dashboard, request: Request[Any, Any, Any]) -> Visit:
 async def change(
     dashboard: Dashboard, request: Request[Any, Any, Any], scope: Scope = Scope.WRITE
 ) -> tuple[Visit, Form]:
-    """Return the visit that asks for a change, and its form.
+    """Return the visit of a changing request, and its form.
 
     Raises:
         NotSignedIn: As for :func:`visit`.
@@ -104,7 +104,7 @@ async def change(
 
 
 async def upload(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple[Visit, Form, bytes]:
-    """Return the visit that sends a file, its form, and the file; empty: none was chosen.
+    """Return the visit of an upload, its form, and the file; empty: the user chose no file.
 
     Raises:
         NotSignedIn: As for :func:`visit`.

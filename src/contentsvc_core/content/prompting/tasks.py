@@ -1,4 +1,4 @@
-"""What each content type asks of a model: its shape, length and tone."""
+"""The task for a model, by content type: shape, length and tone."""
 
 from typing import Final
 

@@ -12,7 +12,7 @@ DARK_GROUND: Final = "121416"
 #: The contrast of text (WCAG 2.2, 1.4.3), with some room for the tinted ground of badges.
 _CONTRAST: Final = 5.0
 _COLOUR: Final = re.compile("#?([0-9a-fA-F]{6})", re.ASCII)
-#: How much of the accent the ground of badges has.
+#: The share of the accent in the background of badges.
 _LIGHT_TINT: Final = 0.1
 _DARK_TINT: Final = 0.18
 _STEPS: Final = 200

@@ -55,7 +55,7 @@ class Image:
 
 
 def read_image(kind: ImageKind, content: bytes) -> Image | InvalidChangelog:
-    """Check a picture by its own bytes, whatever its sender calls it."""
+    """Check a picture by its own bytes, independent of the declared type."""
     if len(content) > IMAGE_LIMIT:
         return InvalidChangelog(reason=f"{kind.value} must be a picture of at most {IMAGE_LIMIT // 1024} KiB")
     found = _png(content) or _jpeg(content) or _webp(content)

@@ -1,6 +1,6 @@
-"""What public pages leave out of a post: hashes of commits, contributors, internal changes, and the counted upkeep.
+"""Trims posts for public pages: removes hashes of commits, contributors, internal changes, and the counted upkeep.
 
-Posts for the public have none of them since the house style; this is for posts that have. The content is our own HTML.
+Posts for the public have none of these since the house style; other posts do. The content is our own HTML.
 """
 
 import re

@@ -13,7 +13,7 @@ from contentsvc_core.timestamps import to_ms
 
 #: The posts that the widget shows: what fits into its panel.
 WIDGET_LENGTH: Final = 10
-#: The colour of a changelog that has set none: that of its pages.
+#: The default colour: that of the changelog's pages.
 DEFAULT_ACCENT: Final = "0b6b63"
 #: The length of the version in a badge, in characters.
 _VERSION: Final = 30
