@@ -40,7 +40,7 @@ def load_peers(name: str, *, note: Callable[[str], None]) -> Side:
 
 
 def installed(folder: str, *, note: Callable[[str], None]) -> Path:
-    """Install what a folder's ``peer.toml`` says, if need be: for peers that are no sides; give the folder.
+    """Install what a folder's ``peer.toml`` says, if need be: for peers that are no sides; return the folder.
 
     Raises:
         PeerMissing: It cannot be installed.

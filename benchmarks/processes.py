@@ -77,7 +77,7 @@ class Process:
         return sum(_peak(pid) for pid in _family(self.pid)) / 1e6
 
     def until_ready(self, url: str) -> float:
-        """Wait until an address is answered 200; give how long that took since the start, in seconds.
+        """Wait until an address is answered 200; return how long that took since the start, in seconds.
 
         Raises:
             NotStarted: It ended, or took too long.
@@ -85,7 +85,7 @@ class Process:
         return self.until(lambda: _answers(url), url)
 
     def until(self, holds: Callable[[], bool], what: str) -> float:
-        """Wait until something holds; give how long that took since the start, in seconds.
+        """Wait until something holds; return how long that took since the start, in seconds.
 
         Raises:
             NotStarted: It ended, or took too long.

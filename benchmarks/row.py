@@ -56,7 +56,7 @@ class Finding:
     unit: str = "×"
     #: ``None``: a figure for information, without a goal.
     goal: Goal | None = None
-    #: Why it says nothing, whatever its samples are.
+    #: Why the figure is invalid, whatever its samples are.
     invalid: str | None = None
     #: Further figures: any JSON.
     details: Mapping[str, Any] = field(factory=dict[str, Any])

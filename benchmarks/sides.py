@@ -173,7 +173,7 @@ class Reckoning:
     """The stored rows of a round, compared with the answers."""
 
     stored: Mapping[str, int] = field(factory=dict[str, int])
-    #: Why the round says nothing; ``None``: all is well.
+    #: Why the round is invalid; ``None``: it is valid.
     fault: str | None = None
 
 

@@ -92,7 +92,7 @@ def _made() -> "tuple[str, psycopg.Connection[tuple[Any, ...]]]":
 
 
 def rows(url: str, query: str, *parameters: object) -> list[tuple[Any, ...]]:
-    """Execute something in a database, past the service; give the rows, if there are any."""
+    """Execute something in a database, past the service; return the rows, if there are any."""
     with psycopg.connect(url.replace("+asyncpg", "", 1), autocommit=True) as connection:
         cursor = connection.execute(query.encode(), parameters)
         return cursor.fetchall() if cursor.description else []

@@ -188,7 +188,7 @@ def once(folder: Path, what: str) -> Generator[bool]:
 
 
 def _made(folder: Path) -> Path:
-    """Make the files of a server; give their folder. Its sockets lie beside."""
+    """Make the files of a server; return their folder. Its sockets lie beside."""
     folder.chmod(0o755)
     data = folder / "data"
     data.mkdir(mode=0o700)

@@ -143,7 +143,7 @@ class Installation:
         )
 
     def trigger(self, organization: str, name: str, repository_id: int, *events: str) -> str:
-        """Create a trigger that publishes; give its id."""
+        """Create a trigger that publishes; return its id."""
         made = self.command(
             *("trigger", "create", "--organization", organization, "--name", name, "--auto-publish"),
             *("--repository-id", str(repository_id)),

@@ -161,7 +161,7 @@ class _Sending:
         self._changed = asyncio.Event()
 
     def begin(self) -> float:
-        """Begin now; give when that was."""
+        """Begin now; return the time."""
         self._began = time.perf_counter()
         self._until = self._began + self._over
         self.idle.extend(self.connections)
@@ -267,7 +267,7 @@ def send(load: Load, core: int | None) -> Answers:
 
 def _main() -> None:
     load = Load.from_json(json.load(sys.stdin))
-    # A collection in the middle would be told as the server's latency.
+    # A garbage collection would count as the server's latency.
     gc.disable()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         answers = runner.run(run(load))

@@ -19,7 +19,7 @@ PEERS: Final = ("fastapi-sqlite", "fastapi-postgresql", "fastify-sqlite", "fasti
 
 
 def main(names: Sequence[str]) -> int:
-    """Check peers by name, all of them if none is named; give the exit code."""
+    """Check peers by name, all of them if none is named; return the exit code."""
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="contentsvc-peers-") as folder, Postgres() as postgres:
         bench = Bench(

@@ -89,7 +89,7 @@ def told(folder: Path, *, days: int = _DAYS, **settings: str) -> Generator[Story
 
 
 async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
-    """Set up what people set up; give the hook and the keys."""
+    """Set up what people set up; return the hook and the keys."""
     async with open_desk(settings) as desk:
         operator, triggers = desk.operator, desk.triggers
         acme = accepted(await operator.create_organization("Acme Lighthouses", slug="acme"))

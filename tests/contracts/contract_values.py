@@ -123,7 +123,7 @@ async def due(stores: Stores, now: datetime, *, limit: int = 99, per_organizatio
 
 
 async def killed(stores: Stores, error: str = "killed") -> int:
-    """Find every executor dead; give how many runs are pending again."""
+    """Find every executor dead; return how many runs are pending again."""
     recovered = await stores.executors.recover(error, lost=await stores.executors.beat("nobody"))
     return recovered.pending
 

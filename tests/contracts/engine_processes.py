@@ -174,7 +174,7 @@ class Process:
 
 
 async def started(owner: Tenant, number: int = 1, *, first: int = 0) -> list[str]:
-    """Start runs; give their ids, oldest first."""
+    """Start runs; return their ids, oldest first."""
     ids: list[str] = []
     for each in range(first, first + number):
         settling = await owner.processed(f"d-{each}", at=later(milliseconds=each))

@@ -1,4 +1,4 @@
-"""PostgreSQL: the schema is brought up to date when it is asked for, by one at a time, whole or not at all."""
+"""PostgreSQL: an upgrade of the schema runs on request, in one process at a time, and atomically."""
 
 import asyncio
 import sys

@@ -155,7 +155,7 @@ async def test_a_table_that_is_changed_while_it_is_used_is_read_anew_on_a_new_co
 
 
 def _cut_after_the_next_commit(connections: Transactions, url: str) -> "count[int]":
-    """Lose the answer to one commit; give what counts commits."""
+    """Lose the answer to one commit; return the counter of commits."""
     dialect = connections.sync_engine.dialect
     commit = dialect.do_commit
     cuts = count()

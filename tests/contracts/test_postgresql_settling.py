@@ -398,7 +398,7 @@ async def test_a_lanes_connections_are_durable_whatever_the_database_is_set_to(
 
 
 def _lose(database: Database, url: str, what: str, *, times: int) -> "count[int]":
-    """Lose so many statements of lanes on their way, or the answers to them; give what counts statements."""
+    """Lose some statements of lanes, or their answers; return the counter of statements."""
     sent = count()
 
     async def lose(fetch: Callable[[], Awaitable[Any]], _statement: str) -> Any:

@@ -20,7 +20,7 @@ from contentsvc_core.workflows.runs import (
 
 
 async def _pending(acme: Tenant, *hours: int) -> list[str]:
-    """Settle a delivery for each hour; give the ids of the first run of each."""
+    """Settle a delivery for each hour; return the ids of the first run of each."""
     ids: list[str] = []
     for number, hour in enumerate(hours):
         settling = await acme.processed(f"d-{number}", at=later(hours=hour))

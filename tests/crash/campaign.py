@@ -110,7 +110,7 @@ class _Campaign:
         self.steps: list[float] = []
 
     async def run(self, ledger: Path, count: int, on_cycle: Callable[[], None]) -> int:
-        """Run the cycles, start once more, and redeliver; give how many were."""
+        """Run the cycles, start once more, and redeliver; return the number of redeliveries."""
         stepped = set(self._plan.sample(range(count), max(1, count // _CYCLES_FOR_A_STEP)))
         for number in range(count):
             await self._cycle(steps=number in stepped)

@@ -54,7 +54,7 @@ async def connect(browsing: Browsing, **fields: str) -> Seen:
 
 
 async def received(acme: Caller, secret: str, delivery_id: str, number: int | None = None, id_: str = "") -> int:
-    """Deliver a push that is signed with a secret; give the status of the answer."""
+    """Deliver a push that is signed with a secret; return the status of the answer."""
     at = Address(
         provider="codehost",
         organization_id=acme.organization.id,

@@ -163,7 +163,7 @@ async def test_a_run_tells_what_started_it_and_what_came_of_it(acme: Caller, bro
     assert page.links["log entry"] == f"/dashboard/integrations/logs/{log_id}"
     assert page.links[post.title] == f"/dashboard/posts/{post.id}"
     assert "fix: the lens" in page.text
-    # It has ended: nothing is asked for any more, and nothing can be done.
+    # It has ended: the page does not poll, and has no actions.
     assert polled(page, "run") is None
     assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
 

@@ -14,7 +14,7 @@ _IMPORTED: Final = re.compile(r"^import time: +\d+ \| +\d+ \| +([\w.]+)$", re.MU
 
 
 def modules_of_a_server(installation: Installation, *, expecting: int) -> set[str]:
-    """Serve until `/metrics` has answered, with the status that is expected; give the names of all modules."""
+    """Serve until `/metrics` has answered, with the status that is expected; return the names of all modules."""
     with socket.socket() as free:
         free.bind((LOOPBACK, 0))
         port = int(free.getsockname()[1])

@@ -363,7 +363,7 @@ class Answers(BaseHTTPRequestHandler):
 
 @contextmanager
 def answering(**pages: tuple[int, object]) -> Generator[str]:
-    """Serve JSON, or text of HTML, at paths whose slashes are written as ``__``; give the port."""
+    """Serve JSON, or text of HTML, at paths whose slashes are written as ``__``; return the port."""
 
     class Handler(Answers):
         given: ClassVar[dict[str, tuple[int, str, bytes]]] = {

@@ -110,7 +110,7 @@ def test_the_wizard_asks_and_what_it_prints_is_whole_on_a_narrow_terminal(folder
     )
     assert [each["slug"] for each in listed("organization", "list")] == ["acme-lamps"]
     (trigger,) = listed("trigger", "list", "--organization", "acme-lamps")
-    # Drafts were asked for, and no history.
+    # The answers chose drafts, and no history.
     assert trigger["autoPublish"] is False
     assert listed("log", "list", "--organization", "acme-lamps") == []
 

@@ -39,7 +39,7 @@ async def post_of(settings: Settings) -> Post:
 
 
 async def test_the_model_that_the_settings_name_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Nothing of the environment comes between: a proxy would be told key and prompt.
+    # Without the environment's proxy, which would receive key and prompt.
     for name in ("HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
         monkeypatch.setenv(name.lower(), "http://127.0.0.1:9")

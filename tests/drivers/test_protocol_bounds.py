@@ -334,7 +334,7 @@ async def test_a_sender_without_end_is_read_on_for_so_long() -> None:
 async def listening(
     app: Any, bounds: Bounds | None = None
 ) -> AsyncGenerator[tuple[int, list["weakref.ref[BoundedHttp]"]]]:
-    """Serve on a real socket; give its port, and the protocol of each connection."""
+    """Serve on a real socket; return its port, and the protocol of each connection."""
     config = Config(app, lifespan="off", log_config=None, access_log=False)
     state = ServerState()
     made: list[weakref.ref[BoundedHttp]] = []

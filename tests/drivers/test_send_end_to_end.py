@@ -31,14 +31,14 @@ class World:
         return self.prepared.installation
 
     def recorded(self, name: str, deliveries: Iterable[RecordedDelivery]) -> str:
-        """Write a recording; give its path."""
+        """Write a recording; return its path."""
         path = self.folder / name
         with path.open("wb") as stream:
             stream.writelines(map(line_of, deliveries))
         return str(path)
 
     def send(self, recording: str, secret: str | None = None) -> tuple[int, list[dict[str, Any]]]:
-        """Send a recording; give the exit code and the rows."""
+        """Send a recording; return the exit code and the rows."""
         done = self.installation.run(
             *("send", recording, "--url", self.url, "--json"),
             CONTENTSVC_WEBHOOK_SECRET=secret or self.prepared.hook.secret,
@@ -46,7 +46,7 @@ class World:
         return done.returncode, json.loads(done.stdout)
 
     def receive(self, recording: str) -> list[dict[str, Any]]:
-        """Receive a recording beside the running server; give the rows."""
+        """Receive a recording beside the running server; return the rows."""
         told: list[dict[str, Any]] = self.installation.command(
             "receive", recording, "--integration", self.prepared.hook.integration_id
         )
@@ -100,7 +100,7 @@ def _repository(path: Path) -> Path:
 
 
 def _history(world: World) -> str:
-    """Record a repository's history with the command; give the recording's path."""
+    """Record a repository's history with the command; return the recording's path."""
     repository = _repository(world.folder / "lighthouse")
     done = world.installation.run(
         *("history", str(repository), "--repository", REPOSITORY, "--repository-id", str(REPOSITORY_ID))

@@ -56,7 +56,7 @@ def a_part(body: bytes, *, more: bool = False) -> Message:
 
 
 HUNG_UP: Message = {"type": "http.disconnect"}
-#: The sender says nothing more.
+#: The client sends nothing more.
 NOTHING: Message = {}
 
 
@@ -68,7 +68,7 @@ def path_of(delivery: Delivery) -> str:
 async def call(
     app: Webhooks, delivery: Delivery, *parts: Message, announced: int | None = None, method: str = "POST"
 ) -> Answer:
-    """Call with a body in parts; once they are at an end, the sender says nothing more."""
+    """Call with a body in parts; after the last one, the client sends nothing more."""
     answer = Answer()
     coming = list(parts or [a_part(delivery.body)])
     headers = [(name.lower(), value) for name, value in delivery.headers]

@@ -116,7 +116,7 @@ class Scene:
         return answer.json()
 
     def endpoint(self, path: str = "/hook", url: str = "", *types: str) -> tuple[str, str]:
-        """Create an endpoint; give its id and its secret."""
+        """Create an endpoint; return its id and its secret."""
         wanted = {"url": url or f"{self.receiver.url}{path}", "eventTypes": types}
         made = self.api("POST", "/v1/webhook-endpoints", wanted)
         self.receiver.secrets.append(made["secret"])
@@ -129,7 +129,7 @@ class Scene:
         return self.api("GET", f"/v1/webhook-logs?integrationId={endpoint_id}")["logs"]
 
     def until_logged(self, endpoint_id: str, status: str, number: int = 1) -> dict[str, Any]:
-        """Wait for entries that have ended so; give the newest."""
+        """Wait for entries that have ended so; return the newest."""
 
         def found() -> list[dict[str, Any]]:
             return [entry for entry in self.log(endpoint_id) if entry["status"] == status]

@@ -17,7 +17,7 @@ def operations() -> int:
 
 
 def fuzz_operations(seed: int) -> Found:
-    """Call each operation in both modes some times; give the calls by mode, and what the document denies."""
+    """Call each operation in both modes some times; return the calls by mode, and what the document denies."""
     calls = Counter[str]()
     faults: list[str] = []
     for operation in subject().operations:

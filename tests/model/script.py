@@ -87,7 +87,7 @@ class Script(RuleBasedStateMachine):
         self.bench.done(self.number)
 
     def each(self, make: Callable[[Side], Step | None]) -> Any:
-        """Do a step on every store; give the first one's answer."""
+        """Do a step on every store; return the first one's answer."""
         self.number += 1
 
         async def do(side: Side) -> Any:

@@ -180,7 +180,7 @@ class Side:
         return prefixes[place % len(prefixes)]
 
     async def do(self, step: Step, number: int) -> Any:
-        """Do one operation and demand the model's answer; give it."""
+        """Do one operation, check that the answer is the model's, and return it."""
         answer = await _in(Lane(step=number, fault=step.fault), step)
         expected = step.predict(self.model)
         if answer != expected:

@@ -106,7 +106,7 @@ class _Campaign:
         )
 
     async def _kill(self, client: httpx.AsyncClient) -> float:
-        """Kill a node and start it again; give when."""
+        """Kill a node and start it again; return the time of the kill."""
         # All are drawn, whether they are needed or not: what the machine does must not change what follows.
         in_startup, startup_s, served_s = (self._plan.random() for _ in range(3))
         in_burst_s = self._plan.uniform(0, _IN_BURST_S)
@@ -163,7 +163,7 @@ class _Campaign:
         node = self._plan.choice(self._cluster.nodes)
         at_work, beyond_s = self._plan.randint(*_AT_WORK), self._plan.uniform(0, _BEYOND_S)
         await self._until_started(client)
-        # Until the ones that were killed before are given up, and the nodes that there are can be told by their names.
+        # Until the killed nodes' names are gone, and each running node has a name.
         await until(self._is_complete, "each node works under one name")
         before = await self._cluster.executors()
         await self._until_at_work(at_work)

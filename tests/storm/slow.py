@@ -33,7 +33,7 @@ class Held:
     manner: Manner
     #: How long the server held it, in seconds; ``None``: it holds it still.
     closed_after_s: float | None = None
-    #: The status that it was told, if any.
+    #: The status of the answer, if any.
     told: str = ""
 
 

@@ -55,7 +55,7 @@ async def flood(
 
 
 async def _send_unsigned(port: int, path: str, size: int, chance: random.Random) -> str:
-    """Send a body in pieces until it is all sent, or the server says something; give the status."""
+    """Send a body in pieces until it is all sent, or the server says something; return the status."""
     reader, writer = await asyncio.open_connection(LOOPBACK, port)
     answer = asyncio.create_task(reader.readline())
     try:

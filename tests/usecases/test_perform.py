@@ -46,7 +46,7 @@ async def taken(world: World) -> list[WorkflowRun]:
 
 
 async def perform_all(world: World, performer: Performer | None = None) -> list[WorkflowRun]:
-    """Perform every due run; give all runs, oldest first."""
+    """Perform every due run; return all runs, oldest first."""
     performer = performer or world.performer
     while runs := await taken(world):
         for run in runs:

@@ -281,7 +281,7 @@ async def test_without_a_token_nobody_is_asked_and_the_run_says_so(desk: Desk) -
 
     assert await ask(desk) == [f"Writing; pull requests are missing: the integration of {NAME} has no token"]
     assert off == [f"Writing; pull requests are missing: the integration of {NAME} is disabled"]
-    # It was asked for everything that is connected.
+    # The request was for all connected repositories.
     assert gone == ["Writing"]
     assert desk.writer.pull_requests == {}
     assert desk.asked() == 0
