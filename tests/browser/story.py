@@ -6,6 +6,7 @@ import itertools
 import random
 import uuid
 from collections.abc import Generator, Iterator, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Final, final
 
@@ -20,6 +21,7 @@ from contentsvc_cli.wiring import accepted, open_desk
 from contentsvc_core import Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_http.settings import Settings
@@ -128,7 +130,10 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
             "product_url": "https://acme.example/",
             "is_public": True,
         }
-        assert isinstance(await desk.changelogs.change(acme, shown), PublicChangelog)
+        first = await desk.changelogs.change(acme, shown)
+        assert isinstance(first, PublicChangelog)
+        logo = files("contentsvc_cli").joinpath("lighthouse.png").read_bytes()
+        assert isinstance(await desk.changelogs.set_image(first, ImageKind.LOGO, logo), PublicChangelog)
         for more in _FURTHER:
             made_one = await desk.changelogs.create(acme, more)
             assert isinstance(made_one, PublicChangelog)
