@@ -14,6 +14,8 @@ from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
 from contentsvc_core.testing import START
+from contentsvc_core.usecases.briefs import Briefs
+from contentsvc_core.webhooks.events import Release
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled
 from contentsvc_core.workflows.context import ContextRecord
 
@@ -144,6 +146,20 @@ async def test_what_arrived_before_a_record_is_listed_newest_first(acme: Tenant)
     # Of one instant, but in an order.
     assert await before(three, limit=9, max_bytes=10**9) == [two, one]
     assert await before(one, limit=9, max_bytes=10**9) == []
+
+
+async def test_a_revert_finds_the_release_that_had_what_it_undoes(acme: Tenant) -> None:
+    events = [push("feat: lamp"), release("v1.0.0"), release("v1.1.0"), push('Revert "feat: lamp"'), release("v1.2.0")]
+    for hours, event in enumerate(events):
+        settling = await acme.processed(IDS.mint("d-"), event, at=later(hours=hours))
+        await acme.stores.deliveries.settle(settling)
+    newest, *_ = await acme.stores.contexts.records(acme.id)
+    assert isinstance(newest.event, Release)
+
+    brief = await Briefs(acme.stores.contexts, acme.stores.brands).of_release(newest, newest.event)
+
+    assert brief.previous_tag == "v1.1.0"
+    assert list(brief.chapters[0].undone.values()) == ["v1.0.0"]
 
 
 async def test_a_repository_is_one_of_an_organization_and_a_provider(stores: Stores) -> None:

@@ -26,6 +26,8 @@ class Chapter:
     #: The described pull requests by number; empty: the code host was not asked, or did not answer. A pull request that
     #: no subject names is found by its ``merged_sha``.
     pull_requests: Mapping[int, PullRequest] = field(factory=dict[int, PullRequest])
+    #: The tags of the earlier releases that had what reverts among the events undo, by the reverts' hashes.
+    undone: Mapping[str, str] = field(factory=dict[str, str])
     #: The packages that its tags name, in order; may be empty.
     packages: tuple[str, ...] = field(converter=tuple, default=())
 

@@ -9,7 +9,7 @@ from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.ports import BrandIdentities, ContextLibrary
-from contentsvc_core.usecases.release_history import ReleaseHistory
+from contentsvc_core.usecases.release_history import ReleaseHistory, RevertHistory
 from contentsvc_core.webhooks.events import Commit, Event, Push, Release
 from contentsvc_core.workflows.causes import Delivered, Generation, Source
 from contentsvc_core.workflows.context import ContextRecord, custom_id
@@ -21,6 +21,8 @@ _STEP: Final = 100
 #: How much of them, in bytes as they are stored: an event may have 25 MiB, and a process works on many runs at once.
 _MOST: Final = 16 * 1024 * 1024
 _STEP_BYTES: Final = 4 * 1024 * 1024
+#: How many more steps are read to find the release that had what a revert undoes: 500 records.
+_REVERT_STEPS: Final = 5
 #: A repository's share when there are many.
 _LEAST: Final = 256 * 1024
 #: A post names no more deliveries than this, the newest: lists of posts carry them, too.
@@ -78,12 +80,17 @@ class Briefs:
             companions: The runs of other packages' releases that are told together with this one.
         """
         source = Source(provider=cause.provider, repository_id=cause.repository_id, full_name=cause.repository)
+        key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
         match cause.event:
             case Push():
                 told, since = (cause.delivery_id,), None
-                brief = Brief(chapters=(Chapter(repository=cause.repository, events=(cause.event,)),))
+                reverts = RevertHistory()
+                reverts.add(cause.event, told=True)
+                if reverts.is_open:
+                    await self._look_for(await self.library.record(organization_id, key), reverts)
+                chapter = Chapter(repository=cause.repository, events=(cause.event,), undone=reverts.found)
+                brief = Brief(chapters=(chapter,))
             case Release():
-                key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
                 since = ReleaseHistory(cause.event, {each.delivery_id: each.tag for each in companions})
                 await self._look_back(await self.library.record(organization_id, key), since)
                 told = (*(each.delivery_id for each in companions), cause.delivery_id)
@@ -116,7 +123,12 @@ class Briefs:
                 delivery_ids += [record.delivery_id for record in records]
                 # As it is called now: the newest record knows.
                 name = records[-1].repository
-                chapters.append(Chapter(repository=name, events=tuple(record.event for record in records)))
+                events = tuple(record.event for record in records)
+                reverts = RevertHistory()
+                for event in reversed(events):
+                    reverts.add(event, told=True)
+                await self._look_for(records[0], reverts)
+                chapters.append(Chapter(repository=name, events=events, undone=reverts.found))
                 sources.append(source)
         if not chapters:
             return None
@@ -145,17 +157,27 @@ class Briefs:
 
     async def _look_back(self, record: ContextRecord | None, since: ReleaseHistory) -> None:
         """Add what arrived before a release, newest first, until the history needs no more of it."""
-        oldest = record
         seen = weight = 0
-        while oldest is not None and (
+        while record is not None and (
             since.is_missing or (not since.is_closed and seen < _LOOK_BACK and weight < _MOST)
         ):
-            step = await self.library.before(oldest, limit=_STEP, max_bytes=_STEP_BYTES)
+            step = await self.library.before(record, limit=_STEP, max_bytes=_STEP_BYTES)
             for each in step:
                 since.add(each)
             seen += len(step)
             weight += sum(_weight(each.event) for each in step)
-            oldest = step[-1] if step else None
+            record = step[-1] if step else None
+        await self._look_for(record, since.reverts)
+
+    async def _look_for(self, record: ContextRecord | None, reverts: RevertHistory) -> None:
+        """Add what arrived before a record until the targets of all reverts are found, or a bound is reached."""
+        for _ in range(_REVERT_STEPS):
+            if record is None or not reverts.is_open:
+                break
+            step = await self.library.before(record, limit=_STEP, max_bytes=_STEP_BYTES)
+            for each in step:
+                reverts.add(each.event)
+            record = step[-1] if step else None
 
 
 def _weight(event: Event) -> int:

@@ -1,16 +1,21 @@
 """What releases contain: the pushes since the release before, package by package."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
-from typing import final
+from typing import Final, final
 
-from attrs import evolve, frozen
+from attrs import define, evolve, frozen
 
 from contentsvc_core.content.changelog.packages import Packages
+from contentsvc_core.content.changelog.read import parse
+from contentsvc_core.content.changelog.reverts import Undoing, undoing
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.writing import Brief, Chapter, PackageRelease
-from contentsvc_core.webhooks.events import Commit, Push, Release
+from contentsvc_core.webhooks.events import RELEASE_ACTIONS, Commit, Event, Push, Release
 from contentsvc_core.workflows.context import ContextRecord
+
+#: In characters of a message: where the words of a revert stand.
+_SUBJECT: Final = 200
 
 
 @final
@@ -23,6 +28,59 @@ class _Seen:
     open: frozenset[str | None]
     #: Whether no other release came since, whatever its series.
     newest: bool
+
+
+@final
+@define
+class _Revert:
+    """A revert whose target is looked for."""
+
+    sha: str
+    ref: str
+    undoing: Undoing
+    #: The release that followed everything that was looked at since; ``""``: none.
+    tag: str = ""
+
+
+@final
+class RevertHistory:
+    """Which releases had what reverts undo: events are added newest first."""
+
+    def __init__(self, series: Collection[str | None] = (None,)) -> None:
+        """Begin with nothing; ``series`` are the packages whose releases count, ``None`` is the tags without one."""
+        self._series = series
+        self._open: list[_Revert] = []
+        #: The tags by the hashes of the reverts.
+        self.found: dict[str, str] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the target of a revert was not added yet."""
+        return bool(self._open)
+
+    def add(self, event: Event, *, told: bool = False) -> None:
+        """Add what arrived before everything that was added; ``told``: the reverts of a push are looked for."""
+        if isinstance(event, Release):
+            if event.action in RELEASE_ACTIONS and not event.draft and _series(event) in self._series:
+                for revert in self._open:
+                    # The final release says more than the candidates before it.
+                    revert.tag = revert.tag if revert.tag and event.prerelease else event.tag_name
+            return
+        for commit in reversed(event.commits):
+            may_revert = told and "revert" in commit.message[:_SUBJECT].casefold()
+            if not (may_revert or self._open):
+                continue
+            message = parse(commit.message)
+            undone = undoing(message)
+            for revert in [each for each in self._open if each.ref == event.ref]:
+                contained = revert.undoing.undoes(commit.id, message)
+                # What was undone before already was in no release since.
+                if contained or (undone is not None and undone.is_alike(revert.undoing)):
+                    self._open.remove(revert)
+                if contained and revert.tag:
+                    self.found[revert.sha] = revert.tag
+            if may_revert and undone is not None and undone.quoted and not undone.again and commit.id:
+                self._open.append(_Revert(commit.id.casefold(), event.ref, undone))
 
 
 @final
@@ -50,6 +108,8 @@ class ReleaseHistory:
         self._other: str | None = None
         self._known: set[str] = set()
         self._seen: list[_Seen] = []
+        #: What the reverts among the pushes undo.
+        self.reverts = RevertHistory(self._previous.keys())
 
     @property
     def is_missing(self) -> bool:
@@ -69,6 +129,7 @@ class ReleaseHistory:
     def add(self, record: ContextRecord) -> None:
         """Add what arrived before everything that was added."""
         event = record.event
+        self.reverts.add(event, told=not self.is_closed)
         if isinstance(event, Push):
             still = frozenset(series for series, before in self._previous.items() if before is None)
             self._seen.append(_Seen(record, still, self._other is None))
@@ -92,7 +153,9 @@ class ReleaseHistory:
     def brief(self, repository: str) -> Brief:
         """Return the brief: the releases, and the pushes that they contain."""
         events = [push for _, push, _ in self._told if push is not None]
-        chapter = Chapter(repository=repository, events=events, packages=self._packages().names)
+        chapter = Chapter(
+            repository=repository, events=events, packages=self._packages().names, undone=self.reverts.found
+        )
         told = [
             PackageRelease(release=release, tag=tag, previous_tag=self._previous[tag.package])
             for release in reversed(self._releases.values())

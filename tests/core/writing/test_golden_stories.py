@@ -158,12 +158,26 @@ _BUSY: Final = Brief(
     brand=brand(language="German", audience="Entwickler"),
 )
 
+_UNDOING: Final = push(
+    'Revert "feat(lid): close by itself (#12)" (#18)\n\nThis reverts commit 0123456789abcdef.',
+    "feat: sing at noon (#17)",
+)
+#: A release that takes back what an earlier one had.
+_UNDONE: Final = Brief(
+    chapters=[
+        Chapter(repository="acme/kettle", events=[_UNDOING], undone={_UNDOING.commits[0].id: "v1.1.0"}),
+    ],
+    release=release("v1.2.0"),
+    previous_tag="v1.1.1",
+)
+
 _STORIES: Final = {
     "fleet": _FLEET,
     "customers": _CUSTOMERS,
     "candidate": _CANDIDATE,
     "releases": _RELEASES,
     "busy": _BUSY,
+    "undone": _UNDONE,
 }
 
 

@@ -1,12 +1,14 @@
 """Commits into entries: pull requests as the unit, nothing twice, and what was undone gone."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Final, final
 
-from attrs import evolve, field, frozen
+from msgspec import Struct
+from msgspec.structs import replace
 
-from contentsvc_core.content.changelog.merges import is_merge, merge_of
+from contentsvc_core.content.changelog.merges import MERGE_BEGINNINGS, is_merge, merge_of
 from contentsvc_core.content.changelog.paths import Touched, touched
 from contentsvc_core.content.changelog.patterns import EMPTY
 from contentsvc_core.content.changelog.read import Message, parse
@@ -23,8 +25,7 @@ NO_REQUESTS: Final[Mapping[int, PullRequest]] = MappingProxyType({})
 
 
 @final
-@frozen(kw_only=True)
-class Read:
+class Read(Struct, frozen=True, gc=False):
     """A commit, and what its message says."""
 
     commit: Commit
@@ -32,23 +33,17 @@ class Read:
 
 
 @final
-@frozen(kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True, gc=False):
     """One change: a commit, or the commits of one pull request."""
 
     #: The pull request's title, or the commit's message.
     message: Message
     #: The one that stands for it first, then the others, oldest first.
-    commits: tuple[Read, ...] = field(converter=tuple)
+    commits: tuple[Read, ...]
     touched: Touched
-    numbers: tuple[str, ...] = field(converter=tuple)
+    numbers: tuple[str, ...]
     #: What the code host says of the pull request; ``None``: it was not asked, or does not know.
     request: PullRequest | None = None
-
-    @property
-    def breaking_notes(self) -> tuple[str, ...]:
-        """Return what the breaking footers of all commits say, each once."""
-        return tuple(dict.fromkeys(note for each in self.commits for note in each.message.breaking_notes))
 
 
 def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] = NO_REQUESTS) -> tuple[Entry, ...]:
@@ -70,7 +65,10 @@ def combine(pushes: Iterable[Push], requests: Mapping[int, PullRequest] = NO_REQ
             sha = commit.id.casefold()
             if commit.distinct and (not sha or sha not in seen):
                 seen.add(sha)
-                new.append(Read(commit=commit, message=parse(commit.message)))
+                new.append(Read(commit, parse(commit.message)))
+        if not any(read.message.subject.startswith(MERGE_BEGINNINGS) for read in new):
+            groups += [[read] for read in new]
+            continue
         found, bare = _requests(new)
         groups += found
         merges += bare
@@ -116,9 +114,9 @@ def _requests(new: Sequence[Read]) -> tuple[list[list[Read]], list[Read]]:
         branch = [each for place in sorted(brought) for each in groups[place] or ()]
         if not branch and (not merge.title or (waiting and not _files(read.commit))):
             # What it brought cannot be told from the rest, and stands beside it.
-            bare.append(evolve(read, message=_titled(read.message, merge.title, merge.number)))
+            bare.append(replace(read, message=_titled(read.message, merge.title, merge.number)))
             continue
-        titled = evolve(read, message=_titled(read.message, merge.title, merge.number))
+        titled = replace(read, message=_titled(read.message, merge.title, merge.number))
         for place in brought:
             groups[place] = None
         # A merge without a title is told by what it brought.
@@ -148,9 +146,9 @@ def _files(commit: Commit) -> frozenset[str]:
 def _titled(message: Message, title: str, number: str) -> Message:
     """Return a merged pull request's title as the message."""
     read = parse(title)
-    return evolve(
+    return replace(
         read,
-        numbers=dict.fromkeys((*(each for each in read.numbers if each != number), number)),
+        numbers=(*(each for each in read.numbers if each != number), number),
         breaking=read.breaking or message.breaking,
         breaking_notes=message.breaking_notes,
         # What follows the title is the pull request's own text.
@@ -159,7 +157,7 @@ def _titled(message: Message, title: str, number: str) -> Message:
     )
 
 
-def _same_request(groups: Sequence[list[Read]]) -> list[list[Read]]:
+def _same_request(groups: Iterable[list[Read]]) -> list[list[Read]]:
     """Join the groups that came with one pull request: a merge and its commits, or several commits with its number."""
     joined: list[list[Read]] = []
     places: dict[str, int] = {}
@@ -169,7 +167,7 @@ def _same_request(groups: Sequence[list[Read]]) -> list[list[Read]]:
         if place is None:
             if number:
                 places[number] = len(joined)
-            joined.append(list(group))
+            joined.append(group)
         else:
             joined[place] += group
     return joined
@@ -186,17 +184,17 @@ def _message(group: Sequence[Read]) -> Message:
         return first
     if not _tells(first):
         told = next((read.message for read in group[1:] if _tells(read.message)), first)
-        first = evolve(told, numbers=dict.fromkeys((*told.numbers, *first.numbers)))
+        first = replace(told, numbers=_once_each(told.numbers, first.numbers))
     breaking = any(read.message.breaking for read in group)
-    notes = dict.fromkeys(note for read in group for note in read.message.breaking_notes)
-    return evolve(first, breaking=breaking, breaking_notes=notes) if breaking != first.breaking or notes else first
+    notes = _once_each(*(read.message.breaking_notes for read in group))
+    return replace(first, breaking=breaking, breaking_notes=notes) if breaking != first.breaking or notes else first
 
 
 def _tells(message: Message) -> bool:
     """Whether a title says what changes; the name of a branch does not."""
     words = message.description.split()
     named = len(words) >= _WORDS_OF_A_TITLE or (bool(words) and words[0].casefold() in VERBS)
-    return bool(message.type or named) and not EMPTY.fullmatch(message.description)
+    return bool(message.kind or named) and not EMPTY.search(message.description)
 
 
 def _asked(
@@ -212,12 +210,12 @@ def _asked(
 def _entitled(message: Message, request: PullRequest) -> Message:
     """Return the message with the pull request's own title and text; a revert keeps its words, which name commits."""
     number = str(request.number)
-    numbers = dict.fromkeys((*(each for each in message.numbers if each != number), number))
+    numbers = (*(each for each in message.numbers if each != number), number)
     titled = parse(request.title)
     if _reverts(message) or not _tells(titled):
-        return evolve(message, numbers=numbers)
-    notes = dict.fromkeys((*message.breaking_notes, *parse(f"{request.title}\n\n{request.body}").breaking_notes))
-    return evolve(
+        return replace(message, numbers=numbers)
+    notes = _once_each(message.breaking_notes, parse(f"{request.title}\n\n{request.body}").breaking_notes)
+    return replace(
         titled,
         numbers=numbers,
         breaking=titled.breaking or message.breaking or bool(notes),
@@ -230,13 +228,20 @@ def _entitled(message: Message, request: PullRequest) -> Message:
 def _entry(message: Message, group: Sequence[Read], request: PullRequest | None = None) -> Entry:
     if request is not None:
         message = _entitled(message, request)
+    commits = [read.commit for read in group]
     # A merge's own list has what its branch changed; a commit without a list among others says nothing.
-    known = [read.commit for read in group if read.commit.added or read.commit.modified or read.commit.removed]
-    seen = touched(known or [read.commit for read in group])
-    numbers = [*seen.numbers, *(number for read in group for number in read.message.numbers)]
-    if own := message.request:
-        numbers = [*(number for number in numbers if number != own), own]
-    return Entry(message=message, commits=group, touched=seen, numbers=dict.fromkeys(numbers), request=request)
+    known = [each for each in commits if each.added or each.modified or each.removed] if len(commits) > 1 else commits
+    seen = touched(known or commits)
+    numbers = message.numbers
+    if len(group) > 1 or seen.numbers or request is not None:
+        own = numbers[-1:]
+        several = _once_each(seen.numbers, *(read.message.numbers for read in group))
+        numbers = (*(number for number in several if number not in own), *own)
+    return Entry(message=message, commits=tuple(group), touched=seen, numbers=numbers, request=request)
+
+
+def _once_each(*texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain(*texts)))
 
 
 def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
@@ -245,22 +250,22 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     for entry in entries:
         message = entry.message
         key = (message.kind, (message.scope or "").casefold(), message.description.casefold())
-        first = same.get(key)
-        if first is None:
-            same[key] = entry
-            continue
-        breaking = first.message if first.message.breaking else message
-        same[key] = evolve(
-            first,
-            message=evolve(first.message, breaking=breaking.breaking, breaking_notes=breaking.breaking_notes),
-            commits=(*first.commits, *entry.commits),
-            numbers=dict.fromkeys((*first.numbers, *entry.numbers)),
-        )
+        first = same.setdefault(key, entry)
+        if first is not entry:
+            breaking = first.message if first.message.breaking else message
+            same[key] = replace(
+                first,
+                message=replace(first.message, breaking=breaking.breaking, breaking_notes=breaking.breaking_notes),
+                commits=(*first.commits, *entry.commits),
+                numbers=_once_each(first.numbers, entry.numbers),
+            )
     told = {entry.message.request for entry in same.values()}
     kept: list[Entry] = []
     for entry in same.values():
         own = entry.message.request
-        numbers = tuple(number for number in entry.numbers if number == own or number not in told)
-        told.update(numbers)
-        kept.append(entry if numbers == entry.numbers else evolve(entry, numbers=numbers))
+        if any(number != own and number in told for number in entry.numbers):
+            numbers = tuple(number for number in entry.numbers if number == own or number not in told)
+            entry = replace(entry, numbers=numbers)  # noqa: PLW2901  # the entry as it is told
+        told.update(entry.numbers)
+        kept.append(entry)
     return tuple(kept)

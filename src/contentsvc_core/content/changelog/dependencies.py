@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, final
 
-from attrs import frozen
+from msgspec import Struct
 
 from contentsvc_core.content.changelog.patterns import DEPENDENCY
 from contentsvc_core.content.changelog.read import Message
@@ -20,8 +20,7 @@ _NAME: Final = re.compile(r"[\w@./+-]{1,100}")
 
 
 @final
-@frozen(kw_only=True)
-class Bump:
+class Bump(Struct, frozen=True, kw_only=True, gc=False):
     """One package, from one version to another."""
 
     #: ``""``: the subject names none.
@@ -38,10 +37,10 @@ class Bump:
 def bump_of(message: Message) -> Bump:
     """Return what an update of a dependency names."""
     line = message.description.strip().rstrip(".")
-    for pattern in DEPENDENCY:
-        if found := pattern.fullmatch(line):
+    for row in DEPENDENCY.rows if DEPENDENCY.search(line) else ():
+        if found := re.match(row, line, re.IGNORECASE):
             groups = found.groupdict()
-            name = (groups.get("name") or groups.get("named") or "").strip("`'\"")
+            name = (groups.get("name") or groups.get("among") or groups.get("named") or "").strip("`'\"")
             if not _NAME.fullmatch(name):
                 name = ""
             return Bump(name=name, begin=_version(groups.get("begin")), end=_version(groups.get("end")))

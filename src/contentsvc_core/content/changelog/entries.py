@@ -29,9 +29,10 @@ def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOpti
         links=options.links,
     )
     line = " ".join([f"- {label}{inline(change.text)}", *(linked if voice.technical else [])])
-    if notes := [inline(note) for note in notes_of(change, _NOTES_SHOWN)]:
+    if change.notes and (notes := [inline(note) for note in notes_of(change, _NOTES_SHOWN)]):
         return f"{line}\n  > " + "\n  >\n  > ".join(notes)
-    return f"{line}\n  {inline(change.details)}" if change.details and options.details and voice.technical else line
+    details = change.details if options.details and voice.technical else ""
+    return f"{line}\n  {inline(details)}" if details else line
 
 
 def notes_of(change: Change, first: int | None = None) -> list[str]:
@@ -60,7 +61,8 @@ def references(
 
 def _sha(commit: Commit, *, links: bool) -> str:
     url = safe_url(commit.url) if links else None
-    return link(inline(masked_line(commit.id, 64)[:_SHORT_SHA]), url) if commit.id else ""
+    sha = commit.id[:_SHORT_SHA] if commit.id.isalnum() else inline(masked_line(commit.id, 64)[:_SHORT_SHA])
+    return link(sha, url) if commit.id else ""
 
 
 def bounded(lines: Sequence[str], limit: int) -> list[str]:

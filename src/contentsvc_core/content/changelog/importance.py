@@ -1,6 +1,7 @@
 """Which of several changes stands in front: the order of importance that all kinds of content share."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from contentsvc_core.content.changelog.classify import UPKEEP
@@ -23,7 +24,7 @@ IMPORTANCE: Final = (
     Section.DEPENDENCIES,
     Section.INTERNAL,
 )
-_RANK: Final = {section: rank for rank, section in enumerate(IMPORTANCE)}
+RANK: Final = {section: rank for rank, section in enumerate(IMPORTANCE)}
 #: Words that make any change small for most readers.
 _MINOR: Final = re.compile(
     r"\b(?:docs?|documentation|readme|changelog|examples?|tests?|type hints?|typing|docstrings?|imports?|warnings?"
@@ -45,7 +46,14 @@ def is_minor(change: Change) -> bool:
 def importance(change: Change) -> tuple[int, bool, int]:
     """Sort by kind, then by how much its author had to say about it; small things come last."""
     size = max(len(_TRAILER.sub("", commit.message[: 2 * _LARGEST])) for commit in change.commits)
-    return (_RANK[change.section], is_minor(change), -(min(size, _LARGEST) // _SIZE_STEP))
+    return (RANK[change.section], is_minor(change), -(min(size, _LARGEST) // _SIZE_STEP))
+
+
+def most_important(changes: Iterable[Change], count: int) -> list[Change]:
+    """Return the most important changes; only those of the first kinds are compared in full."""
+    by_kind = sorted(changes, key=lambda change: RANK[change.section])
+    last = RANK[by_kind[count - 1].section] if len(by_kind) > count else len(RANK)
+    return sorted((change for change in by_kind if RANK[change.section] <= last), key=importance)[:count]
 
 
 def is_news(change: Change) -> bool:

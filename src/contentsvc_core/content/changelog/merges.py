@@ -21,7 +21,7 @@ _MERGES: Final = tuple(
     )
 )
 #: How the subjects of all of them begin: nearly every other commit needs no look.
-_BEGINNINGS: Final = ("Merge", "merge", "Auto merge", "Rollup merge", "Unrolled build")
+MERGE_BEGINNINGS: Final = ("Merge", "merge", "Auto merge", "Rollup merge", "Unrolled build")
 _GITLAB_NUMBER: Final = re.compile(r"^See merge request \S*?!([0-9]{1,10})[ \t]*$", re.MULTILINE)
 _MERGE: Final = re.compile(
     r"Merge (?:remote-tracking |remote )?(?:branch|branches|tag|tags|commit|commits) (?:['\"]|\S+ (?:into|of) \S+\Z)"
@@ -45,12 +45,12 @@ class Merge:
 
 def is_merge(message: Message) -> bool:
     """Whether a commit only brings others along."""
-    return message.subject.startswith(_BEGINNINGS) and _MERGE.match(message.subject) is not None
+    return message.subject.startswith(MERGE_BEGINNINGS) and _MERGE.match(message.subject) is not None
 
 
 def merge_of(message: Message) -> Merge | None:
     """Return the pull request that a merge commit brings; ``None`` for any other commit."""
-    if not message.subject.startswith(_BEGINNINGS):
+    if not message.subject.startswith(MERGE_BEGINNINGS):
         return None
     for pattern in _MERGES:
         if (found := pattern.fullmatch(_whole_subject(message))) is None:

@@ -5,7 +5,7 @@ from itertools import groupby
 from textwrap import indent
 from typing import Final
 
-from attrs import evolve
+from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.entries import bounded, entry, joined
 from contentsvc_core.content.changelog.folding import folded
@@ -171,10 +171,14 @@ class Page:
                     # A page that is full stays full: what would stand below it is counted.
                     self._left_out += len(of_scope)
                     continue
-                told = [self._line(change, base, nested=bool(scope)) for change in of_scope]
-                fitting = bounded(told, max(self._room, 0))
-                self._left_out += len(told) - len(fitting)
-                self._room -= sum(len(line) + 1 for line in told)
+                fitting: list[str] = []
+                for change in of_scope:
+                    line = self._line(change, base, nested=bool(scope))
+                    self._room -= len(line) + 1
+                    if self._room < 0:
+                        break
+                    fitting.append(line)
+                self._left_out += len(of_scope) - len(fitting)
                 lines += [*start, *fitting] if fitting else []
             if lines:
                 self._blocks += [heading, "\n".join(lines)]
@@ -201,7 +205,7 @@ class Page:
         return groups
 
     def _line(self, change: Change, base: str | None, *, nested: bool) -> str:
-        line = entry(evolve(change, label="") if nested else change, base, self._voice, self._options)
+        line = entry(replace(change, label="") if nested else change, base, self._voice, self._options)
         return indent(line, "  ") if nested else line
 
     def _add(self, blocks: list[str]) -> bool:

@@ -1,13 +1,15 @@
 """What the files of a change say about it: a path has a class, and a list of paths a meaning."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import Final, final
 
-from attrs import field, frozen
+from msgspec import Struct
+from msgspec.structs import replace
 
+from contentsvc_core.content.changelog.tables import Table
 from contentsvc_core.content.changelog.words import FRAGMENTS
 from contentsvc_core.content.sections import Section
 from contentsvc_core.webhooks.events import Commit
@@ -32,142 +34,103 @@ class PathClass(Enum):
     __hash__ = object.__hash__
 
 
-#: The first pattern that is found in a path gives its class. Compared without regard to case.
-PATHS: Final = tuple(
-    (class_, re.compile(pattern, re.IGNORECASE))
-    for class_, pattern in (
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:changelog\.d)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:newsfragments?)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:news)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:changes?)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:changelogs?)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:\.changesets?)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:\.changes)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:releasenotes/notes)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:changelog/unreleased)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:changelogs/fragments)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:changelog_unreleased/\w+)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:upcoming_changes)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:\.unreleased)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:next-release)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.FRAGMENT,
-            r"(?:^|/)(?:release-notes\.d)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.(?:md|rst|txt|ya?ml|json|\w+)$",
-        ),
-        (
-            PathClass.UPGRADE_GUIDE,
-            r"(?:^|/)(?:upgrad(?:e|ing)|migrat(?:ion|ing)|breaking[-_]changes?)(?:[-_.](?:guides?|notes?|v?\d[a-z\d]*|to|from|next))*\.(?:mdx?|rst|txt|adoc)$",
-        ),
-        (PathClass.CHANGELOG, r"(?:^|/)(?:changelog|changes|history)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$"),
-        (PathClass.CHANGELOG, r"(?:^|/)(?:news|release[-_]?notes)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$"),
-        (PathClass.CHANGELOG, r"(?:^|/)(?:releases|whats_?new)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$"),
-        (PathClass.CHANGELOG, r"(?:^|/)(?:changelog[-_.]\w+)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$"),
-        (PathClass.CHANGELOG, r"(?:^|/)(?:unreleased)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$"),
-        (PathClass.CHANGELOG, r"(?:^|/)docs?/(?:\w+/)*(?:changelog|changes|history)(?:[/.][\w./-]*)?$"),
-        (PathClass.CHANGELOG, r"(?:^|/)docs?/(?:\w+/)*(?:release[-_]?notes|whats_?new)(?:[/.][\w./-]*)?$"),
-        (PathClass.TEST, r"(?:^|/)(?:tests?|specs?|__tests__|testing|testdata|test[-_]data|fixtures?|e2e)/"),
-        (PathClass.TEST, r"(?:^|/)(?:cypress|mocks?|__mocks__|__snapshots__|snapshots|testcases|testsuite)/"),
-        (PathClass.TEST, r"(?:^|/)(?:integration[-_]tests?|unit[-_]tests?|test[-_]utils?)/"),
-        (PathClass.TEST, r"_tests?\.\w+$"),
-        (PathClass.TEST, r"(?:^|/)tests?_[^/]*\.\w+$"),
-        (PathClass.TEST, r"[.-](?:test|tests|spec|stories|e2e|snap)\.\w+$"),
-        (PathClass.TEST, r"[a-z0-9]Tests?\.(?:java|kt|php|cs|swift|scala|groovy)$"),
-        (PathClass.TEST, r"(?:^|/)conftest\.py$"),
-        (PathClass.TEST, r"_spec\.rb$"),
-        (PathClass.TEST, r"(?:^|/)tests?\.\w+$"),
-        (PathClass.TEST, r"test_?helpers?\.\w+$"),
-        (PathClass.LOCK, r"(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml)$"),
-        (PathClass.LOCK, r"(?:^|/)(?:bun\.lockb?|cargo\.lock|poetry\.lock|uv\.lock|pdm\.lock|pipfile(?:\.lock)?)$"),
-        (PathClass.LOCK, r"(?:^|/)(?:gemfile\.lock|composer\.lock|go\.(?:mod|sum)|mix\.lock|podfile\.lock)$"),
-        (PathClass.LOCK, r"(?:^|/)(?:pubspec\.lock|flake\.lock|deno\.lock|packages\.lock\.json)$"),
-        (PathClass.LOCK, r"(?:^|/)(?:[\w.-]*requirements[\w.-]*\.(?:txt|in)|constraints\.txt)$"),
-        (PathClass.LOCK, r"(?:^|/)(?:\.pre-commit-config\.yaml|gradle\.lockfile|vendor/modules\.txt)$"),
-        (PathClass.LOCK, r"(?:^|/)requirements/"),
-        (PathClass.TOOL, r"^\.(?:github|gitlab|circleci|travis|azure|buildkite|semaphore|vscode|idea)\b"),
-        (PathClass.TOOL, r"^\.(?:devcontainer|husky|config|woodpecker|forgejo|gitea|cargo|yarn|codesandbox)\b"),
-        (PathClass.TOOL, r"^\.(?:clusterfuzzlite|ci|cirrus|tekton)\b"),
-        (PathClass.TOOL, r"(?:^|/)(?:azure-pipelines|appveyor|jenkinsfile|\.?codecov|\.?goreleaser)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:renovate|\.?dependabot|tox|noxfile|\.?pylintrc|mypy|pyrightconfig)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:pytest|\.?eslintrc|eslint\.config|\.?prettierrc|\.?stylelintrc)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:\.?golangci|\.?rubocop|\.?rustfmt|clippy|deny|makefile|justfile)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:taskfile|rakefile|gemfile|\.?jshintrc|turbo|nx|lerna)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:lint-staged\.config|commitlint\.config|karma\.conf|jest\.config)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:vitest\.config|vite\.config|rollup\.config|webpack\.config|gulpfile)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:gruntfile|babel\.config|\.?babelrc|\.?swcrc|\.?flake8)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:\.git-blame-ignore-revs|codeowners|phpunit|phpstan|psalm)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:\.?editorconfig|\.?gitignore|\.?gitattributes|\.?git_archival)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:\.?mailmap|\.?dockerignore|\.?npmrc|\.?nvmrc|\.?node-version)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:\.?tool-versions|\.?ruby-version|bors|\.?coveragerc|\.?markdownlint)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:\.?cspell|typos|_typos|\.?yamllint|\.?styleci|\.?release-please\w*)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:\.release-it|\.all-contributorsrc|\.?readthedocs|book)[^/]*$"),
-        (PathClass.TOOL, r"(?:^|/)(?:ci|scripts?|tools?|tasks|hack|\.ci|devtools|bin/dev|utils/ci|build-tools)/"),
-        (PathClass.TOOL, r"(?:^|/)(?:maint|maintenance|fuzz|gallery|etc/ci|infra)/"),
-        (PathClass.EXAMPLE, r"(?:^|/)(?:examples?|samples?|demos?|playground|benchmarks?|benches|bench|perf)/"),
-        (PathClass.EXAMPLE, r"(?:^|/)(?:cookbook|tutorials?|showcase|sandbox)/"),
-        (PathClass.EXAMPLE, r"_bench(?:mark)?_?(?:test)?\.\w+$"),
-        (PathClass.DOCUMENTATION, r"(?:^|/)(?:docs?|documentation|website|site|wiki|manual|guides?|art|\.docs)/"),
-        (PathClass.DOCUMENTATION, r"(?:^|/)(?:doc-site|www)/"),
-        (PathClass.DOCUMENTATION, r"\.(?:md|mdx|rst|adoc|asciidoc|markdown|textile)$"),
-        (PathClass.DOCUMENTATION, r"(?:^|/)(?:readme|licen[cs]e|copying|authors|contributors|contributing)[^/]*$"),
-        (PathClass.DOCUMENTATION, r"(?:^|/)(?:security|code_of_conduct|maintainers|governance|notice)[^/]*$"),
-        (PathClass.DOCUMENTATION, r"(?:^|/)(?:citation|thanks|credits|funding|owners|faq|mkdocs|netlify)[^/]*$"),
-        (PathClass.DOCUMENTATION, r"(?:^|/)(?:relnotes)[^/]*$"),
-        (PathClass.DOCUMENTATION, r"(?:^|/)relnotes/"),
-        (PathClass.MANIFEST, r"(?:^|/)(?:package\.json|cargo\.toml|pyproject\.toml|setup\.(?:py|cfg))$"),
-        (PathClass.MANIFEST, r"(?:^|/)(?:composer\.json|[\w.-]+\.gemspec|pom\.xml|build\.gradle(?:\.kts)?)$"),
-        (PathClass.MANIFEST, r"(?:^|/)(?:[\w.-]+\.csproj|mix\.exs|pubspec\.yaml|podfile|package\.swift)$"),
-        (PathClass.MANIFEST, r"(?:^|/)(?:version(?:\.\w+)?|__version__\.py|_version\.pyi?|version\.go)$"),
-        (PathClass.MANIFEST, r"(?:^|/)(?:manifest\.in|environment\.ya?ml)$"),
-        (PathClass.SOURCE, r""),
-    )
-)
+def _found(text: str) -> "re.Pattern[str]":
+    return re.compile("|".join(Table(text).rows), re.IGNORECASE)
+
+
+#: The first class that has a pattern that is found in a path, without regard to case; else the path is source code.
+PATHS: Final = {
+    PathClass.FRAGMENT: _found(r"""
+    (?:^|/)(?:changelog\.d|newsfragments?|news|changes?|changelogs?|\.changesets?|\.changes
+        |releasenotes/notes|changelog/unreleased|changelogs/fragments|changelog_unreleased/\w+
+        |upcoming_changes|\.unreleased|next-release|release-notes\.d)/
+        (?!readme|template|config|_template|pre\.json|\.)[^/]+\.\w+$
+    """),
+    PathClass.UPGRADE_GUIDE: _found(r"""
+    (?:^|/)(?:upgrad(?:e|ing)|migrat(?:ion|ing)|breaking[-_]changes?)(?:[-_.](?:guides?|notes?|v?\d[a-z\d]*|to|from
+        |next))*\.(?:mdx?|rst|txt|adoc)$
+    """),
+    PathClass.CHANGELOG: _found(r"""
+    (?:^|/)(?:changelog|changes|history)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$
+    (?:^|/)(?:news|release[-_]?notes)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$
+    (?:^|/)(?:releases|whats_?new)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$
+    (?:^|/)(?:changelog[-_.]\w+)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$
+    (?:^|/)(?:unreleased)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$
+    (?:^|/)docs?/(?:\w+/)*(?:changelog|changes|history)(?:[/.][\w./-]*)?$
+    (?:^|/)docs?/(?:\w+/)*(?:release[-_]?notes|whats_?new)(?:[/.][\w./-]*)?$
+    """),
+    PathClass.TEST: _found(r"""
+    (?:^|/)(?:tests?|specs?|__tests__|testing|testdata|test[-_]data|fixtures?|e2e)/
+    (?:^|/)(?:cypress|mocks?|__mocks__|__snapshots__|snapshots|testcases|testsuite)/
+    (?:^|/)(?:integration[-_]tests?|unit[-_]tests?|test[-_]utils?)/
+    _tests?\.\w+$
+    (?:^|/)tests?_[^/]*\.\w+$
+    [.-](?:test|tests|spec|stories|e2e|snap)\.\w+$
+    [a-z0-9]Tests?\.(?:java|kt|php|cs|swift|scala|groovy)$
+    (?:^|/)conftest\.py$
+    _spec\.rb$
+    (?:^|/)tests?\.\w+$
+    test_?helpers?\.\w+$
+    """),
+    PathClass.LOCK: _found(r"""
+    (?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml)$
+    (?:^|/)(?:bun\.lockb?|cargo\.lock|poetry\.lock|uv\.lock|pdm\.lock|pipfile(?:\.lock)?)$
+    (?:^|/)(?:gemfile\.lock|composer\.lock|go\.(?:mod|sum)|mix\.lock|podfile\.lock)$
+    (?:^|/)(?:pubspec\.lock|flake\.lock|deno\.lock|packages\.lock\.json)$
+    (?:^|/)(?:[\w.-]*requirements[\w.-]*\.(?:txt|in)|constraints\.txt)$
+    (?:^|/)(?:\.pre-commit-config\.yaml|gradle\.lockfile|vendor/modules\.txt)$
+    (?:^|/)requirements/
+    """),
+    PathClass.TOOL: _found(r"""
+    ^\.(?:github|gitlab|circleci|travis|azure|buildkite|semaphore|vscode|idea)\b
+    ^\.(?:devcontainer|husky|config|woodpecker|forgejo|gitea|cargo|yarn|codesandbox)\b
+    ^\.(?:clusterfuzzlite|ci|cirrus|tekton)\b
+    (?:^|/)(?:azure-pipelines|appveyor|jenkinsfile|\.?codecov|\.?goreleaser)[^/]*$
+    (?:^|/)(?:renovate|\.?dependabot|tox|noxfile|\.?pylintrc|mypy|pyrightconfig)[^/]*$
+    (?:^|/)(?:pytest|\.?eslintrc|eslint\.config|\.?prettierrc|\.?stylelintrc)[^/]*$
+    (?:^|/)(?:\.?golangci|\.?rubocop|\.?rustfmt|clippy|deny|makefile|justfile)[^/]*$
+    (?:^|/)(?:taskfile|rakefile|gemfile|\.?jshintrc|turbo|nx|lerna)[^/]*$
+    (?:^|/)(?:lint-staged\.config|commitlint\.config|karma\.conf|jest\.config)[^/]*$
+    (?:^|/)(?:vitest\.config|vite\.config|rollup\.config|webpack\.config|gulpfile)[^/]*$
+    (?:^|/)(?:gruntfile|babel\.config|\.?babelrc|\.?swcrc|\.?flake8)[^/]*$
+    (?:^|/)(?:\.git-blame-ignore-revs|codeowners|phpunit|phpstan|psalm)[^/]*$
+    (?:^|/)(?:\.?editorconfig|\.?gitignore|\.?gitattributes|\.?git_archival)[^/]*$
+    (?:^|/)(?:\.?mailmap|\.?dockerignore|\.?npmrc|\.?nvmrc|\.?node-version)[^/]*$
+    (?:^|/)(?:\.?tool-versions|\.?ruby-version|bors|\.?coveragerc|\.?markdownlint)[^/]*$
+    (?:^|/)(?:\.?cspell|typos|_typos|\.?yamllint|\.?styleci|\.?release-please\w*)[^/]*$
+    (?:^|/)(?:\.release-it|\.all-contributorsrc|\.?readthedocs|book)[^/]*$
+    (?:^|/)(?:ci|scripts?|tools?|tasks|hack|\.ci|devtools|bin/dev|utils/ci|build-tools)/
+    (?:^|/)(?:maint|maintenance|fuzz|gallery|etc/ci|infra)/
+    """),
+    PathClass.EXAMPLE: _found(r"""
+    (?:^|/)(?:examples?|samples?|demos?|playground|benchmarks?|benches|bench|perf)/
+    (?:^|/)(?:cookbook|tutorials?|showcase|sandbox)/
+    _bench(?:mark)?_?(?:test)?\.\w+$
+    """),
+    PathClass.DOCUMENTATION: _found(r"""
+    (?:^|/)(?:docs?|documentation|website|site|wiki|manual|guides?|art|\.docs)/
+    (?:^|/)(?:doc-site|www)/
+    \.(?:md|mdx|rst|adoc|asciidoc|markdown|textile)$
+    (?:^|/)(?:readme|licen[cs]e|copying|authors|contributors|contributing)[^/]*$
+    (?:^|/)(?:security|code_of_conduct|maintainers|governance|notice)[^/]*$
+    (?:^|/)(?:citation|thanks|credits|funding|owners|faq|mkdocs|netlify)[^/]*$
+    (?:^|/)(?:relnotes)[^/]*$
+    (?:^|/)relnotes/
+    """),
+    PathClass.MANIFEST: _found(r"""
+    (?:^|/)(?:package\.json|cargo\.toml|pyproject\.toml|setup\.(?:py|cfg))$
+    (?:^|/)(?:composer\.json|[\w.-]+\.gemspec|pom\.xml|build\.gradle(?:\.kts)?)$
+    (?:^|/)(?:[\w.-]+\.csproj|mix\.exs|pubspec\.yaml|podfile|package\.swift)$
+    (?:^|/)(?:version(?:\.\w+)?|__version__\.py|_version\.pyi?|version\.go)$
+    (?:^|/)(?:manifest\.in|environment\.ya?ml)$
+    """),
+}
 
 _FRAGMENT_WORD: Final = re.compile(r"[a-z]+", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(\d{1,10})\.")
 #: A commit that touches more fragments collects them for a release.
 _FRAGMENTS_OF_A_CHANGE: Final = 6
+_UPKEEP_ORDER: Final = (Section.INTERNAL, Section.DEPENDENCIES, Section.DOCUMENTATION)
 #: Files that stand in for the code where they are alone.
 _UPKEEP: Final = {
     PathClass.TEST: Section.INTERNAL,
@@ -182,63 +145,68 @@ _UPKEEP: Final = {
 
 
 @final
-@frozen(kw_only=True)
-class Touched:
+class Touched(Struct, frozen=True, kw_only=True, gc=False):
     """What the files of a change say."""
 
-    classes: frozenset[PathClass]
+    classes: frozenset[PathClass] = frozenset()
+    #: Where a change belongs that touches no code; ``None`` where it touches code or no path is known.
+    upkeep: Section | None = None
+    #: Whether code that users run is touched.
+    source: bool = False
     #: The section that a news fragment names; ``None`` for no fragment and for one that names none.
-    announced: Section | None
+    announced: Section | None = None
     #: Whether the author wrote news for readers beside the change.
-    noted: bool
+    noted: bool = False
     #: The issues and pull requests that news fragments are named after.
-    numbers: tuple[str, ...] = field(converter=tuple)
-
-    @property
-    def upkeep(self) -> Section | None:
-        """Return where a change belongs that touches no code; ``None`` where it touches code or no path is known."""
-        if not self.classes or not self.classes <= _UPKEEP.keys():
-            return None
-        sections = {_UPKEEP[class_] for class_ in self.classes}
-        for section in (Section.INTERNAL, Section.DEPENDENCIES):
-            if section in sections:
-                return section
-        return Section.DOCUMENTATION
-
-    @property
-    def source(self) -> bool:
-        """Whether code that users run is touched."""
-        return PathClass.SOURCE in self.classes
+    numbers: tuple[str, ...] = ()
 
 
-NOTHING: Final = Touched(classes=frozenset(), announced=None, noted=False, numbers=())
+NOTHING: Final = Touched()
 
 
 @lru_cache(maxsize=4096)
 def class_of(path: str) -> PathClass:
     """Return what a file is for."""
-    return next(class_ for class_, pattern in PATHS if pattern.search(path))
+    return next((class_ for class_, pattern in PATHS.items() if pattern.search(path)), PathClass.SOURCE)
 
 
-def touched(commits: Iterable[Commit]) -> Touched:
+@lru_cache(maxsize=1024)
+def _of_classes(classes: frozenset[PathClass]) -> Touched:
+    """Return what files of some classes say, where none of them is a news fragment."""
+    upkeep: Section | None = None
+    if classes and classes <= _UPKEEP.keys():
+        sections = {_UPKEEP[class_] for class_ in classes}
+        upkeep = next(section for section in _UPKEEP_ORDER if section in sections)
+    noted = len(classes) > 1 and PathClass.CHANGELOG in classes
+    return Touched(classes=classes, upkeep=upkeep, source=PathClass.SOURCE in classes, noted=noted)
+
+
+def touched(commits: Sequence[Commit]) -> Touched:
     """Return what the files of some commits say together; nothing where a list is missing or was cut."""
-    classes: set[PathClass] = set()
-    fragments: dict[str, None] = {}
+    present: list[str] = []
+    removed: list[str] = []
     for commit in commits:
-        present = (*commit.added, *commit.modified)
-        if commit.paths_cut or not (present or commit.removed):
+        if commit.paths_cut or not (commit.added or commit.modified or commit.removed):
             return NOTHING
-        classes.update(class_of(path) for path in (*present, *commit.removed))
-        fragments.update((path, None) for path in present if class_of(path) is PathClass.FRAGMENT)
-    few = 0 < len(fragments) <= _FRAGMENTS_OF_A_CHANGE
-    return Touched(
-        classes=frozenset(classes),
-        announced=next(filter(None, map(_announced, fragments)), None) if few else None,
-        noted=len(classes) > 1 and (few or (PathClass.CHANGELOG in classes and not fragments)),
-        numbers=[number[1] for path in fragments if (number := _NUMBER.match(path.rpartition("/")[2]))] if few else (),
+        present += commit.added
+        present += commit.modified
+        removed += commit.removed
+    classes = frozenset(map(class_of, present + removed))
+    seen = _of_classes(classes)
+    if PathClass.FRAGMENT not in classes:
+        return seen
+    fragments = dict.fromkeys(path for path in present if class_of(path) is PathClass.FRAGMENT)
+    if not fragments:
+        return seen
+    few = len(fragments) <= _FRAGMENTS_OF_A_CHANGE
+    names = [path.rpartition("/")[2] for path in fragments] if few else []
+    return replace(
+        seen,
+        announced=next(filter(None, map(_announced, names)), None),
+        noted=few and len(classes) > 1,
+        numbers=tuple(number[1] for name in names if (number := _NUMBER.match(name))),
     )
 
 
-def _announced(path: str) -> Section | None:
-    words = _FRAGMENT_WORD.findall(path.rpartition("/")[2].lower())
-    return next((FRAGMENTS[word] for word in words if FRAGMENTS.get(word)), None)
+def _announced(name: str) -> Section | None:
+    return next((FRAGMENTS[word] for word in _FRAGMENT_WORD.findall(name.lower()) if FRAGMENTS.get(word)), None)

@@ -3,7 +3,8 @@
 import re
 from typing import Final, final
 
-from attrs import Factory, define, field, frozen
+from attrs import define, field
+from msgspec import Struct
 
 from contentsvc_core.content.changelog.trailers import BREAKING_TOKENS, Footer, breaking_notes, footers_of
 from contentsvc_core.content.changelog.wording import masked_line
@@ -86,6 +87,15 @@ _PATH: Final = re.compile(
     r"(?P<mark>!)?: +(?P<rest>\S.*)"
 )
 
+#: The subjects that most commits have: a type and a scope or none, words without a sign that a prefix has, a number or
+#: none. They are read by this one pattern, and the patterns above would read the same.
+_USUAL: Final = re.compile(
+    r"(?:(?P<type>[a-z][a-z-]{0,39})(?:\((?P<scope>(?!no-?c|[^)]*skip)[a-z0-9_./-]*)\))?(?P<mark>!)?: )?"
+    r"(?P<words>(?!(?i:break|bc|back|api[ -]b))[A-Za-z](?:[\w,.'`/+?]|-(?=[a-z]))*+"
+    r"(?: (?:[\w,.'`/+?]|-(?=[a-z]))++)*+)(?<=[A-Za-z`'])"
+    r"(?:(?<=[a-z])(?<!equest) \(#(?P<number>[0-9]{1,10})\))?",
+    re.ASCII,
+)
 _SIGN: Final = re.compile(
     rf"(?:(?P<sign>[{''.join(GITMOJI)}{RELEASE_SIGN}]|[\U0001F300-\U0001FAFF\u2600-\u27BF\u2B00-\u2BFF\u23E9-\u23FA])"
     r"[\ufe0e\ufe0f\u200d\U0001F3FB-\U0001F3FF\u2640\u2642\U0001F4BB]*|:(?P<code>[a-z0-9_+-]{2,40}):)\s*(?=\S)"
@@ -93,14 +103,13 @@ _SIGN: Final = re.compile(
 
 
 @final
-@frozen(kw_only=True)
-class Message:
+class Message(Struct, frozen=True, kw_only=True, gc=False):
     """A commit message, taken apart."""
 
     #: The first line as one clean line, without the numbers at its end.
     subject: str
-    #: In the author's spelling, one of :data:`~contentsvc_core.content.changelog.words.TYPES`; ``None``: none.
-    type: str | None = None
+    #: In lower case one of :data:`~contentsvc_core.content.changelog.words.TYPES`; ``""``: none.
+    kind: str = ""
     #: The part of the code that the subject names first, ``None`` for none.
     scope: str | None = None
     #: The sign of gitmoji at the beginning, ``""`` for none.
@@ -110,14 +119,12 @@ class Message:
     #: Whether the author marks it as breaking.
     breaking: bool = False
     #: What the breaking footers say, each as one line.
-    breaking_notes: tuple[str, ...] = field(default=(), converter=tuple)
+    breaking_notes: tuple[str, ...] = ()
     #: Pull requests and issues that the subject names, without ``#``; the pull request of the change comes last.
-    numbers: tuple[str, ...] = field(default=(), converter=tuple)
+    numbers: tuple[str, ...] = ()
     #: What follows the first line; cut, and never printed as it is.
     body: str = ""
-    footers: tuple[Footer, ...] = field(default=(), converter=tuple)
-    #: The type in lower case, ``""`` without one.
-    kind: str = field(init=False, default=Factory(lambda self: (self.type or "").casefold(), takes_self=True))
+    footers: tuple[Footer, ...] = ()
 
     @property
     def request(self) -> str:
@@ -127,23 +134,41 @@ class Message:
 
 def parse(message: str) -> Message:
     """Return a commit message, taken apart. Every text is a message: what follows no habit is all description."""
-    head = message[:_READ].replace("\r\n", "\n").lstrip()
-    first_line, _, body = head.partition("\n")
+    first_line, _, body = message[:_READ].replace("\r\n", "\n").lstrip().partition("\n")
     footers = footers_of(message)
+    breaking, notes = breaking_notes(body) if body else (False, ())
+    if footers:
+        notes = (*(footer.value for footer in footers if footer.token in BREAKING_TOKENS), *notes)
+    if notes:
+        notes = tuple(dict.fromkeys(filter(None, (masked_line(note, 1_000) for note in notes))))
+        breaking = True
+    usual = _USUAL.fullmatch(first_line) if len(first_line) <= SUBJECT_LIMIT else None
+    if usual is not None:
+        kind, scope, mark, words, number = usual.groups()
+        if kind is None or (kind in TYPES and kind != "breaking"):
+            return Message(
+                subject=first_line[: usual.end("words")],
+                kind=kind or "",
+                scope=scope or None,
+                description=words,
+                breaking=breaking or mark is not None,
+                breaking_notes=notes,
+                numbers=(number,) if number else (),
+                body=body,
+                footers=footers,
+            )
     subject, numbers = _subject(first_line, body)
     read = _prefixes(subject)
     rest, more = without_numbers(read.rest)
-    said, more_notes = breaking_notes(body)
-    notes = [*(footer.value for footer in footers if footer.token in BREAKING_TOKENS), *more_notes]
     return Message(
         subject=subject,
-        type=read.kind,
+        kind=(read.kind or "").casefold(),
         scope=read.scope,
         sign=read.sign,
         description=rest,
-        breaking=read.breaking or said or bool(notes),
-        breaking_notes=dict.fromkeys(filter(None, (masked_line(note, 1_000) for note in notes))),
-        numbers=dict.fromkeys((*read.numbers, *more, *numbers)),
+        breaking=read.breaking or breaking,
+        breaking_notes=notes,
+        numbers=tuple(dict.fromkeys((*read.numbers, *more, *numbers))),
         body=body,
         footers=footers,
     )

@@ -1,9 +1,11 @@
 """What happened, repository by repository: the one analysis that every kind of content is written from."""
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Final, assert_never, final
 
 from attrs import evolve, field, frozen
+from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.links import compare_url
 from contentsvc_core.content.changelog.markdown import safe_url
@@ -96,9 +98,9 @@ class Part:
         """Whether the code host may have left commits out: it sends no more than so many with one push."""
         return any(len(push.commits) >= MAX_COMMITS for push in self.pushes)
 
-    @property
+    @cached_property
     def commits(self) -> tuple[Commit, ...]:
-        """Give every commit that came, once, whether or not a reader is told about it."""
+        """Return every commit that came, once, whether or not a reader is told about it."""
         new = [commit for push in self.pushes for commit in push.commits if commit.distinct]
         return tuple({commit.id.casefold() or str(place): commit for place, commit in enumerate(new)}.values())
 
@@ -130,6 +132,7 @@ def report_of(
             phrases,
             tag=brief.announced[0].tag_name if brief.announced else "",
             requests=chapter.pull_requests,
+            undone=chapter.undone,
         )
         if brief.packages:
             stages = _by_package(brief.packages, Packages(chapter.packages), changes, busy=any(pushes))
@@ -170,6 +173,7 @@ def _joined(first: Chapter, second: Chapter) -> Chapter:
         first,
         events=(*first.events, *second.events),
         pull_requests={**second.pull_requests, **first.pull_requests},
+        undone={**second.undone, **first.undone},
     )
 
 
@@ -232,7 +236,7 @@ def _by_package(
             sorted_[owner].append(_placed(change, packages, owner))
         else:
             few = ", ".join(sorted(owner.rpartition("/")[2] for owner in owners)) if len(owners) <= _NAMED else ""
-            sorted_[None].append(evolve(change, label=change.label or few))
+            sorted_[None].append(replace(change, label=change.label or few))
     stages = [
         Stage(release=each.release, changes=in_order(sorted_.pop(each.tag.package, ())), busy=busy, package=each)
         for each in released
@@ -243,7 +247,7 @@ def _by_package(
 
 def _placed(change: Change, packages: Packages, package: str) -> Change:
     """Return a change as it stands under its package's name: its scope need not say that again."""
-    return evolve(change, scope="", label="") if packages.is_named(change.scope, package) else change
+    return replace(change, scope="", label="") if packages.is_named(change.scope, package) else change
 
 
 def _key(commit: Commit) -> str | Commit:

@@ -40,16 +40,24 @@ class Undoing:
     #: How the undone commit may be filed, the surest first.
     keys: tuple[_Key, ...]
 
+    def is_alike(self, other: "Undoing") -> bool:
+        """Return whether another revert undoes the same."""
+        return not {*self.shas, *self.keys}.isdisjoint({*other.shas, *other.keys})
+
+    def undoes(self, sha: str, message: Message) -> bool:
+        """Return whether a commit is what is undone: by the hash that the revert names, else by the subject."""
+        return sha.lower().startswith(self.shas) if self.shas else not filed_as(message).isdisjoint(self.keys)
+
 
 def undoing(message: Message) -> Undoing | None:
     """Read a message as a revert (git's ``Revert "…"`` and ``Reapply "…"``, or the type ``revert``); else ``None``."""
-    if message.subject[:1] in {"R", "r"} and (quoted := _QUOTED.fullmatch(message.subject)):
+    if message.subject[:1] in "Rr" and (quoted := _QUOTED.fullmatch(message.subject)):
         return _undoing(message, quoted[2], again=quoted[1].casefold() == "reapply", quoted=True)
     if message.kind == "revert":
         inner = message.description
         if quoted := _QUOTED.fullmatch(inner):
             inner = quoted[2]
-        typed = parse(inner).type is not None
+        typed = bool(parse(inner).kind)
         marked = quoted is not None or typed or inner[:1] in '"“' or _REVERTED_SHA.search(message.body) is not None
         return _undoing(message, inner.strip('"“”'), again=False, quoted=marked)
     return None
@@ -65,6 +73,8 @@ def surviving(entries: Sequence[tuple[str, Message]]) -> tuple[int, ...]:
         entries: The hash and the message of each, oldest first.
     """
     targets = _targets(entries)
+    if not targets:
+        return tuple(range(len(entries)))
     gone: set[int] = set()
     # Newest first: what is known to be undone undoes nothing itself. One pass, however long a chain of reverts is.
     for place in range(len(entries) - 1, -1, -1):
@@ -93,7 +103,7 @@ def _undoing(message: Message, inner: str, *, again: bool, quoted: bool) -> Undo
     # git says `Reapply "x"` where it used to say `Revert "Revert "x""`.
     wanted = f'Revert "{subject}"' if again else subject
     keys: list[_Key] = [("subject", "", _NUMBERS.sub("", wanted))]
-    if message.kind == "revert" and undone.type is None:
+    if message.kind == "revert" and not undone.kind:
         keys.append(("scoped", message.scope, subject) if message.scope else ("described", "", subject))
     named = _REVERTED_SHA.findall(message.body)
     if message.kind == "revert":
@@ -172,7 +182,12 @@ def _file_again(
 
 
 def _file(message: Message, place: int, filed: dict[_Key, list[int]]) -> None:
-    filed[("subject", "", _NUMBERS.sub("", message.subject))].append(place)
-    filed[("described", "", message.description)].append(place)
-    if message.scope:
-        filed[("scoped", message.scope, message.description)].append(place)
+    for key in filed_as(message):
+        filed[key].append(place)
+
+
+def filed_as(message: Message) -> frozenset[_Key]:
+    """Return the keys by which a revert may find a message."""
+    subject, said = _NUMBERS.sub("", message.subject), message.description
+    keys: list[_Key] = [("subject", "", subject), ("described", "", said)]
+    return frozenset([*keys, ("scoped", message.scope, said)] if message.scope else keys)

@@ -2,9 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from types import MappingProxyType
 from typing import Final, final
 
-from attrs import field, frozen
+from attrs import frozen
+from msgspec import Struct
+from msgspec.structs import replace
 
 from contentsvc_core.content.changelog import words
 from contentsvc_core.content.changelog.bodies import explanation
@@ -13,8 +17,9 @@ from contentsvc_core.content.changelog.combine import NO_REQUESTS, Entry, combin
 from contentsvc_core.content.changelog.dependencies import Bump, bump_of
 from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.changelog.people import authors
-from contentsvc_core.content.changelog.reverts import undoing
-from contentsvc_core.content.changelog.wording import sentence, without_period
+from contentsvc_core.content.changelog.read import Message
+from contentsvc_core.content.changelog.reverts import Undoing, undoing
+from contentsvc_core.content.changelog.wording import masked_line, sentence, without_period
 from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.pull_requests import PullRequest
@@ -30,7 +35,12 @@ _NOTED_SHARE: Final = 0.2
 _REQUESTED_OF: Final = 8
 _REQUESTED_SHARE: Final = 0.3
 _VERSION: Final = re.compile(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
+_TAG_LIMIT: Final = 40
+#: Nothing that reverts undo was looked for.
+NOTHING_UNDONE: Final[Mapping[str, str]] = MappingProxyType({})
 _ALWAYS: Final = frozenset({Section.BREAKING, Section.SECURITY})
+_SAYS_LITTLE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
+_NOT_SAID: Final = UPKEEP | {Section.REVERTED}
 _TAKEN_AWAY: Final = _ALWAYS | {Section.DEPRECATED, Section.REMOVED}
 
 
@@ -46,8 +56,7 @@ class _Habits:
 
 
 @final
-@frozen(kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True, gc=False):
     """One entry of a changelog."""
 
     section: Section
@@ -59,16 +68,16 @@ class Change:
     text: str
     #: The same as the author began it: to stand after a colon.
     continuation: str
+    #: What its author says below the line: the body of a message, cut.
+    body: str = ""
     #: What the breaking footers say.
-    notes: tuple[str, ...] = field(converter=tuple)
-    #: What the author says beyond the line: plain, whole sentences; ``""`` for nothing.
-    details: str = ""
+    notes: tuple[str, ...]
     #: Pull requests and issues, without ``#``; the change's own pull request comes last.
-    numbers: tuple[str, ...] = field(converter=tuple)
+    numbers: tuple[str, ...]
     #: The commits that made it; the one that stands for it comes first.
-    commits: tuple[Commit, ...] = field(converter=tuple)
-    #: Everybody who wrote one of the commits.
-    authors: tuple[Author, ...] = field(converter=tuple)
+    commits: tuple[Commit, ...]
+    #: The messages of the commits, in the same order.
+    messages: tuple[Message, ...]
     #: The type as its author spells it in lower case, ``""`` without one.
     kind: str
     #: Whether readers are told of it; else it is counted.
@@ -79,9 +88,15 @@ class Change:
     newcomer: str = ""
 
     @property
-    def dependency(self) -> bool:
-        """Whether it only moves a dependency to another version."""
-        return self.section is Section.DEPENDENCIES
+    def details(self) -> str:
+        """Return what the author says beyond the line: plain, whole sentences; ``""`` for nothing."""
+        told = self.shown and self.body and self.section not in UPKEEP
+        return explanation(self.body, said=self.continuation) if told else ""
+
+    @property
+    def authors(self) -> tuple[Author, ...]:
+        """Return everybody who wrote one of the commits."""
+        return tuple(chain.from_iterable(map(authors, self.commits, self.messages)))
 
 
 def reported_changes(
@@ -91,6 +106,7 @@ def reported_changes(
     *,
     tag: str = "",
     requests: Mapping[int, PullRequest] = NO_REQUESTS,
+    undone: Mapping[str, str] = NOTHING_UNDONE,
 ) -> tuple[Change, ...]:
     """Return the changes of some pushes, in the order in which they came; release work and the hidden are left out.
 
@@ -100,20 +116,32 @@ def reported_changes(
         phrases: What stands for a message that says nothing, and for a private fix.
         tag: The release that the changes are in, ``""`` for none.
         requests: What the code host says of pull requests, by number; labels decide before words do.
+        undone: The releases that had what reverts undo, by the reverts' hashes.
     """
     told: list[tuple[Entry, Kind]] = []
+    breaks = breaks_of(tag)
     for entry in combine(pushes, requests):
-        kind = _kind(entry, breaks_of(tag))
+        kind = _kind(entry, breaks)
         label = section_of_labels(entry.request.labels) if entry.request else None
-        if label == SKIP:
-            if not (kind.sure and kind.section in _ALWAYS):
+        if label is not None and not (kind.sure and kind.section in _ALWAYS):
+            if label == SKIP:
                 continue
-        elif label is not None and not (kind.sure and kind.section in _ALWAYS):
-            kind = Kind(section=label, sure=True)
+            kind = Kind(label, sure=True)
         if not (kind.empty and options.hide_release_chores) and not _hidden(entry, kind, options):
             told.append((entry, kind))
-    habits = _Habits(noted=_noted_habit(told), requested=_requested_habit(told))
-    return tuple(_change(entry, kind, phrases, shown=_shown(entry, kind, options, habits)) for entry, kind in told)
+    habits = _habits([entry for entry, kind in told if kind.section not in UPKEEP])
+    changes = [_change(entry, kind, phrases, shown=_shown(entry, kind, options, habits)) for entry, kind in told]
+    return tuple(_dated(change, undone, phrases) for change in changes) if undone else tuple(changes)
+
+
+def _dated(change: Change, undone: Mapping[str, str], phrases: Phrasebook) -> Change:
+    """Return a revert with the release that had what it undoes."""
+    found = next((undone[commit.id.casefold()] for commit in change.commits if commit.id.casefold() in undone), "")
+    tag = masked_line(found, _TAG_LIMIT)
+    if not tag or change.section is not Section.REVERTED:
+        return change
+    told = f" ({phrases.released_in.format(tag=tag)})"
+    return replace(change, text=change.text + told, continuation=change.continuation + told)
 
 
 def breaks_of(tag: str) -> Breaks:
@@ -134,26 +162,19 @@ def _kind(entry: Entry, breaks: Breaks) -> Kind:
     inner = [classify(read.message, entry.touched) for read in entry.commits if read.message is not entry.message]
     for grave in (Section.BREAKING, Section.SECURITY):
         if any(each.section is grave and each.sure for each in inner):
-            return Kind(section=grave, sure=True)
-    if kind.section is Section.OTHER or not kind.sure:
-        sure = [
-            each for each in inner if each.sure and each.section not in UPKEEP and each.section is not Section.REVERTED
-        ]
-        if sure and kind.section in {Section.OTHER, Section.CHANGED, *UPKEEP}:
-            return sure[0]
+            return Kind(grave, sure=True)
+    if kind.section in _SAYS_LITTLE and (kind.section is Section.OTHER or not kind.sure):
+        return next((each for each in inner if each.sure and each.section not in _NOT_SAID), kind)
     return kind
 
 
-def _noted_habit(told: Sequence[tuple[Entry, Kind]]) -> bool:
-    shown = [entry for entry, kind in told if kind.section not in UPKEEP]
+def _habits(shown: Sequence[Entry]) -> _Habits:
     noted = sum(entry.touched.noted for entry in shown)
-    return noted >= _NOTED_LEAST and noted >= _NOTED_SHARE * len(shown)
-
-
-def _requested_habit(told: Sequence[tuple[Entry, Kind]]) -> bool:
-    shown = [entry for entry, kind in told if kind.section not in UPKEEP]
     requested = sum(bool(entry.numbers) for entry in shown)
-    return len(shown) >= _REQUESTED_OF and requested >= _REQUESTED_SHARE * len(shown)
+    return _Habits(
+        noted=noted >= _NOTED_LEAST and noted >= _NOTED_SHARE * len(shown),
+        requested=len(shown) >= _REQUESTED_OF and requested >= _REQUESTED_SHARE * len(shown),
+    )
 
 
 def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: "_Habits") -> bool:
@@ -161,10 +182,11 @@ def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: "_Habits
         return not options.fold_upkeep
     if kind.section in _ALWAYS and kind.sure:
         return True
-    typed = words.TYPES.get(entry.message.kind) or words.GITMOJI.get(entry.message.sign)
-    if entry.touched.noted or typed not in {None, *UPKEEP}:
+    message = entry.message
+    typed = words.TYPES.get(message.kind) or words.GITMOJI.get(message.sign)
+    if entry.touched.noted or not (typed is None or typed in UPKEEP):
         return True
-    past = habits.requested and not entry.numbers and not entry.message.kind
+    past = habits.requested and not entry.numbers and not message.kind
     return not habits.noted and not (past and kind.section not in _TAKEN_AWAY)
 
 
@@ -172,51 +194,42 @@ def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
     """Whether the options leave a change out; a breaking or a security change never is."""
     if kind.section in _ALWAYS:
         return False
-    message = entry.message
-    first = entry.commits[0].commit
-    return (
-        kind.section.name.casefold() in options.hidden
-        or message.kind in options.hidden
-        or (message.scope or "").casefold() in options.hidden
-        or options.hides_author(first.author)
-        or options.hides_paths(first)
-    )
+    hidden, message, first = options.hidden, entry.message, entry.commits[0].commit
+    named = (kind.section.name.casefold(), message.kind, (message.scope or "").casefold()) if hidden else ()
+    return not hidden.isdisjoint(named) or options.hides_author(first.author) or options.hides_paths(first)
 
 
 def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Change:
     message = entry.message
-    text = _words(entry, phrases)
     undone = undoing(message)
+    text = without_period(message.description) if undone is None else _undone(message, undone)
+    if text[:1] in "Mm" and message.subject.casefold().startswith(PRIVATE_FIX):
+        text = phrases.private_fix
     scope = _scope(undone.scope if undone and undone.quoted else message.scope, kind.section, text)
-    reads = entry.commits
+    newcomer = entry.request.author if entry.request and entry.request.first_contribution else None
     return Change(
         section=kind.section,
         label=scope,
         scope=scope,
         text=sentence(text) or phrases.no_message,
         continuation=text or phrases.no_message,
+        body=message.body,
         notes=message.breaking_notes,
-        details=explanation(message.body, said=text) if shown and kind.section not in UPKEEP else "",
         numbers=entry.numbers,
-        commits=[read.commit for read in reads],
-        authors=[author for read in reads for author in authors(read.commit, read.message)],
+        commits=tuple([read.commit for read in entry.commits]),
+        messages=tuple([read.message for read in entry.commits]),
         kind=message.kind,
         shown=shown,
         bump=bump_of(message) if kind.section is Section.DEPENDENCIES else None,
-        newcomer=(entry.request.author or "") if entry.request and entry.request.first_contribution else "",
+        newcomer=newcomer or "",
     )
 
 
-def _words(entry: Entry, phrases: Phrasebook) -> str:
-    message = entry.message
-    if message.subject.casefold().startswith(PRIVATE_FIX):
-        return phrases.private_fix
-    undone = undoing(message)
-    if undone is not None and undone.quoted and not undone.description.casefold().startswith("revert"):
+def _undone(message: Message, undone: Undoing) -> str:
+    if undone.quoted and not undone.description.casefold().startswith("revert"):
         return f"{'Reapply' if undone.again else 'Revert'} “{without_period(undone.description)}”"
-    if undone is not None and not undone.quoted and not message.description.casefold().startswith("revert"):
-        return f"Revert: {without_period(message.description)}"
-    return without_period(message.description)
+    line = without_period(message.description)
+    return line if undone.quoted or message.description.casefold().startswith("revert") else f"Revert: {line}"
 
 
 #: Scopes that only repeat the heading above them, or name the whole.
@@ -232,6 +245,7 @@ _CODE: Final = re.compile(r"[`'\"]")
 def _scope(scope: str | None, section: Section, text: str) -> str:
     """Return the part of the code that a change names, ``""`` where heading or line say it already."""
     name = (scope or "").strip()
-    if name.casefold() in _SAID.get(section, frozenset()):
+    if not name or name.casefold() in _SAID.get(section, frozenset()):
         return ""
-    return "" if _CODE.sub("", text).casefold().startswith(f"{name.casefold()} ") else name
+    words = _CODE.sub("", text) if _CODE.match(text) or name[:1].casefold() == text[:1].casefold() else ""
+    return "" if words.casefold().startswith(f"{name.casefold()} ") else name

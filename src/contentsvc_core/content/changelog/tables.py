@@ -1,14 +1,18 @@
 """Tables of patterns that are searched in one line: a pattern runs only where a word begins as the pattern does."""
 
 import re
-from functools import cached_property, lru_cache
+from functools import cached_property
+from operator import itemgetter
 from typing import Final
 
 #: How many characters of a word are compared before a pattern runs.
 _COMPARED: Final = 4
-_BEGINNING: Final = re.compile(rf"(\w{{1,{_COMPARED}}})\w*")
-#: Stands for the beginning of a row that may begin with anything, and is in every text.
-_ANY: Final = ""
+_compared: Final = itemgetter(slice(_COMPARED))
+#: Letters as words are compared, and spaces for the characters that are in no word.
+_COMPARABLE: Final = bytes(
+    ord(chr(code).lower()) if re.match(r"\w", chr(code), re.ASCII) else 32 for code in range(256)
+)
+_NO_WORD: Final = re.compile(r"\W+")
 #: Characters that are no ASCII letters, and that a pattern without regard to case takes for some.
 _LIKE_ASCII: Final = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
 
@@ -28,41 +32,73 @@ _WORD: Final = re.compile(rf"[^\w{_UNKNOWN}]+(\w+)(.?)", re.DOTALL)
 class Table:
     """Rows of patterns, without regard to case; a row is compiled when a text has one of its beginnings."""
 
-    def __init__(self, *rows: str) -> None:
-        """Keep the rows; nothing is compiled yet."""
-        self.rows: Final = rows
+    def __init__(self, text: str, begin: str = "", end: str = "", **parts: str) -> None:
+        """Create a table from a text.
+
+        Args:
+            text: A row a line, or several between `` | ``. A line that is indented deeper continues the line above.
+            begin: What each row begins with.
+            end: What each row ends with.
+            parts: Patterns that rows name: ``<NAME>``.
+        """
+        lines = re.sub(r"\n {5,}", "", text).split("\n")
+        for name, pattern in parts.items():
+            lines = [line.replace(f"<{name}>", pattern) for line in lines]
+        rows = (row for line in lines if line.strip() for row in line.strip().split(" | "))
+        self.rows: Final = tuple(f"{begin}{row}{end}" for row in rows)
         self._compiled: dict[str, re.Pattern[str]] = {}
 
-    def search(self, text: str) -> bool:
-        """Return whether a row matches anywhere in a line."""
-        beginnings = _beginnings(text)
-        if self._rows_of.keys().isdisjoint(beginnings):
+    def search(self, text: str, found: "frozenset[str] | None" = None) -> bool:
+        """Return whether a row matches anywhere in a line; ``found`` are the beginnings of the line's words."""
+        if self._always is not None and self._always.search(text):
+            return True
+        found = beginnings(text) if found is None else found
+        if self._known.isdisjoint(found):
             return False
-        return any(self._pattern(each).search(text) for each in beginnings if each in self._rows_of)
+        for each in found & self._known:
+            if (pattern := self._compiled.get(each)) is None:
+                pattern = self._compiled[each] = _compiled(self._rows_of[each])
+            if pattern.search(text):
+                return True
+        return False
 
-    def _pattern(self, beginning: str) -> "re.Pattern[str]":
-        if (pattern := self._compiled.get(beginning)) is None:
-            pattern = self._compiled[beginning] = re.compile("|".join(self._rows_of[beginning]), re.IGNORECASE)
-        return pattern
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self._rows_of) - {""}
+
+    @cached_property
+    def _always(self) -> "re.Pattern[str] | None":
+        """The rows that may begin with anything."""
+        return _compiled(self._rows_of[""]) if "" in self._rows_of else None
 
     @cached_property
     def _rows_of(self) -> dict[str, list[str]]:
         """The rows by the beginnings of words without which they match nothing."""
         rows: dict[str, list[str]] = {}
         for row in self.rows:
-            for beginning in beginnings_of(row) or {_ANY}:
+            for beginning in beginnings_of(row) or {""}:
                 rows.setdefault(beginning, []).append(row)
         return rows
 
 
-@lru_cache(maxsize=16)
-def _beginnings(text: str) -> frozenset[str]:
-    folded = text if text.isascii() else text.translate(_LIKE_ASCII)
-    return frozenset((_ANY, *_BEGINNING.findall(folded.lower())))
+def _compiled(rows: list[str]) -> "re.Pattern[str]":
+    return re.compile("|".join(rows), re.IGNORECASE)
+
+
+def beginnings(text: str) -> frozenset[str]:
+    """Return the beginnings of the words of a line, as rows are found by them."""
+    if text.isascii():
+        words = text.lower().encode().translate(_COMPARABLE).decode().split()
+    else:
+        words = _NO_WORD.split(text.translate(_LIKE_ASCII).lower())
+    return frozenset(map(_compared, words))
 
 
 def beginnings_of(pattern: str) -> frozenset[str]:
-    """Return beginnings of words, one of which is in each text that a pattern matches; empty: none are known."""
+    r"""Return beginnings of words, one of which is in each text that a pattern matches; empty: none are known.
+
+    Where a pattern begins with anything, its author may look ahead to a word that it needs: ``(?=.*\bword\b)``.
+    """
     found: set[str] = set()
     try:
         starts, _ = _starts(pattern)
@@ -106,24 +142,27 @@ def _item(pattern: str, at: int) -> tuple[set[str] | None, int]:
     if sign == "|":
         return None, end
     if opened := _GROUP.match(pattern, at):
+        if opened[0] == "(?=" and pattern.startswith(".*", opened.end()):
+            inner, end = _starts(pattern, opened.end() + 2)
+            return {f"{each}{_UNKNOWN}" for each in inner}, end + 1
         inner, end = _starts(pattern, opened.end())
         return {""} if opened[0].endswith(("=", "!")) else inner, end + 1
     if of_class := _CLASS.match(pattern, at):
         return {_EDGE if _SIGNS.fullmatch(of_class[1]) else _UNKNOWN}, of_class.end()
     if sign == "\\":
         sign, end = pattern[end], end + 1
-        return {_EDGE if sign in "bA" else _UNKNOWN if sign.isalnum() else sign}, end
+        return {_EDGE if sign in "bAWZ" else _UNKNOWN if sign.isalnum() else sign}, end
     if sign == "(":
         msg = f"a group that is not read: {pattern[at:]}"
         raise ValueError(msg)
     return {_EDGE if sign == "^" else _UNKNOWN if sign in ".$" or not sign.isascii() else sign.lower()}, end
 
 
-def any_of(*alternatives: str) -> "re.Pattern[str]":
-    """Return one pattern of several, without regard to case."""
-    return re.compile("|".join(alternatives), re.IGNORECASE)
-
-
-def words_of(*alternatives: str) -> Table:
+def words_of(text: str) -> Table:
     """Return a table whose rows are found as whole words."""
-    return Table(*(rf"\b(?:{each})\b" for each in alternatives))
+    return Table(text, r"\b(?:", r")\b")
+
+
+def lines_of(text: str) -> Table:
+    """Return a table whose rows are whole lines."""
+    return Table(text, r"\A(?:", r")\Z")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from contentsvc_core.content.changelog.folding import counted_upkeep
-from contentsvc_core.content.changelog.importance import importance, is_minor, is_news
+from contentsvc_core.content.changelog.importance import is_minor, is_news, most_important
 from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.wording import cut_at_word, masked_line
 from contentsvc_core.content.changelog.words import VERBS
@@ -57,7 +57,7 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
     """
     start = f"{named}: " if named else ""
     news = [change for change in changes if is_news(change)]
-    leading = sorted((change for change in news if change.section is not Section.OTHER), key=importance)
+    leading = most_important((change for change in news if change.section is not Section.OTHER), _CANDIDATES)
     if news and not leading:
         # What no rule could name is counted, and stands in front of nothing.
         return plain_title(start, phrases.count(len(news), phrases.kinds[Section.OTHER]), "", phrases)
@@ -73,7 +73,7 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
 def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> list[str]:
     """Return up to three changes in few words, as far as they fit; the first one is cut where it must be."""
     leads: list[str] = []
-    for place, change in enumerate(leading[:_CANDIDATES]):
+    for place, change in enumerate(leading):
         lead = _lead(change, phrases)
         size = len(lead) + 2 * bool(leads)
         # A later one is told only if it is about as weighty as the first.

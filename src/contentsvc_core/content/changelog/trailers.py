@@ -3,7 +3,7 @@
 import re
 from typing import Final, final
 
-from attrs import frozen
+from msgspec import Struct
 
 #: The last so many characters of a message are looked at for trailers; code hosts cut far below.
 _READ: Final = 16_384
@@ -22,8 +22,6 @@ _NOTE: Final = re.compile(
     r"(?P<end>[\])]:?|[*_`]{0,3}[ \t]*(?::[*_`]{0,3}|[*_`]{0,3}(?=$|\n)))[ \t]*(?P<text>[^\n]*)$",
     re.MULTILINE | re.IGNORECASE,
 )
-#: What a body may hold that one of the patterns below finds.
-_BREAKS: Final = re.compile(r"break|incompatib|!:", re.IGNORECASE)
 #: The first words of an answer that says that nothing breaks, and of a form that is not filled in.
 _NO_NOTE: Final = re.compile(
     r"\W*(?:none|no|nope|n/?a|nil|false|nothing|not|never|there (?:is|are) no|tbd|todo)(?!\w)|[ \t]*[-*] \[ ?\]|\W*\Z",
@@ -54,8 +52,7 @@ _NOTES_READ: Final = 10
 
 
 @final
-@frozen(kw_only=True)
-class Footer:
+class Footer(Struct, frozen=True, kw_only=True, gc=False):
     """One trailer of a message."""
 
     #: As written; tokens are compared without regard to case, except the breaking one.
@@ -66,7 +63,9 @@ class Footer:
 
 def breaking_notes(body: str) -> tuple[bool, tuple[str, ...]]:
     """Return whether a body says that something breaks, and what it says of that."""
-    if _BREAKS.search(body) is None:
+    lower = body.lower()
+    if not ("break" in lower or "ncompatib" in lower or "!:" in lower):
+        # What each of the patterns needs.
         return False, ()
     body = _COMMENT.sub("", body)
     notes: list[str] = []
@@ -106,7 +105,7 @@ def _note(found: "re.Match[str]", body: str) -> list[str]:
 
 def footers_of(message: str) -> tuple[Footer, ...]:
     """Return the trailer block: the last paragraphs, as far as each begins with a token."""
-    if "\n" not in message:
+    if "\n" not in message or not (": " in message or " #" in message or "BREAKING" in message):
         return ()
     # The first paragraph is the subject, or what the cut left of a paragraph.
     paragraphs = _BLANK_LINE.split(message[-_READ:].replace("\r\n", "\n").strip())[1:]

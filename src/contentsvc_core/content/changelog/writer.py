@@ -3,8 +3,10 @@
 Read, combine, classify, select (:mod:`~contentsvc_core.content.changelog.select` gives the changes), compose.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
+from itertools import chain
 from typing import Final
 
 from attrs import evolve
@@ -142,12 +144,8 @@ def _opening(parts: Sequence[Part], release: Release | None, voice: Voice) -> li
 def _first_line(parts: Sequence[Part], release: Release | None, voice: Voice, brief: Brief) -> list[str]:
     """Return the line that says when, how much, and where everything is."""
     phrases = voice.phrases
-    shown = [change for part in parts for change in part.changes if change.shown]
-    counts = [
-        phrases.count(number, phrases.kinds[section])
-        for section in IMPORTANCE
-        if (number := sum(change.section is section for change in shown))
-    ]
+    kinds = Counter(change.section for part in parts for change in part.changes if change.shown)
+    counts = [phrases.count(kinds[section], phrases.kinds[section]) for section in IMPORTANCE if kinds[section]]
     commits = sum(len(part.commits) for part in parts)
     linked = link(phrases.count(commits, phrases.commit_count), parts[0].commits_page if len(parts) == 1 else None)
     release = brief.packages[0].release if brief.packages else release
@@ -221,14 +219,14 @@ def _ending(parts: Sequence[Part], options: ChangelogOptions, voice: Voice, left
         blocks.append(phrases.count(left_out, phrases.not_covered))
     if phrases is not ENGLISH and any(change.shown for part in parts for change in part.changes):
         blocks.append(phrases.as_written)
-    changes = [change for part in parts for change in part.changes]
+    changes = [change for part in parts for change in part.changes] if options.contributors else []
     people = contributors(
-        (author for change in changes for author in change.authors),
+        chain.from_iterable(change.authors for change in changes),
         options.bots,
         newcomers={change.newcomer for change in changes},
         newcomer=phrases.newcomer,
     )
-    if options.contributors and (shown := named(people, phrases)):
+    if shown := named(people, phrases):
         heading = phrases.contributors if voice.plain else phrases.thanks_heading.of(voice.tone)
         blocks += [f"## {heading}", ", ".join(shown)]
     return blocks

@@ -7,7 +7,8 @@ from datetime import date
 from functools import cached_property
 from typing import Final, final
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
+from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.importance import IMPORTANCE, importance, is_minor
 from contentsvc_core.content.changelog.markdown import safe_url
@@ -183,7 +184,7 @@ def _weight(item: Item) -> tuple[int, ...]:
 
 
 def _whole(change: Change) -> Change:
-    return evolve(change, text=_whole_words(change.text), continuation=_whole_words(change.continuation))
+    return replace(change, text=_whole_words(change.text), continuation=_whole_words(change.continuation))
 
 
 def _whole_words(text: str) -> str:

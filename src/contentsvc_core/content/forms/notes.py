@@ -3,7 +3,8 @@
 import re
 from typing import Final, final
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
+from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.changelog.report import report_of
@@ -175,5 +176,5 @@ def _tail(text: str) -> str:
 def _placed(change: Change, section: Section) -> Change:
     """Put an entry where its heading says; below a heading that says little, its words decide."""
     if section in {Section.OTHER, Section.CHANGED}:
-        return evolve(change, section=Section.CHANGED) if change.section is Section.OTHER else change
-    return change if change.section in {Section.BREAKING, Section.SECURITY} else evolve(change, section=section)
+        return replace(change, section=Section.CHANGED) if change.section is Section.OTHER else change
+    return change if change.section in {Section.BREAKING, Section.SECURITY} else replace(change, section=section)

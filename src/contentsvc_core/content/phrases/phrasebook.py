@@ -96,6 +96,8 @@ class Phrasebook:
     new_release: str
     this_release: str
     new_release_of: str
+    #: Behind what a revert undoes.
+    released_in: str
     released: str
     releases_up_to: str
     #: Packages of one repository that are announced together: what stands behind the named ones, the heading of what

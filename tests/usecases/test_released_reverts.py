@@ -1,0 +1,103 @@
+"""A revert says which release had what it undoes, as far as the store knows."""
+
+from hashlib import sha1
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.golden import REPOSITORY_ID
+from tests.usecases.conftest import World
+from tests.usecases.test_perform import deliver, perform_all, pushed, released
+
+from contentsvc_core.testing import push_body
+from contentsvc_core.usecases.release_history import RevertHistory
+from contentsvc_core.webhooks.events import Author, Commit, Event, Push, Release
+
+PUBLISHED = "2026-01-02T00:00:00Z"
+UNDONE = 'Revert "feat: export in parallel"'
+LINE = "Revert “export in parallel”"
+
+
+async def newest(world: World) -> str:
+    await perform_all(world)
+    return (await world.stores.posts.posts(world.organization.id))[0].markdown
+
+
+async def exported(world: World) -> str:
+    """Push a feature that later releases contain; return its hash."""
+    body: dict[str, Any] = push_body("feat: export in parallel", repository_id=REPOSITORY_ID)
+    await deliver(world, "push", body, "p-1")
+    return str(body["commits"][0]["id"])
+
+
+@pytest.mark.parametrize("by_hash", [True, False])
+async def test_a_push_and_a_release_say_which_release_had_it(world: World, by_hash: bool) -> None:  # a parameter
+    sha = await exported(world)
+    await released(world, "r-1", "2.3.0-rc1", published_at=PUBLISHED, prerelease=True)
+    await released(world, "r-2", "2.3.0", published_at=PUBLISHED)
+    await released(world, "r-3", "2.4.0", published_at=PUBLISHED)
+    await perform_all(world)
+
+    await pushed(world, "p-2", f"{UNDONE}\n\nThis reverts commit {sha}." if by_hash else UNDONE, "feat: ring")
+    assert f"- {LINE} (released in 2.3.0)" in await newest(world)
+
+    await released(world, "r-4", "2.5.0", published_at=PUBLISHED)
+    assert f"- {LINE} (released in 2.3.0)" in await newest(world)
+
+
+async def test_what_was_in_no_release_is_undone_without_one(world: World) -> None:
+    await exported(world)
+    await pushed(world, "p-2", UNDONE, "feat: ring")
+    assert f"- {LINE} " in await newest(world)
+
+
+async def test_what_was_undone_before_the_release_was_not_in_it(world: World) -> None:
+    await exported(world)
+    await pushed(world, "p-2", UNDONE)
+    await released(world, "r-1", "2.3.0", published_at=PUBLISHED)
+    await pushed(world, "p-3", UNDONE, "feat: ring")
+    assert "released in" not in await newest(world)
+
+
+def _push(*messages: str, ref: str = "refs/heads/main") -> Push:
+    who = Author(name="Ada", email="")
+    ids = [sha1(text.encode(), usedforsecurity=False).hexdigest() for text in messages]
+    made = [
+        Commit(id=sha, message=text, author=who, timestamp="", url="") for sha, text in zip(ids, messages, strict=True)
+    ]
+    return Push(ref=ref, branch=ref, commits=tuple(made), head_commit=None)
+
+
+def _release(tag: str) -> Release:
+    return Release(
+        action="published", tag_name=tag, name=None, body=None, prerelease=False, draft=False, published_at=None, url=""
+    )
+
+
+@given(st.lists(st.sampled_from(["do", "undo", "other", "elsewhere", "release"]), max_size=12))
+def test_no_revert_names_a_release_that_did_not_have_it(steps: list[str]) -> None:
+    """Compare with what a history contains at each release."""
+    events: list[Event] = []
+    in_it, had = False, ""
+    for place, step in enumerate(steps):
+        match step:
+            case "do":
+                events.append(_push("feat: export in parallel"))
+                in_it, had = True, ""
+            case "undo":
+                events.append(_push(UNDONE))
+                in_it, had = False, ""
+            case "release":
+                events.append(_release(f"v{place}"))
+                had = had or (f"v{place}" if in_it else "")
+            case "elsewhere":
+                events.append(_push("feat: export in parallel", ref="refs/heads/next"))
+            case _:
+                events.append(_push("fix: drip"))
+    last = _push(UNDONE)
+    history = RevertHistory()
+    history.add(last, told=True)
+    for event in reversed(events):
+        history.add(event)
+    assert history.found == ({last.commits[0].id: had} if had else {})
