@@ -20,7 +20,7 @@ from contentsvc_core.content.changelog.markdown import inline, safe_url
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.content.forms import plain_text, write_content
-from contentsvc_core.content.forms.tense import in_past
+from contentsvc_core.content.forms.wording import in_past
 from contentsvc_core.content.pages import decode_page, site_facts
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import ContentType, Post, PostStatus

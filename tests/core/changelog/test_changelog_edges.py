@@ -6,9 +6,8 @@ import pytest
 from changelog_samples import HOST, announced, commit, draft_of, push, release
 
 from contentsvc_core.content.changelog import write_changelog
-from contentsvc_core.content.changelog.entries import bounded, entry, joined, named, references
 from contentsvc_core.content.changelog.options import ChangelogOptions
-from contentsvc_core.content.changelog.page import Page
+from contentsvc_core.content.changelog.page import Page, bounded, entry, joined, named, references
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.changelog.report import Part, report_of

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.core.changelog.styles import STYLES, changes_of, commit_of, found
 
 from contentsvc_core.content.changelog.classify import UPKEEP
-from contentsvc_core.content.changelog.merges import Merge, merge_of
+from contentsvc_core.content.changelog.combine import Merge, merge_of
 from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.select import Change, reported_changes

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from contentsvc_core.content.changelog import grave, patterns
 from contentsvc_core.content.changelog.tables import Table, beginnings_of
 
-TABLES = [value for value in vars(patterns).values() if isinstance(value, Table)]
+TABLES = [value for module in (grave, patterns) for value in vars(module).values() if isinstance(value, Table)]
 ROWS = [(table, row) for table in TABLES for row in table.rows]
 
 
@@ -43,6 +43,9 @@ def test_a_search_finds_what_the_rows_find(table: Table, text: str) -> None:
         (r"\bgo(?:lang)?\b", "go gola"),
         (r"\b(?:very )?lazy", "very lazy"),
         (r"\[security\]", "secu"),
+        (r"\A(?:ok\W*)\Z", "ok"),
+        # Where anything may stand first, a row may look ahead.
+        (r"(?=.*\bsupport\b)\w+ \bsupport", "supp"),
         (r"^msrv: |\bnode", "msrv node"),
         (r"\bone[- ]off", "one"),
         # A word may continue after the pattern, or begin before it.

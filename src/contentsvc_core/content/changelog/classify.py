@@ -80,12 +80,16 @@ class _Evidence:
         #: The first word, and the section that it stands for.
         self.first = _first(self.text)
         self.verb = words.VERBS.get(self.first)
-        self._begins = beginnings(message.subject if message.subject.endswith(self.text) else self.text)
+        # Of the whole subject: security is looked for in all of it.
+        self._begins = beginnings(message.subject)
+        if "`" in self.text or not message.subject.endswith(self.text):
+            self._begins |= beginnings(self.text) | beginnings(self.text.replace("`", ""))
 
     def says(self, table: Table, of: str | None = None) -> bool:
         """Whether the words match a table; ``of``: the same words, cut or whole."""
-        text = self.text if of is None else of
-        return table.search(text, None if "`" in self.text else self._begins)
+        if table.always is None and table.known.isdisjoint(self._begins):
+            return False
+        return table.search(self.text if of is None else of, self._begins)
 
     @property
     def noted(self) -> bool:

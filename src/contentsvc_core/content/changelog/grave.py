@@ -143,9 +143,7 @@ REMOVED: Final = re.compile(
     r"|directive|helper|rule|preset|config)(?:s|es)?\b)"
 )
 #: What is said to people, not to programs.
-MESSAGE: Final = words_of(r"""
-    (?:error|warning|log|help|debug)? ?messages? | logging | log level | examples? | verbos\w+
-""")
+MESSAGE: Final = words_of(r"(?:error|warning|log|help|debug)? ?messages? | logging | log level | examples? | verbos\w+")
 #: What breaks something where a release says by its number that something breaks.
 BREAKING_IN_MAJOR: Final = Table(r"""
     \Arename[sd]?\b

@@ -60,3 +60,15 @@ def safe_url(url: str) -> str | None:
     # An ampersand could begin an entity (CommonMark 0.31, section 2.5), which counts in link targets too.
     rest = _BARE_PERCENT.sub("%25", rest).replace("&", "&amp;")
     return f"{found[1].lower()}://{found[2]}{rest}"
+
+
+#: The code host's own bound for the name of a ref, in characters.
+_TAG_LINKED: Final = 255
+
+
+def compare_url(before: str | None, after: str, base: str | None) -> str | None:
+    """Return the page with what lies between two tags; ``None`` if a tag or the repository's address is unknown."""
+    tags = (before or "", after)
+    if base is None or not all(tags) or tags[0] == tags[1] or any(len(tag) > _TAG_LINKED for tag in tags):
+        return None
+    return f"{base}/compare/{'...'.join(quote(storable(tag), safe='') for tag in tags)}"

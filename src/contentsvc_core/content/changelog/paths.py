@@ -34,114 +34,113 @@ class PathClass(Enum):
     __hash__ = object.__hash__
 
 
-def _found(text: str) -> "re.Pattern[str]":
-    return re.compile("|".join(Table(text).rows), re.IGNORECASE)
+def _found(*, folders: str = "", files: str = "", begun: str = "", patterns: str = "") -> "re.Pattern[str]":
+    """Return the pattern of paths in one of the folders, of files by their names or beginnings, and of others."""
+    kinds = ((folders, "(?:^|/)(?:{})/"), (files, "(?:^|/)(?:{})$"), (begun, "(?:^|/)(?:{})[^/]*$"), (patterns, "{}"))
+    rows = (form.replace("{}", "|".join(Table(names).rows)) for names, form in kinds if names)
+    return re.compile("|".join(rows), re.IGNORECASE)
 
 
 #: The first class that has a pattern that is found in a path, without regard to case; else the path is source code.
 PATHS: Final = {
-    PathClass.FRAGMENT: _found(r"""
-    (?:^|/)(?:changelog\.d|newsfragments?|news|changes?|changelogs?|\.changesets?|\.changes
-        |releasenotes/notes|changelog/unreleased|changelogs/fragments|changelog_unreleased/\w+
-        |upcoming_changes|\.unreleased|next-release|release-notes\.d)/
-        (?!readme|template|config|_template|pre\.json|\.)[^/]+\.\w+$
-    """),
-    PathClass.UPGRADE_GUIDE: _found(r"""
+    PathClass.FRAGMENT: _found(
+        patterns=r"""
+    (?:^|/)(?:changelog\.d|newsfragments?|news|changes?|changelogs?|\.changesets?|\.changes|releasenotes/notes
+        |changelog/unreleased|changelogs/fragments|changelog_unreleased/\w+|upcoming_changes|\.unreleased|next-release
+        |release-notes\.d)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.\w+$
+    """
+    ),
+    PathClass.UPGRADE_GUIDE: _found(
+        patterns=r"""
     (?:^|/)(?:upgrad(?:e|ing)|migrat(?:ion|ing)|breaking[-_]changes?)(?:[-_.](?:guides?|notes?|v?\d[a-z\d]*|to|from
         |next))*\.(?:mdx?|rst|txt|adoc)$
-    """),
-    PathClass.CHANGELOG: _found(r"""
-    (?:^|/)(?:changelog|changes|history)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$
-    (?:^|/)(?:news|release[-_]?notes)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$
-    (?:^|/)(?:releases|whats_?new)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$
-    (?:^|/)(?:changelog[-_.]\w+)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$
-    (?:^|/)(?:unreleased)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$
-    (?:^|/)docs?/(?:\w+/)*(?:changelog|changes|history)(?:[/.][\w./-]*)?$
-    (?:^|/)docs?/(?:\w+/)*(?:release[-_]?notes|whats_?new)(?:[/.][\w./-]*)?$
-    """),
-    PathClass.TEST: _found(r"""
-    (?:^|/)(?:tests?|specs?|__tests__|testing|testdata|test[-_]data|fixtures?|e2e)/
-    (?:^|/)(?:cypress|mocks?|__mocks__|__snapshots__|snapshots|testcases|testsuite)/
-    (?:^|/)(?:integration[-_]tests?|unit[-_]tests?|test[-_]utils?)/
-    _tests?\.\w+$
-    (?:^|/)tests?_[^/]*\.\w+$
-    [.-](?:test|tests|spec|stories|e2e|snap)\.\w+$
+    """
+    ),
+    PathClass.CHANGELOG: _found(
+        patterns=r"""
+    (?:^|/)(?:changelog|changes|history|news|release[-_]?notes|releases|whats_?new|changelog[-_.]\w+
+        |unreleased)(?:\.(?:md|rst|txt|adoc|markdown|org|xml))?$
+    (?:^|/)docs?/(?:\w+/)*(?:changelog|changes|history|release[-_]?notes|whats_?new)(?:[/.][\w./-]*)?$
+    """
+    ),
+    PathClass.TEST: _found(
+        folders=r"""
+    tests? | specs? | __tests__ | testing | testdata | test[-_]data | fixtures? | e2e | cypress | mocks? | __mocks__
+    __snapshots__ | snapshots | testcases | testsuite | integration[-_]tests? | unit[-_]tests? | test[-_]utils?
+    """,
+        files=r"tests?_[^/]*\.\w+ | conftest\.py | tests?\.\w+",
+        patterns=r"""
+    _tests?\.\w+$ | _spec\.rb$ | test_?helpers?\.\w+$ | [.-](?:test|tests|spec|stories|e2e|snap)\.\w+$
     [a-z0-9]Tests?\.(?:java|kt|php|cs|swift|scala|groovy)$
-    (?:^|/)conftest\.py$
-    _spec\.rb$
-    (?:^|/)tests?\.\w+$
-    test_?helpers?\.\w+$
-    """),
-    PathClass.LOCK: _found(r"""
-    (?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml)$
-    (?:^|/)(?:bun\.lockb?|cargo\.lock|poetry\.lock|uv\.lock|pdm\.lock|pipfile(?:\.lock)?)$
-    (?:^|/)(?:gemfile\.lock|composer\.lock|go\.(?:mod|sum)|mix\.lock|podfile\.lock)$
-    (?:^|/)(?:pubspec\.lock|flake\.lock|deno\.lock|packages\.lock\.json)$
-    (?:^|/)(?:[\w.-]*requirements[\w.-]*\.(?:txt|in)|constraints\.txt)$
-    (?:^|/)(?:\.pre-commit-config\.yaml|gradle\.lockfile|vendor/modules\.txt)$
-    (?:^|/)requirements/
-    """),
-    PathClass.TOOL: _found(r"""
-    ^\.(?:github|gitlab|circleci|travis|azure|buildkite|semaphore|vscode|idea)\b
-    ^\.(?:devcontainer|husky|config|woodpecker|forgejo|gitea|cargo|yarn|codesandbox)\b
-    ^\.(?:clusterfuzzlite|ci|cirrus|tekton)\b
-    (?:^|/)(?:azure-pipelines|appveyor|jenkinsfile|\.?codecov|\.?goreleaser)[^/]*$
-    (?:^|/)(?:renovate|\.?dependabot|tox|noxfile|\.?pylintrc|mypy|pyrightconfig)[^/]*$
-    (?:^|/)(?:pytest|\.?eslintrc|eslint\.config|\.?prettierrc|\.?stylelintrc)[^/]*$
-    (?:^|/)(?:\.?golangci|\.?rubocop|\.?rustfmt|clippy|deny|makefile|justfile)[^/]*$
-    (?:^|/)(?:taskfile|rakefile|gemfile|\.?jshintrc|turbo|nx|lerna)[^/]*$
-    (?:^|/)(?:lint-staged\.config|commitlint\.config|karma\.conf|jest\.config)[^/]*$
-    (?:^|/)(?:vitest\.config|vite\.config|rollup\.config|webpack\.config|gulpfile)[^/]*$
-    (?:^|/)(?:gruntfile|babel\.config|\.?babelrc|\.?swcrc|\.?flake8)[^/]*$
-    (?:^|/)(?:\.git-blame-ignore-revs|codeowners|phpunit|phpstan|psalm)[^/]*$
-    (?:^|/)(?:\.?editorconfig|\.?gitignore|\.?gitattributes|\.?git_archival)[^/]*$
-    (?:^|/)(?:\.?mailmap|\.?dockerignore|\.?npmrc|\.?nvmrc|\.?node-version)[^/]*$
-    (?:^|/)(?:\.?tool-versions|\.?ruby-version|bors|\.?coveragerc|\.?markdownlint)[^/]*$
-    (?:^|/)(?:\.?cspell|typos|_typos|\.?yamllint|\.?styleci|\.?release-please\w*)[^/]*$
-    (?:^|/)(?:\.release-it|\.all-contributorsrc|\.?readthedocs|book)[^/]*$
-    (?:^|/)(?:ci|scripts?|tools?|tasks|hack|\.ci|devtools|bin/dev|utils/ci|build-tools)/
-    (?:^|/)(?:maint|maintenance|fuzz|gallery|etc/ci|infra)/
-    """),
-    PathClass.EXAMPLE: _found(r"""
-    (?:^|/)(?:examples?|samples?|demos?|playground|benchmarks?|benches|bench|perf)/
-    (?:^|/)(?:cookbook|tutorials?|showcase|sandbox)/
-    _bench(?:mark)?_?(?:test)?\.\w+$
-    """),
-    PathClass.DOCUMENTATION: _found(r"""
-    (?:^|/)(?:docs?|documentation|website|site|wiki|manual|guides?|art|\.docs)/
-    (?:^|/)(?:doc-site|www)/
-    \.(?:md|mdx|rst|adoc|asciidoc|markdown|textile)$
-    (?:^|/)(?:readme|licen[cs]e|copying|authors|contributors|contributing)[^/]*$
-    (?:^|/)(?:security|code_of_conduct|maintainers|governance|notice)[^/]*$
-    (?:^|/)(?:citation|thanks|credits|funding|owners|faq|mkdocs|netlify)[^/]*$
-    (?:^|/)(?:relnotes)[^/]*$
-    (?:^|/)relnotes/
-    """),
-    PathClass.MANIFEST: _found(r"""
-    (?:^|/)(?:package\.json|cargo\.toml|pyproject\.toml|setup\.(?:py|cfg))$
-    (?:^|/)(?:composer\.json|[\w.-]+\.gemspec|pom\.xml|build\.gradle(?:\.kts)?)$
-    (?:^|/)(?:[\w.-]+\.csproj|mix\.exs|pubspec\.yaml|podfile|package\.swift)$
-    (?:^|/)(?:version(?:\.\w+)?|__version__\.py|_version\.pyi?|version\.go)$
-    (?:^|/)(?:manifest\.in|environment\.ya?ml)$
-    """),
+    """,
+    ),
+    PathClass.LOCK: _found(
+        folders="requirements",
+        files=r"""
+    package-lock\.json | npm-shrinkwrap\.json | yarn\.lock | pnpm-lock\.yaml | bun\.lockb? | cargo\.lock | poetry\.lock
+    uv\.lock | pdm\.lock | pipfile(?:\.lock)? | gemfile\.lock | composer\.lock | go\.(?:mod|sum) | mix\.lock
+    podfile\.lock | pubspec\.lock | flake\.lock | deno\.lock | packages\.lock\.json | \.pre-commit-config\.yaml
+    [\w.-]*requirements[\w.-]*\.(?:txt|in) | constraints\.txt | gradle\.lockfile | vendor/modules\.txt
+    """,
+    ),
+    PathClass.TOOL: _found(
+        folders=r"""
+    ci | scripts? | tools? | tasks | hack | \.ci | devtools | bin/dev | utils/ci | build-tools | maint | maintenance
+    fuzz | gallery | etc/ci | infra
+    """,
+        begun=r"""
+    azure-pipelines | appveyor | jenkinsfile | \.?codecov | \.?goreleaser | renovate | \.?dependabot | tox | noxfile
+    \.?pylintrc | mypy | pyrightconfig | pytest | \.?eslintrc | eslint\.config | \.?prettierrc | \.?stylelintrc
+    \.?golangci | \.?rubocop | \.?rustfmt | clippy | deny | makefile | justfile | taskfile | rakefile | gemfile
+    \.?jshintrc | turbo | nx | lerna | lint-staged\.config | commitlint\.config | karma\.conf | jest\.config
+    vitest\.config | vite\.config | rollup\.config | webpack\.config | gulpfile | gruntfile | babel\.config
+    \.?babelrc | \.?swcrc | \.?flake8 | \.git-blame-ignore-revs | codeowners | phpunit | phpstan | psalm | \.?mailmap
+    \.?editorconfig | \.?gitignore | \.?gitattributes | \.?git_archival | \.?dockerignore | \.?npmrc | \.?nvmrc
+    \.?node-version | \.?tool-versions | \.?ruby-version | bors | \.?coveragerc | \.?markdownlint | \.?cspell | typos
+    _typos | \.?yamllint | \.?styleci | \.?release-please\w* | \.release-it | \.all-contributorsrc | \.?readthedocs
+    book
+    """,
+        patterns=r"""
+    ^\.(?:github|gitlab|circleci|travis|azure|buildkite|semaphore|vscode|idea|devcontainer|husky|config|woodpecker
+        |forgejo|gitea|cargo|yarn|codesandbox|clusterfuzzlite|ci|cirrus|tekton)\b
+    """,
+    ),
+    PathClass.EXAMPLE: _found(
+        folders=r"""
+    examples? | samples? | demos? | playground | benchmarks? | benches | bench | perf | cookbook | tutorials?
+    showcase | sandbox
+    """,
+        patterns=r"_bench(?:mark)?_?(?:test)?\.\w+$",
+    ),
+    PathClass.DOCUMENTATION: _found(
+        folders=r"docs? | documentation | website | site | wiki | manual | guides? | art | \.docs | doc-site",
+        begun=r"""
+    readme | licen[cs]e | copying | authors | contributors | contributing | security | code_of_conduct | maintainers
+    governance | notice | citation | thanks | credits | funding | owners | faq | mkdocs | netlify | relnotes
+    """,
+        patterns=r"(?:^|/)(?:www|relnotes)/ | \.(?:md|mdx|rst|adoc|asciidoc|markdown|textile)$",
+    ),
+    PathClass.MANIFEST: _found(
+        files=r"""
+    package\.json | cargo\.toml | pyproject\.toml | setup\.(?:py|cfg) | composer\.json | [\w.-]+\.gemspec | pom\.xml
+    build\.gradle(?:\.kts)? | [\w.-]+\.csproj | mix\.exs | pubspec\.yaml | podfile | package\.swift | manifest\.in
+    version(?:\.\w+)? | __version__\.py | _version\.pyi? | version\.go | environment\.ya?ml
+    """,
+    ),
+}
+_UPKEEP_ORDER: Final = (Section.INTERNAL, Section.DEPENDENCIES, Section.DOCUMENTATION)
+#: Files that stand in for the code where they are alone.
+_UPKEEP: Final = {
+    **dict.fromkeys((PathClass.TEST, PathClass.TOOL, PathClass.EXAMPLE), Section.INTERNAL),
+    **dict.fromkeys((PathClass.DOCUMENTATION, PathClass.CHANGELOG), Section.DOCUMENTATION),
+    **dict.fromkeys((PathClass.UPGRADE_GUIDE, PathClass.FRAGMENT), Section.DOCUMENTATION),
+    PathClass.LOCK: Section.DEPENDENCIES,
 }
 
 _FRAGMENT_WORD: Final = re.compile(r"[a-z]+", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(\d{1,10})\.")
 #: A commit that touches more fragments collects them for a release.
 _FRAGMENTS_OF_A_CHANGE: Final = 6
-_UPKEEP_ORDER: Final = (Section.INTERNAL, Section.DEPENDENCIES, Section.DOCUMENTATION)
-#: Files that stand in for the code where they are alone.
-_UPKEEP: Final = {
-    PathClass.TEST: Section.INTERNAL,
-    PathClass.TOOL: Section.INTERNAL,
-    PathClass.EXAMPLE: Section.INTERNAL,
-    PathClass.DOCUMENTATION: Section.DOCUMENTATION,
-    PathClass.CHANGELOG: Section.DOCUMENTATION,
-    PathClass.UPGRADE_GUIDE: Section.DOCUMENTATION,
-    PathClass.FRAGMENT: Section.DOCUMENTATION,
-    PathClass.LOCK: Section.DEPENDENCIES,
-}
 
 
 @final

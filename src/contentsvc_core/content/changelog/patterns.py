@@ -58,13 +58,9 @@ NOVELTY: Final = words_of(r"""
     support for
 """)
 #: Texts that stand in the code and are none.
-AROUND_CODE: Final = words_of(r"""
-    copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | doc comments?
-""")
+AROUND_CODE: Final = words_of(r"copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | doc comments?")
 #: What a feature of a command is called, whatever else the words say.
-COMMAND: Final = words_of(r"""
-    (?:sub)?commands? | flags? | options? | endpoints? | settings?
-""")
+COMMAND: Final = words_of(r"(?:sub)?commands? | flags? | options? | endpoints? | settings?")
 #: What stands behind "remove": what users can name and may have used.
 PUBLIC_THING: Final = words_of(r"""
     option | flag | argument | parameter | method | function | class | command | endpoint | api | setting | support

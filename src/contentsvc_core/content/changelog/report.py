@@ -7,8 +7,7 @@ from typing import Final, assert_never, final
 from attrs import evolve, field, frozen
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog.links import compare_url
-from contentsvc_core.content.changelog.markdown import safe_url
+from contentsvc_core.content.changelog.markdown import compare_url, safe_url
 from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.changelog.packages import Packages
 from contentsvc_core.content.changelog.release_notes import package_notes

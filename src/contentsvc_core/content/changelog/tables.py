@@ -50,12 +50,12 @@ class Table:
 
     def search(self, text: str, found: "frozenset[str] | None" = None) -> bool:
         """Return whether a row matches anywhere in a line; ``found`` are the beginnings of the line's words."""
-        if self._always is not None and self._always.search(text):
+        if self.always is not None and self.always.search(text):
             return True
         found = beginnings(text) if found is None else found
-        if self._known.isdisjoint(found):
+        if self.known.isdisjoint(found):
             return False
-        for each in found & self._known:
+        for each in found & self.known:
             if (pattern := self._compiled.get(each)) is None:
                 pattern = self._compiled[each] = _compiled(self._rows_of[each])
             if pattern.search(text):
@@ -63,11 +63,12 @@ class Table:
         return False
 
     @cached_property
-    def _known(self) -> frozenset[str]:
+    def known(self) -> frozenset[str]:
+        """The beginnings of words that rows need."""
         return frozenset(self._rows_of) - {""}
 
     @cached_property
-    def _always(self) -> "re.Pattern[str] | None":
+    def always(self) -> "re.Pattern[str] | None":
         """The rows that may begin with anything."""
         return _compiled(self._rows_of[""]) if "" in self._rows_of else None
 

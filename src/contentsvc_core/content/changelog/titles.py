@@ -1,19 +1,79 @@
-"""Titles: one line of plain text that says what changed, never just "Update"."""
+"""What is said of changes and releases in one line: titles, lists of releases, the closing line that counts upkeep."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from contentsvc_core.content.changelog.folding import counted_upkeep
-from contentsvc_core.content.changelog.importance import is_minor, is_news, most_important
-from contentsvc_core.content.changelog.select import Change
+from contentsvc_core.content.changelog.dependencies import Bump, chained
+from contentsvc_core.content.changelog.markdown import compare_url, inline, link, safe_url
+from contentsvc_core.content.changelog.select import Change, is_minor, is_news, most_important
+from contentsvc_core.content.changelog.voice import Voice
 from contentsvc_core.content.changelog.wording import cut_at_word, masked_line
 from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import PackageRelease
 from contentsvc_core.webhooks.events import Release
+
+#: So many packages are named with their versions.
+_BUMPS_NAMED: Final = 5
+
+
+def folded(changes: Iterable[Change], page: str | None, voice: Voice) -> list[str]:
+    """Return the paragraph that counts what is not shown, nothing where all is.
+
+    Args:
+        changes: Those of one repository, shown and not.
+        page: Where all commits can be read; ``None``: no address is known.
+        voice: For whom it is; only those who build software read names of packages.
+    """
+    phrases = voice.phrases
+    hidden = _lasting([change for change in changes if not change.shown])
+    if not hidden:
+        return []
+    counts = phrases.enumerated(counted_upkeep(hidden, phrases))
+    line = phrases.also_upkeep.of(voice.tone).format(counts=counts)
+    if page is not None and voice.technical:
+        line = f"{line} ({link(phrases.all_commits, page)})"
+    packages = _packages(hidden, phrases) if voice.technical else ""
+    return [f"{line}. {packages}." if packages else f"{line}."]
+
+
+def counted_upkeep(hidden: Sequence[Change], phrases: Phrasebook) -> list[str]:
+    """Count the changes that are not shown by kind, each with its noun."""
+    kinds = Counter(change.section for change in hidden)
+    upkeep = (Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL)
+    said = [phrases.count(kinds[section], phrases.kinds[section]) for section in upkeep if kinds[section]]
+    smaller = sum(number for section, number in kinds.items() if section not in upkeep)
+    return [*([phrases.count(smaller, phrases.smaller)] if smaller else []), *said]
+
+
+def _lasting(hidden: list[Change]) -> list[Change]:
+    """Leave out the updates that cancel out: a version that was raised and taken back."""
+    bumps = [change.bump for change in hidden if change.bump]
+    left = {bump.name.casefold() for bump in chained(bumps)}
+    return [
+        change for change in hidden if not (change.bump and change.bump.name) or change.bump.name.casefold() in left
+    ]
+
+
+def _packages(hidden: Iterable[Change], phrases: Phrasebook) -> str:
+    moved = chained(change.bump for change in hidden if change.bump)
+    packages = [bump for bump in moved if not bump.builds]
+    named = [_bumped(bump) for bump in packages[:_BUMPS_NAMED]]
+    if rest := len(packages) - len(named):
+        named.append(phrases.more_people.removeprefix(phrases.conjunction.lstrip()).format(n=phrases.number(rest)))
+    told = phrases.enumerated(named)
+    if builds := len(moved) - len(packages):
+        told = "; ".join(filter(None, (told, phrases.count(builds, phrases.build_actions))))
+    return phrases.dependencies.format(packages=told) if told else ""
+
+
+def _bumped(bump: Bump) -> str:
+    versions = [inline(each) for each in (bump.begin, bump.end) if each]
+    return f"{inline(bump.name)} {' → '.join(versions)}".strip()
+
 
 TITLE_LIMIT: Final = 120
 _TAG_LIMIT: Final = 40
@@ -241,3 +301,63 @@ def _mentions(text: str, part: str) -> bool:
 def _words(text: str) -> list[str]:
     """Give the words of a name or a tag; a version's ``v`` counts for nothing, names often leave it out."""
     return [re.sub(r"\Av(?=[0-9])", "", word) for word in _BETWEEN_WORDS.split(text.casefold()) if word]
+
+
+#: Of more releases the last ones are listed.
+RELEASES_LISTED: Final = 20
+_TAG_SHOWN: Final = 80
+
+
+def release_lines(releases: Sequence[Release], phrases: Phrasebook) -> list[str]:
+    """List releases, oldest first, with their pages and names; of very many the last ones."""
+    lines = [f"- {release_line(release, phrases)}" for release in releases[-RELEASES_LISTED:]]
+    if earlier := releases[: len(releases) - len(lines)]:
+        lines.insert(0, f"- {earlier_releases(earlier, phrases)}")
+    return lines
+
+
+def release_line(release: Release, phrases: Phrasebook) -> str:
+    """Name a release as Markdown: its tag with its page, its name, and whether it is a pre-release."""
+    tag = inline(masked_line(release.tag_name, _TAG_SHOWN)) or phrases.new_release
+    name = released_name(release)
+    added = f": {inline(name)}" if name else ""
+    mark = f" ({phrases.pre_release})" if release.prerelease else ""
+    return f"{release_page(release, tag)}{added}{mark}"
+
+
+def package_line(package: PackageRelease, phrases: Phrasebook) -> str:
+    """Name the release of a package as Markdown: its name and version with its page."""
+    mark = f" ({phrases.pre_release})" if package.release.prerelease else ""
+    return f"{release_page(package.release, inline(package_name(package)))}{mark}"
+
+
+def earlier_releases(releases: Sequence[Release], phrases: Phrasebook) -> str:
+    """Count the releases that are not listed."""
+    return phrases.earlier_releases.format(releases=phrases.enumerated(counted_releases(releases, phrases)))
+
+
+def without_notes(release: Release, phrases: Phrasebook, *, busy: bool) -> str:
+    """Say honestly that a release has nothing to read; ``busy``: commits came that are not worth a word."""
+    tag = inline(masked_line(release.tag_name, _TAG_SHOWN)) or phrases.this_release
+    tag = f"{tag} ({phrases.pre_release})" if release.prerelease else tag
+    said = phrases.maintenance if busy else phrases.no_notes
+    return said.format(tag=tag, page=release_page(release, phrases.release_page))
+
+
+def compare_links(before: str | None, after: str, base: str | None) -> list[str]:
+    """Link what lies between two tags; nothing if one of them, or the repository's address, is unknown."""
+    url = compare_url(before, after, base)
+    if url is None:
+        return []
+    shown = "...".join(masked_line(tag, _TAG_SHOWN) for tag in (before or "", after))
+    return [link(inline(shown), url)]
+
+
+def release_page(release: Release, text: str) -> str:
+    """Give ``text``, which is Markdown already, as a link to a release's page."""
+    return link(text, safe_url(release.url))
+
+
+def cut_notes(release: Release, phrases: Phrasebook) -> str:
+    """Say that a release's notes are longer than what is shown, and where to read on."""
+    return phrases.notes_cut.format(page=release_page(release, phrases.read_on))

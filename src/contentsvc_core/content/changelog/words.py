@@ -14,44 +14,20 @@ def _table(words: "Mapping[_Of, str]") -> "Mapping[str, _Of]":
 
 #: The types of conventional commits and of habits like them. A type without a section says nothing of the change.
 TYPES: Final[Mapping[str, Section | None]] = _table({
-    Section.BREAKING: """
-        breaking break bc
-    """,
-    Section.SECURITY: """
-        security sec vuln
-    """,
-    Section.ADDED: """
-        feat feature features fea enh new added add
-    """,
-    Section.CHANGED: """
-        improve improvement improvements enhance enhancement change changed ux ui a11y i18n impr api
-    """,
-    Section.DEPRECATED: """
-        deprecate deprecation deprecated depr
-    """,
-    Section.REMOVED: """
-        remove removed removal
-    """,
-    Section.FIXED: """
-        fix fixes fixed bug bugfix bugfixes hotfix bug-fix regression regr
-    """,
-    Section.PERFORMANCE: """
-        perf performance optimize optimization
-    """,
-    Section.DOCUMENTATION: """
-        docs doc documentation readme typo typos
-    """,
-    Section.DEPENDENCIES: """
-        deps dep dependencies dependency deps-dev depend upgrade vendor dev-deps
-    """,
-    Section.INTERNAL: """
-        ci cd test tests testing refactor refac refactoring style styles lint linting cleanup clean internal wip
-        release tooling infra bench benchmark benchmarks dev devops format fmt types typing example examples meta
-        misc codegen clippy tst cln ref sty bld typ rls
-    """,
-    None: """
-        chore build chores maint mnt minor task update merge revert polish
-    """,
+    Section.BREAKING: "breaking break bc",
+    Section.SECURITY: "security sec vuln",
+    Section.ADDED: "feat feature features fea enh new added add",
+    Section.CHANGED: "improve improvement improvements enhance enhancement change changed ux ui a11y i18n impr api",
+    Section.DEPRECATED: "deprecate deprecation deprecated depr",
+    Section.REMOVED: "remove removed removal",
+    Section.FIXED: "fix fixes fixed bug bugfix bugfixes hotfix bug-fix regression regr",
+    Section.PERFORMANCE: "perf performance optimize optimization",
+    Section.DOCUMENTATION: "docs doc documentation readme typo typos",
+    Section.DEPENDENCIES: "deps dep dependencies dependency deps-dev depend upgrade vendor dev-deps",
+    Section.INTERNAL: """ci cd test tests testing refactor refac refactoring style styles lint linting cleanup clean
+        internal wip release tooling infra bench benchmark benchmarks dev devops format fmt types typing example
+        examples meta misc codegen clippy tst cln ref sty bld typ rls""",
+    None: "chore build chores maint mnt minor task update merge revert polish",
 })  # fmt: skip
 #: The types of upkeep that say so little that paths and words decide.
 VAGUE_TYPES: Final = frozenset(
@@ -99,117 +75,91 @@ RELEASE_SIGN: Final = "🔖"
 
 #: Scopes whose changes no user of the code waits for, whatever their type says.
 SCOPES: Final[Mapping[str, Section]] = _table({
-    Section.DOCUMENTATION: """
-        docs doc documentation readme changelog website site faq guide tutorial docstring docstrings license
-        contributing authors wiki typo typos
-    """,
-    Section.DEPENDENCIES: """
-        deps deps-dev dep dependencies dependency lockfile renovate dependabot cargo.lock go.mod go.sum dev-deps
-        pre-commit
-    """,
-    Section.INTERNAL: """
-        ci cd test tests testing spec specs lint linting style bench benches benchmark benchmarks fuzz fuzzing e2e
-        github gha workflow workflows actions github-actions release infra internal tooling dev fixtures agents
-        examples example playground storybook codeowners makefile justfile eslint prettier clippy fmt rustfmt mypy
-        devcontainer nix flake gitignore travis appveyor codecov coverage scripts hack sponsors chore build
-        snapshots ecosystem contrib team maint refactor
-    """,
+    Section.DOCUMENTATION: """docs doc documentation readme changelog website site faq guide tutorial docstring
+        docstrings license contributing authors wiki typo typos""",
+    Section.DEPENDENCIES: """deps deps-dev dep dependencies dependency lockfile renovate dependabot cargo.lock go.mod
+        go.sum dev-deps pre-commit""",
+    Section.INTERNAL: """ci cd test tests testing spec specs lint linting style bench benches benchmark benchmarks
+        fuzz fuzzing e2e github gha workflow workflows actions github-actions release infra internal tooling dev
+        fixtures agents examples example playground storybook codeowners makefile justfile eslint prettier clippy fmt
+        rustfmt mypy devcontainer nix flake gitignore travis appveyor codecov coverage scripts hack sponsors chore
+        build snapshots ecosystem contrib team maint refactor""",
 })  # fmt: skip
 #: Scopes of security.
 SECURITY_SCOPES: Final = frozenset({"security", "sec", "vuln", "cve"})
 
 #: The first word of a subject, in the forms that are written.
 VERBS: Final[Mapping[str, Section]] = _table({
-    Section.ADDED: """
-        add adds added adding introduce introduces introduced implement implements implemented implementing support
-        supports supported supporting allow allows allowed allowing enable enables enabled expose exposes exposed
-        provide provides provided accept accepts accepted offer permit permits create creates created new initial
-        teach teaches export exports exported register ship publish announce predefine predefined gain include
-        includes recognize recognise let lets opt-in
-    """,
-    Section.CHANGED: """
-        change changes changed changing rename renames renamed switch switches switched switching migrate migrated
-        update updates updated updating use uses used using improve improves improved improving improvements enhance
-        enhances enhanced make makes made making replace replaces replaced set sets increase increases increased
-        reduce reduces reduced require requires required default defaults warn warns show shows move moves moved
-        define prefer prefers disable disables disabled infer report reports return returns raise raises keep keeps
-        extend extends extended hide hides limit limits lower lowers strip strips print prints display displays emit
-        emits render renders convert converts expand expands relax relaxes tighten adjust adjusts adjusted apply
-        applies unify unifies normalize normalise sort split splits merge merges turn turns ignore ignores bring log
-        logs pass passes rework reworks reworked redesign refresh revamp overhaul tweak tweaks tweaked upgrade
-        upgrades upgraded bump bumps bumped downgrade swap port ports propagate propagates reuse reuses align aligns
-        clarify clarifies clarified standardize harmonize adopt adopts load loads store stores send sends open opens
-        read reads write writes install installs run runs generate generates parse parses try tries start starts
-        narrow narrows widen stabilize stabilise promote broaden separate inline wrap review polish revise rewrite
-        rewrites rewrote mark marks copy force forces throw throws error errors trigger match attempt translate
-        select highlight prefix append compute support-only configure specialize isolate follow sync
-    """,
-    Section.DEPRECATED: """
-        deprecate deprecates deprecated deprecating sunset
-    """,
-    Section.REMOVED: """
-        remove removes removed removing delete deletes deleted drop drops dropped dropping discontinue unship kill
-        eliminate eliminates
-    """,
-    Section.FIXED: """
-        fix fixes fixed fixing fixup bugfix hotfix resolve resolves resolved correct corrects corrected prevent
-        prevents prevented avoid avoids avoided handle handles handled handling ensure ensures ensured guard guards
-        restore restores restored preserve preserves preserved respect respects respected honor honour escape
+    Section.ADDED: """add adds added adding introduce introduces introduced implement implements implemented
+        implementing support supports supported supporting allow allows allowed allowing enable enables enabled
+        expose exposes exposed provide provides provided accept accepts accepted offer permit permits create creates
+        created new initial teach teaches export exports exported register ship publish announce predefine predefined
+        gain include includes recognize recognise let lets opt-in""",
+    Section.CHANGED: """change changes changed changing rename renames renamed switch switches switched switching
+        migrate migrated update updates updated updating use uses used using improve improves improved improving
+        improvements enhance enhances enhanced make makes made making replace replaces replaced set sets increase
+        increases increased reduce reduces reduced require requires required default defaults warn warns show shows
+        move moves moved define prefer prefers disable disables disabled infer report reports return returns raise
+        raises keep keeps extend extends extended hide hides limit limits lower lowers strip strips print prints
+        display displays emit emits render renders convert converts expand expands relax relaxes tighten adjust
+        adjusts adjusted apply applies unify unifies normalize normalise sort split splits merge merges turn turns
+        ignore ignores bring log logs pass passes rework reworks reworked redesign refresh revamp overhaul tweak
+        tweaks tweaked upgrade upgrades upgraded bump bumps bumped downgrade swap port ports propagate propagates
+        reuse reuses align aligns clarify clarifies clarified standardize harmonize adopt adopts load loads store
+        stores send sends open opens read reads write writes install installs run runs generate generates parse
+        parses try tries start starts narrow narrows widen stabilize stabilise promote broaden separate inline wrap
+        review polish revise rewrite rewrites rewrote mark marks copy force forces throw throws error errors trigger
+        match attempt translate select highlight prefix append compute support-only configure specialize isolate
+        follow sync""",
+    Section.DEPRECATED: "deprecate deprecates deprecated deprecating sunset",
+    Section.REMOVED: """remove removes removed removing delete deletes deleted drop drops dropped dropping
+        discontinue unship kill eliminate eliminates""",
+    Section.FIXED: """fix fixes fixed fixing fixup bugfix hotfix resolve resolves resolved correct corrects corrected
+        prevent prevents prevented avoid avoids avoided handle handles handled handling ensure ensures ensured guard
+        guards restore restores restored preserve preserves preserved respect respects respected honor honour escape
         escapes repair repairs don't dont do does doesn't not never skip skips skipped recover stop stops stopped
         treat treats exempt workaround work patch patched address addresses addressed reject rejects disallow forbid
-        protect protects properly correctly check checks checked validate validates validated sanitize detect
-        detects detected unbreak mitigate catch catches close closes closed cancel tolerate account fallback retry
-        retain quote encode decode actually suppress suppresses wait
-    """,
-    Section.PERFORMANCE: """
-        accelerate optimize optimise optimizes optimized optimised speed speeds speedup cache caches memoize
-    """,
-    Section.REVERTED: """
-        revert reverts reverted reverting rollback backout unrevert
-    """,
+        protect protects properly correctly check checks checked validate validates validated sanitize detect detects
+        detected unbreak mitigate catch catches close closes closed cancel tolerate account fallback retry retain
+        quote encode decode actually suppress suppresses wait""",
+    Section.PERFORMANCE: """accelerate optimize optimise optimizes optimized optimised speed speeds speedup cache
+        caches memoize""",
+    Section.REVERTED: "revert reverts reverted reverting rollback backout unrevert",
 })  # fmt: skip
 #: First words of work that readers do not see.
-INTERNAL_VERBS: Final = frozenset(_table({None: """
+INTERNAL_VERBS: Final = frozenset(
+    _table(
+        {
+            None: """
     bootstrap centralize clang-format clean cleaned cleaning cleans cleanup consolidate dedupe deduplicate delint
     durr extract extracted extracts format formatting gofmt hoist lint linting misc modernize oops pin pinned pins
     rebuild refactor refactored refactoring refactors reformat reformatted regen regenerate regenerated reorder
     reorganise reorganize restructure rustfmt scaffold silence simplified simplifies simplify sweep tidy unhack
     unpin vendor whoops wip
-"""}))  # fmt: skip
+"""
+        }
+    )
+)
 #: First words of work on the texts around the code.
-DOCUMENTATION_VERBS: Final = frozenset(_table({None: """
+DOCUMENTATION_VERBS: Final = frozenset(
+    _table(
+        {
+            None: """
     document documented documenting documents mention mentions reword
-"""}))  # fmt: skip
+"""
+        }
+    )
+)
 #: The kinds in the names of news fragments: ``123.feature.md``, ``fix_a_thing.md``.
 FRAGMENTS: Final[Mapping[str, Section]] = _table({
-    Section.BREAKING: """
-        break breaking breaking_change backward backwards incompat incompatible significant upgrade
-    """,
-    Section.SECURITY: """
-        security vulnerability
-    """,
-    Section.ADDED: """
-        feature features feat added add new enhancement enhance
-    """,
-    Section.CHANGED: """
-        change changed changes improvement improved improve update
-    """,
-    Section.DEPRECATED: """
-        deprecation deprecated deprecate
-    """,
-    Section.REMOVED: """
-        removal removed remove
-    """,
-    Section.FIXED: """
-        fix fixed bugfix bug bugfixes fixes
-    """,
-    Section.PERFORMANCE: """
-        performance perf
-    """,
-    Section.DOCUMENTATION: """
-        doc docs documentation improved_doc
-    """,
-    Section.INTERNAL: """
-        misc trivial internal contrib contributor packaging dev downstream vendor
-    """,
+    Section.BREAKING: "break breaking breaking_change backward backwards incompat incompatible significant upgrade",
+    Section.SECURITY: "security vulnerability",
+    Section.ADDED: "feature features feat added add new enhancement enhance",
+    Section.CHANGED: "change changed changes improvement improved improve update",
+    Section.DEPRECATED: "deprecation deprecated deprecate",
+    Section.REMOVED: "removal removed remove",
+    Section.FIXED: "fix fixed bugfix bug bugfixes fixes",
+    Section.PERFORMANCE: "performance perf",
+    Section.DOCUMENTATION: "doc docs documentation improved_doc",
+    Section.INTERNAL: "misc trivial internal contrib contributor packaging dev downstream vendor",
 })  # fmt: skip

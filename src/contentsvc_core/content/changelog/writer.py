@@ -11,25 +11,25 @@ from typing import Final
 
 from attrs import evolve
 
-from contentsvc_core.content.changelog.entries import joined, named
-from contentsvc_core.content.changelog.importance import IMPORTANCE, is_news
 from contentsvc_core.content.changelog.markdown import inline, link
 from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, MARKDOWN_LIMIT, ChangelogOptions
-from contentsvc_core.content.changelog.page import Page
+from contentsvc_core.content.changelog.page import Page, joined, named
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import clean, first_items, untold
-from contentsvc_core.content.changelog.releases import compare_links, cut_notes, without_notes
 from contentsvc_core.content.changelog.report import Part, in_order, report_of
-from contentsvc_core.content.changelog.select import Change
+from contentsvc_core.content.changelog.select import IMPORTANCE, Change, is_news
 from contentsvc_core.content.changelog.titles import (
     changes_title,
+    compare_links,
     counted_releases,
+    cut_notes,
     items_title,
     notes_title,
     packages_named,
     plain,
     release_title,
     releases_named,
+    without_notes,
 )
 from contentsvc_core.content.changelog.voice import Voice, voice_of
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.changelog.entries import bounded, joined, named, notes_of, references
 from contentsvc_core.content.changelog.markdown import inline, link, safe_url
+from contentsvc_core.content.changelog.page import bounded, joined, named, notes_of, references
 from contentsvc_core.content.changelog.release_notes import clean
-from contentsvc_core.content.changelog.releases import compare_links, cut_notes, release_lines
+from contentsvc_core.content.changelog.titles import compare_links, cut_notes, release_lines
 from contentsvc_core.content.changelog.wording import masked_line, with_period
 from contentsvc_core.content.forms.news import THEMES, Item, News, besides, counted_kinds, page
 from contentsvc_core.content.forms.wording import (

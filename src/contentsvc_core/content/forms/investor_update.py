@@ -2,12 +2,17 @@
 
 from typing import Final
 
-from contentsvc_core.content.changelog.entries import bounded, joined, notes_of
 from contentsvc_core.content.changelog.markdown import inline, link, safe_url
+from contentsvc_core.content.changelog.page import bounded, joined, notes_of
 from contentsvc_core.content.changelog.people import authors, contributors
 from contentsvc_core.content.changelog.read import parse
-from contentsvc_core.content.changelog.releases import earlier_releases
-from contentsvc_core.content.changelog.titles import counted_releases, plain, plain_title, released_name
+from contentsvc_core.content.changelog.titles import (
+    counted_releases,
+    earlier_releases,
+    plain,
+    plain_title,
+    released_name,
+)
 from contentsvc_core.content.changelog.wording import masked_line, with_period
 from contentsvc_core.content.forms.news import (
     THEMES,

@@ -10,11 +10,10 @@ from typing import Final, final
 from attrs import field, frozen
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog.importance import IMPORTANCE, importance, is_minor
 from contentsvc_core.content.changelog.markdown import safe_url
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.report import Part, report_of
-from contentsvc_core.content.changelog.select import Change
+from contentsvc_core.content.changelog.select import IMPORTANCE, Change, importance, is_minor
 from contentsvc_core.content.changelog.titles import counted_releases, marked_tag, packages_named
 from contentsvc_core.content.changelog.voice import Voice, voice_of
 from contentsvc_core.content.forms.notes import notes_of

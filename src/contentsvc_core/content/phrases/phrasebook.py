@@ -7,10 +7,12 @@ phrase is refused when it is read, and a test compares the places of all languag
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
+from pathlib import Path
 from string import Formatter
 from typing import Final, final
 
 from attrs import frozen
+from msgspec import json
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.sections import Section
@@ -229,3 +231,25 @@ class Phrasebook:
 
     def _day(self, day: date) -> str:
         return self.first_of_month if day.day == 1 else str(day.day)
+
+
+def _book(language: str) -> Phrasebook:
+    file = Path(__file__).with_name(f"{language.lower()}.json")
+    return json.decode(file.read_bytes(), type=Phrasebook)
+
+
+#: Each language by its English name.
+PHRASEBOOKS: Final = {name: _book(name) for name in ("English", "French", "German", "Spanish")}
+ENGLISH: Final = PHRASEBOOKS["English"]
+_NAMES: Final = {
+    "German": ("de", "deutsch", "german"),
+    "French": ("fr", "francais", "français", "french"),
+    "Spanish": ("es", "castellano", "espanol", "español", "spanish"),
+}
+_FIRST_WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+def phrases_in(language: str | None) -> Phrasebook:
+    """Return the phrases for a language by its name or code (``German``, ``Deutsch``, ``de-AT``); else English."""
+    found = _FIRST_WORD.search((language or "")[:64].casefold())
+    return next((PHRASEBOOKS[name] for name, asked in _NAMES.items() if found and found[0] in asked), ENGLISH)
