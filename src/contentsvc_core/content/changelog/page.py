@@ -41,11 +41,7 @@ def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOpti
     """Return the lines of one change: ``- **scope:** description ([#12](…)) ([abc1234](…))``, notes, details."""
     label = f"**{inline(change.label)}:** " if change.label and voice.technical else ""
     linked = references(
-        change,
-        base if options.links else None,
-        voice.phrases,
-        commits=options.commit_hashes,
-        links=options.links,
+        change, base if options.links else None, voice.phrases, commits=options.commit_hashes, links=options.links
     )
     line = " ".join([f"- {label}{inline(change.text)}", *(linked if voice.technical else [])])
     if change.notes and (notes := [inline(note) for note in notes_of(change, _NOTES_SHOWN)]):
@@ -113,20 +109,11 @@ _NOTES_LIMIT: Final = 4_000
 _HEADING_LIMIT: Final = 80
 #: What headings begin with where the options ask for emoji; none needs a variation selector.
 _EMOJI: Final = {
-    Section.BREAKING: "💥",
-    Section.SECURITY: "🔒",
-    Section.ADDED: "✨",
-    Section.CHANGED: "🔄",
-    Section.DEPRECATED: "⏳",
-    Section.REMOVED: "🔥",
-    Section.FIXED: "🐛",
-    Section.PERFORMANCE: "⚡",
+    Section.BREAKING: "💥", Section.SECURITY: "🔒", Section.ADDED: "✨", Section.CHANGED: "🔄",
+    Section.DEPRECATED: "⏳", Section.REMOVED: "🔥", Section.FIXED: "🐛", Section.PERFORMANCE: "⚡",
     Section.REVERTED: "⏪",
-    Section.DOCUMENTATION: "📝",
-    Section.OTHER: "🔹",
-    Section.DEPENDENCIES: "📦",
-    Section.INTERNAL: "🔨",
-}
+    Section.DOCUMENTATION: "📝", Section.OTHER: "🔹", Section.DEPENDENCIES: "📦", Section.INTERNAL: "🔨",
+}  # fmt: skip
 _GRAVE: Final = frozenset({Section.BREAKING, Section.SECURITY})
 #: So many entries of one section with the same scope stand below the scope's name, instead of each naming it.
 _OF_ONE_SCOPE: Final = 5

@@ -125,7 +125,7 @@ PATHS: Final = {
     package\.json | cargo\.toml | pyproject\.toml | setup\.(?:py|cfg) | composer\.json | [\w.-]+\.gemspec | pom\.xml
     build\.gradle(?:\.kts)? | [\w.-]+\.csproj | mix\.exs | pubspec\.yaml | podfile | package\.swift | manifest\.in
     version(?:\.\w+)? | __version__\.py | _version\.pyi? | version\.go | environment\.ya?ml
-    """,
+    """
     ),
 }
 _UPKEEP_ORDER: Final = (Section.INTERNAL, Section.DEPENDENCIES, Section.DOCUMENTATION)

@@ -54,6 +54,8 @@ _BREAKING_MARK: Final = re.compile(
     re.IGNORECASE,
 )
 _SYMFONY: Final = re.compile(r"(?P<type>bug|feature|minor|security) #(?P<number>[0-9]{1,10}) (?=\S)")
+#: What is taken from the beginning; a group says what it tells: a ``type``, a ``file``, a ``number``.
+_MARKS: Final = (_BREAKING_MARK, _SYMFONY, _ISSUE, _LEADING_NUMBER, _TICKET, _ITEM_OF_LOG)
 #: Words alone: each of the prefixes has one of these signs, or begins with another.
 _NO_PREFIX: Final = re.compile(r"[A-Za-z][^:#-]*")
 _TAG_ALONE: Final = re.compile(r"\[[^\[\]]*\]")
@@ -194,24 +196,10 @@ def without_numbers(line: str) -> tuple[str, tuple[str, ...]]:
     return line, tuple(reversed(numbers))
 
 
-_NEEDS_NUMBER: Final = frozenset(
-    {
-        "fix",
-        "fixes",
-        "fixed",
-        "close",
-        "closes",
-        "resolve",
-        "issue",
-        "revert",
-        "see",
-        "merge",
-        "bug",
-        "to",
-        "request",
-        "of",
-    }
-)
+_NEEDS_NUMBER: Final = frozenset({
+    "fix", "fixes", "fixed", "close", "closes", "resolve", "issue", "revert", "see", "merge", "bug", "to", "request",
+    "of",
+})  # fmt: skip
 
 
 def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
@@ -272,44 +260,16 @@ def _read_sign(head: _Head) -> bool:
     return True
 
 
-def _read_number(head: _Head) -> bool:
-    found = _SYMFONY.match(head.rest) or _ISSUE.match(head.rest) or _LEADING_NUMBER.match(head.rest)
-    if found is None:
-        return False
-    head.kind = head.kind or found.groupdict().get("type")
-    head.numbers.append(found["number"])
-    head.rest = head.rest[found.end() :]
-    return True
-
-
-def _read_ticket(head: _Head) -> bool:
-    found = _TICKET.match(head.rest)
-    head.rest = head.rest[found.end() :] if found else head.rest
-    return found is not None
-
-
 def _read_mark(head: _Head) -> bool:
-    found = _BREAKING_MARK.match(head.rest)
-    if found is None:
-        return False
-    head.breaking, head.rest = True, head.rest[found.end() :]
-    return True
-
-
-def _read_item(head: _Head) -> bool:
-    found = _ITEM_OF_LOG.match(head.rest)
-    if found is None:
-        return False
-    head.scope, head.rest = head.scope or found["file"], head.rest[found.end() :]
-    return True
-
-
-def _read_dashed(head: _Head) -> bool:
-    found = None if head.scope else _DASHED.fullmatch(head.rest)
-    if found is None or found["verb"].casefold() not in VERBS or found["scope"].casefold() in VERBS:
-        return False
-    head.scope, head.rest = found["scope"], found["rest"]
-    return True
+    for pattern in _MARKS:
+        if found := pattern.match(head.rest):
+            said = found.groupdict()
+            head.kind, head.scope = head.kind or said.get("type"), head.scope or said.get("file")
+            head.breaking = head.breaking or pattern is _BREAKING_MARK
+            head.numbers += filter(None, [said.get("number")])
+            head.rest = head.rest[found.end() :]
+            return True
+    return False
 
 
 def _read_tag(head: _Head) -> bool:
@@ -342,27 +302,21 @@ def _read_header(head: _Head) -> bool:
     return True
 
 
-def _read_path(head: _Head) -> bool:
-    found = None if head.scope else _PATH.fullmatch(head.rest)
-    if found is None or not _names_a_part(found["scope"]):
+def _read_part(head: _Head) -> bool:
+    if head.scope:
         return False
+    if (found := _PATH.fullmatch(head.rest)) and _names_a_part(found["scope"]):
+        head.breaking = head.breaking or found["mark"] is not None
+    else:
+        found = _DASHED.fullmatch(head.rest)
+        if found is None or found["verb"].casefold() not in VERBS or found["scope"].casefold() in VERBS:
+            return False
     head.scope, head.rest = found["scope"], found["rest"]
-    head.breaking = head.breaking or found["mark"] is not None
     return True
 
 
 #: What may stand before the words, in the order in which it is looked for.
-_READERS: Final = (
-    _read_sign,
-    _read_mark,
-    _read_number,
-    _read_ticket,
-    _read_item,
-    _read_tag,
-    _read_header,
-    _read_path,
-    _read_dashed,
-)
+_READERS: Final = (_read_sign, _read_mark, _read_tag, _read_header, _read_part)
 #: So many of them stand before any subject.
 _PREFIXES: Final = 6
 

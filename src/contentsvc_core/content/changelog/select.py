@@ -253,20 +253,10 @@ def _scope(scope: str | None, section: Section, text: str) -> str:
 
 #: The order of importance; it differs from the order of headings in what takes something away.
 IMPORTANCE: Final = (
-    Section.BREAKING,
-    Section.SECURITY,
-    Section.ADDED,
-    Section.CHANGED,
-    Section.FIXED,
-    Section.PERFORMANCE,
-    Section.REMOVED,
-    Section.DEPRECATED,
-    Section.REVERTED,
-    Section.OTHER,
-    Section.DOCUMENTATION,
-    Section.DEPENDENCIES,
+    Section.BREAKING, Section.SECURITY, Section.ADDED, Section.CHANGED, Section.FIXED, Section.PERFORMANCE,
+    Section.REMOVED, Section.DEPRECATED, Section.REVERTED, Section.OTHER, Section.DOCUMENTATION, Section.DEPENDENCIES,
     Section.INTERNAL,
-)
+)  # fmt: skip
 RANK: Final = {section: rank for rank, section in enumerate(IMPORTANCE)}
 #: Words that make any change small for most readers.
 _MINOR: Final = re.compile(

@@ -42,18 +42,9 @@ _NOUNS: Final = {
 }
 #: The order of the counts in a reason.
 _ORDER: Final = (
-    _UPDATES,
-    _DOCUMENTATION,
-    _TESTS,
-    _BUILD,
-    ENGLISH.kinds[Section.INTERNAL],
-    _UNKNOWN,
-    _FOLDED,
-    _INSIDE,
-    _HIDDEN,
-    _RELEASING,
-    _NO_ENTRY,
-)
+    _UPDATES, _DOCUMENTATION, _TESTS, _BUILD, ENGLISH.kinds[Section.INTERNAL], _UNKNOWN, _FOLDED, _INSIDE, _HIDDEN,
+    _RELEASING, _NO_ENTRY,
+)  # fmt: skip
 
 
 def why_silent(brief: Brief, told: Sequence[Part], post: str = "") -> str:
