@@ -8,7 +8,8 @@ from contentsvc_core.content.changelog import grave, patterns
 from contentsvc_core.content.changelog.tables import Table, beginnings_of
 
 TABLES = [value for module in (grave, patterns) for value in vars(module).values() if isinstance(value, Table)]
-ROWS = [(table, row) for table in TABLES for row in table.rows]
+#: Texts are made of these rows; hypothesis makes none of rows that look ahead or behind.
+ROWS = [(table, row) for table in TABLES for row in table.rows if not re.search(r"\(\?<?[=!]", row)]
 
 
 def found(table: Table, text: str) -> bool:
