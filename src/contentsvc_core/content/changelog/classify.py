@@ -119,13 +119,7 @@ class _Evidence:
 
 
 def classify(message: Message, touched: Touched = NOTHING, *, breaks: Breaks = Breaks.NOT) -> Kind:
-    """Return what a change is; the first rule that knows decides.
-
-    Args:
-        message: The message that the entry is written from.
-        touched: What its files say.
-        breaks: What the number of its release says.
-    """
+    """Return what a change is; the first rule that knows decides."""
     seen = _Evidence(message, touched)
     for rule in _RULES:
         if (kind := rule(seen)) is not None:

@@ -109,13 +109,7 @@ def report_of(
 ) -> tuple[Part, ...]:
     """Find what happened in each repository of a brief, each commit and each release once.
 
-    Args:
-        brief: One push, one release with the pushes since the one before it, or all events of a window.
-        options: What to leave out.
-        phrases: What stands for a commit message that says nothing.
-
-    Returns:
-        One part for each repository, in the order of the brief, also for one where nothing is to be told.
+    One part for each repository, in the order of the brief, also for one where nothing is to be told.
     """
     parts: list[Part] = []
     told: set[str] = set()

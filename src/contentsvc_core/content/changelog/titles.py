@@ -21,13 +21,7 @@ _BUMPS_NAMED: Final = 5
 
 
 def folded(changes: Iterable[Change], page: str | None, voice: Voice) -> list[str]:
-    """Return the paragraph that counts what is not shown, nothing where all is.
-
-    Args:
-        changes: Those of one repository, shown and not.
-        page: Where all commits can be read; ``None``: no address is known.
-        voice: For whom it is; only those who build software read names of packages.
-    """
+    """Return the paragraph that counts what is not shown, nothing where all is."""
     phrases = voice.phrases
     hidden = _lasting([change for change in changes if not change.shown])
     if not hidden:
@@ -110,10 +104,7 @@ _EMPTY_WORDS: Final = frozenset({"release", "version", "v", "ver", "rel", "the"}
 def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) -> str:
     """Return what changed, the most important first.
 
-    Args:
-        changes: Those that are shown, and those that are counted where none is shown.
-        named: The releases or the projects that have these changes, or ``""``; they stand in front.
-        phrases: In which language.
+    ``named`` are the releases or the projects that have these changes; they stand in front.
     """
     start = f"{named}: " if named else ""
     news = [change for change in changes if is_news(change)]

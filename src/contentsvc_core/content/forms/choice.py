@@ -61,9 +61,7 @@ def write_content(brief: Brief) -> Draft | Silence:
 def silence(brief: Brief, *, translates: bool = False) -> str | None:
     """Return why there is nothing to write from a brief, ``None`` when there is something.
 
-    Args:
-        brief: What would be written from.
-        translates: Whether the writer translates: the rules do not.
+    The rules do not translate; another writer may.
     """
     if brief.content_type is ContentType.CHANGELOG:
         return why_silent(brief, _report(brief)) if write_changelog(brief, brief.options) is None else None

@@ -50,10 +50,7 @@ _ORDER: Final = (
 def why_silent(brief: Brief, told: Sequence[Part], post: str = "") -> str:
     """Return why nothing is written from a brief: what came, counted, in English.
 
-    Args:
-        brief: What was to be written from.
-        told: The report of the brief with its options.
-        post: The post whose readers notice nothing, such as ``a LinkedIn post``; ``""``: a changelog.
+    ``post`` is the post whose readers notice nothing, such as ``a LinkedIn post``; ``""``: a changelog.
     """
     counted = Counter(_noun(change) for part in told for stage in part.stages for change in _said(stage, part))
     if _without_entry(told):

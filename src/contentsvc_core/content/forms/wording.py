@@ -141,11 +141,7 @@ def said_of(item: Item, news: News, *, code: bool = False) -> str:
 def line_of(item: Item, news: News, *, placed: bool = True, marked: bool = True) -> str:
     """Return one change as a plain line; the kind is named where the words do not name it.
 
-    Args:
-        item: The change.
-        news: What the change is part of.
-        placed: Whether to name its repository among several.
-        marked: Whether to say that it is not released yet.
+    ``placed``: its repository is named among several. ``marked``: it is said where it is not released yet.
     """
     change, phrases = item.change, news.voice.phrases
     said = said_of(item, news)
