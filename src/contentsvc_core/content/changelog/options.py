@@ -70,10 +70,10 @@ class ChangelogOptions:
 
     def hides_paths(self, commit: Commit) -> bool:
         """Whether a commit touches hidden files alone; one whose list is missing or cut is not hidden."""
-        paths = (*commit.added, *commit.modified, *commit.removed)
-        if self._hidden_path is None or not paths or commit.paths_cut:
+        if self._hidden_path is None or commit.paths_cut:
             return False
-        return all(map(self._hidden_path.match, paths))
+        paths = (*commit.added, *commit.modified, *commit.removed)
+        return bool(paths) and all(map(self._hidden_path.match, paths))
 
     @cached_property
     def _hidden_path(self) -> "re.Pattern[str] | None":

@@ -118,7 +118,8 @@ def report_of(
         # A commit that two repositories share, e.g. one and its copy, is told where it came first.
         runs = [[_without(push, told) for push in run] for run in runs] if told else runs
         pushes = [push for run in runs for push in run]
-        told.update(commit.id.casefold() for push in pushes for commit in push.commits if commit.id)
+        if len(brief.chapters) > 1:
+            told.update(commit.id.casefold() for push in pushes for commit in push.commits if commit.id)
         changes = reported_changes(
             pushes,
             options,

@@ -201,6 +201,7 @@ def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
 
 def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Change:
     message = entry.message
+    first, *others = entry.commits
     undone = undoing(message)
     text = without_period(message.description) if undone is None else _undone(message, undone)
     if text[:1] in "Mm" and message.subject.casefold().startswith(PRIVATE_FIX):
@@ -216,8 +217,8 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         body=message.body,
         notes=message.breaking_notes,
         numbers=entry.numbers,
-        commits=tuple([read.commit for read in entry.commits]),
-        messages=tuple([read.message for read in entry.commits]),
+        commits=(first.commit, *[read.commit for read in others]) if others else (first.commit,),
+        messages=(first.message, *[read.message for read in others]) if others else (first.message,),
         kind=message.kind,
         shown=shown,
         bump=bump_of(message) if kind.section is Section.DEPENDENCIES else None,
