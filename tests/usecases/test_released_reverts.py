@@ -1,4 +1,4 @@
-"""A revert says which release had what it undoes, as far as the store knows."""
+"""A revert names the release that had the reverted change, if the store has that release."""
 
 from hashlib import sha1
 from typing import Any

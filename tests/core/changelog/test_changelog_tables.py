@@ -45,7 +45,7 @@ def test_a_search_finds_what_the_rows_find(table: Table, text: str) -> None:
         (r"\b(?:very )?lazy", "very lazy"),
         (r"\[security\]", "secu"),
         (r"\A(?:ok\W*)\Z", "ok"),
-        # Where anything may stand first, a row may look ahead.
+        # Where any text may precede, a row may look ahead.
         (r"(?=.*\bsupport\b)\w+ \bsupport", "supp"),
         (r"^msrv: |\bnode", "msrv node"),
         (r"\bone[- ]off", "one"),
