@@ -343,4 +343,4 @@ def test_an_excerpt_ends_with_a_sentence_or_a_word() -> None:
     assert excerpt(sentences, 60) == "One sentence stands here."
     assert excerpt("<p>" + "lamps " * 40 + "</p>", 20) == "lamps lamps lamps…"
     quoted = "<ul>\n<li><strong>beam:</strong> A\n<blockquote>\n<p>note</p>\n</blockquote>\n</li>\n<li>B</li>\n</ul>"
-    assert excerpt(quoted) == "A; B"
+    assert excerpt(quoted) == "A. B"
