@@ -125,11 +125,15 @@ async def test_with_a_token_the_hook_is_made_and_there_is_nothing_to_enter(
 REFUSED: list[tuple[dict[str, str], str, str]] = [
     ({"repository": "lighthouse"}, "'lighthouse' is not of the form OWNER/NAME", "repository"),
     ({"repository": ""}, "is not of the form OWNER/NAME", "repository"),
-    ({"repository": "acme/lighthouse", "repository_id": "9"}, "Repository already connected", "repository"),
+    (
+        {"repository": "acme/lighthouse", "provider": "codehost", "repository_id": "9"},
+        "Repository already connected",
+        "repository",
+    ),
     ({"repository": "acme/buoy", "provider": "svn"}, "Unknown provider 'svn'", "provider"),
     ({"repository": "acme/buoy", "repository_id": "0"}, "'0' is no repository id", "repository_id"),
     ({"repository": "acme/buoy", "repository_id": HOSTILE}, "is no repository id", "repository_id"),
-    ({"repository": "acme/buoy"}, "or give the repository's id and no token", "repository_id"),
+    ({"repository": "acme/buoy", "provider": "codehost"}, "or give the repository's id and no token", "repository_id"),
     ({"repository": "acme/buoy", "repository_id": "7", "branch": "a\x01b"}, "A branch's name", "branch"),
     ({"repository": REPOSITORY, "provider": "github", "token": "two words"}, "The token must be", "token"),
     ({"repository": REPOSITORY, "provider": "github", "token": "ghp_wrong"}, "answered 401", "token"),
