@@ -71,6 +71,18 @@ def test_on_a_phone_the_header_is_one_line_that_opens_without_a_script(story: St
         expect(page.get_by_role("heading", level=1)).to_have_text("Releases")
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_time_has_its_hour_in_the_title_and_a_script_adds_the_local_one(
+    story: Story, browser: Browser, *, scripts: bool
+) -> None:
+    with Looking.at(story, browser, scripts=scripts, signed_in=False) as looking:
+        looking.page.goto(_HOME)
+        title = looking.page.locator("time").first.get_attribute("title")
+
+        assert title is not None
+        assert re.fullmatch(r".* [AP]M \(.*, \d\d:\d\d UTC\)" if scripts else r"[^(]*, \d\d:\d\d UTC", title)
+
+
 def test_it_can_be_printed_and_read_in_a_frame(story: Story, browser: Browser) -> None:
     with Looking.at(story, browser, signed_in=False) as looking:
         looking.page.goto(_HOME)

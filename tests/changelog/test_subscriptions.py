@@ -192,7 +192,7 @@ async def test_what_is_no_address_is_said_and_kept_in_the_form() -> None:
             [field] = [told for _, told in page.elements if told.get("name") == "address"]
             assert field["value"] == typed.strip()
         hostile = Seen(await office.enter(HOSTILE))
-        assert not [tag for tag, told in hostile.elements if tag == "script" and "copy.js" not in told.get("src", "")]
+        assert not [tag for tag, told in hostile.elements if tag == "script" and "page.js" not in told.get("src", "")]
         assert await office.mails() == []
 
 

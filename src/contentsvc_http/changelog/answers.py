@@ -18,10 +18,10 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.v1.conditions import Tags, if_none_match
 
 _POLICY: Final = (
-    "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; "
-    "frame-ancestors {}"
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors {}"
 )
-#: For pages: they load stylesheets, a font and pictures from here, run nothing, and no other page may frame them.
+#: For pages: scripts, stylesheets, fonts and pictures are loaded from here alone, and no other page may frame them.
 PAGE: Final = {
     "Content-Security-Policy": _POLICY.format("'none'"),
     "Referrer-Policy": "strict-origin-when-cross-origin",

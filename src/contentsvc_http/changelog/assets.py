@@ -17,7 +17,7 @@ from contentsvc_http.static_files import FONT, StaticFiles, font
 #: A hyphen alone is no slug.
 _PLACE: Final = f"{ROOT}/-"
 _FOLDER: Final = files("contentsvc_http.changelog").joinpath("static")
-_OWN: Final = ("style.css", "icon.svg", "subscribe.css", "copy.js")
+_OWN: Final = ("style.css", "icon.svg", "subscribe.css", "page.js")
 _ASSETS: Final = StaticFiles(_PLACE, {**{name: _FOLDER.joinpath(name).read_bytes() for name in _OWN}, FONT: font()})
 _ACCENT: Final = re.compile(r"accent-([0-9a-f]{6})\.css", re.ASCII)
 #: Colours as the stylesheet names them.

@@ -177,7 +177,7 @@ def _templates() -> str:
     digest = blake2b(version("contentsvc").encode(), digest_size=16)
     for name in _ENVIRONMENT.list_templates():
         digest.update(files("contentsvc_http.changelog").joinpath("templates", name).read_bytes())
-    digest.update("".join(map(asset_url, ("style.css", "icon.svg", "subscribe.css", "copy.js"))).encode())
+    digest.update("".join(map(asset_url, ("style.css", "icon.svg", "subscribe.css", "page.js"))).encode())
     return digest.hexdigest()
 
 

@@ -19,9 +19,6 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.same_origin import is_foreign
 
 _READ: Final = [HttpMethod.GET, HttpMethod.HEAD]
-_CSP: Final = "Content-Security-Policy"
-#: For the page with copy buttons: it runs one script from here.
-_SCRIPTED: Final = PAGE | {_CSP: f"{PAGE[_CSP]}; script-src 'self'"}
 #: For pages whose address holds a token, or that answer one reader.
 _OWN: Final = PAGE | {
     "Referrer-Policy": "no-referrer",
@@ -50,7 +47,7 @@ def subscribe_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
         async def read() -> Callable[[], bytes]:
             return lambda: _subscribe_page(found, by_mail=by_mail)
 
-        return await answer(found, Page(part=f"subscribe {by_mail}", media_type=HTML, headers=_SCRIPTED), read)
+        return await answer(found, Page(part=f"subscribe {by_mail}", media_type=HTML, headers=PAGE), read)
 
     return [subscribe, *([] if reading.by_mail is None else _mail_routes(reading, reading.by_mail))]
 

@@ -1,4 +1,9 @@
 "use strict";
+// A time has the reader's own time zone in its title. Without scripts, the title is in UTC.
+for (const time of document.querySelectorAll("time[datetime*=T]")) {
+  const local = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  time.title = time.title ? `${local} (${time.title})` : local;
+}
 // Adds a copy button beside each address. Without scripts, the address is text that can be selected.
 for (const field of document.querySelectorAll("[data-copy]")) {
   const button = document.createElement("button");
