@@ -11,6 +11,7 @@ from contentsvc_core.content.queries import InvalidQuery, choices, listed
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.values import Value
 from contentsvc_core.webhooks.events import Event, Push, Release
 from contentsvc_core.webhooks.summaries import EventSummary
 from contentsvc_core.wire import event_body
@@ -36,8 +37,7 @@ class Direction(Enum):
     OUTGOING = "outgoing"
 
 
-@frozen(kw_only=True)
-class LogLine:
+class LogLine(Value, frozen=True, kw_only=True):
     """One line of an organization's webhook log, without its payload."""
 
     #: ``log_`` and a UUIDv7.
@@ -61,8 +61,7 @@ class LogLine:
 
 
 @final
-@frozen(kw_only=True)
-class LogEntry(LogLine):
+class LogEntry(LogLine, frozen=True, kw_only=True):
     """One line of the log with its payload."""
 
     #: The source of the payload: the event of a processed delivery, the payload itself, or ``None``.
@@ -84,8 +83,7 @@ class LogEntry(LogLine):
 
 
 @final
-@frozen(kw_only=True)
-class ListedEntry(LogLine):
+class ListedEntry(LogLine, frozen=True, kw_only=True):
     """The list form of an entry, with a summary in place of the payload."""
 
     #: The event of a processed delivery; ``None``: the entry has no event.

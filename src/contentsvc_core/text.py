@@ -77,10 +77,12 @@ def one_line(text: str, limit: int) -> str:
     ):
         # Nearly all texts: nothing to replace and no space too many.
         return text
-    if len(text) <= limit and (printable := text.replace("\n", " ")).isprintable():
-        # Most other texts: several lines, or spaces too many.
-        return " ".join(printable.split())
     # Cut before the patterns run, so that a line of 25 MB costs little; eight times the limit leaves space for runs of
     # spaces.
-    line = _SPACES.sub(" ", _CONTROLS.sub(" ", storable(text[: 8 * limit].replace(_SOFT_HYPHEN, "")))).strip()
+    text = text[: 8 * limit]
+    if (printable := text.replace("\n", " ")).isprintable():
+        # Most other texts: several lines, or spaces too many.
+        line = " ".join(printable.split())
+    else:
+        line = _SPACES.sub(" ", _CONTROLS.sub(" ", storable(text.replace(_SOFT_HYPHEN, "")))).strip()
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"

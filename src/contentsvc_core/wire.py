@@ -1,16 +1,11 @@
 """The camelCase bodies of values on the wire, and the JSON of events in stores."""
 
-from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, assert_never
 
 import msgspec
-from attrs import AttrsInstance, fields
 
-from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
-
-if TYPE_CHECKING:
-    from cattrs import Converter
+from contentsvc_core.webhooks.events import Author, Event, HeadCommit, Push, Release
 
 
 def camel(name: str) -> str:
@@ -19,42 +14,63 @@ def camel(name: str) -> str:
     return head + "".join(part.capitalize() for part in rest)
 
 
-_KEPT: Final[Mapping[type, Sequence[str]]] = {
-    Commit: ("distinct", "added", "modified", "removed", "paths_cut"),
-    Release: ("commit",),
+# Specification 6.1 and 6.2. A store keeps some fields more, for the writers.
+
+
+class _Commit(msgspec.Struct, frozen=True, gc=False):
+    id: str
+    message: str
+    author: Author
+    timestamp: str
+    url: str
+
+
+class _Push(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    ref: str
+    branch: str
+    commits: list[_Commit]
+    head_commit: HeadCommit | None
+
+
+class _Release(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    tag_name: str
+    name: str | None
+    body: str | None
+    prerelease: bool
+    draft: bool
+    published_at: str | None
+    url: str
+
+
+_DECODERS: Final[Mapping[str, msgspec.json.Decoder[Push] | msgspec.json.Decoder[Release]]] = {
+    Push.type: msgspec.json.Decoder(Push),
+    Release.type: msgspec.json.Decoder(Release),
 }
 
 
-@cache
-def _converter(*, stored: bool) -> "Converter":
-    # Imported on first use: cattrs alone costs as much as half of the core, and a service that only decides does not
-    # need it.
-    from cattrs import Converter  # noqa: PLC0415
-    from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override  # noqa: PLC0415
-
-    converter = Converter()
-    classes: tuple[type[AttrsInstance], ...] = (Author, HeadCommit, Commit, Push, Release)
-    for cls in classes:
-        # The generators take attribute names and options alike as keywords, which no type checker can tell apart.
-        named: dict[str, Any] = {field.name: override(rename=camel(field.name)) for field in fields(cls)}
-        if cls is Author:
-            named["username"] = override(omit_if_default=True)
-        # Specification 6.1 and 6.2 have no such fields; a store keeps them for the writers, unless they are empty.
-        for name in _KEPT.get(cls, ()):
-            named[name] = override(omit_if_default=True, rename=camel(name)) if stored else override(omit=True)
-        converter.register_unstructure_hook(cls, make_dict_unstructure_fn(cls, converter, **named))
-        converter.register_structure_hook(cls, make_dict_structure_fn(cls, converter, **named))
-    return converter
-
-
-_KINDS: Final[Mapping[str, type[Push | Release]]] = {Push.type: Push, Release.type: Release}
+def event_shape(event: Event) -> object:
+    """Return the ``data`` of a normalized event (specification 6.1, 6.2), for msgspec to encode."""
+    match event:
+        case Push():
+            commits = [_Commit(each.id, each.message, each.author, each.timestamp, each.url) for each in event.commits]
+            return _Push(event.ref, event.branch, commits, event.head_commit)
+        case Release():
+            return _Release(
+                event.tag_name,
+                event.name,
+                event.body,
+                event.prerelease,
+                event.draft,
+                event.published_at,
+                event.url,
+            )
+        case _:
+            assert_never(event)
 
 
 def event_data(event: Event) -> dict[str, Any]:
     """Return the ``data`` of a normalized event (specification 6.1, 6.2)."""
-    data: dict[str, Any] = _converter(stored=False).unstructure(event)
-    data.pop("action", None)
-    return data
+    return msgspec.to_builtins(event_shape(event))
 
 
 def event_body(event: Event) -> dict[str, Any]:
@@ -63,10 +79,10 @@ def event_body(event: Event) -> dict[str, Any]:
 
 
 def event_to_json(event: Event) -> str:
-    """Return the stored form of an event; :func:`event_from_json` reads it back, equal."""
-    return msgspec.json.encode(_converter(stored=True).unstructure(event)).decode()
+    """Encode an event for a store; :func:`event_from_json` reads it back, equal."""
+    return msgspec.json.encode(event).decode()
 
 
 def event_from_json(kind: str, text: str | bytes) -> Event:
-    """Read an event of the given type from its stored form."""
-    return _converter(stored=True).structure(msgspec.json.decode(text), _KINDS[kind])
+    """Decode an event of the given type that :func:`event_to_json` encoded."""
+    return _DECODERS[kind].decode(text)

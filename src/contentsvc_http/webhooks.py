@@ -162,7 +162,7 @@ class Webhooks:
                 written = await self._aside(partial(_written, outcome))
         return _Answer(outcome.status, written, _JSON)
 
-    async def _preflight(self, address: Address, headers: Iterable[tuple[bytes, bytes]]) -> Rejected | None:
+    async def _preflight(self, address: Address, headers: tuple[tuple[bytes, bytes], ...]) -> Rejected | None:
         return await self._receiver.preflight(Delivery(address=address, headers=headers, body=b""))
 
 

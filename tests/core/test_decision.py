@@ -336,7 +336,7 @@ def test_decide_is_total(delivery: Delivery) -> None:
 
 @given(st.binary(), st.lists(st.tuples(st.binary(), st.binary())))
 def test_admit_is_total_and_admits_nothing_unsigned(body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
-    outcome = admit(Delivery(address=AT, headers=headers, body=body), ENDPOINT)
+    outcome = admit(Delivery(address=AT, headers=tuple(headers), body=body), ENDPOINT)
 
     assert isinstance(outcome, Rejected)
 

@@ -106,7 +106,7 @@ class Fuzzer:
         rng = self._rng
         event, sound = rng.choice(_SOUND)
         body = rng.choice(self._ways)(sound)
-        return Delivery(address=AT, headers=self._headers(event, body), body=body)
+        return Delivery(address=AT, headers=tuple(self._headers(event, body)), body=body)
 
     def _headers(self, event: bytes, body: bytes) -> Iterable[tuple[bytes, bytes]]:
         rng = self._rng

@@ -259,4 +259,4 @@ def delivery_of(sending: Sending) -> Delivery:
             (name, b"application/x-www-form-urlencoded" if name == b"content-type" else value)
             for name, value in headers
         ]
-    return Delivery(address=sending.hook, headers=headers, body=made.body)
+    return Delivery(address=sending.hook, headers=tuple(headers), body=made.body)

@@ -1,6 +1,6 @@
 """Every rule of specification 4.1, in its order: ``locate``, then ``admit``, then ``decide``. Pure and total."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Final
 
 from contentsvc_core import identifiers
@@ -10,7 +10,7 @@ from contentsvc_core.webhooks.filters import why_filtered
 from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.providers import Provider, provider_named
 from contentsvc_core.webhooks.providers.native import Malformed, read_object
-from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, verify
+from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, is_signed
 
 #: The code host's own cap on a body, in bytes.
 MAX_BODY: Final = 25 * 1024 * 1024
@@ -59,8 +59,10 @@ def preflight(delivery: Delivery, endpoint: Endpoint | None) -> Rejected | None:
     return None
 
 
-def is_encoded(values: Iterable[bytes]) -> bool:
+def is_encoded(values: Collection[bytes]) -> bool:
     """Return whether the values of ``Content-Encoding`` name any coding but ``identity`` (RFC 9110, section 8.4)."""
+    if not values:
+        return False
     codings = (coding.strip().lower() for value in values for coding in value.split(b","))
     return any(coding not in {b"", b"identity"} for coding in codings)
 
@@ -73,7 +75,7 @@ def admit(delivery: Delivery, endpoint: Endpoint | None) -> VerifiedDelivery | R
     if len(delivery.body) > MAX_BODY:
         return rejected(delivery, Fault.BODY_TOO_LARGE, BODY_TOO_LARGE.error)
     # Specification 4.1, step 1: over the raw bytes, before anything is parsed.
-    if not verify(delivery.body, delivery.sole(SIGNATURE_HEADER), endpoint.secrets):
+    if not is_signed(delivery.body, delivery.sole(SIGNATURE_HEADER), endpoint.macs):
         return rejected(delivery, Fault.INVALID_SIGNATURE, "Invalid webhook signature")
     # Step 5. Behind the signature, so that an unsigned probe learns nothing.
     if not endpoint.enabled:

@@ -1,12 +1,14 @@
 """A delivery as it arrived: bytes and facts about the path, nothing parsed yet."""
 
-from collections.abc import Iterable
 from enum import Enum, auto
 from functools import lru_cache
+from hmac import HMAC
 from typing import final
 
 from attrs import Factory, field, frozen
 
+from contentsvc_core.values import Value
+from contentsvc_core.webhooks.signature import keyed
 from contentsvc_core.workflows.triggers import Trigger, matching, source_type
 
 
@@ -24,39 +26,39 @@ class Address:
 
 
 @final
-@frozen(kw_only=True)
-class Delivery:
-    """One HTTP request to a webhook, however it reached us."""
+class Delivery(Value, frozen=True, kw_only=True, gc=True, dict=True):
+    """One HTTP request to a webhook, from whatever driver."""
 
     address: Address
     #: Names and values as raw bytes, in the order of arrival, repeats included: one that decides must be there once.
-    headers: tuple[tuple[bytes, bytes], ...] = field(converter=tuple, repr=False)
+    headers: tuple[tuple[bytes, bytes], ...]
     #: The body, exactly as signed.
-    body: bytes = field(repr=False)
-    #: The same headers by their names in lower case: several are asked for, some of them several times.
-    _by_name: dict[bytes, list[bytes]] = field(
-        init=False, eq=False, repr=False, default=Factory(lambda self: _by_name(self.headers), takes_self=True)
-    )
+    body: bytes
+
+    def __post_init__(self) -> None:
+        """Index the headers by their names in lower case."""
+        vars(self)["named"] = {name.lower(): value for name, value in self.headers}
+
+    def __repr__(self) -> str:
+        """Return the address alone: headers and bodies are tenants' data, and long."""
+        return f"Delivery(address={self.address!r})"
 
     def values(self, name: str) -> tuple[bytes, ...]:
-        """Give every value of the header ``name`` (case-insensitive, RFC 9110 section 5.1)."""
-        return tuple(self._by_name.get(_as_sent(name), ()))
+        """Return every value of the header ``name`` (case-insensitive, RFC 9110 section 5.1)."""
+        sent, named = _as_sent(name), vars(self)["named"]
+        if sent not in named:
+            return ()
+        if len(named) == len(self.headers):
+            return (named[sent],)
+        return tuple(value for each, value in self.headers if each.lower() == sent)
 
     def sole(self, name: str) -> bytes | None:
-        """Give the value of the header ``name`` when it is there exactly once, else ``None``."""
-        found = self._by_name.get(_as_sent(name))
-        return found[0] if found is not None and len(found) == 1 else None
-
-
-def _by_name(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, list[bytes]]:
-    found: dict[bytes, list[bytes]] = {}
-    for name, value in headers:
-        lower = name.lower()
-        if lower in found:
-            found[lower].append(value)
-        else:
-            found[lower] = [value]
-    return found
+        """Return the value of the header ``name`` when it is there exactly once, else ``None``."""
+        named = vars(self)["named"]
+        if len(named) == len(self.headers):
+            return named.get(_as_sent(name))
+        found = self.values(name)
+        return found[0] if len(found) == 1 else None
 
 
 @lru_cache(maxsize=64)
@@ -90,6 +92,10 @@ class Endpoint:
     triggers: tuple[Trigger, ...] = field(converter=tuple, factory=tuple)
     #: Counts the changes of the organization's configuration; a settlement made on an older one is stale.
     version: int
+    #: The secrets as HMACs that wait for a body.
+    macs: tuple[HMAC, ...] = field(
+        init=False, eq=False, repr=False, default=Factory(lambda self: tuple(keyed(self.secrets)), takes_self=True)
+    )
     #: By event type, what :meth:`started_by` has given: an endpoint is remembered, and may have thousands of triggers.
     _started: dict[str, tuple[Trigger, ...]] = field(init=False, eq=False, repr=False, factory=dict)
 
@@ -109,8 +115,7 @@ class Endpoint:
 
 
 @final
-@frozen(kw_only=True)
-class VerifiedDelivery:
+class VerifiedDelivery(Value, frozen=True, kw_only=True):
     """A delivery whose signature was right, for a repository that is ours.
 
     Only :func:`~contentsvc_core.webhooks.decision.admit` makes one, and

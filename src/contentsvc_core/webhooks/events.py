@@ -5,7 +5,7 @@
 
 from typing import ClassVar, Final, final
 
-from attrs import frozen
+from contentsvc_core.values import Value
 
 #: The code host itself never sends more commits in one push.
 MAX_COMMITS: Final = 2048
@@ -20,8 +20,7 @@ RELEASE_ACTIONS: Final = ("published", "prereleased")
 
 
 @final
-@frozen(kw_only=True)
-class Author:
+class Author(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """Who wrote a commit, as the code host says."""
 
     #: The name in the commit.
@@ -33,8 +32,7 @@ class Author:
 
 
 @final
-@frozen(kw_only=True)
-class Commit:
+class Commit(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """One commit of a push."""
 
     #: The commit's hash, in hexadecimal.
@@ -58,8 +56,7 @@ class Commit:
 
 
 @final
-@frozen(kw_only=True)
-class HeadCommit:
+class HeadCommit(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The commit that the branch points at after a push."""
 
     id: str
@@ -67,8 +64,7 @@ class HeadCommit:
 
 
 @final
-@frozen(kw_only=True)
-class Push:
+class Push(Value, frozen=True, kw_only=True, gc=True, weakref=True, rename="camel", omit_defaults=True):
     """Commits that arrived on a branch or tag (specification 6.1)."""
 
     type: ClassVar[str] = "push"
@@ -84,8 +80,7 @@ class Push:
 
 
 @final
-@frozen(kw_only=True)
-class Release:
+class Release(Value, frozen=True, kw_only=True, gc=True, weakref=True, rename="camel", omit_defaults=True):
     """Something that happened to a release (specification 6.2)."""
 
     type: ClassVar[str] = "release"

@@ -6,15 +6,15 @@ The status code stands on the outcome because the log stores it (specification 2
 from enum import Enum
 from typing import Any, ClassVar, assert_never, final
 
-from attrs import frozen
+import msgspec
 
+from contentsvc_core.values import Value
 from contentsvc_core.webhooks.events import Event
-from contentsvc_core.wire import event_body
+from contentsvc_core.wire import event_shape
 
 
 @final
-@frozen(kw_only=True)
-class Processed:
+class Processed(Value, frozen=True, kw_only=True):
     """Accepted: its effects are stored."""
 
     status: ClassVar[int] = 200
@@ -27,8 +27,7 @@ class Processed:
 
 
 @final
-@frozen(kw_only=True)
-class Filtered:
+class Filtered(Value, frozen=True, kw_only=True):
     """Understood, and not worth processing."""
 
     status: ClassVar[int] = 200
@@ -40,8 +39,7 @@ class Filtered:
 
 
 @final
-@frozen(kw_only=True)
-class Ignored:
+class Ignored(Value, frozen=True, kw_only=True):
     """Of a kind that the service does not consume."""
 
     status: ClassVar[int] = 200
@@ -52,8 +50,7 @@ class Ignored:
 
 
 @final
-@frozen(kw_only=True)
-class Pong:
+class Pong(Value, frozen=True, kw_only=True):
     """A ping, answered (specification 6.3)."""
 
     status: ClassVar[int] = 200
@@ -62,8 +59,7 @@ class Pong:
 
 
 @final
-@frozen(kw_only=True)
-class Duplicate:
+class Duplicate(Value, frozen=True, kw_only=True):
     """A delivery that was processed less than 24 hours ago."""
 
     status: ClassVar[int] = 200
@@ -97,8 +93,7 @@ class Fault(Enum):
 
 
 @final
-@frozen(kw_only=True)
-class Rejected:
+class Rejected(Value, frozen=True, kw_only=True):
     """Refused; nothing of it was stored but a log entry."""
 
     fault: Fault
@@ -123,7 +118,16 @@ Outcome = Processed | Filtered | Ignored | Pong | Duplicate | Rejected
 
 
 def answer(outcome: Outcome) -> dict[str, Any]:
-    """Give the body of the answer (specification 4.1 and 7); its status is ``outcome.status``."""
+    """Return the body of the answer (specification 4.1 and 7); its status is ``outcome.status``."""
+    return msgspec.to_builtins(_body(outcome))
+
+
+def answer_json(outcome: Outcome) -> bytes:
+    """Return the body of the answer as it is sent."""
+    return msgspec.json.encode(_body(outcome))
+
+
+def _body(outcome: Outcome) -> dict[str, Any]:
     match outcome:
         case Processed():
             event = outcome.event
@@ -131,7 +135,7 @@ def answer(outcome: Outcome) -> dict[str, Any]:
                 f"Processed {event.type} event ({event.action})",
                 event=event.type,
                 delivery=outcome.delivery_id,
-                processed=event_body(event),
+                processed={"type": event.type, "action": event.action, "data": event_shape(event)},
                 repository={"id": outcome.repository_id, "fullName": outcome.repository},
             )
         case Filtered():

@@ -27,5 +27,5 @@ def made_ping(address: Address, *, secret: str, delivery_id: str) -> Delivery:
         SIGNATURE_HEADER: sign(_BODY, secret),
     }
     # In lower case, as ASGI servers give them.
-    raw = ((name.lower().encode(), value.encode()) for name, value in headers.items())
+    raw = tuple((name.lower().encode(), value.encode()) for name, value in headers.items())
     return Delivery(address=address, headers=raw, body=_BODY)

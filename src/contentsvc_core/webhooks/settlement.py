@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from enum import Enum, auto
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final, assert_never, final
 
-from attrs import evolve, field, frozen
+from msgspec.structs import replace
 
 from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.values import Value
 from contentsvc_core.webhooks.delivery import Endpoint
 from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.workflows.causes import Delivered
@@ -43,8 +45,7 @@ class Settled(Enum):
 
 
 @final
-@frozen(kw_only=True)
-class ClaimKey:
+class ClaimKey(Value, frozen=True, kw_only=True):
     """What a claim is held on: the hook's address is part of it, since the id is the event's, not the delivery's."""
 
     organization_id: str
@@ -54,24 +55,21 @@ class ClaimKey:
 
     @property
     def digest(self) -> bytes:
-        """Give 16 bytes that stand for the key in an index (BLAKE2b, RFC 7693)."""
-        organization, integration, repository, delivery = (
-            self.organization_id,
-            self.integration_id,
-            str(self.repository_id),
-            self.delivery_id,
-        )
-        # Lengths first: no two keys share an encoding.
-        key = (
-            f"{len(organization)}:{organization}{len(integration)}:{integration}"
-            f"{len(repository)}:{repository}{len(delivery)}:{delivery}"
-        )
-        return blake2b(key.encode(), digest_size=16).digest()
+        """Return 16 bytes that stand for the key in an index (BLAKE2b, RFC 7693)."""
+        place = _place(self.organization_id, self.integration_id, self.repository_id)
+        delivery = self.delivery_id
+        return blake2b(f"{place}{len(delivery)}:{delivery}".encode(), digest_size=16).digest()
+
+
+@lru_cache(maxsize=10_000)
+def _place(organization: str, integration: str, repository_id: int) -> str:
+    repository = str(repository_id)
+    # Lengths first: no two keys share an encoding.
+    return f"{len(organization)}:{organization}{len(integration)}:{integration}{len(repository)}:{repository}"
 
 
 @final
-@frozen(kw_only=True)
-class Settlement:
+class Settlement(Value, frozen=True, kw_only=True):
     """Everything that one delivery must leave behind. Its ids are minted: settling it again is harmless."""
 
     organization_id: str
@@ -82,18 +80,18 @@ class Settlement:
     key: ClaimKey | None
     at: datetime
     context: ContextRecord | None = None
-    runs: tuple[WorkflowRun, ...] = field(converter=tuple, factory=tuple)
+    runs: tuple[WorkflowRun, ...] = ()
     log: LogEntry
     #: The event header, for the duplicate's log entry.
     kind: str | None
     #: The event as :func:`~contentsvc_core.wire.event_to_json` writes it, when that was done already: a large one is
     #: written aside. ``None``: a store writes it itself.
-    event_json: str | None = field(default=None, eq=False, repr=False)
+    event_json: str | None = None
 
     @property
     def duplicate_log(self) -> LogEntry:
         """Give the entry that is written instead when the claim is held: same id, another title."""
-        return evolve(
+        return replace(
             self.log,
             title=f"Duplicate {self.kind} delivery",
             status=LogStatus.SUCCESS,

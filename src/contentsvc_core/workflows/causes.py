@@ -11,6 +11,7 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.organizations import Integration
 from contentsvc_core.timestamps import read_iso
+from contentsvc_core.values import Value
 from contentsvc_core.webhooks.events import Event, Push, Release
 from contentsvc_core.webhooks.summaries import EventSummary
 
@@ -21,8 +22,7 @@ EARLIEST: Final = datetime(1990, 1, 1, tzinfo=UTC)
 _LAST_MOMENT: Final = timedelta(milliseconds=1)
 
 
-@frozen(kw_only=True)
-class TriggerMatch:
+class TriggerMatch(Value, frozen=True, kw_only=True):
     """A delivery matched a trigger (specification 6.4, step 2): all of the cause but the event."""
 
     trigger_id: str
@@ -42,8 +42,7 @@ class TriggerMatch:
 
 
 @final
-@frozen(kw_only=True)
-class Delivered(TriggerMatch):
+class Delivered(TriggerMatch, frozen=True, kw_only=True):
     """A delivery matched a trigger; the run reads the whole event."""
 
     event: Event
@@ -75,8 +74,7 @@ def once_key(trigger_id: str, repository_id: int, event: Event) -> str | None:
 
 
 @final
-@frozen(kw_only=True)
-class ListedDelivery(TriggerMatch):
+class ListedDelivery(TriggerMatch, frozen=True, kw_only=True):
     """A delivery matched a trigger, in its list form."""
 
     event: EventSummary

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any, Final, final
 
 import msgspec
-from attrs import frozen
 
 from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.values import Value
 from contentsvc_core.webhooks.events import Event, Push
 from contentsvc_core.wire import event_data
 from contentsvc_core.workflows.causes import Cause, Delivered
@@ -19,8 +19,7 @@ _CUSTOM_ID: Final = re.compile(r"[a-z0-9-]{1,64}:[0-9]{1,19}:[!-~]{1,255}", re.A
 
 
 @final
-@frozen(kw_only=True)
-class ContextRecord:
+class ContextRecord(Value, frozen=True, kw_only=True):
     """One processed push or release, kept as text for AI agents; there is one for each custom id of an organization."""
 
     #: A UUIDv7 in the order of arrival: it orders records of the same millisecond.

@@ -19,6 +19,7 @@ from typing import Any, Final, assert_never, final
 from attrs import asdict, frozen
 
 from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.values import Value
 from contentsvc_core.wire import event_data
 from contentsvc_core.workflows.causes import (
     Cause,
@@ -48,8 +49,7 @@ class RunStatus(Enum):
     CANCELLED = "cancelled"
 
 
-@frozen(kw_only=True)
-class RunState:
+class RunState(Value, frozen=True, kw_only=True):
     """A workflow run without its cause: what whole runs and listed runs have in common."""
 
     #: A UUIDv7, not derived from the delivery: after 24 hours the same delivery may start another run.
@@ -73,8 +73,7 @@ class RunState:
 
 
 @final
-@frozen(kw_only=True)
-class WorkflowRun(RunState):
+class WorkflowRun(RunState, frozen=True, kw_only=True):
     """One run that a trigger, a client or a schedule has started."""
 
     #: Why the run was started, with all its input.
@@ -82,8 +81,7 @@ class WorkflowRun(RunState):
 
 
 @final
-@frozen(kw_only=True)
-class ListedRun(RunState):
+class ListedRun(RunState, frozen=True, kw_only=True):
     """The list form of a workflow run: its event is a summary."""
 
     cause: ListedCause

@@ -26,7 +26,7 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
     if announced != "application/json" and not announced.endswith("+json"):
         error = f"Content type '{one_line(announced, 64)}' is not supported: send 'application/json'"
         raise Refused(415, {"error": error})
-    if is_encoded(value for name, value in request.scope["headers"] if name == b"content-encoding"):
+    if is_encoded([value for name, value in request.scope["headers"] if name == b"content-encoding"]):
         raise Refused(415, {"error": "Content-Encoding is not supported"})
     raw = await request.body()
     try:

@@ -70,6 +70,8 @@ def size_of(settlement: Settlement) -> int:
     """Give about how many characters a settlement holds while it waits, without writing them out."""
     log = settlement.log
     size = _ROWS + _RUN * len(settlement.runs) + len(log.reason or "") + len(log.reference_id or "")
+    if settlement.event_json is not None:
+        return size + len(settlement.event_json)
     match log.detail:
         case Push() as push:
             size += len(push.ref) + sum(map(_commit_size, push.commits))

@@ -4,12 +4,13 @@ Both shipped providers read these shapes. A provider with other bodies brings it
 """
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Final, TypeVar, final
 
 import msgspec
-from attrs import frozen
 
 from contentsvc_core.text import one_line, storable
+from contentsvc_core.values import Value
 from contentsvc_core.webhooks.events import (
     MAX_COMMITS,
     MAX_PATH,
@@ -42,8 +43,7 @@ class Malformed(ValueError):
 
 
 @final
-@frozen(kw_only=True)
-class Reading:
+class Reading(Value, frozen=True, kw_only=True):
     """What a native body says, in the domain's words."""
 
     event: Event
@@ -136,6 +136,10 @@ _HASH: Final = re.compile(rb'"([0-9a-f]{40}(?:[0-9a-f]{24})?)"')
 #: A string in JSON, whole; possessive, so that each byte is looked at once.
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
+_NAMES: Final = msgspec.json.Decoder(list[str])
+#: The longest list, in bytes, that is decoded whole.
+_LIST: Final = 16 * 1024
+
 _T = TypeVar("_T")
 
 
@@ -214,28 +218,38 @@ class _Paths:
         left, cut = MAX_PATHS, 0
         for raw in lists:
             paths: list[str] = []
-            text = bytes(raw)
-            if text != b"[]" and text.startswith(b"["):
-                # One by one: as a list, millions of short paths would take many times the size of the body.
-                for found in _STRING.finditer(text):
-                    path = _path(found[0]) if left and self._room else None
-                    if path is None or len(path) > self._room:
-                        cut += 1
-                        continue
-                    left -= 1
-                    self._room -= len(path)
-                    paths.append(path)
+            for each in _names(bytes(raw)):
+                name = _name(each) if isinstance(each, bytes) and left else each
+                if not left or not isinstance(name, str) or not 0 < len(name) <= min(MAX_PATH, self._room):
+                    cut += 1
+                    continue
+                left -= 1
+                self._room -= len(name)
+                paths.append(_storable(name))
             kept.append(tuple(paths))
         return kept, cut
 
 
-def _path(text: bytes) -> str | None:
+def _names(text: bytes) -> Iterable[str] | Iterable[bytes]:
+    """Return the strings in a list, as JSON where the list is long."""
+    if text == b"[]" or not text.startswith(b"["):
+        return ()
+    if len(text) <= _LIST:
+        try:
+            return _NAMES.decode(text)
+        except msgspec.MsgspecError:
+            # Not specified, so that nothing in it can be wrong.
+            pass
+    # One by one: as a list, millions of short paths would take many times the size of the body.
+    return (found[0] for found in _STRING.finditer(text))
+
+
+def _name(text: bytes) -> str | None:
     try:
-        path = msgspec.json.decode(text, type=str)
+        return msgspec.json.decode(text, type=str)
     except msgspec.MsgspecError:
         # A lone surrogate, which no store takes.
         return None
-    return _storable(path) if 0 < len(path) <= MAX_PATH else None
 
 
 def _commit(native: _Commit, paths: _Paths) -> Commit:
