@@ -146,8 +146,8 @@ async def test_a_lone_settlement_waits_for_nobody(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(asyncio.get_running_loop(), "call_at", None)
     for number in range(1, 4):
         task = asyncio.create_task(settling_queue.settle(settling()))
-        # It asks; and the batch begins in the very next turn.
-        await turns(2)
+        # It asks; and the batch begins in the very next turn, and this lane one later.
+        await turns(3)
         assert len(lane.batches) == number
         assert await task is Settled.AS_DECIDED
 

@@ -197,7 +197,6 @@ async def test_a_process_that_is_killed_while_it_writes_leaves_whole_settlements
     script = f"""
 import asyncio, os, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
-from sqlalchemy import event
 from contract_values import *
 from contentsvc_adapters.sql import *
 from contentsvc_core.webhooks.settlement import Settled
@@ -213,8 +212,7 @@ async def main():
     def killed(statement):
         if statement.startswith("INSERT INTO log_entries"):
             os.kill(os.getpid(), 9)
-    writer = database._writer.sync_engine
-    event.listen(writer, "checkout", lambda connection, *rest: connection.set_trace_callback(killed))
+    database._writer._driver.set_trace_callback(killed)
     await stores.deliveries.settle(await acme.processed("d-3"))
 asyncio.run(main())
 """

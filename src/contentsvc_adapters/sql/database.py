@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any, Final, TypeAlias, TypeVar, assert_never, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, assert_never, final
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError, StatementError
@@ -11,7 +11,11 @@ from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.pool import Pool
 
 from contentsvc_adapters.sql.dialects import Dialect, Fault, Record, Statements, dialect_of
+from contentsvc_adapters.sql.dialects.writer_thread import Bare
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable, Unstorable
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _Result = TypeVar("_Result")
 _Work: TypeAlias = Callable[[Connection], _Result]
@@ -54,7 +58,7 @@ class Database:
         self._writer: Final = connections.writing
         self._reader: Final = connections.reading
         self._settler: Final = connections.settling
-        self._running: Final[set[asyncio.Task[Any]]] = set()
+        self._running: Final[set[asyncio.Future[Any]]] = set()
         self._closed = False
 
     @property
@@ -82,16 +86,23 @@ class Database:
         """
         return await self._to_the_end(self._in_time(lambda: self._writer.run(work)))
 
-    async def settle(self, work: _Work[_Result]) -> _Result:
-        """Run ``work`` as :meth:`write` does, but its one transaction is its own affair: for SQLite's lane alone.
+    def settle(self, work: "Callable[[sqlite3.Connection], _Result]") -> "asyncio.Future[_Result]":
+        """Run ``work`` on the driver's connection; it begins and ends one transaction: for SQLite's lane alone.
 
         Raises:
             StoreUnavailable: The database does not answer.
             Unstorable: The database refuses a value.
         """
         settler = self._settler
-        assert not isinstance(settler, Statements), "there is no such connection: use execute()"
-        return await self._to_the_end(self._in_time(lambda: settler.run(work)))
+        assert isinstance(settler, Bare), "there is no such connection: use execute()"
+        if self._closed:
+            refused: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
+            refused.set_exception(StoreUnavailable("the database was closed"))
+            return refused
+        writing = settler.run(work, self._told)
+        self._running.add(writing)
+        writing.add_done_callback(self._ended)
+        return writing
 
     async def execute(self, work: Callable[[Fetch], Awaitable[_Result]]) -> _Result:
         """Run ``work``, which executes statements that are transactions of their own: for PostgreSQL's lanes alone.
@@ -155,7 +166,7 @@ class Database:
             message = "the transaction was cut off"
             raise StoreUnavailable(message) from exc
 
-    def _ended(self, transaction: "asyncio.Task[Any]") -> None:
+    def _ended(self, transaction: "asyncio.Future[Any]") -> None:
         self._running.discard(transaction)
         if not transaction.cancelled():
             # Who asked may have gone away: an exception that nobody fetches is printed with a traceback.
@@ -184,6 +195,14 @@ class Database:
                     raise
             # By chance: who was in each other's way must not meet again.
             await asyncio.sleep(random.uniform(0, _PAUSE_S * 4**turn))  # noqa: S311  # no secret
+
+    def _told(self, exc: Exception) -> Exception:
+        """Return the core's word for an error, or the error."""
+        try:
+            self._raise_for(exc)
+        except ContentServiceError as told:
+            return told
+        return exc
 
     def _raise_for(self, exc: Exception) -> None:
         """Raise the core's word for an error; what is not the database's is left to who called."""

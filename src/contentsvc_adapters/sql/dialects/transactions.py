@@ -9,6 +9,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.util import greenlet_spawn
 
 from contentsvc_adapters.sql.dialects.statements import Statements
+from contentsvc_adapters.sql.dialects.writer_thread import Bare
 
 Result = TypeVar("Result")
 
@@ -45,7 +46,7 @@ class Connections:
     #: Of those that only read, each in one snapshot.
     reading: Transactions
     #: Of the lanes: transactions that begin and end themselves (SQLite), or single statements (PostgreSQL).
-    settling: Transactions | Statements
+    settling: Bare | Statements
 
 
 def asynchronous_engine(url: URL, connect: Callable[[], Awaitable[object]], **options: object) -> Engine:

@@ -60,11 +60,24 @@ class WriterThread:
         if self._thread is not None:
             await self._ask(self._close, patient=True)
 
-    async def run_bare(self, work: Callable[[Connection], _Result]) -> _Result:
-        """Run ``work`` on the connection; it begins and ends the one transaction in it itself."""
-        return await self._ask(partial(self._bare, work), patient=False)
+    def run_bare(
+        self, work: "Callable[[sqlite3.Connection], _Result]", translate: Callable[[Exception], Exception]
+    ) -> "asyncio.Future[_Result]":
+        """Run ``work`` on the driver's connection; it begins and ends the one transaction in it itself.
 
-    async def _ask(self, work: Callable[[], _Result], *, patient: bool) -> _Result:
+        Args:
+            work: Runs in the thread, past SQLAlchemy, whose part costs as much as a short statement.
+            translate: Returns what is raised for an error.
+        """
+        return self._ask(partial(self._past, work), patient=False, translate=translate)
+
+    def _ask(
+        self,
+        work: Callable[[], _Result],
+        *,
+        patient: bool,
+        translate: Callable[[Exception], Exception] = lambda exc: exc,
+    ) -> "asyncio.Future[_Result]":
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[_Result] = loop.create_future()
         lockouts = None if patient else self._lockouts
@@ -81,7 +94,7 @@ class WriterThread:
             except BaseException as exc:  # noqa: BLE001  # whoever asked is told, whatever it is
                 if isinstance(exc, Exception) and self._is_lockout(exc):
                     self._lockouts += 1
-                told = partial(_refuse, answer, exc)
+                told = partial(_refuse, answer, translate(exc) if isinstance(exc, Exception) else exc)
             # The loop is closed: nobody is there any more who could be told.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(told)
@@ -94,7 +107,7 @@ class WriterThread:
             # A daemon: a file that nobody closed, and that another process has locked, must not keep this one alive.
             self._thread = Thread(target=self._work, name="SQLite writer", daemon=True)
             self._thread.start()
-        return await answer
+        return answer
 
     def _work(self) -> None:
         while self._jobs.get()():
@@ -115,6 +128,20 @@ class WriterThread:
             self._driver, self._rows = driver, driver.total_changes - before
             return result
 
+    def _past(self, work: "Callable[[sqlite3.Connection], _Result]") -> _Result:
+        if self._driver is None:
+            with self.sync_engine.connect() as connection:
+                self._driver = cast("sqlite3.Connection", connection.connection.driver_connection)
+        driver, before = self._driver, self._driver.total_changes
+        try:
+            result = work(driver)
+        except BaseException:
+            # Whatever it is, the next one asks the engine for its connection.
+            self._driver = None
+            raise
+        self._rows = driver.total_changes - before
+        return result
+
     def _close(self) -> None:
         self._thread = None
         self._checkpointer.stop()
@@ -134,10 +161,11 @@ class Bare:
         """Give the thread's engine."""
         return self._writer.sync_engine
 
-    async def run(self, work: Callable[[Connection], _Result], *, alone: bool = False) -> _Result:
+    def run(
+        self, work: "Callable[[sqlite3.Connection], _Result]", translate: Callable[[Exception], Exception]
+    ) -> "asyncio.Future[_Result]":
         """Run ``work``, which begins and ends its transaction itself."""
-        _ = alone
-        return await self._writer.run_bare(work)
+        return self._writer.run_bare(work, translate)
 
     async def dispose(self) -> None:
         """Do nothing: the thread is the writer's."""

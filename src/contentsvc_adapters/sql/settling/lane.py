@@ -1,16 +1,14 @@
 """What lies between the queue and a database: batches, and how they are written."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Protocol, final
 
-from attrs import frozen
-
+from contentsvc_core.values import Value
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 
 
 @final
-@frozen(kw_only=True)
-class Item:
+class Item(Value, frozen=True, kw_only=True):
     """One settlement in a batch."""
 
     settlement: Settlement
@@ -22,7 +20,7 @@ class Item:
 class Lane(Protocol):
     """Writes batches into a database, one transaction each. A lane writes one batch at a time."""
 
-    async def write(self, batch: Sequence[Item]) -> Sequence[Settled]:
+    def write(self, batch: Sequence[Item]) -> Awaitable[Sequence[Settled]]:
         """Write a batch, all of it or nothing, and answer once it is durable: an answer for each item, in order.
 
         Of the items of a batch, at most one takes a given key. Writing a batch again, in part, whole, or together with

@@ -4,9 +4,10 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from time import monotonic
-from typing import Final, final
+from typing import Final, TypeAlias, final
 
 from attrs import define
 
@@ -20,6 +21,9 @@ _GATHERED_TURNS: Final = 16
 _WAITED_S: Final = 2.0
 _MIB: Final = 1024 * 1024
 
+#: Called once with what became of a settlement.
+Told: TypeAlias = Callable[[Settled | Exception], object]
+
 
 @final
 @define(eq=False)
@@ -27,7 +31,8 @@ class _Entry:
     """One settlement, from when it was accepted until its write has ended."""
 
     settlement: Settlement
-    answer: "asyncio.Future[Settled]"
+    #: ``None``: it was called.
+    told: Told | None
     size: int
     #: When it was, by a clock that is not set.
     accepted_s: float
@@ -52,7 +57,7 @@ class _Limits:
 
 @final
 class SettlementQueue:
-    """Gives settlements to lanes in batches, and tells each one's answer to who asked.
+    """Writes settlements in batches, and calls each one's callback once its batch is durable.
 
     There is no timer: a batch is what waits when a lane is free. While the event loop brings more with each of its
     turns it is gathered for a few turns longer, so that those that arrived together are written together.
@@ -96,21 +101,53 @@ class SettlementQueue:
         self._size = 0
         self._gathering = False
         self._was_alone = True
-        self._batches: Final[set[asyncio.Task[None]]] = set()
+        self._batches: Final[set[asyncio.Future[Sequence[Settled]]]] = set()
         self._closed = False
         self._drained: asyncio.Event | None = None
         #: Told how many settlements each batch holds, for whoever counts.
         self.on_batch: Callable[[int], object] = _nobody
+        #: Called with each settlement that is stale, before its own callback.
+        self.on_stale: Callable[[Settlement], object] = _nobody
+
+    def put(self, settlement: Settlement, told: Told) -> None:
+        """Accept a settlement; ``told`` is called once it is durable, or with the exception that :meth:`settle` raises.
+
+        Raises:
+            StoreUnavailable: Too much waits already, or the queue is closed: ``told`` is not called.
+        """
+        if self._closed:
+            message = "the service is stopping"
+            raise StoreUnavailable(message)
+        size = self._size_of(settlement)
+        if len(self._entries) >= self._limits.items or (self._entries and self._size + size > self._limits.size):
+            message = "too many deliveries are waiting to be written"
+            raise StoreUnavailable(message)
+        entry = _Entry(settlement, told, size, monotonic())
+        self._entries.add(entry)
+        self._size += size
+        self._waiting.append(entry)
+        self._wake()
 
     async def settle(self, settlement: Settlement) -> Settled:
-        """Have a settlement written, and answer once it is durable.
+        """Write a settlement, and return once it is durable.
 
         Raises:
             StoreUnavailable: Too much waits already, or the queue is closed, and nothing was written; or the database
                 does not answer.
             Unstorable: The database refuses the value; nothing was written.
         """
-        return await self._accept(settlement)
+        answer: asyncio.Future[Settled] = asyncio.get_running_loop().create_future()
+
+        def told(settled: Settled | Exception) -> None:
+            if answer.done():
+                return
+            if isinstance(settled, Exception):
+                answer.set_exception(settled)
+            else:
+                answer.set_result(settled)
+
+        self.put(settlement, told)
+        return await answer
 
     async def close(self, within_s: float) -> None:
         """Accept nothing more and write what was accepted; what is left when the time is over is unavailable.
@@ -129,21 +166,6 @@ class SettlementQueue:
         self._followers.clear()
         for entry in self._entries:
             _tell(entry, StoreUnavailable(message))
-
-    def _accept(self, settlement: Settlement) -> "asyncio.Future[Settled]":
-        if self._closed:
-            message = "the service is stopping"
-            raise StoreUnavailable(message)
-        size = self._size_of(settlement)
-        if len(self._entries) >= self._limits.items or (self._entries and self._size + size > self._limits.size):
-            message = "too many deliveries are waiting to be written"
-            raise StoreUnavailable(message)
-        entry = _Entry(settlement, asyncio.get_running_loop().create_future(), size, monotonic())
-        self._entries.add(entry)
-        self._size += size
-        self._waiting.append(entry)
-        self._wake()
-        return entry.answer
 
     def _wake(self) -> None:
         if self._gathering or not self._waiting or not self._idle:
@@ -181,10 +203,8 @@ class SettlementQueue:
             return
         self._was_alone = len(batch) == 1
         self.on_batch(len(batch))
-        task = asyncio.create_task(self._write(self._idle.popleft(), batch))
-        # The loop itself keeps only a weak reference.
-        self._batches.add(task)
-        task.add_done_callback(self._batches.discard)
+        # In the next turn: those that ask in this one have asked before it was in the lane.
+        asyncio.get_running_loop().call_soon(self._write, self._idle.popleft(), [batch], None)
         # Another lane may be free, and more may wait than one batch holds.
         self._wake()
 
@@ -203,37 +223,58 @@ class SettlementQueue:
     def _parked(self) -> Iterable[_Entry]:
         return [entry for followers in self._followers.values() for entry in followers or ()]
 
-    async def _write(self, lane: Lane, batch: Sequence[_Entry]) -> None:
-        await self._settle(lane, batch, began_s=monotonic())
-        # Not when this is cancelled: then the event loop is taken down, and nothing more may begin.
+    def _write(self, lane: Lane, parts: list[list[_Entry]], began_s: float | None) -> None:
+        """Write the last one of the parts of a batch."""
+        began_s = monotonic() if began_s is None else began_s
+        part = parts.pop()
+        writing = asyncio.ensure_future(lane.write([entry.item for entry in part]))
+        # The loop itself keeps only a weak reference.
+        self._batches.add(writing)
+        writing.add_done_callback(partial(self._written, lane, part, parts, began_s))
+
+    def _written(
+        self,
+        lane: Lane,
+        part: list[_Entry],
+        parts: list[list[_Entry]],
+        began_s: float,
+        writing: "asyncio.Future[Sequence[Settled]]",
+    ) -> None:
+        self._batches.discard(writing)
+        if writing.cancelled():
+            # The event loop is taken down, and nothing more may begin.
+            return
+        match writing.exception() or _miscounted(part, writing.result()):
+            case None:
+                self._tell_all(part, writing.result())
+            case StoreUnavailable() as exc:
+                self._give_up([*part, *chain.from_iterable(parts)], exc, began_s)
+                parts.clear()
+            case Exception() if len(part) > 1:
+                # One of them is the reason: only that one is to fail.
+                half = len(part) // 2
+                parts += [part[half:], part[:half]]
+            case Exception() as exc:
+                self._lead_on(part[0], None)
+                self._fail(part[0], exc)
+            case exc:
+                raise exc
+        if parts:
+            self._write(lane, parts, began_s)
+            return
         self._idle.append(lane)
         if self._drained is not None and not self._entries:
             self._drained.set()
         self._wake()
 
-    async def _settle(self, lane: Lane, batch: Sequence[_Entry], *, began_s: float) -> None:
-        parts = [batch]
-        while parts:
-            part = parts.pop()
-            try:
-                answers = [*zip(part, await lane.write([entry.item for entry in part]), strict=True)]
-            except StoreUnavailable as exc:
-                self._give_up([*part, *chain.from_iterable(parts)], exc, began_s)
-                return
-            except Exception as exc:  # noqa: BLE001  # whoever asked is told, and nobody else
-                if len(part) > 1:
-                    # One of them is the reason: only that one is to fail.
-                    half = len(part) // 2
-                    parts += [part[half:], part[:half]]
-                    continue
-                self._fail(part[0], exc)
-                self._lead_on(part[0], None)
-            else:
-                for entry, answer in answers:
-                    self._release(entry)
-                    if not entry.answer.done():
-                        entry.answer.set_result(answer)
-                    self._lead_on(entry, answer)
+    def _tell_all(self, part: Sequence[_Entry], answers: Sequence[Settled]) -> None:
+        for entry, answer in zip(part, answers, strict=True):
+            self._release(entry)
+            self._lead_on(entry, answer)
+            if answer is Settled.STALE:
+                self.on_stale(entry.settlement)
+        for entry, answer in zip(part, answers, strict=True):
+            _tell(entry, answer)
 
     def _give_up(self, batch: Sequence[_Entry], exc: StoreUnavailable, began_s: float) -> None:
         """Let a batch fail, and with it all who have waited for long, too: timeouts must not add up along the queue."""
@@ -273,19 +314,28 @@ class SettlementQueue:
         self._size -= entry.size
 
 
-def _tell(entry: _Entry, exc: Exception) -> None:
-    if entry.answer.done():
+def _miscounted(part: Sequence[_Entry], answers: Sequence[Settled]) -> Exception | None:
+    return None if len(part) == len(answers) else ValueError(f"{len(answers)} answers to {len(part)} settlements")
+
+
+def _tell(entry: _Entry, answer: Settled | Exception) -> None:
+    told, entry.told = entry.told, None
+    if told is None:
         return
-    if isinstance(exc, StoreUnavailable):
-        # One for each who asked: a traceback grows wherever its exception is raised.
-        told = StoreUnavailable(*exc.args)
-        told.__cause__ = exc
-        entry.answer.set_exception(told)
-    else:
-        entry.answer.set_exception(exc)
+    if isinstance(answer, StoreUnavailable):
+        # One for each: a traceback grows wherever its exception is raised.
+        own = StoreUnavailable(*answer.args)
+        own.__cause__ = answer
+        answer = own
+    try:
+        told(answer)
+    except Exception as exc:  # noqa: BLE001  # a fault of one callback must not keep the others waiting
+        asyncio.get_running_loop().call_exception_handler(
+            {"message": "a settlement's callback failed", "exception": exc}
+        )
 
 
-def _nobody(_size: int) -> None:
+def _nobody(_told: object) -> None:
     pass
 
 

@@ -1,14 +1,14 @@
 """SQLite: a batch of settlements is one transaction of the one connection that writes."""
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
 from itertools import repeat
 from operator import itemgetter
-from typing import Any, Final, Self, cast, final
+from typing import Any, Final, Self, final
 
 from attrs import define, field, frozen
-from sqlalchemy import BindParameter, Column, Connection, bindparam, select
+from sqlalchemy import BindParameter, Column, bindparam, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.sqlite import Insert, insert
 
@@ -74,19 +74,21 @@ class SqliteLane:
         """Take the database."""
         self._database = database
 
-    async def write(self, batch: Sequence[Item]) -> Sequence[Settled]:
+    def write(self, batch: Sequence[Item]) -> Awaitable[Sequence[Settled]]:
         """Write a batch, and answer once it is durable."""
-        try:
-            return await self._database.settle(partial(_settled, batch, known=False))
-        except _KeyTaken:
-            # Some of it was sent before, perhaps, and the answer was lost. It is not asked first: it hardly ever is so.
-            return await self._database.settle(partial(_settled, batch, known=True))
+        return self._database.settle(partial(_settled, batch))
 
 
-def _settled(batch: Sequence[Item], connection: Connection, *, known: bool) -> Sequence[Settled]:
+def _settled(batch: Sequence[Item], driver: sqlite3.Connection) -> Sequence[Settled]:
+    try:
+        return _committed(batch, driver, known=False)
+    except _KeyTaken:
+        # Some of it was sent before, perhaps, and the answer was lost. It is not asked first: it hardly ever is so.
+        return _committed(batch, driver, known=True)
+
+
+def _committed(batch: Sequence[Item], driver: sqlite3.Connection, *, known: bool) -> Sequence[Settled]:
     """Write a batch in one transaction; ``known``: some of it may be there already, and is looked for."""
-    # Past SQLAlchemy: what it does for each statement costs as much as the statement.
-    driver = cast("sqlite3.Connection", connection.connection.driver_connection)
     cursor = driver.cursor()
     cursor.execute(_BEGIN)
     try:
