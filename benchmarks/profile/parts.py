@@ -38,7 +38,10 @@ PARTS: Final = (
         frames=r"contentsvc_core/(webhooks|workflows|usecases|content|journal|identifiers|text|timestamps)"
         r"|contentsvc_adapters/(ids|clocks)\.py",
     ),
-    Part(name="receiver's HTTP", frames=r"contentsvc_http/(webhooks|intake)\.py|benchmarks/serving\.py"),
+    Part(
+        name="receiver's HTTP",
+        frames=r"contentsvc_http/(webhooks|deliveries|exchange|intake)\.py|benchmarks/serving\.py",
+    ),
     Part(name="our middlewares", frames=r"contentsvc_http/"),
     Part(name="Litestar", frames=r"\blitestar/"),
     Part(name="uvicorn, httptools and the event loop", frames=r"\b(uvicorn|uvloop|asyncio)/|\bselectors\.py"),

@@ -10,7 +10,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.plugins import PluginProtocol
 from litestar.plugins.attrs import AttrsSchemaPlugin
 from litestar.plugins.core import MsgspecDIPlugin
-from litestar.types import ASGIApp, ControllerRouterHandler, Scope
+from litestar.types import ASGIApp, ControllerRouterHandler
 
 from contentsvc_core.content.public.links import ROOT
 from contentsvc_core.ports import Aside
@@ -22,15 +22,16 @@ from contentsvc_http.changelog.routes import changelog_routes, refuse_page
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import template_config
 from contentsvc_http.dashboard.routes import dashboard_routes, front_route
+from contentsvc_http.deliveries import Receiving
 from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import refuse
 from contentsvc_http.heads import Heads
 from contentsvc_http.health import health_routes, status_route
 from contentsvc_http.intake import ROOM, ROOM_ELSEWHERE, Bodies, Intake
-from contentsvc_http.logs import RequestLog, Requests
+from contentsvc_http.logs import Answered, RequestLog, Requests
 from contentsvc_http.rate_limiting import RateLimitHeaders
 from contentsvc_http.v1.routes import Api, api_routes
-from contentsvc_http.webhooks import Receiving, Webhooks
+from contentsvc_http.webhooks import Webhooks
 
 #: The largest body that ``/v1`` takes, in bytes.
 _MAX_API_BODY = 1024 * 1024
@@ -67,7 +68,7 @@ class Services:
     #: Routes for the operator alone.
     for_operators: Sequence[HTTPRouteHandler] = ()
     #: Told how each request was answered.
-    answered: Callable[[Scope, int], None] | None = None
+    answered: Answered | None = None
     #: Counts what connections drop and refuse.
     counting: Counting = uncounted
 

@@ -1,28 +1,224 @@
-"""Ways past the ASGI interface, for the route that is called most: a body at hand, and an answer in one write.
-
-Behind another server than ours, or behind a wrapper, the interface itself is used.
-"""
+"""A delivery on a connection, from its head to its answer: no ASGI, since one answer is all that is sent."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast, final
 
-from litestar.types import HTTPScope, Receive, Send
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+from litestar.types import HTTPScope, Send
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from contentsvc_core.webhooks.delivery import Address
+
+if TYPE_CHECKING:
+    from contentsvc_http.intake import Place
 
 _NO_CONTENT: Final = 204
 #: Ends a connection with its answer.
 _CLOSE: Final = (b"connection", b"close")
 
 
-def body_at_hand(receive: Receive) -> bytes | None:
-    """Return the body when all of it arrived with the head, which is the usual case; ``None``: call ``receive``."""
-    cycle = _cycle_of(receive)
-    if cycle is None or cycle.more_body or cycle.disconnected or cycle.waiting_for_100_continue:
-        return None
-    body = bytes(cycle.body)
-    cycle.body = bytearray()
-    cycle.flow.resume_reading()
-    return body
+@final
+class _NoEvent:
+    """Stands for the event that an ASGI application waits for."""
+
+    def set(self) -> None:
+        pass
+
+
+@final
+class Exchange:
+    """One delivery and its answer. To uvicorn's protocol it is one of its cycles."""
+
+    __slots__ = (
+        "address",
+        "began_s",
+        "content",
+        "disconnected",
+        "headers",
+        "keep_alive",
+        "path",
+        "place",
+        "protocol",
+        "request_id",
+        "response_complete",
+    )
+    #: What uvicorn looks at in a cycle.
+    response_started = False
+    more_body = False
+    message_event: Final = _NoEvent()
+    body: Final = bytearray()
+
+    def __init__(
+        self,
+        protocol: "ExchangingHttp",
+        address: Address,
+        path: str,
+        headers: Sequence[tuple[bytes, bytes]],
+        *,
+        keep_alive: bool,
+    ) -> None:
+        """Create the exchange of a delivery whose head has arrived.
+
+        Args:
+            protocol: The connection.
+            address: Where it was sent.
+            path: The same as it is logged.
+            headers: Names in lower case and values.
+            keep_alive: Whether the connection goes on afterwards.
+        """
+        #: ``None``: the exchange was answered, or is not to be. Without it, both would be garbage for the collector.
+        self.protocol: ExchangingHttp | None = protocol
+        self.address = address
+        self.path = path
+        self.headers = headers
+        #: The body, as far as it has arrived.
+        self.content = b""
+        self.keep_alive = keep_alive
+        self.response_complete = self.disconnected = False
+        self.request_id = ""
+        self.began_s = 0.0
+        #: ``None``: it has not begun, or was answered.
+        self.place: Place | None = None
+
+    def answer(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
+        """Send a whole answer as one packet, and go on with what came behind.
+
+        Args:
+            status: Of HTTP; one that has a body.
+            headers: Names in lower case and values, fit to be sent, and neither ``content-length`` nor ``date``.
+            body: All of it.
+        """
+        protocol = self.protocol
+        if protocol is None:
+            return
+        lines = [STATUS_LINE[status]]
+        for name, value in protocol.server_state.default_headers:
+            lines += (name, b": ", value, b"\r\n")
+        lines.append(b"content-length: %d\r\n" % len(body))
+        for name, value in headers:
+            lines += (name, b": ", value, b"\r\n")
+        if _CLOSE in headers:
+            self.keep_alive = False
+        elif not self.keep_alive:
+            lines.append(b"connection: close\r\n")
+        lines += (b"\r\n", body)
+        protocol.finish(self, b"".join(lines))
+
+
+class Taking(Protocol):
+    """What takes deliveries from connections (:class:`~contentsvc_http.webhooks.Webhooks`)."""
+
+    def find(self, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[Address, str] | None:
+        """Return the address of a delivery that is taken once it has arrived whole, and its path."""
+        ...
+
+    def take(self, exchange: Exchange) -> None:
+        """Receive a delivery that has arrived whole, and answer it."""
+        ...
+
+    def stop(self, exchange: Exchange) -> None:
+        """Answer a delivery that the server waits for no longer."""
+        ...
+
+
+class ExchangingHttp(HttpToolsProtocol):
+    """uvicorn's protocol, in which deliveries are exchanges beside the cycles of the application."""
+
+    #: ``None``: the application takes everything.
+    webhooks: Taking | None = None
+    #: The delivery whose body is being parsed.
+    delivered: Exchange | None = None
+    #: The delivery that has begun, and is not answered.
+    _taken: Exchange | None = None
+    #: An answer that waits until the other end reads.
+    _unwritten: tuple[Exchange, bytes] | None = None
+
+    def on_message_begin(self) -> None:
+        """Begin a head; what only an application needs is made when the head is known to be for it."""
+        self.url = b""
+        self.headers = []
+        self.expect_100_continue = False
+
+    def begin_exchange(self) -> bool:
+        """Begin an exchange if the head is a delivery's that is taken here; return whether it is."""
+        assert self.parser is not None
+        if self.webhooks is None or self.parser.get_method() != b"POST":
+            return False
+        found = self.webhooks.find(self.url, self.headers)
+        if found is None:
+            return False
+        keep_alive = self.parser.get_http_version() != "1.0" and self.parser.should_keep_alive()
+        self.delivered = Exchange(self, *found, self.headers, keep_alive=keep_alive)
+        return True
+
+    def begin_cycle(self) -> None:
+        """Begin a request of the application's."""
+        scope = {
+            "type": "http",
+            "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
+            "http_version": "1.1",
+            "server": self.server,
+            "client": self.client,
+            "scheme": self.scheme,
+            "root_path": self.root_path,
+            "headers": self.headers,
+            "state": self.app_state.copy(),
+        }
+        # uvicorn adds the rest.
+        self.scope = cast("Any", scope)
+        HttpToolsProtocol.on_headers_complete(self)
+
+    def take(self, exchange: Exchange) -> None:
+        """Take a delivery that has arrived whole, behind the answers that are due."""
+        self.delivered = None
+        standing: Any = self.cycle
+        self.cycle = cast("Any", exchange)
+        if standing is None or standing.response_complete:
+            self._taken = exchange
+            cast("Taking", self.webhooks).take(exchange)
+        else:
+            self.flow.pause_reading()
+            self.pipeline.appendleft((cast("Any", exchange), cast("Any", None)))
+
+    def _start_asgi_task(self, cycle: object, app: object) -> None:
+        """Begin what has waited for the answers before it."""
+        if isinstance(cycle, Exchange):
+            self._taken = cycle
+            cast("Taking", self.webhooks).take(cycle)
+        else:
+            super()._start_asgi_task(cast("Any", cycle), cast("Any", app))
+
+    def finish(self, exchange: Exchange, answer: bytes) -> None:
+        """Write the answer of an exchange once the other end reads, and go on with what came behind."""
+        # uvicorn drops the parser of a connection that is lost.
+        is_lost = self.parser is None
+        if self.flow.write_paused and not is_lost:
+            self._unwritten = exchange, answer
+            return
+        exchange.response_complete = True
+        exchange.protocol = self._taken = None
+        if is_lost:
+            return
+        self.transport.write(answer)
+        if not exchange.keep_alive:
+            self.transport.close()
+        self.on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Drop the answer that has waited."""
+        super().connection_lost(exc)
+        self.resume_writing()
+
+    def resume_writing(self) -> None:
+        """Write the answer that has waited."""
+        super().resume_writing()
+        if self._unwritten is not None:
+            (exchange, answer), self._unwritten = self._unwritten, None
+            self.finish(exchange, answer)
+
+    def stop(self) -> None:
+        """Answer a delivery that the server waits for no longer."""
+        if self._taken is not None and self.webhooks is not None:
+            self.webhooks.stop(self._taken)
 
 
 async def send_answer(
@@ -48,7 +244,7 @@ async def send_answer(
         _answer(cycle, status, headers, body)
 
 
-def _cycle_of(method: Receive | Send) -> RequestResponseCycle | None:
+def _cycle_of(method: Send) -> RequestResponseCycle | None:
     # Not a key of the scope: a cycle that its own scope refers to is garbage that only the collector finds.
     cycle: object = getattr(method, "__self__", None)
     return cycle if isinstance(cycle, RequestResponseCycle) else None

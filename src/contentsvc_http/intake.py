@@ -154,7 +154,7 @@ class Place:
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Free the room."""
-        self._leave()
+        self.leave()
 
     def take(self, body: bytes) -> None:
         """Take a body that has arrived.
@@ -215,7 +215,7 @@ class Place:
     def end(self) -> None:
         """Give the room to an older body: reading this one ends."""
         self._ended = True
-        self._leave()
+        self.leave()
         if self._waiting is not None and not self._waiting.expired():
             self._waiting.reschedule(asyncio.get_running_loop().time())
 
@@ -224,7 +224,7 @@ class Place:
             raise Refused(BODY_TOO_LARGE.status, answer(BODY_TOO_LARGE), _CLOSE)
         if size > LARGE_BODY and self._room is self.intake.small:
             arriving = self in self._room.arriving
-            self._leave()
+            self.leave()
             self._room = self.intake.large
             if arriving:
                 self._room.arriving[self] = None
@@ -232,7 +232,8 @@ class Place:
             self._room.take(self, size - self._size)
             self._size = size
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
+        """Free the room."""
         self._room.arriving.pop(self, None)
         if self._size:
             self._room.leave(self.owner, self._size)

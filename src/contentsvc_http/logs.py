@@ -6,17 +6,18 @@ import re
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Generator, Iterable, MutableMapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import lru_cache
 from select import PIPE_BUF
-from typing import Any, Final, TextIO, final
+from typing import Any, Final, TextIO, TypeAlias, final
 
 import msgspec
 import structlog
 import uuid_utils
-from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from contentsvc_core.text import one_line
 from contentsvc_http.errors import STOPPING
@@ -31,6 +32,18 @@ _LOG: Final = structlog.get_logger(_NAME)
 _LOGGER: Final = logging.getLogger(_NAME)
 #: Id of the current request.
 _serving: Final[ContextVar[str | None]] = ContextVar("request_id", default=None)
+#: Counts a request by its method, its route and its status; 0: there was no answer.
+Answered: TypeAlias = Callable[[str, str | None, int], None]
+
+
+@contextmanager
+def serving(request_id: str) -> Generator[None]:
+    """Add the id of a request to every line that is logged meanwhile."""
+    token = _serving.set(request_id)
+    try:
+        yield
+    finally:
+        _serving.reset(token)
 
 
 def configure_logging(*, level: str, style: str, worker: int | None = None) -> None:
@@ -185,34 +198,42 @@ class Requests:
     A line has the path, and never a header, query or body, which may contain secrets.
     """
 
-    def __init__(self, answered: Callable[[Scope, int], None] | None = None) -> None:
-        """Create a request log.
+    def __init__(self, answered: Answered | None = None) -> None:
+        """Create the log.
 
         Args:
-            answered: Called with the status of each request; 0: no response.
+            answered: Called for each request.
         """
         self._answered = answered
 
-    def begin(self, scope: Scope) -> str:
+    def begin(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """Return the id of a request, and add it to every line logged in the current task."""
-        request_id = _request_id(scope)
+        request_id = self.id_of(headers)
         _serving.set(request_id)
         return request_id
 
-    def end(self, scope: HTTPScope, request_id: str, path: str, status: int, began_s: float) -> None:
+    def id_of(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
+        """Return the client's request id if it is safe to log, else a new one."""
+        for name, value in headers:
+            if name == REQUEST_ID_HEADER and _REQUEST_ID.fullmatch(value):
+                return value.decode("ascii")
+        return str(uuid_utils.uuid7())
+
+    def end(self, method: str, route: str | None, request_id: str, path: str, status: int, began_s: float) -> None:
         """Log and count a request.
 
         Args:
-            scope: Scope of the request.
-            request_id: Id from :meth:`begin`.
+            method: HTTP method.
+            route: Template of the route for metrics; ``None``: no route matched.
+            request_id: Id from :meth:`begin` or :meth:`id_of`.
             path: Path as received; mounted applications may change the path in the scope.
             status: HTTP status; 0: no response.
             began_s: Start time by :func:`time.perf_counter`.
         """
         ms = round((time.perf_counter() - began_s) * 1000, 1)
-        _log_request(request_id, scope["method"], path, status, ms)
+        _log_request(request_id, method, path, status, ms)
         if self._answered is not None:
-            self._answered(scope, status)
+            self._answered(method, route, status)
 
 
 @final
@@ -232,7 +253,7 @@ class RequestLog:
         path = scope["path"]
         status = 0
         began_s = time.perf_counter()
-        request_id = self._requests.begin(scope)
+        request_id = self._requests.begin(scope["headers"])
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
@@ -250,7 +271,8 @@ class RequestLog:
             # Not raised again: with the response sent, the exception would only be logged with a traceback.
             await _send_unavailable(send_with_id)
         finally:
-            self._requests.end(scope, request_id, path, status, began_s)
+            # The framework notes which route it took.
+            self._requests.end(scope["method"], scope.get("path_template"), request_id, path, status, began_s)
 
 
 def _log_request(request_id: str, method: str, path: str, status: int, ms: float) -> None:
@@ -269,11 +291,3 @@ async def _send_unavailable(send: Send) -> None:
     headers += [(name.lower().encode(), value.encode()) for name, value in STOPPING.headers.items()]
     await send({"type": "http.response.start", "status": STOPPING.status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})
-
-
-def _request_id(scope: Scope) -> str:
-    """Return the client's request id if it is safe to log, else a new one."""
-    for name, value in scope["headers"]:
-        if name == REQUEST_ID_HEADER and _REQUEST_ID.fullmatch(value):
-            return value.decode("ascii")
-    return str(uuid_utils.uuid7())

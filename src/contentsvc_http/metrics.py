@@ -4,22 +4,19 @@ Imported only if metrics are on: the import is slow, and it decides whether the 
 up (``PROMETHEUS_MULTIPROC_DIR``).
 """
 
-from collections.abc import Mapping
-from datetime import datetime
-from time import perf_counter
-from typing import Any, Final, assert_never, final
+from collections import Counter as Counted
+from collections.abc import Sequence
+from typing import Final, assert_never, final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from contentsvc_core.errors import ContentServiceError, StoreUnavailable
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.outgoing.retries import Verdict
-from contentsvc_core.ports import DeliveryStore, Steps, Workflow
-from contentsvc_core.webhooks.delivery import Address, Delivery, Endpoint
-from contentsvc_core.webhooks.outcomes import Duplicate, Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
-from contentsvc_core.webhooks.settlement import Settled, Settlement
+from contentsvc_core.ports import Steps, Workflow
+from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_http.bounds import Cause
-from contentsvc_http.webhooks import Receiving
+from contentsvc_http.deliveries import Passage
 
 #: Histogram buckets in seconds: from one commit on a fast disk to the timeout of code hosts.
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -119,25 +116,46 @@ class Metrics:
         for result in Verdict:
             self._sent.labels(result.name.lower())
         #: Settlements being written or waiting. Copied to the gauge by :meth:`sample`, not for each delivery.
-        self.settling = 0
+        self._under_way = 0
         # Caches: looking up a counter by its labels costs four times an increment.
         self._by_ending: dict[tuple[str, str, str, int], Counter] = {}
         self._by_request: dict[tuple[str, str, int], Counter] = {}
 
-    def delivered(self, address: Address, outcome: str, event: str, status: int) -> None:
-        """Count a delivery."""
-        key = (address.provider, outcome, event if event in _EVENTS else _OTHER, status)
-        counter = self._by_ending.get(key)
-        if counter is None:
-            provider, outcome, event, status = key
-            counter = self._by_ending[key] = self._deliveries.labels(provider, event, outcome, str(status))
-        counter.inc()
+    def ended(self, passages: Sequence[Passage]) -> None:
+        """Count and time deliveries and their settlements.
 
-    def answered(self, scope: Mapping[str, Any], status: int) -> None:
+        A request that is refused before it becomes a delivery counts only as a request: a malformed address, or a body
+        that exceeds its announced length.
+        """
+        counted = Counted[tuple[str, str, str, int]]()
+        for passage in passages:
+            counted[(passage.delivery.address.provider, *_ending(passage.end))] += 1
+            if passage.steps is not None:
+                self.receive_seconds.observe(passage.ended_s - passage.began_s)
+            for each in passage.settlings:
+                self.settle_seconds.observe(each.ended_s - each.began_s)
+                if isinstance(each.answer, StoreUnavailable):
+                    self.unavailable("settle")
+        for key, number in counted.items():
+            counter = self._by_ending.get(key)
+            if counter is None:
+                provider, outcome, event, status = key
+                counter = self._by_ending[key] = self._deliveries.labels(provider, event, outcome, str(status))
+            counter.inc(number)
+
+    def settling(self, more: int) -> None:
+        """Count the settlements that are being written or wait."""
+        self._under_way += more
+
+    def unread(self, exc: Exception) -> None:
+        """Count an endpoint that could not be read."""
+        if isinstance(exc, StoreUnavailable):
+            self.unavailable("endpoint")
+
+    def answered(self, method: str, route: str | None, status: int) -> None:
         """Count a request; ``status`` 0 means no response."""
-        method: str = scope["method"]
-        # The framework stores the matched route. Unknown paths share one label.
-        route: str = scope.get("path_template") or _OTHER
+        # Unknown paths share one label.
+        route = route or _OTHER
         key = (method if method in _METHODS else _OTHER, route, status)
         counter = self._by_request.get(key)
         if counter is None:
@@ -152,7 +170,7 @@ class Metrics:
 
     def sample(self) -> None:
         """Update the gauge of settlements in progress."""
-        self._settling.set(self.settling)
+        self._settling.set(self._under_way)
 
     def settled(self) -> list[tuple[float, float]]:
         """Return the histogram of settlement times: (upper bound in seconds, cumulative count), ascending."""
@@ -164,93 +182,13 @@ class Metrics:
         """Count a database failure."""
         self._unavailable.labels(operation).inc()
 
-    def ended(self, status: RunStatus) -> None:
+    def run_ended(self, status: RunStatus) -> None:
         """Count a run that ended."""
         self._ended.labels(status.value).inc()
 
     def sent(self, result: Verdict) -> None:
         """Count an attempt to send a webhook."""
         self._sent.labels(result.name.lower()).inc()
-
-
-@final
-class MeasuredReceiver:
-    """Counts and times deliveries.
-
-    A request that is refused before it becomes a delivery counts only as a request: a malformed address, or a body
-    that exceeds its announced length.
-    """
-
-    def __init__(self, receiver: Receiving, metrics: Metrics) -> None:
-        """Wrap ``receiver``."""
-        self._receiver = receiver
-        self._metrics = metrics
-
-    async def preflight(self, delivery: Delivery) -> Rejected | None:
-        """Check a delivery before its body is read."""
-        try:
-            refused = await self._receiver.preflight(delivery)
-        except ContentServiceError as exc:
-            self._fault(delivery, exc)
-            raise
-        if refused is not None:
-            self._ended(delivery, refused)
-        return refused
-
-    async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None:
-        """Log the refusal of a delivery whose body was not read completely."""
-        await self._receiver.refuse(delivery, fault, error)
-
-    async def receive(self, delivery: Delivery) -> Outcome:
-        """Receive a delivery."""
-        began = perf_counter()
-        try:
-            outcome = await self._receiver.receive(delivery)
-        except ContentServiceError as exc:
-            self._fault(delivery, exc)
-            raise
-        finally:
-            self._metrics.receive_seconds.observe(perf_counter() - began)
-        self._ended(delivery, outcome)
-        return outcome
-
-    def _ended(self, delivery: Delivery, outcome: Outcome) -> None:
-        self._metrics.delivered(delivery.address, outcome_name(outcome), event_of(outcome), outcome.status)
-
-    def _fault(self, delivery: Delivery, exc: ContentServiceError) -> None:
-        away = isinstance(exc, StoreUnavailable)
-        self._metrics.delivered(delivery.address, "unavailable" if away else "failed", _OTHER, 503 if away else 500)
-
-
-@final
-class MeasuredStore:
-    """Times settlements, and counts database failures."""
-
-    def __init__(self, store: DeliveryStore, metrics: Metrics) -> None:
-        """Wrap ``store``."""
-        self._store = store
-        self._metrics = metrics
-
-    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
-        """Return the endpoint at an address."""
-        try:
-            return await self._store.endpoint(address, now, recall=recall)
-        except StoreUnavailable:
-            self._metrics.unavailable("endpoint")
-            raise
-
-    async def settle(self, settlement: Settlement) -> Settled:
-        """Store a settlement."""
-        self._metrics.settling += 1
-        began = perf_counter()
-        try:
-            return await self._store.settle(settlement)
-        except StoreUnavailable:
-            self._metrics.unavailable("settle")
-            raise
-        finally:
-            self._metrics.settle_seconds.observe(perf_counter() - began)
-            self._metrics.settling -= 1
 
 
 @final
@@ -272,21 +210,21 @@ class MeasuredWorkflow:
         await self._workflow.failed(run, exc)
 
 
-def outcome_name(outcome: Outcome) -> str:
-    """Return the label value of an outcome."""
-    return type(outcome).__name__.lower()
-
-
-def event_of(outcome: Outcome) -> str:
-    """Return the event type of an outcome, as the sender named it."""
-    match outcome:
+def _ending(end: Outcome | Exception | None) -> tuple[str, str, int]:
+    """Return the labels of an ending: outcome, kind of event as its sender called it, and status."""
+    match end:
         case Processed() | Filtered():
-            return outcome.event.type
+            kind = end.event.type
         case Pong():
-            return "ping"
+            kind = "ping"
         case Ignored() | Duplicate():
-            return outcome.kind
+            kind = end.kind
         case Rejected():
-            return outcome.kind or ""
+            kind = end.kind or ""
+        case StoreUnavailable():
+            return "unavailable", _OTHER, 503
+        case Exception() | None:
+            return "failed", _OTHER, 500
         case _:
-            assert_never(outcome)
+            assert_never(end)
+    return type(end).__name__.lower(), kind if kind in _EVENTS else _OTHER, end.status

@@ -10,7 +10,6 @@ import httptools
 import structlog
 from uvicorn import Config
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from contentsvc_http.bounds import (
@@ -32,6 +31,7 @@ from contentsvc_http.bounds import (
     End,
     uncounted,
 )
+from contentsvc_http.exchange import Exchange, ExchangingHttp, Taking
 
 #: A read up to this size, in bytes, is parsed at once. Of larger ones each head is parsed apart, so that what follows
 #: it can be counted: a head hides at most this much.
@@ -57,7 +57,7 @@ class _Stop(Exception):
 
 
 @final
-class BoundedHttp(HttpToolsProtocol):
+class BoundedHttp(ExchangingHttp):
     """uvicorn's protocol with :class:`Bounds`, and a number of connections (``limit_concurrency``).
 
     When a connection ends, requests that were parsed are answered first and in order; the refusal comes last.
@@ -93,6 +93,7 @@ class BoundedHttp(HttpToolsProtocol):
         *,
         bounds: Bounds | None = None,
         counting: Counting = uncounted,
+        webhooks: Taking | None = None,
     ) -> None:
         """Create the protocol of one connection.
 
@@ -102,8 +103,10 @@ class BoundedHttp(HttpToolsProtocol):
             app_state: Of the application.
             bounds: Unless given, the defaults.
             counting: Counts what is dropped and refused.
+            webhooks: Takes small deliveries; ``None``: the application takes everything.
         """
         super().__init__(config, server_state, app_state, _loop)
+        self.webhooks = webhooks
         # No route speaks another protocol.
         self.ws_protocol_class = None
         self._bounds = bounds or BOUNDS
@@ -147,6 +150,9 @@ class BoundedHttp(HttpToolsProtocol):
             self._parse(data)
         else:
             self._parse_large(data)
+        if self.delivered is not None:
+            # The application waits for the rest.
+            self._hand_over(self.delivered)
 
     def _parse_large(self, data: bytes) -> None:
         start = 0
@@ -215,10 +221,19 @@ class BoundedHttp(HttpToolsProtocol):
             if any(name == b"transfer-encoding" for name, _ in self.headers):
                 # RFC 9112, section 6.1: its framing is faulty.
                 self._stop(MALFORMED)
-        super().on_headers_complete()
+        if not self.begin_exchange():
+            self.begin_cycle()
         self._heads += 1
         self._in_body = True
         self._beside = 0
+
+    def _hand_over(self, exchange: Exchange) -> None:
+        """Leave a delivery whose body has not arrived whole to the application."""
+        self.delivered = None
+        self.begin_cycle()
+        if exchange.content:
+            self._framed -= len(exchange.content)
+            self.on_body(exchange.content)
 
     def on_chunk_header(self) -> None:
         """Allow the framing of a chunk."""
@@ -227,6 +242,9 @@ class BoundedHttp(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """Keep a part of a body for the application."""
         self._framed += len(body)
+        if self.delivered is not None:
+            self.delivered.content += body
+            return
         cycle = self.cycle
         if not cycle.response_complete:
             cycle.body += body
@@ -242,6 +260,9 @@ class BoundedHttp(HttpToolsProtocol):
         """Await the next head."""
         self._in_body = False
         self._discarded = 0
+        if self.delivered is not None:
+            self.take(self.delivered)
+            return
         cycle = self.cycle
         if not cycle.response_complete:
             cycle.more_body = False
@@ -263,8 +284,11 @@ class BoundedHttp(HttpToolsProtocol):
 
     def _drop(self) -> None:
         """Drop the newest request that has not begun; a cycle that is never run refers to its connection for ever."""
-        cycle, _ = self.pipeline.popleft()
-        cycle.on_response = _nothing
+        cycle: Any = self.pipeline.popleft()[0]
+        if isinstance(cycle, Exchange):
+            cycle.protocol = None
+        else:
+            cycle.on_response = _nothing
 
     def _stop(self, end: End) -> NoReturn:
         """Stop the parser from within one of its callbacks."""
@@ -273,6 +297,8 @@ class BoundedHttp(HttpToolsProtocol):
 
     def _finish(self, end: End) -> None:
         """Parse nothing more, and end the connection behind the answers that are due."""
+        if self.delivered is not None:
+            self._hand_over(self.delivered)
         if end.cause is not None:
             self._counting(end.cause, 0)
             _LOG.debug("connection refused", cause=end.cause.value)

@@ -24,6 +24,7 @@ from contentsvc_http.app import create_app
 from contentsvc_http.protocol import BoundedHttp
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
+from contentsvc_http.webhooks import Webhooks
 from contentsvc_http.wiring.process import open_services
 
 #: How long a stop waits for requests that are being answered, in seconds; with the engine's share it stays under 10.
@@ -122,10 +123,12 @@ async def _serve(
         on_ready()
 
     async with open_services(settings, role) as services:
+        app = create_app(services)
+        webhooks = app if isinstance(app, Webhooks) else None
         config = uvicorn.Config(
-            create_app(services),
+            app,
             # Called like the class that it makes instances of.
-            http=cast("Any", partial(BoundedHttp, counting=services.counting)),
+            http=cast("Any", partial(BoundedHttp, counting=services.counting, webhooks=webhooks)),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -216,6 +219,13 @@ class _Server(uvicorn.Server):
         if counter % _LOOK_TICKS == 0:
             self._collector.look()
         return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        connections: list[object] = list(self.server_state.connections)
+        for connection in connections:
+            if isinstance(connection, BoundedHttp):
+                connection.stop()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

@@ -5,9 +5,9 @@ Imported only where it is switched on; the packages are an extra, ``contentsvc[o
 
 import asyncio
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from time import perf_counter, time
 from typing import Final, final
 
 from opentelemetry.context import Context
@@ -15,16 +15,24 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, get_current_span
+from opentelemetry.trace import (
+    Span,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    get_current_span,
+    set_span_in_context,
+)
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from contentsvc_core.ports import DeliveryStore, Steps, Workflow
-from contentsvc_core.webhooks.delivery import Address, Delivery, Endpoint
-from contentsvc_core.webhooks.outcomes import Fault, Outcome, Rejected
-from contentsvc_core.webhooks.settlement import Settled, Settlement
+from contentsvc_core.ports import Steps, Workflow
+from contentsvc_core.webhooks.delivery import Delivery
+from contentsvc_core.webhooks.outcomes import Outcome, Rejected
+from contentsvc_core.webhooks.settlement import Settled
 from contentsvc_core.workflows.causes import Cause, Delivered
 from contentsvc_core.workflows.runs import RunGone, WorkflowRun
-from contentsvc_http.webhooks import Receiving
+from contentsvc_http.deliveries import Passage
 
 _TRACEPARENT: Final = "traceparent"
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
@@ -68,69 +76,56 @@ class Traces:
 
 
 @final
-class TracedReceiver:
-    """Makes a span of each delivery whose body was read."""
+class DeliveryTraces:
+    """Makes a span of each delivery whose body was read, and one of each of its settlements."""
 
-    def __init__(self, receiver: Receiving, tracer: Tracer) -> None:
-        """Take the receiver."""
-        self._receiver = receiver
+    def __init__(self, tracer: Tracer) -> None:
+        """Take the tracer."""
         self._tracer = tracer
 
-    async def preflight(self, delivery: Delivery) -> Rejected | None:
-        """Refuse what can be refused before the body is read."""
-        return await self._receiver.preflight(delivery)
+    def ended(self, passages: Sequence[Passage]) -> None:
+        """Make the spans of deliveries that have ended."""
+        # Spans are dated, and deliveries are timed.
+        epoch_s = time() - perf_counter()
+        for passage in passages:
+            if passage.steps is not None:
+                self._trace(passage, epoch_s)
 
-    async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None:
-        """Log that a delivery is refused whose body was not read whole."""
-        await self._receiver.refuse(delivery, fault, error)
+    def settling(self, more: int) -> None:
+        """Do nothing: a settlement's span is made with its delivery's."""
 
-    async def receive(self, delivery: Delivery) -> Outcome:
-        """Receive."""
-        address = delivery.address
+    def unread(self, exc: Exception) -> None:
+        """Do nothing: the delivery's span says what has failed."""
+
+    def _trace(self, passage: Passage, epoch_s: float) -> None:
+        address = passage.delivery.address
         attributes = {
             "contentsvc.provider": address.provider,
             "contentsvc.organization_id": address.organization_id,
             "contentsvc.integration_id": address.integration_id,
             "contentsvc.repository_id": address.repository_id,
         }
-        with (
-            self._tracer.start_as_current_span(
-                "receive delivery",
-                Context(),
-                SpanKind.SERVER,
-                attributes,
-                record_exception=False,
-                set_status_on_exception=False,
-            ) as span,
-            _failing(span),
-        ):
-            outcome = await self._receiver.receive(delivery)
-            _describe(span, delivery, outcome)
-            return outcome
+        span = self._tracer.start_span(
+            "receive delivery", Context(), SpanKind.SERVER, attributes, start_time=_ns(epoch_s + passage.began_s)
+        )
+        within = set_span_in_context(span, Context())
+        for each in passage.settlings:
+            settling = self._tracer.start_span("settle", within, start_time=_ns(epoch_s + each.began_s))
+            if isinstance(each.answer, Settled):
+                settling.set_attributes({"contentsvc.settled": each.answer.name.lower(), "contentsvc.runs": each.runs})
+            elif each.answer is not None:
+                settling.set_status(Status(StatusCode.ERROR, type(each.answer).__name__))
+            settling.end(_ns(epoch_s + each.ended_s))
+        if isinstance(passage.end, Exception):
+            # By its kind alone: what an exception says may be anybody's text.
+            span.set_status(Status(StatusCode.ERROR, type(passage.end).__name__))
+        elif passage.end is not None:
+            _describe(span, passage.delivery, passage.end)
+        span.end(_ns(epoch_s + passage.ended_s))
 
 
-@final
-class TracedStore:
-    """Makes a span of each settlement."""
-
-    def __init__(self, store: DeliveryStore, tracer: Tracer) -> None:
-        """Take the store."""
-        self._store = store
-        self._tracer = tracer
-
-    async def endpoint(self, address: Address, now: datetime, *, recall: bool = False) -> Endpoint | None:
-        """Give what is known at an address."""
-        return await self._store.endpoint(address, now, recall=recall)
-
-    async def settle(self, settlement: Settlement) -> Settled:
-        """Settle."""
-        with (
-            self._tracer.start_as_current_span("settle", record_exception=False, set_status_on_exception=False) as span,
-            _failing(span),
-        ):
-            settled = await self._store.settle(settlement)
-            span.set_attributes({"contentsvc.settled": settled.name.lower(), "contentsvc.runs": len(settlement.runs)})
-            return settled
+def _ns(at_s: float) -> int:
+    return int(at_s * 1_000_000_000)
 
 
 @final

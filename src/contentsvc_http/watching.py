@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final, final
 
 from attrs import frozen
 from litestar.handlers import HTTPRouteHandler
-from litestar.types import Scope
 
 from contentsvc_core.outgoing.retries import Verdict
-from contentsvc_core.ports import DeliveryStore, Workflow
+from contentsvc_core.ports import Workflow
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.bounds import Counting, uncounted
+from contentsvc_http.deliveries import Observer
+from contentsvc_http.logs import Answered
 from contentsvc_http.settings import InvalidSetting, Settings
-from contentsvc_http.webhooks import Receiving
 
 if TYPE_CHECKING:
     from contentsvc_http.scrape import Backlog
@@ -30,12 +30,12 @@ _NO_EXTRA: Final = "CONTENTSVC_TRACES=otlp needs packages that are not installed
 class Watch:
     """Instrumentation hooks: decorators for receiver, store and workflow, and callbacks for events."""
 
-    receiver: Callable[[Receiving], Receiving] = lambda receiver: receiver
-    store: Callable[[DeliveryStore], DeliveryStore] = lambda store: store
     workflow: Callable[[Workflow], Workflow] = lambda workflow: workflow
-    #: Called with the status of each request.
-    answered: Callable[[Scope, int], None] | None = None
-    #: Counts dropped trailers and refused connections.
+    #: Each takes note of every delivery.
+    deliveries: tuple[Observer, ...] = ()
+    #: Told how each request was answered.
+    answered: Answered | None = None
+    #: Counts what connections drop and refuse.
     counting: Counting = uncounted
     #: Called with the number of settlements of each commit.
     batch: Callable[[int], object] | None = None
@@ -59,10 +59,9 @@ class Watch:
             self.sent(result)
 
         return Watch(
-            receiver=lambda receiver: self.receiver(inner.receiver(receiver)),
-            store=lambda store: self.store(inner.store(store)),
             workflow=lambda workflow: self.workflow(inner.workflow(workflow)),
-            # At most one of the two counts requests.
+            deliveries=(*inner.deliveries, *self.deliveries),
+            # One of them counts requests, if any does.
             answered=self.answered or inner.answered,
             counting=inner.counting if self.counting is uncounted else self.counting,
             batch=self.batch or inner.batch,
@@ -109,12 +108,8 @@ async def _measuring(
     *,
     local: bool,
 ) -> AsyncGenerator[Watch]:
-    # Imported here: at import, the library chooses its storage by the environment.
-    from contentsvc_http.metrics import (  # noqa: PLC0415  # as above
-        MeasuredReceiver,
-        MeasuredStore,
-        MeasuredWorkflow,
-    )
+    # Imported now: the library decides by the environment of this moment how it keeps its numbers.
+    from contentsvc_http.metrics import MeasuredWorkflow  # noqa: PLC0415  # as above
     from contentsvc_http.scrape import Scrape, metrics_route  # noqa: PLC0415  # as above
 
     scrape = Scrape(running, backlog, connections)
@@ -122,13 +117,12 @@ async def _measuring(
     sampling = asyncio.create_task(scrape.keep_sampling(), name="sample")
     try:
         yield Watch(
-            receiver=lambda receiver: MeasuredReceiver(receiver, metrics),
-            store=lambda store: MeasuredStore(store, metrics),
             workflow=lambda workflow: MeasuredWorkflow(workflow, metrics),
+            deliveries=(metrics,),
             answered=metrics.answered,
             counting=metrics.refused,
             batch=metrics.settle_batch.observe,
-            ended=metrics.ended,
+            ended=metrics.run_ended,
             sent=metrics.sent,
             settled=metrics.settled,
             routes=(metrics_route(scrape, local=local),),
@@ -143,8 +137,7 @@ async def _measuring(
 async def _tracing(running: str) -> AsyncGenerator[Watch]:
     try:
         from contentsvc_http.traces import (  # noqa: PLC0415  # the packages are an extra
-            TracedReceiver,
-            TracedStore,
+            DeliveryTraces,
             TracedWorkflow,
             Traces,
         )
@@ -158,9 +151,8 @@ async def _tracing(running: str) -> AsyncGenerator[Watch]:
     tracer = traces.tracer
     try:
         yield Watch(
-            receiver=lambda receiver: TracedReceiver(receiver, tracer),
-            store=lambda store: TracedStore(store, tracer),
             workflow=lambda workflow: TracedWorkflow(workflow, tracer),
+            deliveries=(DeliveryTraces(tracer),),
         )
     finally:
         await traces.close(within_s=_LAST_SPANS_S)

@@ -1,32 +1,37 @@
-"""The webhook receiver (specification 4.1): a driver of :class:`~contentsvc_core.usecases.receive.Receiver`.
+"""The webhook receiver (specification 4.1): drivers of :class:`~contentsvc_http.deliveries.Deliveries`.
 
-It is an ASGI application, not a route of the framework: it is called more often than everything else together, and
-needs nothing of what the framework does for a route (docs/decisions/0017-receiver-before-the-framework.md).
+A small delivery that arrives whole is taken by the connection's protocol (docs/decisions/0056). All others, and all of
+them behind another server, go through the ASGI application. Both lead to the same decision and the same answers.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from time import perf_counter
-from typing import Final, NamedTuple, Protocol, final
+from typing import Final, NamedTuple, final
 
 import msgspec
+from httptools import HttpParserInvalidURLError, parse_url
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 from contentsvc_core.ports import Aside
 from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import locate
 from contentsvc_core.webhooks.delivery import Address, Delivery
-from contentsvc_core.webhooks.outcomes import Fault, Outcome, Rejected, answer
+from contentsvc_core.webhooks.outcomes import Fault, Outcome, Rejected, answer_json
+from contentsvc_http.deliveries import Deliveries, Receiving
 from contentsvc_http.errors import STOPPING, Refused, refusal
-from contentsvc_http.exchange import body_at_hand, send_answer
+from contentsvc_http.exchange import Exchange, send_answer
 from contentsvc_http.intake import Intake
-from contentsvc_http.logs import REQUEST_ID_HEADER, Requests
+from contentsvc_http.logs import REQUEST_ID_HEADER, Requests, serving
 
-#: How the route is called in metrics.
+#: The route's name in metrics.
 _TEMPLATE: Final = "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"
 _START: Final = ["api", "webhooks"]
 _PARTS: Final = 6
+_NO_CONTENT: Final = 204
+#: In every target that names one, unless the target is percent-encoded.
+_MARK: Final = b"/webhooks/"
 _ALLOWED: Final = (b"allow", b"POST, OPTIONS")
 _JSON: Final = ((b"content-type", b"application/json"),)
 _JSON_AND_CLOSE: Final = (*_JSON, (b"connection", b"close"))
@@ -39,22 +44,6 @@ _USUAL_LENGTH: Final = 256
 _LENGTH_DIGITS: Final = 20
 
 
-class Receiving(Protocol):
-    """What receives: :class:`~contentsvc_core.usecases.receive.Receiver`, or something that watches one."""
-
-    async def preflight(self, delivery: Delivery) -> Rejected | None:
-        """Refuse what can be refused before the body is read."""
-        ...
-
-    async def receive(self, delivery: Delivery) -> Outcome:
-        """Decide a delivery and make the decision durable."""
-        ...
-
-    async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None:
-        """Log that a delivery is refused whose body was not read whole."""
-        ...
-
-
 class _Answer(NamedTuple):
     """A whole answer."""
 
@@ -65,7 +54,7 @@ class _Answer(NamedTuple):
 
 @final
 class Webhooks:
-    """An ASGI application that answers for the webhooks' addresses, and leaves all others to another one."""
+    """Answers for the webhooks' addresses, and leaves all others to another application."""
 
     def __init__(
         self,
@@ -76,20 +65,82 @@ class Webhooks:
         intake: Intake | None = None,
         requests: Requests | None = None,
     ) -> None:
-        """Take what receives and what answers for everything else.
+        """Create the application.
 
         Args:
-            receiver: Receives.
-            elsewhere: Answers for all other addresses.
+            receiver: What receives.
+            elsewhere: The application for all other addresses.
             aside: Where the answers to large deliveries are written.
             intake: The room for bodies; unless given, that of a process.
             requests: Logs and counts what is answered here.
         """
         self._receiver = receiver
+        self._deliveries = receiver if isinstance(receiver, Deliveries) else None
         self._elsewhere = elsewhere
         self._aside = aside
         self._intake = intake or Intake()
         self._requests = requests or Requests()
+
+    def find(self, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[Address, str] | None:
+        """Return the address that a request target names, and its path; ``None``: the request goes through ASGI.
+
+        A body is taken that is small, says so, and comes without being asked for. Others are worth a look at their
+        headers before they come. An encoded one is refused anyway.
+        """
+        if self._deliveries is None or _MARK not in target or b"%" in target or len(target) > _USUAL_LENGTH:
+            return None
+        named = dict(headers)
+        if not 0 < _announced(named) <= LARGE_BODY or not _FIRST.isdisjoint(named):
+            return None
+        return _target_again(target)
+
+    def take(self, exchange: Exchange) -> None:
+        """Receive a delivery that has arrived whole, and answer it."""
+        deliveries = self._deliveries
+        assert deliveries is not None
+        exchange.began_s = perf_counter()
+        exchange.request_id = self._requests.id_of(exchange.headers)
+        address, content = exchange.address, exchange.content
+        delivery = Delivery(address=address, headers=tuple(exchange.headers), body=content)
+        exchange.place = self._intake.place(owner=address.integration_id)
+        try:
+            exchange.place.take(content)
+        except Refused as refused:
+            deliveries.spawn(self._refused(exchange, delivery, refused))
+            return
+        deliveries.go(deliveries.passage(delivery, partial(self._ended, exchange)))
+
+    def stop(self, exchange: Exchange) -> None:
+        """Answer a delivery that the server waits for no longer.
+
+        What is being written may still become durable: the sender has to come again, and is told so.
+        """
+        self._answer_exchange(exchange, _refusing(STOPPING))
+
+    async def _refused(self, exchange: Exchange, delivery: Delivery, refused: Refused) -> None:
+        if (fault := _LOGGED.get(refused.status)) is not None:
+            await self._receiver.refuse(delivery, fault, str(refused))
+        self._answer_exchange(exchange, _refusing(refused))
+
+    def _ended(self, exchange: Exchange, end: Outcome | Exception) -> None:
+        if isinstance(end, Exception):
+            with serving(exchange.request_id):
+                answer = _refusing(refusal(end))
+        elif isinstance(end, Rejected):
+            answer = _rejecting(end)
+        else:
+            answer = _Answer(end.status, answer_json(end), _JSON)
+        self._answer_exchange(exchange, answer)
+
+    def _answer_exchange(self, exchange: Exchange, answer: _Answer) -> None:
+        if exchange.place is None:
+            # It was answered already.
+            return
+        exchange.place.leave()
+        exchange.place = None
+        request_id = exchange.request_id
+        self._requests.end("POST", _TEMPLATE, request_id, exchange.path, answer.status, exchange.began_s)
+        exchange.answer(answer.status, (*answer.headers, (REQUEST_ID_HEADER, request_id.encode())), answer.body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -102,7 +153,8 @@ class Webhooks:
             await self._elsewhere(scope, receive, send)
             return
         began_s = perf_counter()
-        request_id = self._requests.begin(scope)
+        request_id = self._requests.begin(scope["headers"])
+        method = scope["method"]
         status = 0
         try:
             answer = await self._answer(address, scope, receive)
@@ -110,22 +162,21 @@ class Webhooks:
             headers = (*answer.headers, (REQUEST_ID_HEADER, request_id.encode()))
             await send_answer(scope, send, status, headers, answer.body)
         finally:
-            self._requests.end(scope, request_id, path, status, began_s)
+            route = _TEMPLATE if method == "POST" else None
+            self._requests.end(method, route, request_id, path, status, began_s)
 
     async def _answer(self, address: Address | Rejected, scope: HTTPScope, receive: Receive) -> _Answer:
-        """Give the answer to a request, whatever happens."""
+        """Return the answer to a request, whatever happens."""
         if scope["method"] == "OPTIONS":
-            return _Answer(204, b"", (_ALLOWED,))
+            return _Answer(_NO_CONTENT, b"", (_ALLOWED,))
         if scope["method"] != "POST":
             return _refusing(Refused(405, {"error": "Method Not Allowed"}, {"Allow": "POST, OPTIONS"}))
-        scope["path_template"] = _TEMPLATE
         try:
             if isinstance(address, Rejected):
                 return _rejecting(address)
             return await self._received_or_refused(address, scope, receive)
         except asyncio.CancelledError:
-            # The server stops and waits no longer. What was being written may still become durable: the sender has to
-            # come again, and is told so.
+            # As in stop().
             return _refusing(STOPPING)
         except Exception as exc:  # noqa: BLE001  # whatever it is, the sender is answered
             return _refusing(refusal(exc))
@@ -142,61 +193,49 @@ class Webhooks:
             raise
 
     async def _received(self, address: Address, headers: tuple[tuple[bytes, bytes], ...], receive: Receive) -> _Answer:
-        announced, waits = _announced(headers)
-        # A small body usually arrives with its head: then all of it is decided at once.
-        body = None if waits else body_at_hand(receive)
-        if body is None and (refused := await self._preflight(address, headers)):
+        refused = await self._receiver.preflight(Delivery(address=address, headers=headers, body=b""))
+        if refused is not None:
             return _rejecting(refused)
-        with self._intake.place(announced, address.integration_id) as place:
-            if body is None:
-                body = body_at_hand(receive)
-            if body is None:
-                body = await place.read(receive)
-            else:
-                place.take(body)
+        with self._intake.place(_announced(dict(headers)), address.integration_id) as place:
+            body = await place.read(receive)
             outcome = await self._receiver.receive(Delivery(address=address, headers=headers, body=body))
-            if len(body) <= LARGE_BODY:
-                written = _written(outcome)
-            else:
-                # It holds the commits again.
-                written = await self._aside(partial(_written, outcome))
+            # The answer to a large delivery holds the commits again.
+            encode = partial(answer_json, outcome)
+            written = encode() if len(body) <= LARGE_BODY else await self._aside(encode)
         return _Answer(outcome.status, written, _JSON)
 
-    async def _preflight(self, address: Address, headers: tuple[tuple[bytes, bytes], ...]) -> Rejected | None:
-        return await self._receiver.preflight(Delivery(address=address, headers=headers, body=b""))
+
+def _announced(named: Mapping[bytes, bytes]) -> int:
+    """Return the length that a head announces, in bytes; 0: none, or one that cannot be held."""
+    length = named.get(b"content-length", b"")
+    return int(length) if length.isdigit() and len(length) <= _LENGTH_DIGITS else 0
 
 
 def _address_of(path: str) -> Address | Rejected | None:
-    """Give the address that a path names; ``None``: it is not of our form."""
+    """Return the address that a path names; ``None``: it is not of our form."""
     # As everywhere else: of several slashes in a row one counts, and one at the end does not.
     parts = [part for part in path.split("/") if part]
     return locate(*parts[2:]) if len(parts) == _PARTS and parts[:2] == _START else None
 
 
+def _target(target: bytes) -> tuple[Address, str] | None:
+    try:
+        path = (parse_url(target).path or b"").decode("ascii")
+    except (HttpParserInvalidURLError, UnicodeDecodeError):
+        return None
+    address = _address_of(path)
+    return (address, path) if isinstance(address, Address) else None
+
+
 #: Code hosts come to the same few addresses again and again.
 _address_again: Final = lru_cache(maxsize=1024)(_address_of)
-
-
-def _announced(headers: Iterable[tuple[bytes, bytes]]) -> tuple[int, bool]:
-    """Give how long a body says that it is, in bytes, and whether it is worth looking at the headers before it comes.
-
-    The length is 0 when it does not say, or says what is no length that can be held. Headers come first when the body
-    may be large, when its sender waits to be told to go on, and when it is encoded: that is a refusal anyway.
-    """
-    named = dict(headers)
-    length = named.get(b"content-length", b"")
-    announced = int(length) if length.isdigit() and len(length) <= _LENGTH_DIGITS else -1
-    return max(announced, 0), not 0 <= announced <= LARGE_BODY or not _FIRST.isdisjoint(named)
-
-
-def _written(outcome: Outcome) -> bytes:
-    return msgspec.json.encode(answer(outcome))
+_target_again: Final = lru_cache(maxsize=4096)(_target)
 
 
 def _rejecting(refused: Rejected) -> _Answer:
     # The rest of the body is not worth waiting for.
     headers = _JSON_AND_CLOSE if refused.fault is Fault.BODY_TOO_LARGE else _JSON
-    return _Answer(refused.status, _written(refused), headers)
+    return _Answer(refused.status, answer_json(refused), headers)
 
 
 def _refusing(refused: Refused) -> _Answer:

@@ -8,6 +8,7 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from contentsvc_http.bounds import Bounds, Counting, uncounted
+from contentsvc_http.exchange import Taking
 from contentsvc_http.protocol import BoundedHttp
 
 App = Callable[[Any, Any, Any], Any]
@@ -89,11 +90,12 @@ def connected(
     most: int | None = None,
     bounds: Bounds | None = None,
     counting: Counting = uncounted,
+    webhooks: Taking | None = None,
 ) -> tuple[BoundedHttp, Connection]:
     config = Config(cast("Any", app), lifespan="off", log_config=None, access_log=False, limit_concurrency=most)
     state = state or ServerState()
     state.default_headers = [(b"date", b"Thu, 01 Jan 2026 00:00:00 GMT")]
-    protocol = BoundedHttp(config, state, {}, bounds=bounds, counting=counting)
+    protocol = BoundedHttp(config, state, {}, bounds=bounds, counting=counting, webhooks=webhooks)
     connection = Connection()
     protocol.connection_made(connection)
     return protocol, connection

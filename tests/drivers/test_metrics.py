@@ -45,7 +45,7 @@ from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_http import scrape as scrape_module
 from contentsvc_http.app import Front, Services, create_app
 from contentsvc_http.bounds import Cause
-from contentsvc_http.metrics import MeasuredReceiver, MeasuredStore
+from contentsvc_http.deliveries import Deliveries
 from contentsvc_http.scrape import Scrape, metrics_route
 from contentsvc_http.settings import InvalidSetting, Settings, load_settings
 from contentsvc_http.wiring.api import open_api
@@ -90,11 +90,11 @@ class World:
         self.left: Left | None = Left()
         self.scrape = Scrape("1.2.3", self.backlog, lambda: (2, 5))
         metrics = self.scrape.metrics
-        receiver = Receiver(MeasuredStore(self.store, metrics), self.stores.journal, self.clock, self.ids)
+        receiver = Receiver(self.store, self.stores.journal, self.clock, self.ids)
         self.app = create_app(
             Services(
                 front=Front(
-                    receiver=MeasuredReceiver(receiver, metrics),
+                    receiver=Deliveries(receiver, observers=[metrics]),
                     api=open_api(Settings(), self.stores, self.clock, RandomIds(), nudge=lambda: None),
                 ),
                 why_not_ready=self.why_not_ready,
@@ -455,7 +455,9 @@ async def test_the_backlog_is_read_from_the_indexes_of_what_is_left(
 
 _COUNTS: Final = """
 import asyncio, pathlib, sys
-from contentsvc_core import Address
+from contentsvc_core import Address, Delivery
+from contentsvc_core.webhooks.outcomes import Pong
+from contentsvc_http.deliveries import Passage
 from contentsvc_http.scrape import Scrape
 
 async def nothing():
@@ -465,9 +467,10 @@ async def main():
     scrape = Scrape("1", nothing, lambda: (1, 5))
     metrics = scrape.metrics
     at = Address(provider="codehost", organization_id="org_1", integration_id="int_1", repository_id=1)
-    metrics.delivered(at, "processed", "push", 200)
+    ping = Delivery(address=at, headers=(), body=b"")
+    metrics.ended([Passage(ping, None, None, end=Pong(delivery_id="d-1"))])
     metrics.settle_seconds.observe(0.002)
-    metrics.settling += 1
+    metrics.settling(1)
     page, _ = await scrape.page("")
     pathlib.Path(sys.argv[1]).write_bytes(page)
     print("counted", flush=True)
@@ -501,7 +504,7 @@ def test_several_processes_are_added_up(tmp_path: Path) -> None:
             process.communicate(timeout=30)
 
     numbers = Numbers(page.read_text("utf-8"))
-    assert numbers.get("contentsvc_deliveries_total", outcome="processed") == 2
+    assert numbers.get("contentsvc_deliveries_total", outcome="pong") == 2
     assert numbers.get("contentsvc_settle_seconds_count") == 2
     assert numbers.get("contentsvc_settles_in_progress") == 2
     assert numbers.get("contentsvc_store_connections_max") == 10

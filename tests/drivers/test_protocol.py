@@ -1,174 +1,152 @@
 """HTTP below ASGI: how answers are written to the connection."""
 
 import asyncio
-from typing import Any, cast
+import gc
+import weakref
+from typing import Any
 
 import pytest
 from tests.drivers.connections import HURRIED, REQUEST, Connection, MadeUpTime, connected, served
 from uvicorn.server import ServerState
 
+from contentsvc_core import Address
 from contentsvc_http.bounds import Bounds
-from contentsvc_http.exchange import body_at_hand, send_answer
+from contentsvc_http.exchange import Exchange, send_answer
 
 HEADERS = ((b"content-type", b"application/json"), (b"x-request-id", b"r-1"))
 
 
-async def as_messages(scope: Any, send: Any, status: int, headers: Any, body: bytes) -> None:
-    """Send an answer as the interface has it."""
-    length = [] if status == 204 else [(b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": status, "headers": [*length, *headers]})
-    await send({"type": "http.response.body", "body": body, "more_body": False})
+ADDRESS = Address(provider="codehost", organization_id="org_1", integration_id="int_1", repository_id=1)
+DELIVERY = b"POST /api/webhooks/codehost/org_1/int_1/1 HTTP/1.1\r\nHost: test\r\n%sContent-Length: 4\r\n\r\n"
 
 
-@pytest.mark.parametrize("together", [True, False])
-async def test_head_and_body_are_one_write_when_that_is_asked_for(together: bool) -> None:
-    async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await (send_answer if together else as_messages)(scope, send, 200, HEADERS, scope["path"].encode())
+class Taken:
+    """Takes deliveries with small bodies, and answers at :meth:`answer`."""
 
-    protocol, connection = connected(app)
-    # The second comes before the first is answered.
-    await served(protocol, REQUEST % 1 + REQUEST % 2)
-    await served(protocol, REQUEST % 3)
+    def __init__(self) -> None:
+        self.exchanges: list[Exchange] = []
 
-    assert len(connection.written) == (3 if together else 6)
-    answers = b"".join(connection.written).split(b"HTTP/1.1 200 OK\r\n")[1:]
-    assert [each.rpartition(b"\r\n\r\n")[2] for each in answers] == [b"/1", b"/2", b"/3"]
-    assert not connection.closed
-    protocol.connection_lost(None)
+    def find(self, target: bytes, headers: Any) -> tuple[Address, str] | None:
+        asks = any(name == b"expect" for name, _ in headers)
+        return None if asks or b"/webhooks/" not in target else (ADDRESS, target.decode())
+
+    def take(self, exchange: Exchange) -> None:
+        self.exchanges.append(exchange)
+
+    def stop(self, exchange: Exchange) -> None:
+        exchange.answer(503, (*HEADERS, (b"connection", b"close")), b"{}")
+
+    def answer(self, status: int = 200, headers: Any = HEADERS) -> None:
+        exchange = self.exchanges.pop(0)
+        exchange.answer(status, headers, exchange.content)
+
+
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body, more = body + message["body"], message["more_body"]
+    await send_answer(scope, send, 200, HEADERS, b"app:" + body)
 
 
 @pytest.mark.parametrize("asked", [b"", b"Connection: close\r\n"])
-@pytest.mark.parametrize(
-    ("status", "headers", "body"),
-    [
-        (200, HEADERS, b"{}"),
-        (413, (*HEADERS, (b"connection", b"close")), b"{}"),
-        (204, ((b"allow", b"POST, OPTIONS"),), b""),
-    ],
-)
-async def test_it_is_the_answer_that_the_server_would_have_written(
-    asked: bytes, status: int, headers: Any, body: bytes
+@pytest.mark.parametrize(("status", "headers"), [(200, HEADERS), (413, (*HEADERS, (b"connection", b"close")))])
+@pytest.mark.parametrize("version", [b"1.1", b"1.0"])
+async def test_an_exchange_is_answered_as_the_server_would_answer(
+    version: bytes, asked: bytes, status: int, headers: Any
 ) -> None:
+    async def app(scope: Any, _receive: Any, send: Any) -> None:
+        await send_answer(scope, send, status, headers, b"1234")
+
+    taken = Taken()
     found: list[tuple[bytes, bool]] = []
-    for way in (send_answer, as_messages):
-
-        async def app(scope: Any, _receive: Any, send: Any, way: Any = way) -> None:
-            await way(scope, send, status, headers, body)
-
-        protocol, connection = connected(app)
-        await served(protocol, b"POST / HTTP/1.1\r\nHost: test\r\n%sContent-Length: 0\r\n\r\n" % asked)
+    for webhooks in (taken, None):
+        protocol, connection = connected(app, webhooks=webhooks)
+        protocol.data_received(DELIVERY.replace(b"1.1", version) % asked + b"1234")
+        if webhooks is not None:
+            taken.answer(status, headers)
+        while protocol.tasks:
+            await asyncio.sleep(0)
         found.append((b"".join(connection.written), connection.closed))
-        assert b"date: " in b"".join(connection.written)
+        assert len(connection.written) == 1 or webhooks is None
         protocol.connection_lost(None)
 
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("method", [b"HEAD", b"GET"])
-async def test_the_answer_to_head_has_no_body(method: bytes) -> None:
-    async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await send_answer(scope, send, 200, HEADERS, b"{}")
-
-    protocol, connection = connected(app)
-    await served(protocol, b"%s /1 HTTP/1.1\r\nHost: test\r\n\r\n" % method)
-
-    written = b"".join(connection.written)
-    assert written.startswith(b"HTTP/1.1 200 OK\r\ndate: ")
-    assert b"content-length: 2\r\n" in written
-    assert written.endswith(b"\r\n\r\n" if method == b"HEAD" else b"\r\n\r\n{}")
-    protocol.connection_lost(None)
-
-
-async def test_nothing_is_written_to_a_client_that_went_away() -> None:
-    async def app(scope: Any, _receive: Any, send: Any) -> None:
-        protocol.connection_lost(None)
-        await send_answer(scope, send, 200, HEADERS, b"{}")
-
-    protocol, connection = connected(app)
-    await served(protocol, REQUEST % 1)
-
-    assert connection.written == []
-
-
-async def test_a_second_answer_is_refused() -> None:
-    refused: list[str] = []
-
-    async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await send_answer(scope, send, 200, HEADERS, b"{}")
-        try:
-            await send_answer(scope, send, 200, HEADERS, b"{}")
-        except RuntimeError as exc:
-            refused.append(str(exc))
-
-    protocol, connection = connected(app)
-    await served(protocol, REQUEST % 1)
-
-    assert (len(refused), len(connection.written)) == (1, 1)
-    protocol.connection_lost(None)
-
-
-async def test_a_client_that_does_not_read_is_waited_for() -> None:
-    async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await send_answer(scope, send, 200, HEADERS, b"{}")
-
-    protocol, connection = connected(app)
-    protocol.pause_writing()
-    protocol.data_received(REQUEST % 1)
-    await asyncio.sleep(0.01)
-    assert connection.written == []
-
-    protocol.resume_writing()
+async def test_deliveries_and_requests_on_one_connection_are_answered_in_order() -> None:
+    taken = Taken()
+    protocol, connection = connected(echo, webhooks=taken)
+    protocol.data_received(DELIVERY % b"" + b"1111" + REQUEST % 1 + DELIVERY % b"" + b"2222" + DELIVERY % b"" + b"3333")
+    await asyncio.sleep(0)
+    assert (len(taken.exchanges), connection.written) == (1, [])
+    taken.answer()
     while protocol.tasks:
         await asyncio.sleep(0)
-    assert b"".join(connection.written).endswith(b"{}")
+    for _ in range(2):
+        taken.answer()
+    # One more, once all are answered.
+    protocol.data_received(DELIVERY % b"" + b"4444")
+    taken.answer()
+
+    answers = b"".join(connection.written).split(b"HTTP/1.1 200 OK\r\n")[1:]
+    assert [each.rpartition(b"\r\n\r\n")[2] for each in answers] == [b"1111", b"app:", b"2222", b"3333", b"4444"]
+    assert not connection.closed
     protocol.connection_lost(None)
 
 
-async def test_a_body_that_came_with_the_head_is_at_hand_and_no_other() -> None:
-    at_hand: list[bytes | None] = []
-    asked: list[bytes] = []
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        body = body_at_hand(receive)
-        at_hand.append(body)
-        more = body is None
-        while more:
-            message = await receive()
-            asked.append(message["body"])
-            more = message["more_body"]
-        await send_answer(scope, send, 200, HEADERS, b"{}")
-
-    protocol, connection = connected(app)
-    head = b"POST / HTTP/1.1\r\nHost: test\r\n%sContent-Length: 4\r\n\r\n"
-    await served(protocol, head % b"" + b"1234")
-    # In two parts.
-    protocol.data_received(head % b"" + b"12")
+async def test_a_delivery_that_does_not_arrive_whole_is_the_applications() -> None:
+    taken = Taken()
+    protocol, connection = connected(echo, webhooks=taken)
+    protocol.data_received(DELIVERY % b"" + b"12")
     await asyncio.sleep(0)
     await served(protocol, b"34")
-    # It wants to be told to go on: by the interface, which does that.
-    await served(protocol, head % b"Expect: 100-continue\r\n" + b"5678")
+    # The next one waits to be told to go on.
+    protocol.data_received(DELIVERY % b"Expect: 100-continue\r\n")
+    await asyncio.sleep(0)
+    await served(protocol, b"5678")
 
-    assert at_hand == [b"1234", None, None]
-    assert b"".join(asked) == b"12345678"
-    assert connection.written[-2].startswith(b"HTTP/1.1 100")
+    assert taken.exchanges == []
+    written = b"".join(connection.written)
+    assert (written.count(b"app:1234"), written.count(b"app:5678"), written.count(b"HTTP/1.1 100")) == (1, 1, 1)
     protocol.connection_lost(None)
 
 
-async def test_another_server_sends_it_and_is_asked_as_it_does() -> None:
-    sent: list[Any] = []
+async def test_nothing_is_written_to_a_sender_that_went_away() -> None:
+    taken = Taken()
+    protocol, connection = connected(echo, webhooks=taken)
+    protocol.data_received((DELIVERY % b"" + b"1234") * 2)
+    protocol.connection_lost(None)
+    taken.answer()
 
-    async def send(message: Any) -> None:
-        sent.append(message)
+    # The second one has not begun, and never does.
+    assert (connection.written, taken.exchanges) == ([], [])
 
-    async def receive() -> Any:
-        raise AssertionError
 
-    scope: Any = {"type": "http", "method": "POST", "path": "/"}
-    await send_answer(scope, cast("Any", send), 200, HEADERS, b"{}")
+async def test_an_answer_waits_for_a_sender_that_does_not_read() -> None:
+    taken = Taken()
+    protocol, connection = connected(echo, webhooks=taken)
+    protocol.data_received((DELIVERY % b"" + b"1234") * 2)
+    protocol.pause_writing()
+    taken.answer()
+    assert (connection.written, taken.exchanges) == ([], [])
 
-    assert body_at_hand(cast("Any", receive)) is None
-    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
-    assert sent[0]["headers"] == [(b"content-length", b"2"), *HEADERS]
+    protocol.resume_writing()
+    taken.answer()
+    assert [each[-4:] for each in connection.written] == [b"1234"] * 2
+    protocol.connection_lost(None)
+
+
+async def test_at_the_end_of_the_grace_a_delivery_is_told_to_come_again() -> None:
+    taken = Taken()
+    protocol, connection = connected(echo, webhooks=taken)
+    protocol.data_received((DELIVERY % b"" + b"1234") * 2)
+    protocol.shutdown()
+    protocol.stop()
+
+    assert [each[:12] for each in connection.written][:1] == [b"HTTP/1.1 503"]
+    assert connection.closed
+    protocol.connection_lost(None)
 
 
 async def nobody(_scope: Any, _receive: Any, _send: Any) -> None:
@@ -347,3 +325,24 @@ async def test_beyond_the_most_connections_a_new_one_is_told_to_come_again_and_t
     assert b"".join(connection.written).startswith(b"HTTP/1.1 200 OK\r\n")
     for each, _ in (*served_ones, (protocol, connection)):
         each.connection_lost(None)
+
+
+@pytest.mark.parametrize("answered", [0, 1, 2])
+async def test_a_connection_that_is_lost_is_no_garbage_for_the_collector(answered: int) -> None:
+    taken = Taken()
+    protocol, connection = connected(echo, webhooks=taken)
+    alive = weakref.ref(protocol)
+    gc.disable()
+    try:
+        protocol.data_received((DELIVERY % b"" + b"1234") * 2)
+        for _ in range(answered):
+            taken.answer()
+        protocol.connection_lost(None)
+        while taken.exchanges:
+            taken.answer()
+        del protocol, connection
+        # The loop's timers hold the connection until its next turn.
+        await asyncio.sleep(0)
+        assert alive() is None
+    finally:
+        gc.enable()

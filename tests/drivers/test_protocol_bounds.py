@@ -17,7 +17,7 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from contentsvc_http.bounds import Bounds, Cause
-from contentsvc_http.exchange import body_at_hand, send_answer
+from contentsvc_http.exchange import send_answer
 from contentsvc_http.protocol import BoundedHttp
 
 CHUNKED = b"POST /1 HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -415,7 +415,7 @@ async def test_a_request_leaves_nothing_for_the_collector() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         scope["noted"] = noted = Noted()
         scopes.append(weakref.ref(noted))
-        assert body_at_hand(receive) == b""
+        assert (await receive())["body"] == b""
         await send_answer(scope, send, 200, (), b"")
 
     protocol, _ = connected(app)

@@ -1,19 +1,22 @@
 """The receiver as an ASGI application: reading of bodies, and work in threads."""
 
 import asyncio
+import inspect
 import json
 import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
+from datetime import datetime
 from itertools import pairwise
 from typing import Any, TypeVar, cast
 
 import pytest
 from attrs import evolve
+from tests.drivers.connections import connected
 from tests.golden import REPOSITORY_ID
 from tests.usecases.conftest import World, world
 
 from contentsvc_adapters.aside import OneAtATime
-from contentsvc_core import Delivery, Receiver
+from contentsvc_core import Address, Delivery, Endpoint, Receiver
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases import receive as receiving
@@ -22,6 +25,7 @@ from contentsvc_core.webhooks.decision import MAX_BODY
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_core.wire import event_to_json
 from contentsvc_http import webhooks
+from contentsvc_http.deliveries import Deliveries
 from contentsvc_http.intake import Intake
 from contentsvc_http.webhooks import Webhooks
 
@@ -172,7 +176,7 @@ async def test_a_large_one_is_verified_decoded_and_written_in_another_thread(
         (receiving, "admit"),
         (receiving, "decide"),
         (receiving, "event_to_json"),
-        (webhooks, "answer"),
+        (webhooks, "answer_json"),
     ):
         original = getattr(module, name)
 
@@ -186,7 +190,7 @@ async def test_a_large_one_is_verified_decoded_and_written_in_another_thread(
     answer = await call(app, delivery, announced=LARGE_BODY + 1)
 
     assert (answer.status, answer.body["message"]) == (200, "Processed push event (pushed)")
-    assert set(threads) == {"admit", "decide", "event_to_json", "answer"}
+    assert set(threads) == {"admit", "decide", "event_to_json", "answer_json"}
     assert threading.get_ident() not in threads.values()
     (settlement,) = store.settled
     assert settlement.context is not None
@@ -343,3 +347,74 @@ async def test_who_may_be_spared_the_sending_is_refused_before_the_body_is_read(
     refused = await call(app, delivery, announced=announced)
 
     assert (refused.status, refused.asked) == (status, 0)
+
+
+async def test_the_protocol_and_the_application_give_the_same_answers(world: World) -> None:
+    pushed = push(world)
+    sent = (
+        pushed,
+        pushed,
+        evolve(pushed, body=b"{"),
+        push(world, size=LARGE_BODY + 1),
+        signed(b"{}", at=world.at, secret=world.secret, event="ping", delivery_id="d-2"),
+        signed(b"{}", at=world.at, secret=world.secret, event="fork", delivery_id="d-3"),
+        signed(b"[]", at=world.at, secret=world.secret, delivery_id="d-4"),
+        evolve(pushed, address=evolve(world.at, integration_id="int_0")),
+    )
+    found: list[list[bytes]] = []
+    for way in (b"way-1", b"way-2"):
+        receiver = Deliveries(Receiver(world.stores.deliveries, world.stores.journal, world.clock, world.ids))
+        room = Intake(for_small=2 * LARGE_BODY)
+        webhooks = Webhooks(receiver, nobody, aside=at_once, intake=room)
+        protocol, connection = connected(webhooks, webhooks=webhooks if way == b"way-1" else None)
+        for number, delivery in enumerate(sent):
+            headers = b"".join(b"%b: %b\r\n" % header for header in delivery.headers if b"delivery" not in header[0])
+            head = (
+                b"POST %b HTTP/1.1\r\nHost: test\r\nX-Request-Id: r-1\r\nX-Host-Delivery: %b-%d\r\n"
+                b"Content-Length: %d\r\n%b\r\n"
+            )
+            ident = (way, 0 if number < 3 else number)
+            protocol.data_received(
+                head % (path_of(delivery).encode(), *ident, len(delivery.body), headers) + delivery.body
+            )
+            async with asyncio.timeout(5):
+                while not protocol.cycle.response_complete:
+                    await asyncio.sleep(0)
+        answers = b"".join(connection.written).replace(way, b"way").split(b"HTTP/1.1 ")[1:]
+        found.append(answers)
+        assert not room.small.lacks(world.at.integration_id, LARGE_BODY)
+        protocol.connection_lost(None)
+
+    assert [int(answer[:3]) for answer in found[0]] == [200, 200, 401, 200, 200, 200, 400, 404]
+    assert found[0] == found[1]
+
+
+async def test_from_the_socket_to_the_queue_a_delivery_takes_nine_frames_at_most_and_no_task(world: World) -> None:
+    depths: list[int] = []
+    endpoint = await world.stores.deliveries.endpoint(world.at, world.clock.now())
+
+    class Queue:
+        def recall(self, address: Address, now: datetime) -> Endpoint | None:
+            assert (address, now) == (world.at, world.clock.now())
+            return endpoint
+
+        def put(self, settlement: Settlement, told: Callable[[Settled | Exception], object]) -> None:
+            depths.append(len(inspect.stack(context=0)))
+            assert settlement.runs
+            told(Settled.AS_DECIDED)
+
+    receiver = Receiver(world.stores.deliveries, world.stores.journal, world.clock, world.ids)
+    webhooks = Webhooks(Deliveries(receiver, queue=Queue()), nobody, aside=at_once)
+    protocol, connection = connected(nobody, webhooks=webhooks)
+    delivery = push(world)
+    head = b"POST %b HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n%b\r\n"
+    headers = b"".join(b"%b: %b\r\n" % header for header in delivery.headers)
+    before = len(asyncio.all_tasks())
+
+    protocol.data_received(head % (path_of(delivery).encode(), len(delivery.body), headers) + delivery.body)
+
+    assert b"".join(connection.written).startswith(b"HTTP/1.1 200 OK\r\n")
+    assert len(asyncio.all_tasks()) == before
+    # The queue itself takes two more.
+    assert depths[0] - len(inspect.stack(context=0)) <= 9 - 2
+    protocol.connection_lost(None)

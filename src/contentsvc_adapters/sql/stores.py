@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     cached_property = property
 
     from contentsvc_adapters.sql.database import Database
+    from contentsvc_adapters.sql.deliveries import SqlDeliveryStore
     from contentsvc_adapters.sql.searching.search import SqlSearch
     from contentsvc_adapters.sql.settling.queue import SettlementQueue
     from contentsvc_core.ports import (
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
         BrandIdentities,
         Changelogs,
         ContextLibrary,
-        DeliveryStore,
         Directory,
         Executors,
         Hooks,
@@ -61,7 +61,7 @@ class SqlStores:
         return settlement_queue(self.database)
 
     @cached_property
-    def deliveries(self) -> "DeliveryStore":
+    def deliveries(self) -> "SqlDeliveryStore":
         from contentsvc_adapters.sql.deliveries import SqlDeliveryStore
 
         return SqlDeliveryStore(self.database, self._sealer, self.queue)

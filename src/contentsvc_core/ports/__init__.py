@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.brands import BrandIdentities, SiteReader
     from contentsvc_core.ports.changelogs import Changelogs
     from contentsvc_core.ports.content import ContentWriter, ContextLibrary, MarkupRenderer, PostLibrary
-    from contentsvc_core.ports.deliveries import DeliveryStore, Journal, LogWriter
+    from contentsvc_core.ports.deliveries import DeliveryQueue, DeliveryStore, Journal, LogWriter
     from contentsvc_core.ports.directory import ApiKeys, Directory, SecretSealer
     from contentsvc_core.ports.hosts import CodeHost, Hooks
     from contentsvc_core.ports.insights import Insights
@@ -45,6 +45,7 @@ __all__ = [
     "CodeHost",
     "ContentWriter",
     "ContextLibrary",
+    "DeliveryQueue",
     "DeliveryStore",
     "Directory",
     "Executors",
@@ -82,7 +83,7 @@ _HOMES: Final = {
     "brands": "BrandIdentities SiteReader",
     "changelogs": "Changelogs",
     "content": "ContentWriter ContextLibrary MarkupRenderer PostLibrary",
-    "deliveries": "DeliveryStore Journal LogWriter",
+    "deliveries": "DeliveryQueue DeliveryStore Journal LogWriter",
     "directory": "ApiKeys Directory SecretSealer",
     "hosts": "CodeHost Hooks",
     "insights": "Insights",

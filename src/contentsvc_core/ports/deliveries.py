@@ -1,6 +1,6 @@
 """The ports that settle deliveries and keep the log of their outcomes."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -45,6 +45,22 @@ class DeliveryStore(Protocol):
 
         Raises:
             Unstorable: The store cannot hold this value; nothing was written.
+        """
+        ...
+
+
+class DeliveryQueue(Protocol):
+    """What a delivery store answers without awaiting anything, for a driver that has no task for a delivery."""
+
+    def recall(self, address: Address, now: datetime) -> Endpoint | None:
+        """Return the remembered endpoint of an address, as ``endpoint`` does with ``recall``, or ``None``."""
+        ...
+
+    def put(self, settlement: Settlement, told: Callable[[Settled | Exception], object]) -> None:
+        """Settle later, and call ``told`` with the answer of ``settle``, or with what ``settle`` raises.
+
+        Raises:
+            StoreUnavailable: Too much waits already: ``told`` is not called.
         """
         ...
 

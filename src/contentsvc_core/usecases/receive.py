@@ -1,16 +1,21 @@
-"""Receiving a delivery: decide, settle, answer."""
+"""Receiving a delivery: decide, settle, answer.
 
-from collections.abc import Callable, Hashable
+The steps of a delivery are generators, which yield what they need. A driver meets each need: it awaits a port, or calls
+what answers at once.
+"""
+
+from collections.abc import Callable, Generator, Hashable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final, TypeVar, final
+from typing import Any, Final, TypeAlias, TypeVar, assert_never, final
 
 from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
-from contentsvc_core.journal import FailureBudget
+from contentsvc_core.journal import FailureBudget, LogEntry
 from contentsvc_core.ports import Aside, Clock, DeliveryStore, IdSource, LogWriter
+from contentsvc_core.values import Value
 from contentsvc_core.webhooks.decision import admit, decide, preflight, rejected
-from contentsvc_core.webhooks.delivery import Belonging, Delivery, Endpoint, VerifiedDelivery
+from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Duplicate, Fault, Outcome, Processed, Rejected
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, settlement
 from contentsvc_core.wire import event_to_json
@@ -34,6 +39,28 @@ UNAVAILABLE: Final = "Service temporarily unavailable"
 _LOGGED_AT_A_TIME: Final = 8
 #: How long a store may have failed to answer before a refusal is only counted: its sender would wait twice as long.
 _SOON: Final = timedelta(seconds=1)
+
+
+@final
+class Lookup(Value, frozen=True, kw_only=True):
+    """The need of what is known at an address (:meth:`~contentsvc_core.ports.DeliveryStore.endpoint`)."""
+
+    address: Address
+    at: datetime
+    #: Whether what is remembered will do.
+    recall: bool
+
+
+@final
+class Work(Value, frozen=True, kw_only=True):
+    """The need of a result that takes long to compute."""
+
+    call: Callable[[], Any]
+
+
+#: What a delivery needs before its next step: an endpoint, a result, an answer to a settlement, a line in the log.
+Need: TypeAlias = Lookup | Work | Settlement | LogEntry
+Steps: TypeAlias = Generator[Need, Any, _Result]
 
 
 def _nothing_to_nudge() -> None:
@@ -89,20 +116,7 @@ class Receiver:
             StoreUnavailable: Answer 503.
             ReceivingFailed: Answer 500.
         """
-        try:
-            # Most of what comes this far is refused by its headers alone, or not at all: what is remembered is enough
-            # to let it pass, since all of it is decided once more.
-            if preflight(delivery, await self._endpoint(delivery, recall=True)) is None:
-                return None
-            endpoint = await self._endpoint(delivery, recall=False)
-        except StoreUnavailable:
-            raise
-        except Exception as exc:
-            raise ReceivingFailed(SERVER_ERROR) from exc
-        refused = preflight(delivery, endpoint)
-        if refused is not None:
-            await self._log(endpoint, refused)
-        return refused
+        return await self._meet_all(self._preflight(delivery))
 
     async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None:
         """Log that a driver refuses a delivery whose body it did not read whole.
@@ -113,7 +127,7 @@ class Receiver:
             error: The sender's text.
         """
         with suppress(Exception):
-            await self._log(await self._endpoint(delivery, recall=False), rejected(delivery, fault, error))
+            await self._meet_all(self._refuse(rejected(delivery, fault, error), delivery.address))
 
     async def receive(self, delivery: Delivery) -> Outcome:
         """Decide a delivery and make the decision durable; return only then (specification 4.1).
@@ -122,13 +136,49 @@ class Receiver:
             StoreUnavailable: Answer 503: nothing was stored, or it is unknown, and the claim decides the redelivery.
             ReceivingFailed: Answer 500: nothing was stored but, where possible, a log entry.
         """
+        return await self._meet_all(self.steps(delivery))
+
+    async def meet(self, need: Need) -> object:
+        """Await what a step needs; whatever a port raises is for the step to handle."""
+        match need:
+            case Lookup():
+                return await self._store.endpoint(need.address, need.at, recall=need.recall)
+            case Settlement():
+                return await self._store.settle(need)
+            case LogEntry():
+                # Not by a settlement, which may be what fails.
+                return await self._journal.append(need)
+            case Work():
+                return await self._aside(need.call)
+            case _:
+                assert_never(need)
+
+    async def _meet_all(self, steps: Steps[_Result]) -> _Result:
+        met: object = None
+        fault: BaseException | None = None
+        try:
+            while True:
+                try:
+                    need = steps.send(met) if fault is None else steps.throw(fault)
+                except StopIteration as end:
+                    return end.value
+                try:
+                    met, fault = await self.meet(need), None
+                except BaseException as exc:  # noqa: BLE001  # the steps end in order, whatever it is
+                    fault = exc
+        finally:
+            # An exception that a frame of its own traceback holds is garbage that only the collector finds.
+            fault = None
+
+    def steps(self, delivery: Delivery) -> Steps[Outcome]:
+        """Decide a delivery and settle the decision: the steps of :meth:`receive`, for a driver that awaits nothing."""
         endpoint: Endpoint | None = None
         began = self._clock.now()
         try:
             for turn in range(_TURNS):
-                at = self._clock.now()
-                endpoint = await self._store.endpoint(delivery.address, at, recall=turn == 0)
-                outcome = await self._settled(delivery, endpoint, at, recalled=turn == 0)
+                at = self._clock.now() if turn else began
+                endpoint = yield Lookup(address=delivery.address, at=at, recall=turn == 0)
+                outcome = yield from self._settled(delivery, endpoint, at, recalled=turn == 0)
                 if outcome is not None:
                     return outcome
             message = "the configuration changes faster than a delivery can be decided"
@@ -136,22 +186,41 @@ class Receiver:
         except StoreUnavailable:
             # The sender may simply try again.
             refused = rejected(delivery, Fault.UNAVAILABLE, UNAVAILABLE)
-            await self._log(endpoint, refused, counted=self._clock.now() - began >= _SOON)
+            yield from self._log(endpoint, refused, counted=self._clock.now() - began >= _SOON)
             raise
         except Exception as exc:
             # Ours to fix.
-            await self._log(endpoint, rejected(delivery, Fault.FAILED, SERVER_ERROR))
+            yield from self._log(endpoint, rejected(delivery, Fault.FAILED, SERVER_ERROR))
             raise ReceivingFailed(SERVER_ERROR) from exc
 
-    async def _settled(
+    def _preflight(self, delivery: Delivery) -> Steps[Rejected | None]:
+        address = delivery.address
+        try:
+            # Most of what comes this far is refused by its headers alone, or not at all: what is remembered is enough
+            # to let it pass, since all of it is decided once more.
+            if preflight(delivery, (yield Lookup(address=address, at=self._clock.now(), recall=True))) is None:
+                return None
+            endpoint = yield Lookup(address=address, at=self._clock.now(), recall=False)
+        except StoreUnavailable:
+            raise
+        except Exception as exc:
+            raise ReceivingFailed(SERVER_ERROR) from exc
+        refused = preflight(delivery, endpoint)
+        if refused is not None:
+            yield from self._log(endpoint, refused)
+        return refused
+
+    def _refuse(self, refused: Rejected, address: Address) -> Steps[None]:
+        yield from self._log((yield Lookup(address=address, at=self._clock.now(), recall=False)), refused)
+
+    def _settled(
         self, delivery: Delivery, endpoint: Endpoint | None, at: datetime, *, recalled: bool
-    ) -> Outcome | None:
+    ) -> Steps[Outcome | None]:
         """Return what a delivery comes to, once that is durable; ``None``: read the endpoint, and decide anew."""
         if len(delivery.body) <= LARGE_BODY:
-            outcome, event_json = _decided(delivery, endpoint), None
+            outcome, event_json = _decided(delivery, endpoint)
         else:
-            # The event as a store will write it is made there, too: its size makes that as long.
-            outcome, event_json = await self._aside(partial(_decided_and_written, delivery, endpoint))
+            outcome, event_json = yield Work(call=partial(_decided, delivery, endpoint))
         if endpoint is None:
             return outcome
         left_out = self._left_out(endpoint)
@@ -161,9 +230,7 @@ class Receiver:
         if settling is None or not self._may_write(endpoint, settling, is_final=not recalled):
             # No settlement confirms what it was decided on.
             return None if recalled else outcome
-        # Nearly always there is nothing to tell, and the store is all that is waited for.
-        settled = await (self._settle(endpoint, settling, left_out) if left_out else self._store.settle(settling))
-        match settled:
+        match (yield from self._settle(endpoint, settling, left_out)):
             case Settled.AS_DECIDED:
                 if settling.runs:
                     self._nudge()
@@ -173,15 +240,12 @@ class Receiver:
             case Settled.STALE:
                 return None
 
-    async def _endpoint(self, delivery: Delivery, *, recall: bool) -> Endpoint | None:
-        return await self._store.endpoint(delivery.address, self._clock.now(), recall=recall)
-
-    async def _settle(self, endpoint: Endpoint, settling: Settlement, left_out: int) -> Settled:
-        # Told now, before anything is awaited: of concurrent deliveries one tells, and no count is told twice.
+    def _settle(self, endpoint: Endpoint, settling: Settlement, left_out: int) -> Steps[Settled]:
+        # Told now, before the settlement is written: of concurrent deliveries one tells, and no count is told twice.
         self._tell(endpoint, left_out)
         told = False
         try:
-            settled = await self._store.settle(settling)
+            settled: Settled = yield settling
             told = settled is Settled.AS_DECIDED
             return settled
         finally:
@@ -219,7 +283,7 @@ class Receiver:
             self._budgets.clear()
         self._budgets[_budget_key(endpoint)] = budget
 
-    async def _log(self, endpoint: Endpoint | None, refused: Rejected, *, counted: bool = False) -> None:
+    def _log(self, endpoint: Endpoint | None, refused: Rejected, *, counted: bool = False) -> Steps[None]:
         """Log a refusal that no settlement writes, in the bounds of all refusals; best effort: the answer stands.
 
         Args:
@@ -241,21 +305,17 @@ class Receiver:
         self._tell(endpoint, left_out)
         self._logging += 1
         try:
-            # Not by a settlement, which may be what fails.
-            await self._journal.append(settling.log)
+            yield settling.log
         except Exception:  # noqa: BLE001  # the driver logs the cause of the refusal
             self._tell(endpoint, -left_out - 1)
         finally:
             self._logging -= 1
 
 
-def _decided(delivery: Delivery, endpoint: Endpoint | None) -> Outcome:
+def _decided(delivery: Delivery, endpoint: Endpoint | None) -> tuple[Outcome, str | None]:
+    """Return the outcome, and the event of one that is processed as a store writes it."""
     admission = admit(delivery, endpoint)
-    return decide(admission) if isinstance(admission, VerifiedDelivery) else admission
-
-
-def _decided_and_written(delivery: Delivery, endpoint: Endpoint | None) -> tuple[Outcome, str | None]:
-    outcome = _decided(delivery, endpoint)
+    outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
     return outcome, event_to_json(outcome.event) if isinstance(outcome, Processed) else None
 
 

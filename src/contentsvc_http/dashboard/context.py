@@ -23,8 +23,8 @@ from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.usecases.sign_in import SignIn
 from contentsvc_core.usecases.trail import Trails
+from contentsvc_http.deliveries import Receiving
 from contentsvc_http.v1.routes import Api
-from contentsvc_http.webhooks import Receiving
 
 
 @final

@@ -14,9 +14,9 @@ from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.usecases.sign_in import SignIn
 from contentsvc_core.usecases.trail import Trails
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.deliveries import Receiving
 from contentsvc_http.settings import Settings
 from contentsvc_http.v1.routes import Api
-from contentsvc_http.webhooks import Receiving
 from contentsvc_http.wiring.code_hosts import host_calls, no_hosts
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_http.app import Front, Services
+from contentsvc_http.deliveries import Deliveries
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
 from contentsvc_http.watching import watching
@@ -91,16 +92,18 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
         stack.callback(rendering.close)
         # Where nothing works, others find the runs by looking.
         nudge = _nobody if engine is None else engine.nudge
-        receiver = watch.receiver(
+        receiver = Deliveries(
             Receiver(
-                watch.store(stores.deliveries),
+                stores.deliveries,
                 stores.journal,
                 clock,
                 ids,
                 failed_rows_per_minute=settings.failed_log_rows_per_minute,
                 nudge=nudge,
                 aside=aside,
-            )
+            ),
+            queue=stores.deliveries,
+            observers=watch.deliveries,
         )
         api = open_api(
             settings,
