@@ -83,6 +83,50 @@ async def test_a_batch_is_one_statement_and_what_is_held_one_more(acme: Tenant, 
     assert (await acme.left()).counts == (48, 96, 80)
 
 
+async def test_what_one_hook_shares_is_sent_once(acme: Tenant, postgresql: Database) -> None:
+    sent: list[Sequence[Any]] = []
+
+    async def settled(batch: Sequence[Item]) -> Sequence[Settled]:
+        async def kept(fetch: Fetch) -> Sequence[Settled]:
+            async def noting(statement: str, arguments: Sequence[object]) -> Any:
+                sent.append(arguments)
+                return await fetch(statement, arguments)
+
+            return await PostgresqlLane(postgresql).settled(batch, noting)
+
+        return await postgresql.execute(kept)
+
+    settling = _items([await acme.processed(f"d-{number}") for number in range(16)])
+    settling += [Item(settlement=(await acme.processed("d-1")), is_duplicate=True) for _ in range(2)]
+    settling += _items([evolve(await acme.processed("e-1"), version=0)])
+
+    assert await settled(settling) == [Settled.AS_DECIDED] * 16 + [Settled.ALREADY_CLAIMED] * 2 + [Settled.STALE]
+
+    (arguments,) = sent
+    shared, *columns, _ = arguments
+    # The pushes, the duplicates, and the settlements of another version.
+    assert shared.count('"place"') == 3
+    assert len(columns) <= 17
+    assert {len(column) for column in columns} == {19, 2 * 17}
+
+
+async def test_an_entry_that_was_a_duplicate_is_known_when_its_claim_is_swept(
+    acme: Tenant, postgresql: Database, postgres_url: str
+) -> None:
+    """The claim tells nothing of the copy then: its log entry shows itself at the key, and is looked for."""
+    lane = PostgresqlLane(postgresql)
+    copies = [await acme.processed("d") for _ in range(2)]
+    assert await lane.write(_items(copies[:1])) == [Settled.AS_DECIDED]
+    assert await lane.write(_items(copies[1:])) == [Settled.ALREADY_CLAIMED]
+    postgres.rows(postgres_url, "DELETE FROM claims")
+
+    for copy, answer in zip(copies, (Settled.AS_DECIDED, Settled.ALREADY_CLAIMED), strict=True):
+        assert await lane.write(_items([copy])) == [answer]
+    assert await acme.stores.deliveries.settle(copies[1]) is Settled.ALREADY_CLAIMED
+
+    assert _stored(postgres_url) == {**_left_by(1, 2, log=2), "claims": 0}
+
+
 async def test_who_follows_another_leaves_the_duplicates_entry_alone(acme: Tenant, postgres_url: str) -> None:
     database = Database(postgres_url)
     lane = PostgresqlLane(database)
@@ -368,13 +412,15 @@ async def test_a_plan_made_for_empty_tables_uses_the_indexes_when_they_are_full(
             connection.execute(statement.encode())
     before = await _scans(postgresql)
 
-    await lane.write(_items([await acme.processed(f"d-{number}") for number in range(32)]))
+    # New ones, and their copies: of those, the log entries are looked for.
+    for _ in range(2):
+        await lane.write(_items([await acme.processed(f"d-{number}") for number in range(32)]))
 
     after = await _scans(postgresql)
     assert after.keys() >= {*_TABLES, "organizations"}
     assert {table: after[table][0] - before[table][0] for table in after} == dict.fromkeys(after, 0)
-    for table in ("claims", "log_entries", "organizations"):
-        assert after[table][1] - before[table][1] >= 32
+    for table, times in {"claims": 64, "log_entries": 64, "organizations": 3}.items():
+        assert after[table][1] - before[table][1] >= times
 
 
 async def test_a_lanes_connections_are_durable_whatever_the_database_is_set_to(

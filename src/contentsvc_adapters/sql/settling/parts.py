@@ -26,7 +26,7 @@ def event_row(settlement: Settlement) -> Row | None:
     """Give the one row that context record, runs and log entry refer to; ``None``: there is no event.
 
     Raises:
-        Unstorable: The parts of the settlement tell of different events.
+        Unstorable: The parts of the settlement tell of different events or deliveries.
     """
     log = settlement.log
     causes = [run.cause for run in settlement.runs if isinstance(run.cause, Delivered)]
@@ -38,6 +38,9 @@ def event_row(settlement: Settlement) -> Row | None:
         # Nearly always it is the very same one; to compare all of it takes far longer.
         elif event is not carrier.event and event != carrier.event:
             message = "the parts of one settlement tell of different events"
+            raise Unstorable(message)
+        if carrier.delivery_id != log.reference_id:
+            message = "the parts of one settlement tell of different deliveries"
             raise Unstorable(message)
     if event is None:
         return None

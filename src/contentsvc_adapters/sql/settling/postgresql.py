@@ -7,6 +7,7 @@ from itertools import count
 from operator import itemgetter
 from typing import Any, Final, TypeAlias, final
 
+import msgspec
 from attrs import evolve
 
 from contentsvc_adapters.sql.database import Database, Fetch
@@ -15,7 +16,7 @@ from contentsvc_adapters.sql.settling import parts
 from contentsvc_adapters.sql.settling.lane import Item
 from contentsvc_core.errors import StoreUnavailable, Unstorable
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled
+from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, Settlement
 from contentsvc_core.workflows.runs import RunStatus
 
 #: How often what is left of a batch is looked at. The first look may lose a claim to another process, the second finds
@@ -23,47 +24,47 @@ from contentsvc_core.workflows.runs import RunStatus
 _LOOKS: Final = 5
 _WINDOW_MS: Final = DEDUPE_WINDOW // timedelta(milliseconds=1)
 
-#: Columns of arrays, and what those hold.
+#: Columns, and their types.
 _Types: TypeAlias = Mapping[str, str]
+#: The values of a row, in the order of its columns.
+_Values: TypeAlias = tuple[Any, ...]
 
+#: Columns of ``log_entries`` that deliveries of one hook with one ending share.
 _LOG: Final[_Types] = {
-    "created_at": "bigint",
-    "id": "text",
     "integration_id": "text",
     "repository_id": "bigint",
-    "reference_id": "text",
     "title": "text",
     "integration_type": "text",
     "direction": "text",
     "status": "text",
     "status_code": "bigint",
     "error_message": "text",
-    "event_id": "text",
     "payload": "text",
     "reason": "text",
 }
-#: What the statement is told of each settlement: whose all of it is, the claim, and the log entry.
-_ITEM: Final[_Types] = {
+#: Columns of ``events`` that they share. All are NULL where there is no event.
+_ORIGIN: Final[_Types] = {"provider": "text", "origin_id": "bigint", "repository": "text", "type": "text"}
+#: What deliveries of one hook with one ending share. It is sent once.
+_SHARED: Final[_Types] = {
     "organization_id": "text",
     "version": "bigint",
-    "looked_at": "bytea",
     "takes": "boolean",
-    "asked_at": "bigint",
     **_LOG,
+    **_ORIGIN,
 }
-_EVENT: Final[_Types] = {
-    "provider": "text",
-    "repository_id": "bigint",
-    "repository": "text",
+#: What each delivery has of its own. ``place`` is the place of what it shares, from 0.
+_ITEM: Final[_Types] = {
+    "place": "bigint",
+    "looked_at": "bytea",
+    "asked_at": "bigint",
+    "created_at": "bigint",
+    "id": "text",
     "delivery_id": "text",
-    "type": "text",
-    "data": "text",
-    "summary": "text",
+    "context_id": "text",
+    "context_at": "bigint",
 }
-_CONTEXT: Final[_Types] = {"id": "text", "custom_id": "text", "created_at": "bigint"}
-#: Of an event, and of the context record that it comes with, if any. They are of one provider and repository, and have
-#: the log entry's id and time. (``number`` is the settlement's, from 1.)
-_TOLD: Final[_Types] = {"number": "bigint", **_EVENT, **{f"context_{name}": each for name, each in _CONTEXT.items()}}
+#: The texts of events. They are long, so that nothing else carries them along.
+_TEXTS: Final[_Types] = {"data": "text", "summary": "text"}
 _RUN: Final[_Types] = {
     "id": "text",
     "trigger_id": "text",
@@ -71,39 +72,55 @@ _RUN: Final[_Types] = {
     "created_at": "bigint",
     "due_at": "bigint",
 }
+#: ``number`` is the number of the delivery, from 1.
 _STARTED: Final[_Types] = {"number": "bigint", **_RUN}
 
 
 def _statement() -> str:
-    """Give the statement that writes a batch; it tells of those alone that it did not write as they were decided.
+    """Return the statement that writes a batch. Its rows are the items that it did not write as they were decided.
 
     It sees the database as it was when it began. What another transaction has written since shows at the unique keys,
     which wait for that transaction's end: then a claim is not taken, or all of it fails.
 
-    Several of these run at once. What they might wait for each other at is written in the same order everywhere, stage
-    by stage: all claims, by key; then all events; then all context records, by key; and so on. The counting of a
-    stage's rows, which means nothing, has the next stage wait until it has ended.
+    Several of these run at once. Rows that they might wait for are written in the same order everywhere, stage by
+    stage: all claims, by key; then all events; then all context records, by key; and so on. The counting of a stage's
+    rows, which means nothing, has the next stage wait until it has ended.
+
+    An item that was written before is known by its claim, or else by its log entry. The log entry is looked for where
+    the claim cannot tell, and for every item once a key was taken (the last parameter).
 
     Several hooks of one repository may be told the same at once: of their context records, which are one, the last is
     kept. A statement cannot write a row twice.
     """
-    parameters = count(1)
+    parameters = count(2)
 
     def given(types: _Types) -> str:
         return f"unnest({', '.join(f'${next(parameters)}::{each}[]' for each in types.values())})"
 
+    shared = ", ".join(f"{name} {each}" for name, each in _SHARED.items())
+    log = ", ".join(_LOG)
     # Nothing in it comes from a client: names of this module's, and numbers of parameters.
     return f"""
-        WITH standing AS MATERIALIZED (
-            SELECT item.*,
-                organizations.version IS NOT DISTINCT FROM item.version AS is_current,
-                log_entries.title AS known,
+        WITH shared AS MATERIALIZED (
+            SELECT shared.*, organizations.version IS NOT DISTINCT FROM shared.version AS is_current
+            FROM json_to_recordset($1::json) AS shared (place bigint, {shared})
+            LEFT JOIN organizations ON organizations.id = shared.organization_id
+        ), asked AS (
+            SELECT item.*, {", ".join(f"shared.{name}" for name in _SHARED)}, shared.is_current,
+                claims.log_id AS owner,
                 claims.claimed_at > item.asked_at - {_WINDOW_MS} AS is_held
             FROM {given(_ITEM)} WITH ORDINALITY AS item ({", ".join(_ITEM)}, number)
-            LEFT JOIN organizations ON organizations.id = item.organization_id
-            LEFT JOIN log_entries ON log_entries.organization_id = item.organization_id
-                AND log_entries.created_at = item.created_at AND log_entries.id = item.id
+            JOIN shared USING (place)
             LEFT JOIN claims ON claims.key = item.looked_at
+        ), standing AS MATERIALIZED (
+            SELECT asked.*, CASE
+                WHEN takes AND owner = id THEN title
+                WHEN is_held OR NOT takes OR @any THEN (
+                    SELECT log_entries.title FROM log_entries
+                    WHERE log_entries.organization_id = asked.organization_id
+                    AND log_entries.created_at = asked.created_at AND log_entries.id = asked.id
+                ) END AS known
+            FROM asked
         ), free AS (
             SELECT * FROM standing WHERE known IS NULL AND is_current AND is_held IS NOT TRUE
         ), taken AS (
@@ -115,19 +132,21 @@ def _statement() -> str:
         ), won AS MATERIALIZED (
             SELECT free.* FROM free LEFT JOIN taken ON taken.key = free.looked_at
             WHERE (SELECT count(*) FROM taken) >= 0 AND (taken.key IS NOT NULL OR NOT free.takes)
-        ), told AS MATERIALIZED (
-            SELECT told.*, won.organization_id, won.id, won.created_at
-            FROM {given(_TOLD)} AS told ({", ".join(_TOLD)}) JOIN won USING (number)
         ), events_added AS (
-            INSERT INTO events (id, organization_id, created_at, {", ".join(_EVENT)})
-            SELECT id, organization_id, created_at, {", ".join(_EVENT)} FROM told
+            INSERT INTO events
+                (id, organization_id, created_at, provider, repository_id, repository, delivery_id, type, data, summary)
+            SELECT id, organization_id, created_at, provider, origin_id, repository, delivery_id, type, data, summary
+            FROM won JOIN {given(_TEXTS)} WITH ORDINALITY AS texts ({", ".join(_TEXTS)}, number) USING (number)
+            WHERE provider IS NOT NULL
             RETURNING 1
         ), contexts_kept AS (
-            INSERT INTO context_records (organization_id, provider, repository_id, event_id, {", ".join(_CONTEXT)})
-            SELECT DISTINCT ON (organization_id, context_custom_id)
-                organization_id, provider, repository_id, id, {", ".join(f"context_{name}" for name in _CONTEXT)}
-            FROM told WHERE context_id IS NOT NULL AND (SELECT count(*) FROM events_added) >= 0
-            ORDER BY organization_id, context_custom_id, number DESC
+            INSERT INTO context_records
+                (organization_id, custom_id, id, provider, repository_id, event_id, created_at)
+            SELECT DISTINCT ON (organization_id, custom_id)
+                organization_id, custom_id, context_id, provider, origin_id, id, context_at
+            FROM won, concat(provider, ':', origin_id, ':', delivery_id) AS custom_id
+            WHERE context_id IS NOT NULL AND (SELECT count(*) FROM events_added) >= 0
+            ORDER BY organization_id, custom_id, number DESC
             ON CONFLICT (organization_id, custom_id) DO UPDATE SET event_id = excluded.event_id
             RETURNING 1
         ), runs_started AS (
@@ -137,24 +156,23 @@ def _statement() -> str:
             WHERE (SELECT count(*) FROM contexts_kept) >= 0
             RETURNING 1
         ), log_added AS (
-            INSERT INTO log_entries (organization_id, {", ".join(_LOG)})
-            SELECT organization_id, {", ".join(_LOG)} FROM won
+            INSERT INTO log_entries (organization_id, created_at, id, reference_id, event_id, {log})
+            SELECT organization_id, created_at, id, delivery_id, CASE WHEN provider IS NOT NULL THEN id END, {log}
+            FROM won
             WHERE (SELECT count(*) FROM runs_started) >= 0 ORDER BY organization_id, created_at, id
         )
         SELECT number, standing.known, standing.is_current, standing.is_held
         FROM standing LEFT JOIN won USING (number) WHERE won.number IS NULL
-    """  # noqa: S608
+    """.replace("@any", f"${next(parameters)}::boolean")  # noqa: S608
 
 
 STATEMENT: Final = _statement()
 
-#: A row's values, in the order of the statement's columns.
-_Values: TypeAlias = tuple[Any, ...]
 _log_values: Final = itemgetter(*_LOG)
-_event_values: Final = itemgetter(*_EVENT)
-_context_values: Final = itemgetter(*_CONTEXT)
+_origin_values: Final = itemgetter("provider", "repository_id", "repository", "type")
+_text_values: Final = itemgetter(*_TEXTS)
 _run_values: Final = itemgetter(*_RUN)
-_NO_CONTEXT: Final[parts.Row] = dict.fromkeys(_CONTEXT)
+_NO_EVENT: Final[parts.Row] = dict.fromkeys(("provider", "repository_id", "repository", "type", *_TEXTS))
 
 
 @final
@@ -176,7 +194,9 @@ class PostgresqlLane:
         refused = False
         for _ in range(_LOOKS):
             try:
-                found = {row["number"]: row for row in await fetch(STATEMENT, _arguments(left.values()))}
+                found = {
+                    row["number"]: row for row in await fetch(STATEMENT, _arguments(left.values(), any_known=refused))
+                }
             except Exception as exc:
                 if refused or len(left) > 1 or self._database.dialect.fault(exc) is not Fault.VALUE:
                     raise
@@ -210,29 +230,38 @@ def _answer(item: Item, told: Record | None) -> Settled | None:
     return None if told["is_current"] else Settled.STALE
 
 
-def _arguments(items: Iterable[Item]) -> Sequence[_Values]:
-    """Give the arguments of the statement that writes items, numbered from 1."""
-    given, told, started = list[_Values](), list[_Values](), list[_Values]()
+def _arguments(items: Iterable[Item], *, any_known: bool) -> Sequence[object]:
+    """Return the arguments of the statement that writes items, numbered from 1."""
+    places: dict[_Values, int] = {}
+    given, texts, started = list[_Values](), list[_Values](), list[_Values]()
     for number, item in enumerate(items, start=1):
         settlement = item.settlement
-        standing = (settlement.organization_id, settlement.version)
         if item.is_duplicate:
-            given.append((*standing, None, False, None, *_log_values(parts.duplicate_row(settlement))))
-            continue
-        looked_at = parts.looked_at(settlement)
+            log, looked_at, event, context = parts.duplicate_row(settlement), None, _NO_EVENT, None
+        else:
+            log, looked_at = parts.log_row(settlement), parts.looked_at(settlement)
+            event, context = parts.event_row(settlement) or _NO_EVENT, parts.context_row(settlement)
+            started += _started(number, settlement)
         takes = looked_at is not None and settlement.claim is Claim.TAKE
-        given.append((*standing, looked_at, takes, to_ms(settlement.at), *_log_values(parts.log_row(settlement))))
-        if (event := parts.event_row(settlement)) is not None:
-            context = parts.context_row(settlement) or _NO_CONTEXT
-            told.append((number, *_event_values(event), *_context_values(context)))
-        for run, row in zip(settlement.runs, parts.run_rows(settlement), strict=True):
-            if run.takes or run.attempts or run.kills or run.status is not RunStatus.PENDING:
-                message = "a delivery starts runs, and has none that were taken already"
-                raise Unstorable(message)
-            started.append((number, *_run_values(row)))
-    return (*_arrays(given, _ITEM), *_arrays(told, _TOLD), *_arrays(started, _STARTED))
+        shared = (settlement.organization_id, settlement.version, takes, *_log_values(log), *_origin_values(event))
+        kept = (None, None) if context is None else (context["id"], context["created_at"])
+        own = (log["created_at"], log["id"], log["reference_id"], *kept)
+        given.append((places.setdefault(shared, len(places)), looked_at, to_ms(settlement.at), *own))
+        texts.append(_text_values(event))
+    shared_rows = [{"place": place, **dict(zip(_SHARED, values, strict=True))} for values, place in places.items()]
+    runs = zip(*started, strict=True) if started else [()] * len(_STARTED)
+    return (
+        msgspec.json.encode(shared_rows).decode(),
+        *zip(*given, strict=True),
+        *zip(*texts, strict=True),
+        *runs,
+        any_known,
+    )
 
 
-def _arrays(table: Sequence[_Values], types: _Types) -> Iterable[_Values]:
-    """Turn rows into columns."""
-    return zip(*table, strict=True) if table else [()] * len(types)
+def _started(number: int, settlement: Settlement) -> Iterable[_Values]:
+    for run, row in zip(settlement.runs, parts.run_rows(settlement), strict=True):
+        if run.takes or run.attempts or run.kills or run.status is not RunStatus.PENDING:
+            message = "a delivery starts runs, and has none that were taken already"
+            raise Unstorable(message)
+        yield (number, *_run_values(row))
