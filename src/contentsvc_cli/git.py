@@ -168,7 +168,7 @@ class Repository:
     def pushes(self, tip: str, *, without: Iterable[str] = ()) -> list[list[str]]:
         """Return the ids of the commits that each first-parent commit introduced, oldest first.
 
-        The last of each list is the commit on the line itself; before it stand those that it merged.
+        The last item of each list is the commit on the line itself; the commits that it merged come before it.
 
         Args:
             tip: Id of the newest commit.

@@ -1,7 +1,7 @@
 """The command ``history``: a local repository's history as recorded deliveries.
 
-Nothing in a repository tells what was pushed together, so that each commit of the branch's first-parent line is taken
-for one push, which brings what it merged; each tag is taken for a published release.
+A repository does not record its pushes. So each commit of the branch's first-parent line becomes one push, with the
+commits that it merged. Each tag becomes a published release.
 """
 
 import re

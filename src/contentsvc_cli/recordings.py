@@ -1,8 +1,7 @@
 """Recorded deliveries: one JSON object in a line, ``{"event", "delivery", "body"}``, and their headers.
 
-``body`` is any JSON value and is sent as it stands in the line, without the white space between its parts. A body that
-is no such JSON (broken on purpose, not UTF-8, indented) stands in ``bodyBase64`` instead, so that every body can be
-recorded and is sent byte for byte.
+``body`` is any JSON value and is sent unchanged, without white space between its parts. ``bodyBase64`` holds any other
+body (broken on purpose, not UTF-8, indented). So every body can be recorded, and is sent byte for byte.
 """
 
 import sys

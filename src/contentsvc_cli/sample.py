@@ -1,8 +1,8 @@
 """The sample history of the made-up repository ``acme/lighthouse``.
 
-It stands in where no repository is at hand, and holds one of each: features and fixes, a breaking change, a security
-fix, a reverted change, a merge, documentation, a dependency that a bot raised, two authors of one commit, a release
-with notes, one without, and pushes after the last one.
+The demo uses it where you name no repository. It has features and fixes, a breaking change, a security fix, a reverted
+change, a merge, documentation, a bot's dependency update, and a commit of two authors. It has releases with and without
+notes, and pushes after the last release.
 """
 
 from collections.abc import Iterator, Sequence

@@ -42,7 +42,7 @@ def accepted(asked: _Asked | InvalidQuery) -> _Asked:
 
 
 def warn(hits: "Hits[_Found]") -> None:
-    """Report on standard error what is not shown."""
+    """Report results that are not shown, on standard error."""
     if hits.behind:
         click.echo(f"{hits.behind} new items are not searchable yet", err=True)
     if hits.has_more:

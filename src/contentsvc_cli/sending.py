@@ -50,7 +50,7 @@ class Answer:
     #: ``processed``, ``filtered``, ``ignored``, ``pong``, ``duplicate``; ``error`` for any other status than 2xx and
     #: for none; ``unknown`` for a 2xx answer that is not the service's.
     kind: str
-    #: Message or error of the answer, or the reason why there is none; one line.
+    #: Message or error of the answer, or the reason why no answer came; one line.
     text: str
     #: Duration of the last try, in milliseconds.
     ms: float

@@ -226,7 +226,7 @@ def _pages(settings: Settings, connected: Integration, full_name: str) -> str:
 async def _publish(
     desk: Desk, organization: Organization, answers: Answers, existing: list[str]
 ) -> tuple[bool, int, str]:
-    """Enable the public changelog; return whether it is public, what it would expose, and its URL."""
+    """Enable the public changelog; return whether it is public, the number of posts it would expose, and its URL."""
     standing = await desk.changelogs.standing(organization)
     url = ChangelogLinks(base_url=desk.settings.base_url, slug=standing.slug).home
     if standing.is_public:

@@ -63,7 +63,7 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
 @click.option("--dry-run", is_flag=True, help="Only print the deliveries that would be requested.")
 @JSON
 def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) -> None:
-    """Ask the code host to redeliver failed and unaccepted deliveries.
+    """Request redelivery of failed and unaccepted deliveries from the code host.
 
     The integration must have a token, and the code host must list its deliveries. The exit code is 1 if a redelivery
     could not be requested.

@@ -242,7 +242,7 @@ def at_desk(
 
 
 def glance(look: Callable[["Directory"], Awaitable[Sequence[_T]]]) -> Sequence[_T]:
-    """Look up shell completions with a timeout and without output."""
+    """Return shell completions, within a timeout and without output."""
     from contentsvc_http.wiring.looking import open_as_it_is
 
     async def run() -> Sequence[_T]:

@@ -54,7 +54,7 @@ class Answer:
 
     #: Trusted values of this service: ids, numbers, times, states.
     facts: Mapping[str, Any]
-    #: Values that contain text written by others; ``None`` if there are none.
+    #: Values that contain text written by others; ``None`` without such values.
     untrusted: Mapping[str, Any] | None = None
 
 
