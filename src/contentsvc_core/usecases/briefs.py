@@ -38,7 +38,7 @@ class Gathered:
 
     brief: Brief
     delivery_ids: tuple[str, ...]
-    #: Whose repositories the brief's chapters tell of, in their order.
+    #: The integrations of the brief's chapters, in the order of the chapters.
     sources: tuple[Source, ...] = field(converter=tuple)
     #: The pushes that a release contains, by the custom ids of their context records.
     pushes: tuple[str, ...] = ()
@@ -49,13 +49,12 @@ class Briefs:
     """Gathers briefs."""
 
     def __init__(self, library: ContextLibrary, brands: BrandIdentities) -> None:
-        """Take the ports."""
         #: Where the events are that briefs are gathered from.
         self.library = library
         self._brands = brands
 
     async def brand(self, organization_id: str, brand_identity_id: str | None) -> BrandIdentity | None:
-        """Give who speaks: the identity that is named, else the organization's default, else nobody in particular."""
+        """Return the named identity, else the organization's default; ``None``: the organization has no identity."""
         named = None
         if brand_identity_id is not None:
             named = await self._brands.identity(organization_id, brand_identity_id)
@@ -70,14 +69,14 @@ class Briefs:
         *,
         companions: Sequence[ReleaseRun] = (),
     ) -> Gathered:
-        """Gather for one event: a push alone, a release with the pushes since the one before it.
+        """Return the brief of one event: a push alone, or a release with the pushes since the previous release.
 
         Args:
-            organization_id: Whose event it is.
+            organization_id: The organization of the event.
             cause: The delivery of the event.
-            content_type: What is to be written.
-            brand: Who speaks.
-            companions: The runs of other packages' releases that are told together with this one.
+            content_type: The content type of the post.
+            brand: The brand identity of the post.
+            companions: The runs of other packages' releases that share the post.
         """
         source = Source(provider=cause.provider, repository_id=cause.repository_id, full_name=cause.repository)
         key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
@@ -121,7 +120,7 @@ class Briefs:
             left_out += more
             if records:
                 delivery_ids += [record.delivery_id for record in records]
-                # As it is called now: the newest record knows.
+                # The newest record has the current name.
                 name = records[-1].repository
                 events = tuple(record.event for record in records)
                 reverts = RevertHistory()
@@ -181,7 +180,7 @@ class Briefs:
 
 
 def _weight(event: Event) -> int:
-    """Give about how many bytes an event has as it is stored."""
+    """Return the approximate size of a stored event, in bytes."""
     match event:
         case Push():
             return sum(_COMMIT + len(commit.message) + _paths(commit) for commit in event.commits)

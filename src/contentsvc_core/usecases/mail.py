@@ -62,10 +62,10 @@ class Mailer:
         self._every = every
 
     async def turn(self) -> int:
-        """Batch what has waited long enough, and send the mails of one connection; return their number.
+        """Batch the posts that have waited long enough, send the mails of one connection, and return their number.
 
         Raises:
-            StoreUnavailable: Try again later. What was sent and not recorded is sent again when its lease has ended.
+            StoreUnavailable: Try again later. A mail that was sent and not recorded is sent again after its lease.
         """
         await self._batch()
         now = self._clock.now()
@@ -106,7 +106,7 @@ class Mailer:
         return found
 
     async def _letter(self, mail: TakenMail, known: dict[tuple[str, str], list[Post]]) -> Letter | str:
-        """Return the letter of a mail, or why there is none."""
+        """Return the letter of a mail, or the reason why it has no letter."""
         subscriber = mail.subscriber
         own = await self._changelogs.all_of(subscriber.organization_id)
         changelog = next((each for each in own if each.id == subscriber.changelog_id and each.is_public), None)

@@ -1,4 +1,4 @@
-"""Performing a workflow run: from what started it to what it makes."""
+"""Performing a workflow run: from its cause to its post."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -45,11 +45,11 @@ from contentsvc_core.workflows.runs import (
 )
 
 _ERROR_LENGTH: Final = 500
-#: What the step "write" gives where there is a draft, which itself stays in the stores, with the tokens that a model
-#: read and wrote; else why there is none.
+#: The result of the step "write" with a draft, followed by the tokens that a model read and wrote. The draft itself is
+#: in the stores. Any other result is the reason for writing nothing.
 _WRITTEN: Final = "written"
 _NO_SITES: Final = "websites are not read here"
-#: So many attempts a costly writer has; then the fallback writes, so that a post comes whatever has become of it.
+#: The attempts of a costly writer. After them the fallback writes, so that the run ends with a post.
 COSTLY_ATTEMPTS: Final = 3
 
 
@@ -69,7 +69,7 @@ class ReadsPullRequests(Protocol):
     """Reads what code hosts say about the pull requests that a brief names."""
 
     async def read(self, run: WorkflowRun, gathered: Gathered, steps: Steps) -> tuple[Gathered, str | None]:
-        """Return what was gathered with its pull requests, and why some of them are missing, if so."""
+        """Return the brief with its pull requests, and the reason if some of them are missing."""
         ...
 
 
@@ -124,23 +124,23 @@ class Performer:
         ids: IdSource,
         ended: Callable[[RunStatus], None] = _nobody_told,
     ) -> None:
-        """Take the ports.
+        """Create the performer.
 
         Args:
-            ledger: Where runs end.
-            memory: Where drafts that cost something are kept until then.
-            jobs: Who follows a run is told there how it goes.
-            briefs: What content is written from.
-            directory: The triggers, as they are now.
-            schedules: The schedules, as they are now.
-            sites: Who performs the runs that read a website; ``None``: such runs fail here.
+            ledger: Stores the end of a run.
+            memory: Stores costly drafts until the run ends.
+            jobs: Stores the progress that clients of a run read.
+            briefs: Gathers the material of posts.
+            directory: Stores the triggers.
+            schedules: Stores the schedules.
+            sites: Performs the runs that read a website; ``None``: such runs fail.
             pull_requests: Reads the pull requests that briefs name; ``None``: texts are written from commits alone.
-            writer: Who writes.
-            fallback: Who writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times.
-            renderer: What makes Markdown safe HTML.
-            clock: The time.
-            ids: Makes the ids of posts.
-            ended: Is told how each run ends.
+            writer: Writes drafts.
+            fallback: Writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times.
+            renderer: Turns Markdown into safe HTML.
+            clock: Returns the time.
+            ids: Creates the ids of posts.
+            ended: Called with the status of each ended run.
         """
         self._ledger = ledger
         self._memory = memory
@@ -161,10 +161,10 @@ class Performer:
     async def perform(self, run: WorkflowRun, steps: Steps) -> None:
         """Perform one run: write its post, or skip it (port :class:`~contentsvc_core.ports.Workflow`).
 
-        Its end is no step: the ledger itself keeps that, and keeps it once.
+        The end of a run is not a step: the ledger stores the end once.
 
         Raises:
-            Exception: Whatever the writer or a store says; the run is running still, and is to be tried again.
+            Exception: The writer or a store has failed. The run is still running; try it again.
         """
         await self._note(run, JobEventType.RUNNING, "The work has begun")
         match run.cause:
@@ -191,7 +191,7 @@ class Performer:
         await self._complete(run, order, written)
 
     async def failed(self, run: WorkflowRun, exc: Exception) -> None:
-        """Have a run tried again after ``exc``, or end it when it was tried often enough."""
+        """Schedule the next attempt of a run after ``exc``, or end the run after its last attempt."""
         error = one_line(f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__, _ERROR_LENGTH)
         delay = retry_delay(run.attempts)
         if delay is None:
@@ -258,7 +258,7 @@ class Performer:
         if self._fallback is not None and writer.costly and run.attempts > COSTLY_ATTEMPTS:
             kept = await self._memory.draft(run)
             if kept is None:
-                # Said in the post: who reads it can tell that it is not what was ordered.
+                # The post names the fallback, so that an editor notices it.
                 writer, name = self._fallback, f"{self._fallback.name}, since {self._writer.name} failed"
                 warnings.append(
                     f"{self._writer.name} failed, so rules wrote this post: {run.error or 'no reason kept'}"
@@ -277,7 +277,7 @@ class Performer:
 
     async def _kept(self, run: WorkflowRun, writer: ContentWriter, gathered: Gathered, steps: Steps) -> Draft | Silence:
         async def write() -> str:
-            # A kill may have come between keeping the draft and the end of the step: nobody pays for it twice.
+            # A kill between storing the draft and the end of the step must not cost a second call of the model.
             if await self._memory.draft(run) is None:
                 draft = await writer.write(gathered.brief)
                 if isinstance(draft, Silence):
@@ -292,7 +292,7 @@ class Performer:
             return Silence(reason=result)
         draft = await self._memory.draft(run)
         if draft is None:
-            # Its taker has changed since: what the step gives is kept for nobody else.
+            # Another process has taken the run since, and stores its own results.
             raise RunGone
         return evolve(draft, usage=(int(tokens[0]), int(tokens[1]))) if tokens else draft
 
@@ -321,7 +321,7 @@ class Performer:
             case Completion.COMPLETED:
                 self._ended(RunStatus.COMPLETED)
                 with suppress(ContentServiceError):
-                    # The run has ended: whoever follows it sees that anyway.
+                    # The run has ended, and its row says so too.
                     told = {"postId": post.id}
                     await self._note(run, JobEventType.POST_CREATED, f"The post '{post.title}' was created", told)
                     await self._note(run, JobEventType.COMPLETED, "Done", told)
@@ -355,7 +355,7 @@ class Performer:
 
 
 def _metadata(run: WorkflowRun, order: _Order, written: _Written) -> dict[str, Any]:
-    """Give where a post came from (decisions, ``sourceMetadata``): what applies."""
+    """Return the origin of a post (decisions, ``sourceMetadata``), without the fields that do not apply."""
     cause = run.cause
     brief = written.gathered.brief
     events = (*brief.events, *brief.announced)

@@ -1,7 +1,7 @@
 """Receiving a delivery: decide, settle, answer.
 
-The steps of a delivery are generators, which yield what they need. A driver meets each need: it awaits a port, or calls
-what answers at once.
+The steps of a delivery are generators, which yield requests. A driver answers each request: it awaits a port, or calls
+a function.
 """
 
 from collections.abc import Callable, Generator, Hashable
@@ -43,11 +43,11 @@ _SOON: Final = timedelta(seconds=1)
 
 @final
 class Lookup(Value, frozen=True, kw_only=True):
-    """The need of what is known at an address (:meth:`~contentsvc_core.ports.DeliveryStore.endpoint`)."""
+    """The request for the configuration at an address (:meth:`~contentsvc_core.ports.DeliveryStore.endpoint`)."""
 
     address: Address
     at: datetime
-    #: Whether what is remembered will do.
+    #: Whether a remembered configuration is sufficient.
     recall: bool
 
 
@@ -87,17 +87,17 @@ class Receiver:
         nudge: Callable[[], None] = _nothing_to_nudge,
         aside: Aside = at_once,
     ) -> None:
-        """Take the ports.
+        """Create the receiver.
 
         Args:
-            store: Where deliveries are settled.
-            journal: Where refusals are logged that no settlement writes.
-            clock: Tells when a delivery arrived.
-            ids: Makes the ids of what it leaves behind.
-            failed_rows_per_minute: How many refusals before the duplicate check, and failures of the service, the log
-                of a repository takes in a minute.
-            nudge: Called after workflow runs were stored, so that nobody has to wait for a poll.
-            aside: Where bodies over :data:`LARGE_BODY` are verified and read; unless given, where all others are.
+            store: Settles deliveries.
+            journal: Logs refusals that no settlement writes.
+            clock: Returns the time of arrival.
+            ids: Creates the ids of records, runs and log entries.
+            failed_rows_per_minute: The most log entries of a repository in a minute for refusals before the duplicate
+                check and failures of the service.
+            nudge: Called after workflow runs were stored, so that workers need not poll for the runs.
+            aside: Verifies and reads bodies over :data:`LARGE_BODY`, usually in a thread.
         """
         self._store = store
         self._journal = journal
@@ -196,8 +196,8 @@ class Receiver:
     def _preflight(self, delivery: Delivery) -> Steps[Rejected | None]:
         address = delivery.address
         try:
-            # Most of what comes this far is refused by its headers alone, or not at all: what is remembered is enough
-            # to let it pass, since all of it is decided once more.
+            # Most deliveries are refused by their headers alone, or not at all. A remembered configuration is enough to
+            # let a delivery pass, since the whole delivery is decided once more.
             if preflight(delivery, (yield Lookup(address=address, at=self._clock.now(), recall=True))) is None:
                 return None
             endpoint = yield Lookup(address=address, at=self._clock.now(), recall=False)
@@ -216,7 +216,7 @@ class Receiver:
     def _settled(
         self, delivery: Delivery, endpoint: Endpoint | None, at: datetime, *, recalled: bool
     ) -> Steps[Outcome | None]:
-        """Return what a delivery comes to, once that is durable; ``None``: read the endpoint, and decide anew."""
+        """Return the durable outcome of a delivery; ``None``: read the endpoint, and decide anew."""
         if len(delivery.body) <= LARGE_BODY:
             outcome, event_json = _decided(delivery, endpoint)
         else:
@@ -228,7 +228,7 @@ class Receiver:
             outcome, endpoint, at=at, mint=self._ids.mint, note=_note(left_out), event_json=event_json
         )
         if settling is None or not self._may_write(endpoint, settling, is_final=not recalled):
-            # No settlement confirms what it was decided on.
+            # No settlement confirms the configuration that decided the outcome.
             return None if recalled else outcome
         match (yield from self._settle(endpoint, settling, left_out)):
             case Settled.AS_DECIDED:
@@ -241,7 +241,7 @@ class Receiver:
                 return None
 
     def _settle(self, endpoint: Endpoint, settling: Settlement, left_out: int) -> Steps[Settled]:
-        # Told now, before the settlement is written: of concurrent deliveries one tells, and no count is told twice.
+        # Noted before the settlement is written: of concurrent deliveries one reports the count, and only once.
         self._tell(endpoint, left_out)
         told = False
         try:
@@ -253,12 +253,12 @@ class Receiver:
                 self._tell(endpoint, -left_out)
 
     def _may_write(self, endpoint: Endpoint, settling: Settlement, *, is_final: bool) -> bool:
-        """Bound what a flood of refusals writes; whatever the claim decides is always written.
+        """Check whether a settlement may be written: the rows of a flood of refusals are bounded.
 
         Args:
-            endpoint: What it was decided on.
-            settling: What would be written.
-            is_final: A refusal that is not written is not decided anew: it counts among those that were left out.
+            endpoint: The configuration that decided the outcome.
+            settling: The settlement.
+            is_final: Whether a refusal that is not written counts as left out, instead of being decided anew.
         """
         if settling.claim is not Claim.NONE:
             return True
@@ -271,7 +271,7 @@ class Receiver:
         return self._budgets.get(_budget_key(endpoint), self._no_failures)
 
     def _left_out(self, endpoint: Endpoint) -> int:
-        # Where nobody was refused yet there is nothing to be looked up.
+        # Without any refusal yet, no budget is stored.
         return self._budget(endpoint).left_out if self._budgets else 0
 
     def _tell(self, endpoint: Endpoint, left_out: int) -> None:
@@ -284,7 +284,7 @@ class Receiver:
         self._budgets[_budget_key(endpoint)] = budget
 
     def _log(self, endpoint: Endpoint | None, refused: Rejected, *, counted: bool = False) -> Steps[None]:
-        """Log a refusal that no settlement writes, in the bounds of all refusals; best effort: the answer stands.
+        """Log a refusal that no settlement writes, within the bounds of all refusals; a failure is ignored.
 
         Args:
             endpoint: ``None``: unknown, and nothing is logged.
@@ -320,7 +320,7 @@ def _decided(delivery: Delivery, endpoint: Endpoint | None) -> tuple[Outcome, st
 
 
 def _budget_key(endpoint: Endpoint) -> Hashable:
-    # The repository in the path is anybody's invention until it is known to be ours: the others share one budget.
+    # An unknown repository in the path is the sender's invention: all unknown repositories share one budget.
     address = endpoint.address
     ours = endpoint.repository is Belonging.OURS
     return (address.organization_id, address.integration_id, address.repository_id if ours else None)

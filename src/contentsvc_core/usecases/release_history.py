@@ -14,7 +14,7 @@ from contentsvc_core.content.writing import Brief, Chapter, PackageRelease
 from contentsvc_core.webhooks.events import RELEASE_ACTIONS, Commit, Event, Push, Release
 from contentsvc_core.workflows.context import ContextRecord
 
-#: In characters of a message: where the words of a revert stand.
+#: The beginning of a message that may have the words of a revert, in characters.
 _SUBJECT: Final = 200
 
 
@@ -24,7 +24,7 @@ class _Seen:
     """A push, and which series of tags had no earlier release since it."""
 
     record: ContextRecord
-    #: The packages of the releases that are told; ``None`` is the series of tags without a package.
+    #: The packages of the reported releases; ``None`` is the series of tags without a package.
     open: frozenset[str | None]
     #: Whether no other release came since, whatever its series.
     newest: bool
@@ -74,7 +74,7 @@ class RevertHistory:
             undone = undoing(message)
             for revert in [each for each in self._open if each.ref == event.ref]:
                 contained = revert.undoing.undoes(commit.id, message)
-                # What was undone before already was in no release since.
+                # A change that an earlier revert has undone is in no release since.
                 if contained or (undone is not None and undone.is_alike(revert.undoing)):
                     self._open.remove(revert)
                 if contained and revert.tag:
@@ -85,23 +85,23 @@ class RevertHistory:
 
 @final
 class ReleaseHistory:
-    """What arrived before some releases of one commit, added newest first, then read.
+    """The records that arrived before the releases of one commit: added newest first, then read.
 
-    A release contains what came since the release before it of the same package. What belongs to no package is told
-    with the first release after it.
+    A release contains the pushes since the previous release of the same package. Changes of no package belong to the
+    first release after them.
     """
 
     def __init__(self, release: Release, companions: Mapping[str, str] | None = None) -> None:
-        """Begin with a release.
+        """Create the history of a release.
 
         Args:
-            release: The last one that arrived.
-            companions: The tags of those that are told with it, by their delivery ids.
+            release: The newest release.
+            companions: The tags of the releases that share its post, by their delivery ids.
         """
         self._missing = dict(companions or {})
         self._tags = {release.tag_name, *self._missing.values()}
         self._releases: dict[str, Release] = {release.tag_name: release}
-        #: The series that are told, with the tag of the release before where it was found.
+        #: The reported series, with the tag of the previous release where it is known.
         self._previous: dict[str | None, str | None] = {_series(release): None}
         #: A final release looks past pre-releases: their readers are not the same.
         self._pre = release.prerelease
@@ -113,17 +113,17 @@ class ReleaseHistory:
 
     @property
     def is_missing(self) -> bool:
-        """Whether a release that is told was not added yet."""
+        """Whether a reported release was not added yet."""
         return bool(self._missing)
 
     @property
     def is_closed(self) -> bool:
-        """Whether the release before is known of each series that is told."""
+        """Whether the previous release of each reported series is known."""
         return None not in self._previous.values()
 
     @property
     def contained(self) -> tuple[str, ...]:
-        """Return the custom ids of the pushes that are told whole, oldest first."""
+        """Return the custom ids of the pushes that are reported whole, oldest first."""
         return tuple(seen.record.custom_id for seen, push, whole in self._told if push is not None and whole)
 
     def add(self, record: ContextRecord) -> None:
@@ -171,7 +171,7 @@ class ReleaseHistory:
 
     @cached_property
     def _told(self) -> list[tuple[_Seen, Push | None, bool]]:
-        """Return the pushes, oldest first, with the commits that are told; ``None``: none of them is."""
+        """Return the pushes, oldest first, with the reported commits; ``None``: the push has no reported commit."""
         packages = self._packages()
         told: list[tuple[_Seen, Push | None, bool]] = []
         for seen in reversed(self._seen):

@@ -88,7 +88,7 @@ def admit(delivery: Delivery, endpoint: Endpoint | None) -> VerifiedDelivery | R
 
 
 def decide(verified: VerifiedDelivery) -> Outcome:
-    """Decide what a verified delivery comes to, its duplicates apart (specification 4.1, steps 3 to 6).
+    """Return the outcome of a verified delivery, without the duplicate check (specification 4.1, steps 3 to 6).
 
     Step 2, the duplicate check, is the store's: it settles the outcome against the claim.
     """
@@ -131,7 +131,7 @@ def decide(verified: VerifiedDelivery) -> Outcome:
 
 
 def delivery_id(delivery: Delivery) -> str | None:
-    """Give the delivery id that the headers name, when they name one; it is not verified."""
+    """Return the delivery id in the headers, unverified; ``None``: the headers have no delivery id."""
     provider = provider_named(delivery.address.provider)
     text = _text(delivery, provider.delivery_header) if provider else ""
     return text if identifiers.is_delivery_id(text) else None
@@ -153,7 +153,7 @@ def _header_fault(delivery: Delivery, provider: Provider) -> Rejected | None:
 
 
 def _content_type_fault(delivery: Delivery) -> str | None:
-    """Refuse what is not announced as JSON (decisions, receiver, step 8)."""
+    """Check that the body is announced as JSON (decisions, receiver, step 8)."""
     values = delivery.values("Content-Type")
     if len(values) > 1:
         return "Repeated Content-Type header"

@@ -67,7 +67,7 @@ def _as_sent(name: str) -> bytes:
 
 
 class Belonging(Enum):
-    """How the path's repository stands to the path's integration."""
+    """The relation of the path's repository to the path's integration."""
 
     #: It is connected through this integration.
     OURS = auto()
@@ -80,7 +80,7 @@ class Belonging(Enum):
 @final
 @frozen(kw_only=True)
 class Endpoint:
-    """What is known at an address: all that a delivery there is decided on."""
+    """The configuration at an address, which decides the outcome of deliveries."""
 
     address: Address
     #: False: the integration is switched off.
@@ -100,7 +100,7 @@ class Endpoint:
     _started: dict[str, tuple[Trigger, ...]] = field(init=False, eq=False, repr=False, factory=dict)
 
     def started_by(self, event_type: str) -> tuple[Trigger, ...]:
-        """Give the triggers that an event of the endpoint's repository starts, in their own order."""
+        """Return the triggers that an event of the endpoint's repository starts, in their order."""
         found = self._started.get(event_type)
         if found is None:
             address = self.address

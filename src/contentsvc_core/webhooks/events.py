@@ -9,7 +9,7 @@ from contentsvc_core.values import Value
 
 #: The code host itself never sends more commits in one push.
 MAX_COMMITS: Final = 2048
-#: The most paths that are kept of one commit: fifty tell what it is about.
+#: The most paths that are kept of one commit: fifty show its subject.
 MAX_PATHS: Final = 50
 #: The longest path that is kept, in characters.
 MAX_PATH: Final = 250

@@ -11,7 +11,7 @@ _SHOWN = 100
 
 
 def why_filtered(reading: Reading) -> str | None:
-    """Give the reason why an event is filtered out, or ``None`` when it is to be processed."""
+    """Return the reason why an event is filtered out; ``None``: the event is processed."""
     event = reading.event
     match event:
         case Push():

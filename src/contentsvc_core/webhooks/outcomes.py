@@ -1,6 +1,6 @@
-"""The ways in which a delivery can end, a closed union, and the answer that each one gets (specification 4.1, 7).
+"""The outcomes of a delivery, a closed union, and their answers (specification 4.1, 7).
 
-The status code stands on the outcome because the log stores it (specification 2.3).
+An outcome has its status code because the log stores the code (specification 2.3).
 """
 
 from enum import Enum
@@ -87,7 +87,7 @@ class Fault(Enum):
     INVALID_PAYLOAD = (400, "Invalid webhook payload")
 
     def __init__(self, status: int, log_title: str | None) -> None:
-        """Take the pair apart."""
+        """Store the two parts of the value."""
         self.status = status
         self.log_title = log_title
 
@@ -109,7 +109,7 @@ class Rejected(Value, frozen=True, kw_only=True):
 
     @property
     def status(self) -> int:
-        """Give the HTTP status of the fault."""
+        """Return the HTTP status of the fault."""
         return self.fault.status
 
 
@@ -123,7 +123,7 @@ def answer(outcome: Outcome) -> dict[str, Any]:
 
 
 def answer_json(outcome: Outcome) -> bytes:
-    """Return the body of the answer as it is sent."""
+    """Return the encoded body of the answer."""
     return msgspec.json.encode(_body(outcome))
 
 

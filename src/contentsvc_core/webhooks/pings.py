@@ -1,4 +1,4 @@
-"""A ping of our own: the delivery that a code host sends when a hook is made, for those who want to see one arrive."""
+"""A test ping: the delivery that a code host sends when a hook is created."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ _BODY: Final = b'{"zen":"A test ping, sent by contentsvc itself."}'
 
 
 def made_ping(address: Address, *, secret: str, delivery_id: str) -> Delivery:
-    """Give a ping as the code host would send it: it is received, verified and logged as any delivery is.
+    """Return a ping like a code host's: it is received, verified and logged like any delivery.
 
     Args:
         address: Where it is sent; its provider is one that is known.

@@ -23,7 +23,7 @@ DEDUPE_WINDOW: Final = timedelta(seconds=86_400)
 
 
 class Claim(Enum):
-    """How a settlement stands to the claim of its delivery id."""
+    """What a settlement does with the claim of its delivery id."""
 
     #: Takes it: the delivery is processed. Held already: a duplicate.
     TAKE = auto()
@@ -55,7 +55,7 @@ class ClaimKey(Value, frozen=True, kw_only=True):
 
     @property
     def digest(self) -> bytes:
-        """Return 16 bytes that stand for the key in an index (BLAKE2b, RFC 7693)."""
+        """Return the key of an index, 16 bytes (BLAKE2b, RFC 7693)."""
         place = _place(self.organization_id, self.integration_id, self.repository_id)
         delivery = self.delivery_id
         return blake2b(f"{place}{len(delivery)}:{delivery}".encode(), digest_size=16).digest()
@@ -90,7 +90,7 @@ class Settlement(Value, frozen=True, kw_only=True):
 
     @property
     def duplicate_log(self) -> LogEntry:
-        """Give the entry that is written instead when the claim is held: same id, another title."""
+        """Return the log entry of a duplicate, for a claim that is held: same id, another title."""
         return replace(
             self.log,
             title=f"Duplicate {self.kind} delivery",
@@ -103,7 +103,7 @@ class Settlement(Value, frozen=True, kw_only=True):
 
 
 def claim_is_held(claimed_at: datetime, at: datetime) -> bool:
-    """Tell whether a claim taken at ``claimed_at`` still holds at ``at``."""
+    """Check whether a claim taken at ``claimed_at`` still holds at ``at``."""
     return at - claimed_at < DEDUPE_WINDOW
 
 
@@ -117,15 +117,15 @@ def settlement(
     replayed: bool = False,
     event_json: str | None = None,
 ) -> Settlement | None:
-    """Give what ``outcome`` leaves behind at ``endpoint``; ``None``: nothing.
+    """Return the settlement of ``outcome`` at ``endpoint``; ``None``: nothing is stored.
 
     Args:
-        outcome: As decided.
-        endpoint: What it was decided on.
-        at: When; claims and records carry it.
-        mint: Makes an id that begins with the given prefix.
+        outcome: The decided outcome.
+        endpoint: The configuration that decided the outcome.
+        at: The time of claims and records.
+        mint: Creates an id that begins with the given prefix.
         note: Added to the log entry's reason.
-        replayed: The delivery is a replay: its runs may report what was reported already.
+        replayed: Whether the delivery is a replay: its runs may report an event again.
         event_json: The outcome's event as a store writes it, if that was done already.
     """
     claim, status, detail, error, runs = Claim.CHECK, LogStatus.SUCCESS, None, None, ()

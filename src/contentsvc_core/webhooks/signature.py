@@ -15,7 +15,7 @@ _FORM: Final = re.compile(rb"sha256=[0-9a-f]{64}")
 
 
 def sign(body: bytes, secret: str) -> str:
-    """Give the signature header's value for ``body``: ``sha256=`` and 64 lowercase hexadecimal digits."""
+    """Return the signature header's value for ``body``: ``sha256=`` and 64 lowercase hexadecimal digits."""
     key = secret.encode("utf-8", "surrogatepass")
     return f"sha256={hmac.digest(key, body, sha256).hex()}"
 

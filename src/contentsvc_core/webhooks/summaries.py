@@ -29,7 +29,7 @@ class EventSummary:
     type: str
     #: The branch of a push, the tag of a release; empty: not known, as for a large event of an older version.
     place: str = ""
-    #: First line of the newest commit, or the release's name; empty: there is none.
+    #: First line of the newest commit, or the release's name; empty without both.
     title: str = ""
     #: Number of commits in a push.
     commits: int = 0

@@ -304,7 +304,7 @@ def decode(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
 
 
 def _misencoded_at(body: bytes) -> int | None:
-    """Give the first byte that is no UTF-8; ``None``: there is none."""
+    """Return the position of the first byte that is not UTF-8; ``None``: all bytes are UTF-8."""
     if body.isascii():
         return None
     start = 0
@@ -320,7 +320,7 @@ def _misencoded_at(body: bytes) -> int | None:
 
 
 def _between_characters(body: bytes, end: int) -> int:
-    """Give where to cut a body at ``end`` or just before, so that no character is cut."""
+    """Return the last position up to ``end`` that is no middle of a character."""
     for at in range(end, end - _LONGEST, -1):
         if at >= len(body) or body[at] & _HIGHEST_TWO != _GOES_ON:
             return at
@@ -344,7 +344,7 @@ _TYPES: Final = {
 
 
 def _fault(message: str) -> str:
-    """Say in the sender's terms what the decoder found first."""
+    """Return the decoder's first finding in the sender's terms."""
     at = _AT.search(message)
     path = at["path"] if at else ""
     if missing := _MISSING.match(message):
