@@ -31,7 +31,6 @@ NOT_YET = {
     "src/contentsvc_core/content/forms",
     "src/contentsvc_core/content/phrases",
     "src/contentsvc_http",
-    "src/contentsvc_http/changelog",
     "src/contentsvc_http/wiring",
 }
 _HINT = (

@@ -1,1 +1,1 @@
-"""Public changelogs: pages and feeds for everybody, without a session and without a key."""
+"""Public changelogs: pages and feeds that need no session and no API key."""

@@ -1,4 +1,4 @@
-"""Answers for everybody: they may be kept for a while, and are not sent again to who has them (RFC 9110, 9111)."""
+"""Public answers: caches may keep them for a while, and a client that has one gets 304 (RFC 9110, 9111)."""
 
 from collections.abc import Mapping
 from email.utils import format_datetime
@@ -28,7 +28,7 @@ PAGE: Final = {
 }
 #: For the page that is made for frames.
 FRAMED: Final = PAGE | {"Content-Security-Policy": _POLICY.format("*")}
-#: For what scripts of other sites may read: it is public, and the same for everybody.
+#: For answers that scripts of other sites may read: they are public, and the same for every client.
 SHARED: Final = {"Access-Control-Allow-Origin": "*"}
 _ALWAYS: Final = {"X-Content-Type-Options": "nosniff"}
 #: How long caches may keep an answer without asking, in seconds.

@@ -28,7 +28,7 @@ _SHADES: Final = (
 
 
 def asset_url(name: str) -> str:
-    """Return the address of a file as it is now: another version of the file has another address."""
+    """Return the address of the current version of a file. Each version has its own address."""
     return _ASSETS.address(name)
 
 

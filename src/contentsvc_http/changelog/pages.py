@@ -1,4 +1,4 @@
-"""The pages: templates, and what each of them is told."""
+"""The pages: templates and their contexts."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -30,12 +30,12 @@ from contentsvc_http.templates import page_environment
 HTML: Final = "text/html"
 #: Under the title of a changelog without a description.
 _LEAD: Final = "New features, improvements and fixes."
-#: Known to everybody who reads a changelog: only the others are named.
+#: The content type without a label: readers of a changelog expect it.
 _USUAL: Final = ContentType.CHANGELOG
 
 
 class Shows(Protocol):
-    """Whose page it is, and where."""
+    """The changelog of a page, and its links."""
 
     @property
     def changelog(self) -> PublicChangelog:
@@ -49,14 +49,14 @@ class Shows(Protocol):
 
 
 def render(template: str, shown: Shows, *, title: str, here: str, **told: object) -> bytes:
-    """Make a page of a changelog.
+    """Return a page of a changelog.
 
     Args:
-        template: Its file.
-        shown: Whose.
-        title: What the tab says; the changelog's own title stands behind it.
-        here: The page's own address, the one that search engines are to keep.
-        told: What else the template is told.
+        template: The file of the template.
+        shown: The changelog and its links.
+        title: The title of the page; the title of the changelog follows it.
+        here: The canonical URL of the page.
+        told: Further values of the template's context.
     """
     changelog = shown.changelog
     context = {
@@ -106,10 +106,10 @@ def mail_page(title: str, text: str, *, action: str = "", back: str = "") -> byt
     """Return a page that a link in a mail leads to.
 
     Args:
-        title: Its heading.
+        title: The heading.
         text: One paragraph.
-        action: The button that sends the token of the page's address; empty: there is none.
-        back: Where a link leads back to; empty: nowhere.
+        action: The button that sends the token in the page's address; empty: no button.
+        back: The target of a link back; empty: no link.
     """
     context = {"title": title, "text": text, "action": action, "back": back, "changelog": None, "icon": None}
     return _ENVIRONMENT.get_template("mail.html").render(context).encode()
@@ -151,7 +151,7 @@ def _told(post: Post, changelog: PublicChangelog) -> str:
 
 
 def _label(post: Post) -> str:
-    """Say what kind of post it is, unless it is the usual one."""
+    """Return the content type of a post as text; empty for changelogs."""
     return "" if post.content_type is _USUAL else CONTENT[post.content_type]
 
 

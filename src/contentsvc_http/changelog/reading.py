@@ -30,13 +30,13 @@ from contentsvc_http.client_address import Proxies
 from contentsvc_http.errors import Refused
 
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](?::[0-9]{1,5})?", re.ASCII)
-#: What may stand in a query beside letters and digits (RFC 3986, section 3.4).
+#: The characters of a query beside letters and digits (RFC 3986, section 3.4).
 _QUERY: Final = "/?:@!$&'()*+,;=%-._~"
 #: The longest search, in characters: a sentence.
 WORDS_LIMIT: Final = 100
-#: How often a search goes on where the changelog does not show what it finds.
+#: The most further searches when the changelog shows no post of a search.
 _SEARCHES: Final = 4
-#: Said of what is not there, of what is not shown, and of changelogs that are off: nobody can tell which.
+#: The answer for unknown pages, hidden posts and changelogs that are off: the three look the same.
 NOT_HERE: Final = "There is no such page. Its address may have changed, or the page is no longer public."
 #: Where the state of a request keeps its changelog, for the page of an error.
 SHOWN: Final = "shown"
@@ -147,10 +147,10 @@ class Shown:
         return Part(posts=posts, goes_on=PublishedPlace.of(posts[-1]) if len(found) > length else None, before=before)
 
     async def post(self, post_id: str) -> Post:
-        """Find a post.
+        """Return a post.
 
         Raises:
-            Refused: 404: there is none, or it is not shown.
+            Refused: 404: the post is unknown, or the changelog does not show it.
         """
         found = await self.changelogs.post(self.changelog, post_id) if is_own_id(post_id) else None
         if found is None:
@@ -158,10 +158,10 @@ class Shown:
         return found
 
     async def at(self, path: str) -> Post:
-        """Find a post by its path.
+        """Return a post by its path.
 
         Raises:
-            Refused: 404: there is none, or it is not shown.
+            Refused: 404: the post is unknown, or the changelog does not show it.
             Moved: The post has another path now.
         """
         found = await self.changelogs.at_path(self.changelog, path) if is_post_path(path) else None
@@ -196,9 +196,9 @@ class Part:
     """A part of a list of posts."""
 
     posts: tuple[Post, ...] = field(converter=tuple)
-    #: Where the next part begins; ``None``: there is none.
+    #: The first place of the next part; ``None``: this is the last part.
     goes_on: PublishedPlace | None
-    #: Where this one begins; ``None``: with the newest.
+    #: The first place of this part; ``None``: the newest post.
     before: PublishedPlace | None
 
 
@@ -213,11 +213,11 @@ class Moved(Exception):
 
 
 async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: str) -> Shown:
-    """Find the public changelog of a slug.
+    """Return the public changelog of a slug.
 
     Raises:
-        Refused: 404: there is none, or it is off.
-        Moved: It had the slug, and has another one now.
+        Refused: 404: the slug is unknown, or the changelog is off.
+        Moved: The changelog has another slug now.
     """
     is_one = is_slug(slug) and len(slug) <= SLUG_LIMIT
     changelog = await reading.changelogs.named(slug) if is_one else None
@@ -243,11 +243,11 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
 
 
 def not_here() -> Refused:
-    """Give the one answer to whatever is not there for the public."""
+    """Return the one refusal of everything that is not public."""
     return Refused(404, {"error": NOT_HERE})
 
 
 def _base_url(request: Request[Any, Any, Any]) -> str:
-    """Give the address that the client has used, as far as the request tells; a proxy's own is not known here."""
+    """Return the base URL of the request. The address of a proxy in front is unknown."""
     host = request.headers.get("Host", "")
     return f"{request.url.scheme}://{host}" if _HOST.fullmatch(host) else ""

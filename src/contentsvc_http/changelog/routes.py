@@ -39,7 +39,7 @@ _TITLES: Final = {404: "Page not found", 405: "Method not allowed"}
 
 
 def changelog_routes(reading: PublicReading) -> Router:
-    """Give the routes. What is spelled out in a path goes before what is read: no month is called ``releases``."""
+    """Return the routes. Fixed parts of a path come before parameters: no month is called ``releases``."""
 
     @route([ROOT, f"{ROOT}/-"], http_method=_READ, name="changelog_unknown")
     async def unknown() -> Response[Any]:
@@ -287,7 +287,7 @@ def _from(page: Page, before: PublishedPlace | None) -> Page:
 
 
 def refuse_page(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
-    """Return the page of an error. No cache keeps the page, so that what is switched on is there at once."""
+    """Return the page of an error. No cache keeps the page: a changelog may be switched on at any time."""
     if isinstance(exc, Moved):
         # Kept no longer than a page: the changelog may go back to an earlier slug.
         headers = {**SHARED, "Location": exc.location, "Cache-Control": f"public, max-age={FRESH_S}"}
