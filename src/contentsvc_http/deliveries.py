@@ -1,4 +1,4 @@
-"""Deliveries on their way through the receiver, without a task for any that waits for nothing but its batch."""
+"""Drives the receiver's steps by callbacks. A delivery that waits for its batch alone needs no task."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -14,15 +14,15 @@ from contentsvc_core.webhooks.delivery import Delivery
 from contentsvc_core.webhooks.outcomes import Fault, Outcome, Rejected
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 
-#: Called once with what a delivery comes to, or with the exception that ``receive`` raises.
+#: Called once with the outcome of a delivery, or with the exception that ``receive`` raises.
 Told: TypeAlias = Callable[[Outcome | Exception], object]
 
 
 class Receiving(Protocol):
-    """What receives: :class:`~contentsvc_core.usecases.receive.Receiver`, or :class:`Deliveries` over one."""
+    """Receives deliveries: :class:`~contentsvc_core.usecases.receive.Receiver`, or :class:`Deliveries`."""
 
     async def preflight(self, delivery: Delivery) -> Rejected | None:
-        """Refuse what can be refused before the body is read."""
+        """Return the refusal of a delivery by its headers alone; ``None``: read the body."""
         ...
 
     async def receive(self, delivery: Delivery) -> Outcome:
@@ -41,7 +41,7 @@ class Settling:
 
     began_s: float
     runs: int
-    #: ``None``: it is being written, or waits for its turn.
+    #: ``None``: the settlement waits for its batch, or is being written.
     answer: Settled | Exception | None = None
     ended_s: float = 0.0
 
@@ -49,15 +49,15 @@ class Settling:
 @final
 @define(eq=False)
 class Passage:
-    """A delivery on its way, and what observers learn of it once it has ended."""
+    """A delivery in progress, with the times and settlements that observers get at its end."""
 
     delivery: Delivery
     told: Told | None
-    #: ``None``: it was refused before its body was read.
+    #: ``None``: the delivery was refused before its body was read.
     steps: "Steps[Outcome] | None"
     began_s: float = field(factory=perf_counter)
     settlings: list[Settling] = field(factory=list[Settling])
-    #: ``None``: it has not ended.
+    #: ``None``: the delivery has not ended.
     end: Outcome | Exception | None = None
     ended_s: float = 0.0
 
@@ -66,21 +66,21 @@ class Observer(Protocol):
     """What counts, times or traces deliveries."""
 
     def ended(self, passages: Sequence[Passage]) -> None:
-        """Take note of the deliveries that ended in one turn of the event loop."""
+        """Record the deliveries that ended in one turn of the event loop."""
         ...
 
     def settling(self, more: int) -> None:
-        """Take note that so many more settlements are being written, or fewer."""
+        """Change the number of settlements that are being written; negative: they have ended."""
         ...
 
     def unread(self, exc: Exception) -> None:
-        """Take note that an endpoint could not be read."""
+        """Record that an endpoint could not be read."""
         ...
 
 
 @final
 class Deliveries:
-    """Drives a receiver, and tells observers once a turn of the event loop how deliveries have ended."""
+    """Drives a receiver, and passes the ended deliveries to observers once a turn of the event loop."""
 
     def __init__(
         self, receiver: Receiver, *, queue: DeliveryQueue | None = None, observers: Sequence[Observer] = ()
@@ -88,9 +88,9 @@ class Deliveries:
         """Create the driver.
 
         Args:
-            receiver: What is driven.
-            queue: What the receiver's store answers without awaiting anything, if it does.
-            observers: Each is told of every delivery.
+            receiver: The receiver.
+            queue: The callbacks of the receiver's store; ``None``: a task awaits each need.
+            observers: Each observer gets every delivery.
         """
         self._receiver: Final = receiver
         self._queue: Final = queue
@@ -124,7 +124,7 @@ class Deliveries:
         return await ended
 
     async def preflight(self, delivery: Delivery) -> Rejected | None:
-        """Refuse what can be refused before the body is read."""
+        """Return the refusal of a delivery by its headers alone; ``None``: read the body."""
         passage = Passage(delivery, None, None)
         try:
             refused = await self._receiver.preflight(delivery)
@@ -140,17 +140,17 @@ class Deliveries:
         await self._receiver.refuse(delivery, fault, error)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do what has to be awaited beside everything else."""
+        """Start a task for work that has to be awaited."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def go(self, passage: Passage, met: object = None) -> None:
-        """Take the steps of a passage that need nothing to be awaited.
+        """Advance a passage up to the first step that has to be awaited.
 
         Args:
-            passage: It may have ended when this returns.
-            met: What its last need has come to.
+            passage: The passage. It may have ended when this returns.
+            met: The result of its last need.
         """
         steps, queue = passage.steps, self._queue
         assert steps is not None

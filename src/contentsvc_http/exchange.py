@@ -18,7 +18,7 @@ _CLOSE: Final = (b"connection", b"close")
 
 @final
 class _NoEvent:
-    """Stands for the event that an ASGI application waits for."""
+    """Replaces the event that an ASGI application awaits."""
 
     def set(self) -> None:
         pass
@@ -80,7 +80,7 @@ class Exchange:
         self.place: Place | None = None
 
     def answer(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
-        """Send a whole answer as one packet, and go on with what came behind.
+        """Send a whole answer as one packet, and start the next pipelined request.
 
         Args:
             status: Of HTTP; one that has a body.
@@ -168,7 +168,7 @@ class ExchangingHttp(HttpToolsProtocol):
         HttpToolsProtocol.on_headers_complete(self)
 
     def take(self, exchange: Exchange) -> None:
-        """Take a delivery that has arrived whole, behind the answers that are due."""
+        """Queue a delivery that has arrived whole, behind the pending answers."""
         self.delivered = None
         standing: Any = self.cycle
         self.cycle = cast("Any", exchange)
@@ -180,7 +180,7 @@ class ExchangingHttp(HttpToolsProtocol):
             self.pipeline.appendleft((cast("Any", exchange), cast("Any", None)))
 
     def _start_asgi_task(self, cycle: object, app: object) -> None:
-        """Begin what has waited for the answers before it."""
+        """Start the request that has waited for earlier answers."""
         if isinstance(cycle, Exchange):
             self._taken = cycle
             cast("Taking", self.webhooks).take(cycle)
@@ -188,7 +188,7 @@ class ExchangingHttp(HttpToolsProtocol):
             super()._start_asgi_task(cast("Any", cycle), cast("Any", app))
 
     def finish(self, exchange: Exchange, answer: bytes) -> None:
-        """Write the answer of an exchange once the other end reads, and go on with what came behind."""
+        """Write the answer of an exchange once the client reads, and start the next pipelined request."""
         # uvicorn drops the parser of a connection that is lost.
         is_lost = self.parser is None
         if self.flow.write_paused and not is_lost:

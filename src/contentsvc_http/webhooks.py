@@ -35,7 +35,7 @@ _MARK: Final = b"/webhooks/"
 _ALLOWED: Final = (b"allow", b"POST, OPTIONS")
 _JSON: Final = ((b"content-type", b"application/json"),)
 _JSON_AND_CLOSE: Final = (*_JSON, (b"connection", b"close"))
-#: What an intake refuses, by status. A body whose sender leaves is none of it.
+#: The refusals of an intake, by status, without bodies whose sender disconnects.
 _LOGGED: Final = {fault.status: fault for fault in (Fault.BODY_LATE, Fault.BODY_TOO_LARGE, Fault.UNAVAILABLE)}
 _FIRST: Final = frozenset({b"expect", b"content-encoding"})
 #: A path that is longer, in characters, is not worth remembering.
@@ -111,9 +111,9 @@ class Webhooks:
         deliveries.go(deliveries.passage(delivery, partial(self._ended, exchange)))
 
     def stop(self, exchange: Exchange) -> None:
-        """Answer a delivery that the server waits for no longer.
+        """Answer a delivery whose grace period at a stop has ended.
 
-        What is being written may still become durable: the sender has to come again, and is told so.
+        Its settlement may still become durable. The answer asks the sender to repeat the delivery.
         """
         self._answer_exchange(exchange, _refusing(STOPPING))
 

@@ -335,10 +335,10 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     told = {entry.message.request for entry in same.values()}
     kept: list[Entry] = []
     for entry in same.values():
-        own = entry.message.request
+        own, shown = entry.message.request, entry
         if any(number != own and number in told for number in entry.numbers):
             numbers = tuple(number for number in entry.numbers if number == own or number not in told)
-            entry = replace(entry, numbers=numbers)  # noqa: PLW2901  # the entry as it is told
-        told.update(entry.numbers)
-        kept.append(entry)
+            shown = replace(entry, numbers=numbers)
+        told.update(shown.numbers)
+        kept.append(shown)
     return tuple(kept)
