@@ -213,6 +213,22 @@ async def test_after_a_kill_a_run_goes_on_without_repeating_what_is_finished(
     assert script.done == ["one", "two", "three"]
 
 
+async def test_after_a_kill_a_run_may_need_other_steps_than_before(
+    acme: Tenant, script: Script, engine: Engine, launch: Launch, clock: ManualClock
+) -> None:
+    (id_,) = await started(acme)
+    script.gates["three"] = asyncio.Event()
+    process = await launch(script)
+    await asyncio.wait_for(script.reached["three"].wait(), 30)
+    await process.kill()
+
+    other = Script(engine.stores.ledger, clock, "two", "four", "one")
+    await launch(other)
+    run = await until_status(acme, id_, RunStatus.SKIPPED)
+
+    assert (run.error, other.done) == ("two 1,four 1,one 1", ["four"])
+
+
 async def test_a_step_that_fails_is_done_again_later_and_the_finished_ones_are_not(
     acme: Tenant, script: Script, launch: Launch, clock: ManualClock
 ) -> None:

@@ -133,6 +133,8 @@ class DbosExecution:
                 await DBOS.delete_workflows_async([run.id])
                 known = []
             if known:
+                for step in await DBOS.list_workflow_steps_async(run.id):
+                    performance.finished[step["function_name"]] = step["output"]
                 await DBOS.resume_workflows_async([run.id], queue_name=self._queue)
             else:
                 await self._start(run.id, performance)

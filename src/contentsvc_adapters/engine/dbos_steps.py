@@ -6,6 +6,7 @@ step, and a run without steps costs nothing besides the ledger's writes.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final, final
 
 from attrs import define, field, frozen
@@ -39,6 +40,8 @@ def _queue() -> "asyncio.Queue[_Asked | None]":
 class Performance:
     """A run that was taken in this process and has steps."""
 
+    #: The results of the steps that earlier attempts have finished, by name, in the order of DBOS's records.
+    finished: dict[str, str] = field(factory=dict[str, str])
     asked: "asyncio.Queue[_Asked | None]" = field(factory=_queue)
     begun: asyncio.Event = field(factory=asyncio.Event)
     task: "asyncio.Task[object] | None" = None
@@ -59,10 +62,18 @@ async def perform_run(run_id: str) -> str:
         # Another copy runs the steps, or the run is not here: leave the workflow without an outcome.
         raise asyncio.CancelledError
     performance.task = asyncio.current_task()
+    # DBOS finds results by position and refuses another name there. A resumed run may need other steps than before, for
+    # example after an integration lost its token. So the records are replayed first, whether they are needed or not.
+    for name, result in performance.finished.items():
+        await DBOS.run_step_async({"name": name}, partial(_recorded, result))
     performance.begun.set()
     while (asked := await performance.asked.get()) is not None:
         await _do(asked)
     return "ended"
+
+
+async def _recorded(result: str) -> str:
+    return result
 
 
 async def _do(asked: _Asked) -> None:
@@ -127,6 +138,8 @@ class Steps:
         if workflow is None:
             message = "the engine could not begin the run"
             raise StoreUnavailable(message)
+        if name in self._performance.finished:
+            return self._performance.finished[name]
         asked = _Asked(name=name, step=step, answer=asyncio.get_running_loop().create_future())
         self._performance.asked.put_nowait(asked)
         await asyncio.wait({asked.answer, workflow}, return_when=asyncio.FIRST_COMPLETED)
