@@ -13,7 +13,6 @@ from contentsvc_core.ports import (
     Jobs,
     MarkupRenderer,
     RunLedger,
-    RunMemory,
     Schedules,
 )
 from contentsvc_core.usecases.briefs import Briefs
@@ -25,8 +24,6 @@ class PerformingStores(Protocol):
 
     @property
     def ledger(self) -> RunLedger: ...
-    @property
-    def run_memory(self) -> RunMemory: ...
     @property
     def jobs(self) -> Jobs: ...
     @property
@@ -48,13 +45,11 @@ def performer_over(
     fallback: ContentWriter | None = None,
     renderer: MarkupRenderer | None = None,
     ledger: RunLedger | None = None,
-    memory: RunMemory | None = None,
     sites: ReadsSites | None = None,
     pull_requests: ReadsPullRequests | None = None,
 ) -> Performer:
     return Performer(
         ledger=ledger or stores.ledger,
-        memory=memory or stores.run_memory,
         jobs=stores.jobs,
         briefs=Briefs(stores.contexts, stores.brands),
         directory=stores.directory,

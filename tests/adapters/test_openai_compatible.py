@@ -24,6 +24,7 @@ from contentsvc_adapters.writers.openai_compatible import OpenAICompatibleWriter
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.writing import Brief, Chapter, Draft, Silence
 from contentsvc_core.errors import WriterUnavailable
+from contentsvc_core.testing import PlainSteps
 from contentsvc_core.webhooks.events import Author, Commit, Push
 
 KEY: Final = "sk-hunter2-hunter2"
@@ -54,7 +55,7 @@ async def written(
     endpoint = ModelEndpoint(base_url=url, model="lamp-1", key=KEY, timeout_s=timeout_s, max_tokens=500)
     writer = OpenAICompatibleWriter(endpoint, patience)
     try:
-        return await writer.write(of or brief())
+        return await writer.write(of or brief(), PlainSteps())
     finally:
         await writer.aclose()
 
@@ -90,7 +91,7 @@ async def test_what_the_model_wrote_becomes_the_draft(answer: Answer) -> None:
 async def test_without_a_key_none_is_sent() -> None:
     async with model_server(streamed(ANSWER)) as server:
         writer = OpenAICompatibleWriter(ModelEndpoint(base_url=f"{server.url}/", model="m"), PATIENCE)
-        assert await writer.write(brief()) == DRAFT
+        assert await writer.write(brief(), PlainSteps()) == DRAFT
         await writer.aclose()
 
     assert "authorization" not in server.asked[0].headers
@@ -271,8 +272,8 @@ async def test_a_server_that_does_not_know_a_wish_is_asked_without_it_from_then_
     no_count = refused(400, {"message": "Unknown parameter: stream_options"})
     async with model_server(no_json, no_cap, no_count, streamed(ANSWER)) as server:
         writer = OpenAICompatibleWriter(ModelEndpoint(base_url=server.url, model="m", max_tokens=500), PATIENCE)
-        assert await writer.write(brief()) == DRAFT
-        assert await writer.write(brief()) == DRAFT
+        assert await writer.write(brief(), PlainSteps()) == DRAFT
+        assert await writer.write(brief(), PlainSteps()) == DRAFT
         await writer.aclose()
 
     first, _, _, third, fourth = (asked.question for asked in server.asked)

@@ -1,6 +1,7 @@
 """What every engine promises: a run goes on where it was, ends once, and never takes the others down with it."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from datetime import timedelta
@@ -9,10 +10,11 @@ from typing import Any, Protocol, cast
 
 import pytest
 from attrs import frozen
-from contract_values import IDS, RotatingSealer, Stores, Tenant, killed, tenant
+from contract_values import IDS, RotatingSealer, Stores, Tenant, killed, push, tenant
 from engine_processes import Process, Script, kills, run_of, started, until, until_status
 from tests import postgres
 from tests.contracts.conftest import FAMILIES
+from tests.model_server import model_server, silent_after, streamed
 from tests.performing import performer_over
 
 from contentsvc_adapters.engine.dbos import DbosExecution, migrate_engine
@@ -21,8 +23,10 @@ from contentsvc_adapters.engine.inline import InlineExecution
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.writers.chat import ModelEndpoint
+from contentsvc_adapters.writers.openai_compatible import OpenAICompatibleWriter
 from contentsvc_core import Brief, Draft, Performer
-from contentsvc_core.ports import RunLedger, RunMemory, Steps, Workflow
+from contentsvc_core.ports import ContentWriter, RunLedger, RunMemory, Steps, Workflow
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS, Due, RunStatus, WorkflowRun
 
@@ -43,7 +47,7 @@ class Engine:
 
 
 class _NothingKept:
-    """A run memory whose steps are gone; the drafts, which are content, are not."""
+    """A run memory that has lost its steps."""
 
     def __init__(self, memory: RunMemory) -> None:
         self._memory = memory
@@ -349,18 +353,21 @@ async def test_a_stop_waits_for_what_is_being_done(acme: Tenant, script: Script,
     assert not process.worker.is_running
 
 
-class CostlyWriter:
-    """A writer that is paid by the draft, and slow to answer."""
+class PaidWriter:
+    """A writer that is paid by the draft, and asks for a draft in a step."""
 
-    name = "costly"
+    name = "paid"
     costly = True
 
     def __init__(self) -> None:
         self.written = 0
 
-    async def write(self, brief: Brief) -> Draft:
-        self.written += 1
-        return Draft(title=f"{brief.repository} no. {self.written}", markdown=f"Draft {self.written}\n")
+    async def write(self, brief: Brief, steps: Steps) -> Draft:
+        async def write() -> str:
+            self.written += 1
+            return f"{brief.repository} no. {self.written}"
+
+        return Draft(title=await steps.run("draft", write), markdown="Draft\n")
 
 
 class StoppedRenderer:
@@ -377,22 +384,21 @@ class StoppedRenderer:
 
 
 def _performer(
-    stores: Stores, clock: ManualClock, writer: CostlyWriter, renderer: object
+    stores: Stores, clock: ManualClock, writer: ContentWriter, renderer: object
 ) -> Callable[[RunLedger, RunMemory], Workflow]:
-    def make(ledger: RunLedger, memory: RunMemory) -> Performer:
-        return performer_over(
-            stores, clock, IDS, writer, renderer=cast("SafeMarkdown", renderer), ledger=ledger, memory=memory
-        )
+    def make(ledger: RunLedger, _memory: RunMemory) -> Performer:
+        return performer_over(stores, clock, IDS, writer, renderer=cast("SafeMarkdown", renderer), ledger=ledger)
 
     return make
 
 
-@pytest.mark.parametrize("memory", ["kept", "forgotten"])
-async def test_a_draft_is_paid_once_and_a_post_written_once_whatever_the_engine_remembers(
-    acme: Tenant, engine: Engine, launch: Launch, clock: ManualClock, memory: str
+@pytest.mark.parametrize(("memory", "paid"), [("kept", 1), ("forgotten", 2)])
+async def test_a_draft_is_paid_once_and_a_post_written_once(
+    acme: Tenant, engine: Engine, launch: Launch, clock: ManualClock, memory: str, paid: int
 ) -> None:
+    """Only an engine that has lost its tables, as after the restoring of a backup, pays for a draft again."""
     (id_,) = await started(acme)
-    writer, renderer = CostlyWriter(), StoppedRenderer()
+    writer, renderer = PaidWriter(), StoppedRenderer()
     process = await launch(_performer(engine.stores, clock, writer, renderer))
     await asyncio.wait_for(renderer.reached.wait(), 30)
     await process.kill()
@@ -402,7 +408,31 @@ async def test_a_draft_is_paid_once_and_a_post_written_once_whatever_the_engine_
     run = await until_status(acme, id_, RunStatus.COMPLETED)
 
     (post,) = await engine.stores.posts.posts(acme.id)
-    assert (post.id, post.title, writer.written) == (run.post_id, "acme/lighthouse no. 1", 1)
+    assert (post.id, post.title, writer.written) == (run.post_id, f"acme/lighthouse no. {paid}", paid)
+
+
+async def test_a_node_that_dies_during_the_repair_of_an_answer_leaves_the_answer_paid(
+    acme: Tenant, engine: Engine, launch: Launch, clock: ManualClock
+) -> None:
+    settling = await acme.processed("d-1", push("chore: old news", "feat: a horn"))
+    await engine.stores.deliveries.settle(settling)
+    (id_,) = [run.id for run in settling.runs]
+    good = json.dumps({"title": "Light", "markdown": "The lamp turns.\n"})
+    async with model_server(streamed("no JSON"), silent_after(), streamed(good)) as server:
+        writers = [OpenAICompatibleWriter(ModelEndpoint(base_url=server.url, model="lamp-1")) for _ in range(2)]
+        process = await launch(_performer(engine.stores, clock, writers[0], SafeMarkdown()))
+        await until(lambda: _is(len(server.asked) == 2), "the model is asked for a better answer")
+        await process.kill()
+
+        await launch(_performer(engine.stores, clock, writers[1], SafeMarkdown()))
+        await until_status(acme, id_, RunStatus.COMPLETED)
+        for writer in writers:
+            await writer.aclose()
+
+    first, repair, again = [asked.message("user") for asked in server.asked]
+    assert repair == again != first
+    (post,) = await engine.stores.posts.posts(acme.id)
+    assert post.title == "Light"
 
 
 async def test_a_run_that_the_engine_has_ended_and_the_ledger_has_not_is_done_again(

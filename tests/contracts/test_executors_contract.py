@@ -183,11 +183,9 @@ async def test_who_was_taken_for_dead_changes_nothing_any_more(single: Tenant) -
     await stores.ledger.give_back(run)
     assert await stores.ledger.complete(run, a_post(single.id), once="v1") is Completion.GONE
     await stores.run_memory.keep(run, "write", "late")
-    await stores.run_memory.keep_draft(run, DRAFT)
 
     assert await _stored(single, run) == before == theirs
     assert await stores.run_memory.kept(theirs) == {}
-    assert await stores.run_memory.draft(theirs) is None
     assert await stores.ledger.stands(theirs)
     assert await stores.ledger.complete(theirs, a_post(single.id), once="v1") is Completion.COMPLETED
 
@@ -197,14 +195,11 @@ async def test_what_steps_gave_is_there_for_whoever_takes_the_run_next(single: T
     run = await single.taken()
     await stores.run_memory.keep(run, "write", "written")
     await stores.run_memory.keep(run, "write", "written otherwise")
-    await stores.run_memory.keep_draft(run, DRAFT)
-    await stores.run_memory.keep_draft(run, evolve(DRAFT, title="another"))
     other = await tenant(stores, "other", triggers=1)
     await killed(stores)
     (again,) = await take(stores, [run.id], "exe_next")
 
     assert await stores.run_memory.kept(again) == {"write": "written"}
-    assert await stores.run_memory.draft(again) == DRAFT
     assert await stores.run_memory.kept(await other.taken()) == {}
 
 
@@ -213,7 +208,6 @@ async def test_what_steps_gave_is_forgotten_when_the_run_ends(single: Tenant, en
     stores = single.stores
     run = await single.taken()
     await stores.run_memory.keep(run, "write", "written")
-    await stores.run_memory.keep_draft(run, DRAFT)
     match ending:
         case "complete":
             await stores.ledger.complete(run, a_post(single.id), once=None)
@@ -223,7 +217,6 @@ async def test_what_steps_gave_is_forgotten_when_the_run_ends(single: Tenant, en
             assert await stores.ledger.cancel(single.id, run.id, "so it is")
 
     assert await stores.run_memory.kept(run) == {}
-    assert await stores.run_memory.draft(run) is None
 
 
 @pytest.mark.parametrize("state", ["pending", "running"])

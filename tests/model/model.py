@@ -14,7 +14,6 @@ from tests.model.reading import push_of, release_of, why_unwanted
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.writing import Draft
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.webhooks.events import Event
@@ -66,7 +65,6 @@ class Model:
     #: What a step of a run has given.
     steps: dict[tuple[str, str], str] = Factory(dict[tuple[str, str], str])
     #: By run.
-    drafts: dict[str, Draft] = Factory(dict[str, Draft])
     #: The number of beats of each that is registered.
     executors: dict[str, int] = Factory(dict[str, int])
     posts: dict[str, Post] = Factory(dict[str, Post])

@@ -8,7 +8,6 @@ from attrs import evolve
 from tests.model.model import Model
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.writing import Draft
 from contentsvc_core.workflows.runs import Completion, Due, Recovered, RunStatus, Taken, WorkflowRun
 
 #: A run whose process was killed this often is a suspect: it runs alone in its process ...
@@ -155,15 +154,9 @@ def kept(model: Model, run: WorkflowRun) -> Mapping[str, str]:
     return {step: result for (run_id, step), result in model.steps.items() if run_id == run.id}
 
 
-def keep_draft(model: Model, run: WorkflowRun, draft: Draft) -> None:
-    if stands(model, run):
-        model.drafts.setdefault(run.id, draft)
-
-
 def _put(model: Model, run: WorkflowRun) -> None:
     model.runs[run.id] = run
     if run.status not in _UNFINISHED:
         # What steps have given is kept until the run ends.
-        model.drafts.pop(run.id, None)
         for key in [key for key in model.steps if key[0] == run.id]:
             del model.steps[key]

@@ -8,7 +8,6 @@ from tests.model.model import Model
 from tests.model.sides import Side, Step, Stores
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.writing import Draft
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 
@@ -81,19 +80,16 @@ def cancel(stores: Stores, organization_id: str, run_id: str) -> Step:
 
 
 def remember(stores: Stores, run: WorkflowRun, step: str, result: str) -> Step:
-    """Keep what a step has given, and a draft; read back both, and whether the run is the taker's."""
-    draft = Draft(title=f"{step} {result}", markdown=result)
+    """Store the result of a step; read it back, and whether the run is the taker's."""
 
     async def perform() -> object:
         memory = stores.run_memory
         await memory.keep(run, step, result)
-        await memory.keep_draft(run, draft)
-        return dict(await memory.kept(run)), await memory.draft(run), await stores.ledger.stands(run)
+        return dict(await memory.kept(run)), await stores.ledger.stands(run)
 
     def predict(model: Model) -> object:
         runs.keep(model, run, step, result)
-        runs.keep_draft(model, run, draft)
-        return runs.kept(model, run), model.drafts.get(run.id), runs.stands(model, run)
+        return runs.kept(model, run), runs.stands(model, run)
 
     return Step(what=f"keep {step}={result} of {run.id}, taken as number {run.takes}", perform=perform, predict=predict)
 

@@ -77,7 +77,7 @@ class SimulatedWriter:
         self.costly = costly
         self._fails = fails
 
-    async def write(self, brief: Brief) -> Draft:
+    async def write(self, brief: Brief, _steps: object) -> Draft:
         await asyncio.sleep(self._rng.uniform(0.05, 2.0))
         if self._fails():
             message = "the simulated writer does not answer"

@@ -20,7 +20,6 @@ from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import (
     ContentType,
-    Draft,
     IssuedKey,
     LogEntry,
     LogStatus,
@@ -40,7 +39,7 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.content.writing import Brief, Chapter, Silence
 from contentsvc_core.organizations import Integration, Repository
-from contentsvc_core.testing import PlainSteps, push_body, signed
+from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.expire import Sweeper, Swept
 from contentsvc_core.usecases.generate import GenerationRequest
@@ -48,7 +47,6 @@ from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.usecases.receive import LARGE_BODY, SERVER_ERROR
 from contentsvc_core.usecases.triggers import SEVERAL_PROVIDERS, provider_of
 from contentsvc_core.workflows.causes import Generation, Source
-from contentsvc_core.workflows.runs import RunGone
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_core.workflows.triggers import TriggerFault
@@ -402,7 +400,7 @@ class _Silent:
     def __init__(self) -> None:
         self.briefs: list[Brief] = []
 
-    async def write(self, brief: Brief) -> Silence:
+    async def write(self, brief: Brief, _steps: object) -> Silence:
         self.briefs.append(brief)
         return Silence(reason="nothing to report: all is quiet")
 
@@ -413,7 +411,6 @@ class TestPerforming:
         stores = world.stores
         performer = Performer(
             ledger=stores.ledger,
-            memory=stores.run_memory,
             jobs=stores.jobs,
             briefs=Briefs(stores.contexts, stores.brands),
             directory=stores.directory,
@@ -444,29 +441,6 @@ class TestPerforming:
         writer = _Silent()
         (run,) = await perform_all(world, performer_over(world.stores, world.clock, world.ids, writer))
         assert (run.status, run.error, len(writer.briefs)) == (RunStatus.SKIPPED, "nothing to report: all is quiet", 1)
-
-    async def test_a_draft_that_was_paid_for_is_not_paid_for_again(self, world: World) -> None:
-        await pushed(world, "d-1", "feat: a lamp")
-        writer = Recorder()
-        (run,) = await taken(world)
-        await world.stores.run_memory.keep_draft(run, Draft(title="Kept", markdown="Kept\n"))
-        await performer_over(world.stores, world.clock, world.ids, writer).perform(run, PlainSteps())
-        (post,) = await world.stores.posts.posts(world.organization.id)
-        assert (post.title, writer.briefs) == ("Kept", [])
-        assert (post.source_metadata or {})["writer"] == "model"
-
-    async def test_a_run_whose_draft_is_kept_for_another_is_left_alone(self, world: World) -> None:
-        await pushed(world, "d-1", "feat: a lamp")
-        (run,) = await taken(world)
-
-        class Done:
-            async def run(self, name: str, step: object) -> str:
-                _ = step
-                return {"write": "written"}[name]
-
-        steps: Any = Done()
-        with pytest.raises(RunGone):
-            await performer_over(world.stores, world.clock, world.ids, Recorder()).perform(run, steps)
 
     @pytest.mark.parametrize(
         ("exc", "error"),

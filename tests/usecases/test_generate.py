@@ -67,7 +67,7 @@ class Recorder:
         self.briefs: list[Brief] = []
         self.fails = fails
 
-    async def write(self, brief: Brief) -> Draft:
+    async def write(self, brief: Brief, _steps: object) -> Draft:
         self.briefs.append(brief)
         if len(self.briefs) <= self.fails:
             message = "no answer"

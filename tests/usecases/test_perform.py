@@ -7,7 +7,7 @@ from tests.usecases.conftest import World
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import Brief, Draft, PostStatus, Processed, RunStatus, WorkflowRun
-from contentsvc_core.ports import ContentWriter
+from contentsvc_core.ports import ContentWriter, Steps
 from contentsvc_core.testing import PlainSteps, push_body, release_body, signed
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.workflows.runs import MAX_ATTEMPTS, retry_delay
@@ -221,7 +221,7 @@ class FailingWriter:
     def __init__(self, times: int) -> None:
         self.left = times
 
-    async def write(self, brief: Brief) -> Draft:
+    async def write(self, brief: Brief, _steps: Steps) -> Draft:
         if self.left:
             self.left -= 1
             message = "the writer is\nout of ink"

@@ -20,7 +20,7 @@ from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
 from contentsvc_core.hosts import HookAccess
-from contentsvc_core.ports import CodeHost, Hooks
+from contentsvc_core.ports import CodeHost, Hooks, Steps
 from contentsvc_core.testing import PlainSteps, push_body, release_body, signed
 from contentsvc_core.usecases.connect import Connected
 from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
@@ -38,7 +38,7 @@ class Recorder:
         self.briefs: list[Brief] = []
         self.fails = 0
 
-    async def write(self, brief: Brief) -> Draft | Silence:
+    async def write(self, brief: Brief, _steps: Steps) -> Draft | Silence:
         self.briefs.append(brief)
         if len(self.briefs) <= self.fails:
             message = "no answer"

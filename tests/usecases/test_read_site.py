@@ -1,20 +1,22 @@
 """From a website to a brand identity."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
-from typing import Any, TypeVar, final
+from typing import Any, TypeVar, cast, final
 
 import pytest
 from tests.performing import performer_over
 from tests.usecases.conftest import World
 
+from contentsvc_adapters.engine.inline import InlineExecution
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import Refusal
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import BrandFault
 from contentsvc_core.content.jobs import Job, JobEvent, JobEventType, brand_job_body, job_events
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable
-from contentsvc_core.ports import Jobs
+from contentsvc_core.ports import BrandIdentities, Jobs
 from contentsvc_core.ports.brands import NotRead, Page, SiteFault
 from contentsvc_core.testing import PlainSteps
 from contentsvc_core.usecases.generate import JobStarter
@@ -70,7 +72,28 @@ async def test_a_page_is_read_aside(world: World) -> None:
     assert isinstance(run.cause, SiteReading)
 
     assert await reader.perform(run, run.cause, PlainSteps()) is RunStatus.COMPLETED
-    assert done == ["BrandIdentity"]
+    assert done == ["SiteFacts"]
+
+
+async def test_a_resumed_run_does_not_ask_the_site_again(world: World) -> None:
+    await ask(world)
+    stores, sites = world.stores, Sites(PAGE)
+
+    class Away:
+        async def complete(self, *_: object) -> None:
+            raise StoreUnavailable
+
+    engine = InlineExecution(stores.ledger, stores.run_memory)
+    run = await take(world)
+    assert run is not None
+    for brands in (cast("BrandIdentities", Away()), stores.brands):
+        reader = BrandReader(sites, brands, ledger=stores.ledger, jobs=stores.jobs, clock=world.clock)
+        performer = performer_over(stores, world.clock, world.ids, DeterministicWriter(), sites=reader)
+        with suppress(StoreUnavailable):
+            await engine.perform(run, performer)
+
+    (brand,) = await stores.brands.identities(world.organization.id)
+    assert (brand.name, len(sites.asked)) == ("Acme", 1)
 
 
 async def take(world: World) -> WorkflowRun | None:

@@ -14,7 +14,7 @@ from contentsvc_adapters.engine.inline import InlineExecution
 from contentsvc_adapters.engine.membership import Membership
 from contentsvc_adapters.engine.worker import Worker
 from contentsvc_core import Brief, Draft, RunStatus, WorkflowRun
-from contentsvc_core.ports import RunLedger
+from contentsvc_core.ports import RunLedger, Steps
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS
 
@@ -135,7 +135,7 @@ class SlowWriter:
         self.writing = asyncio.Event()
         self.may_end = asyncio.Event()
 
-    async def write(self, brief: Brief) -> Draft:
+    async def write(self, brief: Brief, _steps: Steps) -> Draft:
         self.writing.set()
         await self.may_end.wait()
         return Draft(title=brief.repository, markdown="done\n")
@@ -196,11 +196,11 @@ async def test_suspects_are_done_one_after_the_other(world: World, engines: Call
 class CancelledWriter(SlowWriter):
     """Raises a cancellation that the worker did not request, as HTTP clients do at their time limits."""
 
-    async def write(self, brief: Brief) -> Draft:
+    async def write(self, brief: Brief, _steps: Steps) -> Draft:
         if not self.may_end.is_set():
             self.may_end.set()
             raise asyncio.CancelledError
-        return await super().write(brief)
+        return await super().write(brief, _steps)
 
 
 async def test_a_writer_that_cancels_itself_is_tried_again(

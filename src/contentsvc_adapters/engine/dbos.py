@@ -28,8 +28,8 @@ from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.runs import WorkflowRun
 
-#: Raise this number when the names or the order of a workflow's steps change: DBOS resumes a run only under the same
-#: one.
+#: The version of the workflow's code, which DBOS records: it resumes a run only under the same version. Names and order
+#: of steps may change without a new version, since runs find results by name.
 _EPOCH: Final = "1"
 _NAME: Final = "contentsvc"
 #: How often a node polls for runs to resume, in seconds.
@@ -134,7 +134,7 @@ class DbosExecution:
                 known = []
             if known:
                 for step in await DBOS.list_workflow_steps_async(run.id):
-                    performance.finished[step["function_name"]] = step["output"]
+                    performance.finished[step["function_name"]] = str(step["output"])
                 await DBOS.resume_workflows_async([run.id], queue_name=self._queue)
             else:
                 await self._start(run.id, performance)

@@ -7,7 +7,6 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.outgoing import tell_of_run
 from contentsvc_adapters.memory.state import State, refuse_unstorable
-from contentsvc_core.content.writing import Draft
 from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunState, RunStatus, Taken, WorkflowRun
 
 
@@ -67,11 +66,3 @@ class MemoryRunMemory:
         refuse_unstorable(step, result)
         if self._state.held(run) is not None:
             self._state.steps.setdefault(run.id, {}).setdefault(step, result)
-
-    async def draft(self, run: WorkflowRun) -> Draft | None:
-        return self._state.drafts.get(run.id)
-
-    async def keep_draft(self, run: WorkflowRun, draft: Draft) -> None:
-        refuse_unstorable(draft)
-        if self._state.held(run) is not None:
-            self._state.drafts.setdefault(run.id, draft)

@@ -16,7 +16,6 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.paths import post_paths
-from contentsvc_core.content.writing import Draft
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogEntry
 from contentsvc_core.organizations import Integration, Organization
@@ -105,7 +104,6 @@ class State:
     #: Results of finished steps by name, by the run's id.
     steps: dict[str, dict[str, str]] = Factory(dict[str, dict[str, str]])
     #: By the run's id.
-    drafts: dict[str, Draft] = Factory(dict[str, Draft])
     #: By id; their runs are in ``runs``.
     jobs: dict[str, Job] = Factory(dict[str, Job])
     #: By id.
@@ -159,7 +157,6 @@ class State:
         else:
             self.unfinished.discard(run.id)
             self.steps.pop(run.id, None)
-            self.drafts.pop(run.id, None)
 
     def count_public(self, *posts: Post) -> None:
         """Count a change of posts, each as it was or is, in the changelog that shows or showed one of them."""

@@ -8,8 +8,7 @@ from sqlalchemy import Connection, and_, delete, false, or_, select, update
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.outgoing.telling import fail_runs
 from contentsvc_adapters.sql.runs import forget, held, stands_at
-from contentsvc_adapters.sql.schema import executors, run_drafts, run_steps, workflow_runs
-from contentsvc_core.content.writing import Draft
+from contentsvc_adapters.sql.schema import executors, run_steps, workflow_runs
 from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunState, RunStatus, Taken, WorkflowRun
 
 
@@ -91,20 +90,6 @@ class SqlRunMemory:
         """Add what a step has given, while the run is its taker's."""
         addition = self._database.dialect.insert(run_steps).values(run_id=run.id, name=step, result=result)
         once = addition.on_conflict_do_nothing(index_elements=["run_id", "name"])
-        await self._database.write(lambda connection: _if_held(connection, run) and connection.execute(once))
-
-    async def draft(self, run: WorkflowRun) -> Draft | None:
-        """Read a draft."""
-        query = select(run_drafts.c.title, run_drafts.c.markdown).where(run_drafts.c.run_id == run.id)
-        found = await self._database.read(lambda connection: connection.execute(query).first())
-        return None if found is None else Draft(title=found.title, markdown=found.markdown)
-
-    async def keep_draft(self, run: WorkflowRun, draft: Draft) -> None:
-        """Add a draft, while the run is its taker's."""
-        addition = self._database.dialect.insert(run_drafts).values(
-            run_id=run.id, title=draft.title, markdown=draft.markdown
-        )
-        once = addition.on_conflict_do_nothing(index_elements=["run_id"])
         await self._database.write(lambda connection: _if_held(connection, run) and connection.execute(once))
 
 

@@ -56,8 +56,9 @@ def changing(run: WorkflowRun | Taken) -> Update:
 
 
 def forget(connection: Connection, ids: Sequence[str]) -> None:
-    """Delete what the steps of runs have kept: they have ended."""
+    """Delete the step results of runs that have ended."""
     connection.execute(delete(run_steps).where(run_steps.c.run_id.in_(ids)))
+    # Nodes of the previous version write drafts; without them, a run's row could not be deleted (foreign key).
     connection.execute(delete(run_drafts).where(run_drafts.c.run_id.in_(ids)))
 
 

@@ -6,6 +6,7 @@ from typing import Final, final
 from contentsvc_adapters.aside import OneAtATime
 from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.writing import Brief, Draft, Silence
+from contentsvc_core.ports import Steps
 from contentsvc_core.webhooks.events import Push
 
 #: From this number on, writing takes so long (some 10 ms) that it runs in a thread.
@@ -25,8 +26,9 @@ class DeterministicWriter:
         # take twelve times that, each in its thread's own arena, and be no faster.
         self._large = OneAtATime()
 
-    async def write(self, brief: Brief) -> Draft | Silence:
-        """Write from a brief. Large briefs are written one at a time."""
+    async def write(self, brief: Brief, steps: Steps) -> Draft | Silence:
+        """Write from a brief. Large briefs are written one at a time. No step is stored: a retry costs nothing."""
+        _ = steps
         commits = sum(len(event.commits) for event in brief.events if isinstance(event, Push))
         if commits < _MANY_COMMITS:
             return write_content(brief)

@@ -4,22 +4,27 @@ The core builds the prompt and reads the answer (:mod:`contentsvc_core.content.p
 """
 
 import asyncio
+import hashlib
 from typing import Final, final
 
+import msgspec
 from attrs import evolve
 
 from contentsvc_adapters.writers.chat import Chat, ModelEndpoint, Patience
-from contentsvc_adapters.writers.completions import Broken
+from contentsvc_adapters.writers.completions import Answer, Broken
 from contentsvc_adapters.writers.inspection import inert
 from contentsvc_core.content.forms import silence
 from contentsvc_core.content.prompting import Prompt, UnusableDraft, prompt_for, read_draft
 from contentsvc_core.content.writing import Brief, Draft, Silence
 from contentsvc_core.errors import WriterUnavailable
+from contentsvc_core.ports import Steps
 from contentsvc_core.text import one_line
 
 _NAME_LIMIT: Final = 80
 #: Shorter keys are placeholders such as ``none``, and may be parts of words.
 _KEY_LENGTH: Final = 8
+#: The hexadecimal digits of a prompt's digest in its step's name: 64 bits tell the few prompts of a run apart.
+_DIGEST: Final = 16
 
 
 @final
@@ -37,8 +42,10 @@ class OpenAICompatibleWriter:
         """Close the connections; nothing can be written after that."""
         await self._chat.aclose()
 
-    async def write(self, brief: Brief) -> Draft | Silence:
+    async def write(self, brief: Brief, steps: Steps) -> Draft | Silence:
         """Write a draft with the model; if the rules find nothing to report, no prompt is sent.
+
+        Each answer is a step. So a resumed run pays for no answer twice, unless the prompt has changed meanwhile.
 
         Raises:
             WriterUnavailable: The model cannot be reached, or its answer cannot be a post.
@@ -47,21 +54,34 @@ class OpenAICompatibleWriter:
         if (reason := await asyncio.to_thread(silence, brief, translates=True)) is not None:
             return Silence(reason=reason)
         prompt = await asyncio.to_thread(prompt_for, brief, limit=self._endpoint.context_chars)
-        draft, usage = await self._ask(prompt, brief)
+        draft, usage = await self._ask(prompt, brief, steps)
         if isinstance(draft, UnusableDraft):
             # Once: a model that repeats a fault after one correction would repeat it again.
             fault = f"{draft.reason} ({draft.detail})" if draft.detail else draft.reason
-            draft, more = await self._ask(prompt.repaired(fault), brief)
+            draft, more = await self._ask(prompt.repaired(fault), brief, steps, last=True)
             usage = _together(usage, more)
-        if isinstance(draft, UnusableDraft):
-            raise self._unavailable(f"the model's text cannot be used: {draft.reason}")  # noqa: EM102, TRY003  # masked
+        assert isinstance(draft, Draft)  # else the last answer has raised
         return evolve(draft, usage=usage)
 
-    async def _ask(self, prompt: Prompt, brief: Brief) -> tuple[Draft | UnusableDraft, tuple[int, int] | None]:
-        answer = await self._chat.ask(prompt)
-        if isinstance(answer, Broken):
-            raise self._unavailable(answer.reason)
-        return await asyncio.to_thread(_draft, answer.text, brief, prompt.facts), answer.usage
+    async def _ask(
+        self, prompt: Prompt, brief: Brief, steps: Steps, *, last: bool = False
+    ) -> tuple[Draft | UnusableDraft, tuple[int, int] | None]:
+        async def ask() -> str:
+            answer = await self._chat.ask(prompt)
+            if isinstance(answer, Broken):
+                raise self._unavailable(answer.reason)
+            if last:
+                # Raised inside the step, so that it is not stored: the next attempt of the run asks for a better one.
+                draft = await read(answer)
+                if isinstance(draft, UnusableDraft):
+                    raise self._unavailable(f"the model's text cannot be used: {draft.reason}")  # noqa: EM102, TRY003
+            return msgspec.json.encode(answer).decode()
+
+        async def read(answer: Answer) -> Draft | UnusableDraft:
+            return await asyncio.to_thread(_draft, answer.text, brief, prompt.facts)
+
+        answer = msgspec.json.decode(await steps.run(f"answer {_digest(prompt)}", ask), type=Answer)
+        return await read(answer), answer.usage
 
     def _unavailable(self, reason: str) -> WriterUnavailable:
         # A server may name its faults freely, but the name must not contain the key.
@@ -71,6 +91,11 @@ class OpenAICompatibleWriter:
 
 def _together(one: tuple[int, int] | None, other: tuple[int, int] | None) -> tuple[int, int] | None:
     return (one[0] + other[0], one[1] + other[1]) if one and other else one or other
+
+
+def _digest(prompt: Prompt) -> str:
+    # What changes between two attempts of a run, such as the brand's voice, must not be answered with an older text.
+    return hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode(errors="surrogatepass")).hexdigest()[:_DIGEST]
 
 
 def _draft(text: str, brief: Brief, facts: str) -> Draft | UnusableDraft:

@@ -9,6 +9,7 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief, Draft, Silence
+from contentsvc_core.ports.runs import Steps
 from contentsvc_core.workflows.context import ContextRecord
 
 
@@ -104,12 +105,15 @@ class ContentWriter(Protocol):
 
     #: The writer's name in a post's metadata.
     name: str
-    #: Whether a draft costs money or differs each time. Such a draft is stored, so that a retry does not write it
-    #: again.
+    #: Whether a draft costs money or differs each time. Where a costly writer fails too often, a fallback writes.
     costly: bool
 
-    async def write(self, brief: Brief) -> Draft | Silence:
-        """Write a draft, or explain why there is nothing to write. Any exception makes the run be tried again."""
+    async def write(self, brief: Brief, steps: Steps, /) -> Draft | Silence:
+        """Write a draft, or explain why there is nothing to write. Any exception makes the run be tried again.
+
+        A run is resumed after a kill or an exception, and calls the writer again. A writer that pays for answers asks
+        for them in ``steps``, so that a resumed run does not pay for a finished answer again.
+        """
         ...
 
 

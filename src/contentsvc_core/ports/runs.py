@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Protocol
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.writing import Draft
 from contentsvc_core.workflows.runs import (
     Completion,
     Due,
@@ -169,14 +168,6 @@ class RunMemory(Protocol):
         """Store the result of a step. A later result of the same step is ignored."""
         ...
 
-    async def draft(self, run: WorkflowRun) -> Draft | None:
-        """Return a run's draft; ``None``: it has none."""
-        ...
-
-    async def keep_draft(self, run: WorkflowRun, draft: Draft) -> None:
-        """Store a run's draft. A later draft is ignored."""
-        ...
-
 
 class Steps(Protocol):
     """Runs the durable steps of a workflow; the engine provides it."""
@@ -184,9 +175,9 @@ class Steps(Protocol):
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
         """Run a step unless it is finished, and return its result.
 
-        A result has at most about 100 KB; store longer content in a store. A run that is resumed after a kill or an
-        error, on any node, gets the results of its finished steps. An interrupted step is run again. Names are unique
-        in a workflow.
+        A result has some 100 KB, at most 400 KB. A run that is resumed after a kill or an error, on any node, gets the
+        results of its finished steps by their names. An interrupted step is run again, and so is a step that raises.
+        Names are unique in a workflow. A resumed run may have other steps than before.
 
         Raises:
             RunGone: The run was cancelled, or another process owns it now: the workflow ends here.

@@ -23,7 +23,6 @@ from contentsvc_core.ports import (
     Jobs,
     MarkupRenderer,
     RunLedger,
-    RunMemory,
     Schedules,
     Steps,
 )
@@ -38,16 +37,12 @@ from contentsvc_core.workflows.runs import (
     SCHEDULE_DISABLED,
     TRIGGER_DISABLED,
     Completion,
-    RunGone,
     RunStatus,
     WorkflowRun,
     retry_delay,
 )
 
 _ERROR_LENGTH: Final = 500
-#: The result of the step "write" with a draft, followed by the tokens that a model read and wrote. The draft itself is
-#: in the stores. Any other result is the reason for writing nothing.
-_WRITTEN: Final = "written"
 _NO_SITES: Final = "websites are not read here"
 #: The attempts of a costly writer. After them the fallback writes, so that the run ends with a post.
 COSTLY_ATTEMPTS: Final = 3
@@ -110,7 +105,6 @@ class Performer:
         self,
         *,
         ledger: RunLedger,
-        memory: RunMemory,
         jobs: Jobs,
         briefs: Briefs,
         directory: Directory,
@@ -128,7 +122,6 @@ class Performer:
 
         Args:
             ledger: Stores the end of a run.
-            memory: Stores costly drafts until the run ends.
             jobs: Stores the progress that clients of a run read.
             briefs: Gathers the material of posts.
             directory: Stores the triggers.
@@ -143,7 +136,6 @@ class Performer:
             ended: Called with the status of each ended run.
         """
         self._ledger = ledger
-        self._memory = memory
         self._jobs = jobs
         self._briefs = briefs
         self._companions = Companions(ledger, briefs.library)
@@ -256,15 +248,10 @@ class Performer:
         warnings: list[str] = []
         writer, name = self._writer, self._writer.name
         if self._fallback is not None and writer.costly and run.attempts > COSTLY_ATTEMPTS:
-            kept = await self._memory.draft(run)
-            if kept is None:
-                # The post names the fallback, so that an editor notices it.
-                writer, name = self._fallback, f"{self._fallback.name}, since {self._writer.name} failed"
-                warnings.append(
-                    f"{self._writer.name} failed, so rules wrote this post: {run.error or 'no reason kept'}"
-                )
-        # What costs nothing is written again rather than kept, and comes out the same.
-        draft = await (self._kept(run, writer, gathered, steps) if writer.costly else writer.write(brief))
+            # The post names the fallback, so that an editor notices it.
+            writer, name = self._fallback, f"{self._fallback.name}, since {self._writer.name} failed"
+            warnings.append(f"{self._writer.name} failed, so rules wrote this post: {run.error or 'no reason kept'}")
+        draft = await writer.write(brief, steps)
         if isinstance(draft, Silence):
             return draft
         if not writer.costly:
@@ -274,27 +261,6 @@ class Performer:
     async def _options(self, run: WorkflowRun, order: _Order) -> ChangelogOptions:
         organization = await self._directory.organization_of(run.organization_id)
         return options_of(merged(None if organization is None else organization.house_style, order.house_style))
-
-    async def _kept(self, run: WorkflowRun, writer: ContentWriter, gathered: Gathered, steps: Steps) -> Draft | Silence:
-        async def write() -> str:
-            # A kill between storing the draft and the end of the step must not cost a second call of the model.
-            if await self._memory.draft(run) is None:
-                draft = await writer.write(gathered.brief)
-                if isinstance(draft, Silence):
-                    return draft.reason
-                await self._memory.keep_draft(run, evolve(draft, usage=None))
-                if draft.usage is not None:
-                    return f"{_WRITTEN} {draft.usage[0]} {draft.usage[1]}"
-            return _WRITTEN
-
-        told, *tokens = (result := await steps.run("write", write)).split(" ")
-        if told != _WRITTEN:
-            return Silence(reason=result)
-        draft = await self._memory.draft(run)
-        if draft is None:
-            # Another process has taken the run since, and stores its own results.
-            raise RunGone
-        return evolve(draft, usage=(int(tokens[0]), int(tokens[1]))) if tokens else draft
 
     async def _complete(self, run: WorkflowRun, order: _Order, written: _Written) -> None:
         now = self._clock.now()

@@ -6,15 +6,18 @@ from functools import partial
 from typing import Any, Final, final
 from urllib.parse import urlsplit
 
+import msgspec
+from attrs import field, frozen
+
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import BadChange, BrandFault, read_brand_name
 from contentsvc_core.content.jobs import Job, JobEventType, job_event, made_brand_id
-from contentsvc_core.content.pages import site_facts
+from contentsvc_core.content.pages import SiteFacts, site_facts
 from contentsvc_core.content.site_addresses import BadAddress, SiteHost, read_site_address, with_scheme
 from contentsvc_core.content.site_brands import propose_brand
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.ports import Aside, BrandIdentities, Clock, Jobs, RunLedger, SiteReader, Steps
-from contentsvc_core.ports.brands import NotRead, Page, SiteFault
+from contentsvc_core.ports.brands import Page, SiteFault
 from contentsvc_core.usecases.generate import JobStarter
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.receive import at_once
@@ -23,6 +26,22 @@ from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 #: The attempts to read a site: fewer than other runs have, since a user waits for the result.
 SITE_ATTEMPTS: Final = 4
+
+
+#: The step that reads the page. Its result has at most some 70 KB: 29 texts of 2,000 characters and the address.
+_STEP: Final = "page"
+
+
+@final
+@frozen(kw_only=True)
+class _Seen:
+    """The result of the step."""
+
+    #: The final address, after redirects.
+    url: str
+    facts: SiteFacts = field(factory=SiteFacts)
+    #: Why the page cannot be read, for good.
+    error: str | None = None
 
 
 @final
@@ -85,21 +104,30 @@ class BrandReader:
     async def perform(self, run: WorkflowRun, cause: SiteReading, steps: Steps) -> RunStatus | None:
         """Perform a run and end it in the ledger; return its status, or ``None`` if another process owns it.
 
-        No step is stored: reading a site twice is harmless. The identity is added when the run ends, in one
-        transaction. So a run that is cancelled before adds none, and a run that is performed twice adds one.
+        Reading the page is a step: a resumed run does not ask the site again. The identity is added when the run ends,
+        in one transaction. So a run that is cancelled before adds none, and a run that is performed twice adds one.
 
         Raises:
             SiteNotRead: The site could not be read, but a later attempt may succeed.
         """
-        _ = steps
         await self._note(run, JobEventType.SCRAPING, f"Reading {cause.website_url}")
-        page = await self._sites.read(cause.website_url)
-        if isinstance(page, NotRead):
-            if page.fault is SiteFault.PASSING and run.attempts < SITE_ATTEMPTS:
+
+        async def read() -> str:
+            page = await self._sites.read(cause.website_url)
+            if isinstance(page, Page):
+                seen = _Seen(url=page.url, facts=await self._aside(partial(site_facts, page.html)))
+            elif page.fault is SiteFault.PASSING and run.attempts < SITE_ATTEMPTS:
+                # Raised inside the step, so that it is not stored: the next attempt asks the site again.
                 raise SiteNotRead(page.error)
-            return await self._fail(run, f"{cause.website_url} cannot be read: {page.error}")
-        await self._note(run, JobEventType.EXTRACTING, f"Reading what {page.url} says of itself")
-        proposed = await self._aside(partial(self._proposed, run, cause, page))
+            else:
+                seen = _Seen(url=cause.website_url, error=page.error)
+            return msgspec.json.encode(seen).decode()
+
+        seen = msgspec.json.decode(await steps.run(_STEP, read), type=_Seen)
+        if seen.error is not None:
+            return await self._fail(run, f"{cause.website_url} cannot be read: {seen.error}")
+        await self._note(run, JobEventType.EXTRACTING, f"Reading what {seen.url} says of itself")
+        proposed = self._proposed(run, cause, seen)
         if not await self._ledger.stands(run):
             # The run was cancelled, or another process owns it: save nothing.
             return None
@@ -116,9 +144,9 @@ class BrandReader:
             await self._note(run, JobEventType.COMPLETED, f"The brand identity '{saved.name}' was made", told)
         return RunStatus.COMPLETED
 
-    def _proposed(self, run: WorkflowRun, cause: SiteReading, page: Page) -> BrandIdentity:
-        host = urlsplit(page.url).hostname or ""
-        proposal = propose_brand(site_facts(page.html), host, name=cause.name)
+    def _proposed(self, run: WorkflowRun, cause: SiteReading, seen: _Seen) -> BrandIdentity:
+        host = urlsplit(seen.url).hostname or ""
+        proposal = propose_brand(seen.facts, host, name=cause.name)
         now = self._clock.now()
         return BrandIdentity(
             id=made_brand_id(run),

@@ -59,7 +59,6 @@ async def open_engine(
         watch.workflow(
             Performer(
                 ledger=stores.ledger,
-                memory=stores.run_memory,
                 jobs=stores.jobs,
                 briefs=Briefs(stores.contexts, stores.brands),
                 directory=stores.directory,
