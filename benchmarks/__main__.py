@@ -21,12 +21,13 @@ from benchmarks.chart import chart
 from benchmarks.cores import choose
 from benchmarks.loaders import wrk
 from benchmarks.peer_files import peer_versions
+from benchmarks.plan import FULL, SHORT
 from benchmarks.postgres import Postgres
 from benchmarks.progress import Progress
 from benchmarks.registry import ROWS, chosen
 from benchmarks.report import markdown, put_into, terminal_table
 from benchmarks.results import Results, judged, load, save
-from benchmarks.row import FULL, SHORT, Finding, Row
+from benchmarks.row import Finding, Row
 
 _ROOT: Final = Path(__file__).parents[1]
 _DOCS: Final = _ROOT / "docs"

@@ -10,11 +10,8 @@ from typing import final
 from benchmarks.cores import Cores
 from benchmarks.loaders import client, wrk
 from benchmarks.loaders.load import Answers, Load
-from benchmarks.peer_files import PeerMissing, load_peers
-from benchmarks.peers.work import check
+from benchmarks.plan import Plan
 from benchmarks.postgres import Postgres
-from benchmarks.row import Plan
-from benchmarks.sides import Side, start
 
 
 @final
@@ -49,7 +46,6 @@ class Bench:
         self.cores = cores
         self.note = note
         self._numbers = itertools.count(1)
-        self._peers: dict[str, Side] | None = None
 
     def new_folder(self, name: str) -> Path:
         """Create a new folder."""
@@ -60,28 +56,6 @@ class Bench:
     def drop(self, folder: Path) -> None:
         """Remove a folder that is needed no more: a run fills many."""
         shutil.rmtree(folder, ignore_errors=True)
-
-    def peer(self, name: str) -> Side:
-        """Return a peer, installed and checked.
-
-        Raises:
-            PeerMissing: The peer is unknown, cannot be installed, or is incomplete; the message says which.
-        """
-        if self._peers is None:
-            self._peers = {}
-        if name not in self._peers:
-            side = load_peers(name, note=self.note)
-            self.note(f"checking {name}")
-            running = start(self, side)
-            try:
-                faults = check(running)
-            finally:
-                running.stop()
-            if faults:
-                message = f"{name} does not do the work: {'; '.join(faults)}"
-                raise PeerMissing(message)
-            self._peers[name] = side
-        return self._peers[name]
 
     def next_seed(self) -> int:
         """Return the seed of a loader: no two loaders send the same delivery ids."""

@@ -8,7 +8,8 @@ from typing import Any, Final, final
 from attrs import field, frozen
 
 from benchmarks.interval import Interval, bootstrap
-from benchmarks.row import Finding, Goal, Plan, Sense
+from benchmarks.plan import Plan
+from benchmarks.row import Finding, Goal, Sense
 
 _FORMAT: Final = 1
 

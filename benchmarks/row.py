@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, final
 
 from attrs import field, frozen
 
-if TYPE_CHECKING:
-    from benchmarks.bench import Bench
+from benchmarks.bench import Bench
+from benchmarks.plan import Plan
 
 
 @final
@@ -64,24 +64,6 @@ class Finding:
 
 @final
 @frozen(kw_only=True)
-class Plan:
-    """How thoroughly is measured."""
-
-    short: bool
-    #: How many rounds, and how long each side runs in one, in seconds.
-    rounds: int
-    seconds: float
-    #: How long a side is warmed up before its first round, in seconds.
-    warm_up: float
-
-
-FULL: Final = Plan(short=False, rounds=9, seconds=5.0, warm_up=1.5)
-#: wrk knows whole seconds.
-SHORT: Final = Plan(short=True, rounds=2, seconds=1.0, warm_up=0.4)
-
-
-@final
-@frozen(kw_only=True)
 class Row:
     """A subject that is measured in one go."""
 
@@ -89,6 +71,6 @@ class Row:
     name: str
     title: str
     #: Runs it to its end.
-    measure: "Callable[[Bench], Sequence[Finding]]"
+    measure: Callable[[Bench], Sequence[Finding]]
     #: How long that takes, about, in seconds.
     estimate: Callable[[Plan], float]

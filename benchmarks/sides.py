@@ -6,17 +6,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, final
+from typing import Final, final
 
 import psycopg
 from attrs import field, frozen
 
+from benchmarks.bench import Bench
 from benchmarks.loaders.load import Answers
 from benchmarks.material import Hook
 from benchmarks.processes import Process, free_port
-
-if TYPE_CHECKING:
-    from benchmarks.bench import Bench
 
 #: What every delivery leaves behind once; what a side counts besides is its own affair.
 KINDS: Final = ("claims", "events", "contexts", "runs", "logs")
@@ -61,7 +59,7 @@ class Side:
     #: A query for each of :data:`KINDS` that gives one number; empty where nothing is stored.
     counts: Mapping[str, str]
     #: Prepares the side in a folder of its own, to listen on a port.
-    prepare: "Callable[[Bench, Path, int], Prepared]"
+    prepare: Callable[[Bench, Path, int], Prepared]
 
 
 @final
@@ -104,7 +102,7 @@ class Running:
 
 
 def start(
-    bench: "Bench",
+    bench: Bench,
     side: Side,
     *,
     preload: Path | None = None,
@@ -141,7 +139,7 @@ def start(
     return Running(side=side, prepared=prepared, port=port, process=process, place=folder, start_s=took)
 
 
-def discard(bench: "Bench", running: Running) -> None:
+def discard(bench: Bench, running: Running) -> None:
     """Stop a side, and remove its data: a run fills many databases."""
     running.stop()
     bench.drop(running.place)

@@ -9,7 +9,7 @@ from typing import Any, Final, final
 from attrs import field, frozen
 
 from contentsvc_core.content.writing import Brief, Chapter
-from contentsvc_core.webhooks.events import Author, Commit, Event, Push, Release
+from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
 
 REPOSITORY: Final = "acme/lighthouse"
 PAGE: Final = f"https://github.com/{REPOSITORY}"

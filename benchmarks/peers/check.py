@@ -11,8 +11,9 @@ from typing import Final
 from benchmarks.bench import Bench
 from benchmarks.cores import choose
 from benchmarks.peer_files import PeerMissing
+from benchmarks.peers.checked import checked_peer
+from benchmarks.plan import SHORT
 from benchmarks.postgres import Postgres
-from benchmarks.row import SHORT
 
 #: The sides that the peers are.
 PEERS: Final = ("fastapi-sqlite", "fastapi-postgresql", "fastify-sqlite", "fastify-postgresql", "aiohttp-postgresql")
@@ -32,7 +33,7 @@ def main(names: Sequence[str]) -> int:
         )
         for name in names or PEERS:
             try:
-                bench.peer(name)
+                checked_peer(bench, name)
                 found = "does the work"
             except PeerMissing as exc:
                 wrong += 1

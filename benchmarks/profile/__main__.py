@@ -24,9 +24,9 @@ from benchmarks.cores import choose
 from benchmarks.loaders.load import Load
 from benchmarks.material import PUSH_BYTES, pushes
 from benchmarks.peer_files import installed
+from benchmarks.plan import SHORT
 from benchmarks.postgres import Postgres
 from benchmarks.profile.parts import OTHER, PARTS, shares
-from benchmarks.row import SHORT
 from benchmarks.sides import Running, Side, start
 
 _RATE: Final = 500

@@ -26,7 +26,7 @@ class Part:
 PARTS: Final = (
     Part(name="verify the signature", frames=r"webhooks/signature\.py|\bhmac\.py"),
     Part(name="parse the body", frames=r"providers/native\.py|\bdecode_aside\b|contentsvc_http/aside\.py"),
-    Part(name="answer", frames=r"contentsvc_core/wire\.py|webhooks/outcomes\.py|contentsvc_http/responses\.py"),
+    Part(name="answer", frames=r"contentsvc_core/events/wire\.py|webhooks/outcomes\.py|contentsvc_http/responses\.py"),
     Part(name="settlement queue", frames=r"sql/settling/queue\.py"),
     Part(name="checkpoints, in a thread of their own", frames=r"dialects/checkpoints\.py"),
     Part(

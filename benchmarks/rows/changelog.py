@@ -18,7 +18,8 @@ from benchmarks.changelog.history import PAGE, history, raw_commits
 from benchmarks.changelog.repository import write_repository
 from benchmarks.cores import pinned
 from benchmarks.peer_files import PeerMissing, installed
-from benchmarks.row import Finding, Plan, Row, at_least
+from benchmarks.plan import Plan
+from benchmarks.row import Finding, Row, at_least
 
 if TYPE_CHECKING:
     from benchmarks.bench import Bench

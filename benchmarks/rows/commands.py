@@ -12,8 +12,9 @@ from benchmarks import fill, ours
 from benchmarks.changelog.history import history
 from benchmarks.changelog.repository import write_repository
 from benchmarks.cores import pinned
+from benchmarks.plan import Plan
 from benchmarks.processes import free_port
-from benchmarks.row import Finding, Plan, Row, at_most
+from benchmarks.row import Finding, Row, at_most
 from benchmarks.sides import Database, Prepared
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
+from benchmarks.plan import Plan
 from benchmarks.rounds import Contest, Field, Turn, closed, latency, throughput
-from benchmarks.row import Finding, Plan, Row, at_least, at_most
+from benchmarks.row import Finding, Row, at_least, at_most
 from benchmarks.rows.http import TURN_S, side
 
 if TYPE_CHECKING:

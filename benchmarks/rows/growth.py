@@ -10,8 +10,9 @@ from attrs import evolve, field, frozen
 
 from benchmarks import fill, ours
 from benchmarks.loaders.load import Load
+from benchmarks.plan import Plan
 from benchmarks.rounds import Contest, Field, closed, throughput
-from benchmarks.row import Finding, Plan, Row, at_least
+from benchmarks.row import Finding, Row, at_least
 from benchmarks.rows.http import START_S, TURN_S
 from benchmarks.sides import Database, Prepared, Side
 

@@ -8,8 +8,10 @@ from attrs import frozen
 
 from benchmarks import ours
 from benchmarks.interval import bootstrap
+from benchmarks.peers.checked import checked_peer
+from benchmarks.plan import Plan
 from benchmarks.rounds import Contest, Field, closed, cpu, throughput
-from benchmarks.row import Finding, Goal, Plan, Row, at_least
+from benchmarks.row import Finding, Goal, Row, at_least
 from benchmarks.sides import Side
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def side(bench: "Bench", name: str) -> Side:
         "floor": ours.floor,
         _NULL: ours.null,
     }
-    return own[name]() if name in own else bench.peer(name)
+    return own[name]() if name in own else checked_peer(bench, name)
 
 
 def measure(bench: "Bench", pairs: Sequence[Pair] | None = None) -> list[Finding]:

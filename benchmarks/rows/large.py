@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 from benchmarks import ours
 from benchmarks.loaders import client
 from benchmarks.material import push, signed
+from benchmarks.plan import Plan
 from benchmarks.rounds import Turn, closed, take_turn
-from benchmarks.row import Finding, Plan, Row, at_most
+from benchmarks.row import Finding, Row, at_most
 from benchmarks.rows.http import TURN_S
 from benchmarks.sides import Running, Side, discard, start
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
+from benchmarks.plan import Plan
 from benchmarks.rounds import Contest, Field, closed, latency
-from benchmarks.row import Finding, Plan, Row, at_most
+from benchmarks.row import Finding, Row, at_most
 from benchmarks.rows.http import TURN_S, side, side_s
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.cores import pinned
 from benchmarks.peer_files import PeerMissing, installed
-from benchmarks.row import Finding, Plan, Row, at_least
+from benchmarks.plan import Plan
+from benchmarks.row import Finding, Row, at_least
 
 if TYPE_CHECKING:
     from benchmarks.bench import Bench

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks import ours
 from benchmarks.material import pushes
+from benchmarks.plan import Plan
 from benchmarks.rounds import closed, take_turn
-from benchmarks.row import Finding, Plan, Row, at_most
+from benchmarks.row import Finding, Row, at_most
 from benchmarks.rows.http import START_S, TURN_S
 from benchmarks.sides import Side, discard, start
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks import fill, ours
 from benchmarks.cores import pinned
-from benchmarks.row import Finding, Plan, Row, at_most
+from benchmarks.plan import Plan
+from benchmarks.row import Finding, Row, at_most
 from benchmarks.sides import Database, Prepared, Running, Side, discard, start
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from attrs import evolve
 
 from benchmarks import fill, ours
 from benchmarks.cores import pinned
-from benchmarks.row import Finding, Plan, Row, at_most
+from benchmarks.plan import Plan
+from benchmarks.row import Finding, Row, at_most
 from benchmarks.sides import Database, Prepared, Running, Side, discard, start
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from benchmarks import ours
 from benchmarks.loaders import client
 from benchmarks.loaders.load import Load
 from benchmarks.material import pushes
+from benchmarks.plan import Plan
 from benchmarks.processes import NotStarted, Process, free_port
-from benchmarks.row import Finding, Goal, Plan, Row, at_least
+from benchmarks.row import Finding, Goal, Row, at_least
 from benchmarks.sides import Running, Side, count, start
 
 if TYPE_CHECKING:

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchmarks import ours
+from benchmarks.peers.checked import checked_peer
+from benchmarks.plan import Plan
 from benchmarks.rounds import Field, closed, cpu, throughput
-from benchmarks.row import Finding, Plan, Row, at_least
+from benchmarks.row import Finding, Row, at_least
 from benchmarks.rows.http import side_s
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def measure(bench: "Bench") -> list[Finding]:
     field = Field(bench)
     try:
         field.enter("sqlite", ours.sqlite, preload=library)
-        field.enter(_PEER, partial(bench.peer, _PEER), preload=library)
+        field.enter(_PEER, partial(checked_peer, bench, _PEER), preload=library)
         contest = field.contest(
             lambda running, bodies: closed(bench, running, bodies, _CONNECTIONS, bench.plan.seconds),
             what="2 ms added to fsync",

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks import ours
 from benchmarks.material import Hook, Signed, pushes
+from benchmarks.plan import Plan
 from benchmarks.processes import Process, free_port
-from benchmarks.row import Finding, Plan, Row, at_most
+from benchmarks.row import Finding, Row, at_most
 from benchmarks.sides import Side
 
 if TYPE_CHECKING:

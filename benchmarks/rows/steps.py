@@ -11,15 +11,16 @@ import msgspec
 from benchmarks.cores import pinned
 from benchmarks.material import Hook, pushes
 from benchmarks.ours import REPOSITORY, REPOSITORY_ID
-from benchmarks.row import Finding, Plan, Row
+from benchmarks.plan import Plan
+from benchmarks.row import Finding, Row
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.webhooks.decision import admit, decide, preflight
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Processed, answer
 from contentsvc_core.webhooks.settlement import settlement
 from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
-from contentsvc_core.wire import event_to_json
 from contentsvc_core.workflows.triggers import Trigger, source_type
 
 if TYPE_CHECKING:

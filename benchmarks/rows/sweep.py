@@ -10,8 +10,9 @@ from attrs import evolve
 from benchmarks import fill, ours
 from benchmarks.loaders.load import Load
 from benchmarks.material import Signed
+from benchmarks.plan import Plan
 from benchmarks.rounds import Field, closed, latency
-from benchmarks.row import Finding, Plan, Row
+from benchmarks.row import Finding, Row
 from benchmarks.rows.http import TURN_S
 from benchmarks.sides import Database, Prepared, Running, Side, count
 

@@ -9,8 +9,8 @@ from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
 from contentsvc_cli.wiring import Desk, accepted, at_desk
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body
 from contentsvc_core.content.brand_changes import BrandFault
-from contentsvc_core.content.jobs import Job, brand_job_body
 from contentsvc_core.organizations import Removed, removed_body
+from contentsvc_core.workflows.jobs import Job, brand_job_body
 
 _Value = TypeVar("_Value")
 _TONES: Final = {tone.value.lower(): tone for tone in ToneProfile}

@@ -9,7 +9,7 @@ import click
 from contentsvc_cli.output import say
 from contentsvc_cli.waiting import waiting
 from contentsvc_cli.wiring import Desk
-from contentsvc_core.content.jobs import Job, job_events, job_status
+from contentsvc_core.workflows.jobs import Job, job_events, job_status
 
 _LOOK_EVERY_S: Final = 0.2
 _ENDED: Final = frozenset({"completed", "failed", "skipped"})

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final, final
 
-from contentsvc_core.insights import LogSearch, Place
+from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogStatus
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.ports import Insights
 
 #: Polling interval, in seconds.
@@ -30,8 +31,8 @@ class LogFollower:
         self._search = search
         self._page = page
         #: Cursor of the newest entry, matching or not. Only late entries can appear before it.
-        self._newest: Place | None = None
-        self._told: dict[str, tuple[Place, LogStatus]] = {}
+        self._newest: Cursor | None = None
+        self._told: dict[str, tuple[Cursor, LogStatus]] = {}
         self._looks = 0
 
     async def start(self, earlier: int) -> Sequence[ListedEntry]:
@@ -62,25 +63,25 @@ class LogFollower:
         return fresh
 
     def _note(self, entry: ListedEntry) -> None:
-        self._told[entry.id] = (Place.of(entry), entry.status)
+        self._told[entry.id] = (Cursor.of(entry), entry.status)
 
-    async def _find_newest(self) -> Place | None:
+    async def _find_newest(self) -> Cursor | None:
         newest = await self._insights.log(self._organization_id, LogSearch(), limit=1)
-        return Place.of(newest[0]) if newest else None
+        return Cursor.of(newest[0]) if newest else None
 
-    async def _since(self, place: Place | None, before: timedelta) -> list[ListedEntry]:
+    async def _since(self, place: Cursor | None, before: timedelta) -> list[ListedEntry]:
         """Return matching entries from some time before ``place``, oldest first."""
-        after = None if place is None else Place(created_at=place.created_at - before, id="")
+        after = None if place is None else Cursor(created_at=place.created_at - before, id="")
         found: list[ListedEntry] = []
         page: Sequence[ListedEntry] = ()
         while not found or len(page) == self._page:
-            end = Place.of(page[-1]) if page else None
+            end = Cursor.of(page[-1]) if page else None
             page = await self._log(self._page, before=end, after=after)
             if not page:
                 break
             found += page
         return found[::-1]
 
-    async def _log(self, limit: int, *, before: Place | None = None, after: Place | None = None) -> list[ListedEntry]:
+    async def _log(self, limit: int, *, before: Cursor | None = None, after: Cursor | None = None) -> list[ListedEntry]:
         found = await self._insights.log(self._organization_id, self._search, limit=limit, before=before, after=after)
         return list(found)

@@ -6,11 +6,11 @@ from contentsvc_cli.completing import connected_repository_ids
 from contentsvc_cli.following import WAIT, check_completed, followed
 from contentsvc_cli.output import JSON, ORGANIZATION, show
 from contentsvc_cli.wiring import Desk, accepted, at_desk
-from contentsvc_core.content.jobs import Job, generation_job_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.usecases.generate import GenerationRequest
+from contentsvc_core.workflows.jobs import Job, generation_job_body
 
 
 @click.command()

@@ -17,8 +17,8 @@ from typing import Final, final
 from attrs import frozen
 
 from contentsvc_cli.changes import Commit, Person, Tag
+from contentsvc_core.events.normalized import MAX_PATHS
 from contentsvc_core.text import storable
-from contentsvc_core.webhooks.events import MAX_PATHS
 
 #: How many commits one ``git log`` reads: it holds them all at once, whatever it is asked.
 _COMMITS_AT_ONCE: Final = 4096

@@ -10,10 +10,10 @@ from contentsvc_cli.changes import Tag
 from contentsvc_cli.git import GitFailed, Repository
 from contentsvc_cli.history import deliveries
 from contentsvc_cli.native_bodies import HostedRepository, is_prerelease
-from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.changelog.writer import write_changelog
+from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.writing import Brief, Chapter, Draft
-from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.webhooks.providers.native import read_push
 
 #: A version tag with its prefix: a monorepo has a series of tags for each package.

@@ -7,7 +7,7 @@ import click
 
 from contentsvc_cli.output import show_rows
 from contentsvc_cli.wiring import Desk, at_desk
-from contentsvc_core.content.queries import InvalidQuery
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 
 if TYPE_CHECKING:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from contentsvc_core.access.rates import Bucket, Rate, rate_of
     from contentsvc_core.access.window import Verdict, rate_headers, refusal_body, refusal_headers
     from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body
-    from contentsvc_core.content.jobs import Job, JobEvent
-    from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
     from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
     from contentsvc_core.content.public.changelogs import PublicChangelog
     from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
@@ -31,7 +29,9 @@ if TYPE_CHECKING:
         Unstorable,
         WriterUnavailable,
     )
+    from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
     from contentsvc_core.journal import Direction, LogEntry, LogStatus, log_body
+    from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination, paginate
     from contentsvc_core.organizations import Integration, Organization, Repository
     from contentsvc_core.outgoing.endpoints import WebhookEndpoint, endpoint_body
     from contentsvc_core.outgoing.events import EventType
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
     from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, admit, decide, locate, preflight
     from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
-    from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
     from contentsvc_core.webhooks.outcomes import (
         Duplicate,
         Fault,
@@ -79,6 +78,7 @@ if TYPE_CHECKING:
     from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign, verify
     from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source
     from contentsvc_core.workflows.context import ContextRecord, context_body
+    from contentsvc_core.workflows.jobs import Job, JobEvent
     from contentsvc_core.workflows.runs import RunStatus, WorkflowRun, run_body
     from contentsvc_core.workflows.schedules import DuplicateSchedule, Schedule, schedule_body
     from contentsvc_core.workflows.slots import Cron, Frequency
@@ -227,8 +227,8 @@ _HOMES: Final = {
     "access.rates": "Bucket Rate rate_of",
     "access.window": "Verdict rate_headers refusal_body refusal_headers",
     "content.brand": "BrandIdentity ToneProfile brand_body",
-    "content.jobs": "Job JobEvent",
-    "content.pagination": "InvalidPage PageRequest Pagination paginate",
+    "workflows.jobs": "Job JobEvent",
+    "lists.pagination": "InvalidPage PageRequest Pagination paginate",
     "content.posts": "ContentType Post PostStatus post_body",
     "content.public.changelogs": "PublicChangelog",
     "content.windows": "Lookback LookbackWindow window_at",
@@ -268,7 +268,7 @@ _HOMES: Final = {
     "usecases.webhook_endpoints": "EndpointEditor",
     "webhooks.decision": "BODY_TOO_LARGE MAX_BODY admit decide locate preflight",
     "webhooks.delivery": "Address Belonging Delivery Endpoint VerifiedDelivery",
-    "webhooks.events": "Author Commit Event HeadCommit Push Release",
+    "events.normalized": "Author Commit Event HeadCommit Push Release",
     "webhooks.outcomes": "Duplicate Fault Filtered Ignored Outcome Pong Processed Rejected answer",
     "webhooks.providers": "PROVIDERS Provider",
     "webhooks.settlement": "Claim ClaimKey Settled Settlement settlement",

@@ -1,7 +1,7 @@
 """Filters and results of the queries for lists and overviews."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Final, Protocol, Self, final
+from typing import Final, final
 
 from attrs import field, frozen
 
@@ -13,28 +13,6 @@ COUNTED_SPANS: Final = (timedelta(hours=1), timedelta(days=1))
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 #: ASCII only: ``str.lower`` and ``str.casefold`` convert more letters, and databases differ in those.
 _SMALL: Final = {capital: capital + 32 for capital in range(ord("A"), ord("Z") + 1)}
-
-
-class _Placed(Protocol):
-    @property
-    def created_at(self) -> datetime: ...
-
-    @property
-    def id(self) -> str: ...
-
-
-@final
-@frozen(kw_only=True)
-class Place:
-    """A cursor in a list that is sorted by creation time and then by id."""
-
-    created_at: datetime
-    id: str
-
-    @classmethod
-    def of(cls, listed: _Placed) -> Self:
-        """Return the cursor of a log entry or a run."""
-        return cls(created_at=listed.created_at, id=listed.id)
 
 
 @final

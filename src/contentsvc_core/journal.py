@@ -7,14 +7,14 @@ from typing import Any, Final, final
 
 from attrs import asdict, evolve, field, frozen
 
-from contentsvc_core.content.queries import InvalidQuery, choices, listed
+from contentsvc_core.events.normalized import Event, Push, Release
+from contentsvc_core.events.summaries import EventSummary
+from contentsvc_core.events.wire import event_body
 from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.lists.parameters import InvalidQuery, choices, listed
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.values import Value
-from contentsvc_core.webhooks.events import Event, Push, Release
-from contentsvc_core.webhooks.summaries import EventSummary
-from contentsvc_core.wire import event_body
 from contentsvc_core.workflows.context import how_many_fit
 
 _MINUTE: Final = timedelta(minutes=1)

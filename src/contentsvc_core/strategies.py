@@ -7,11 +7,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.testing import address, push_body, release_body, signed
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import from_ms
 from contentsvc_core.webhooks.delivery import Address, Delivery
-from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.webhooks.providers import PROVIDERS
 
 __all__ = [

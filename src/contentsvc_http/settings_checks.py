@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from sqlalchemy.engine import URL, make_url
@@ -14,14 +14,25 @@ from contentsvc_core.errors import ContentServiceError
 if TYPE_CHECKING:
     from attrs import Attribute
 
-    from contentsvc_http.settings import Settings
-
 ENV_PREFIX: Final = "CONTENTSVC_"
 _SQLITE: Final = "sqlite+aiosqlite"
 _POSTGRESQL: Final = "postgresql+asyncpg"
 _POSTGRESQL_EXAMPLE: Final = f"{_POSTGRESQL}://USER:PASSWORD@HOST/DATABASE"
 _MODEL_LENGTH: Final = 200
 _POSTGRESQL_OPTIONS: Final = frozenset({"host", "port", "ssl", "sslmode"})
+
+
+class _Settings(Protocol):
+    """The settings that decide whether another setting is valid."""
+
+    @property
+    def smtp_url(self) -> str: ...
+
+    @property
+    def writer_url(self) -> str: ...
+
+    @property
+    def engine_in_force(self) -> str: ...
 
 
 class InvalidSetting(ContentServiceError):
@@ -134,7 +145,7 @@ def smtp_url(_settings: object, _attribute: object, value: str) -> None:
         raise InvalidSetting(message) from None
 
 
-def mail_from(settings: "Settings", _attribute: object, value: str) -> None:
+def mail_from(settings: _Settings, _attribute: object, value: str) -> None:
     """Check an e-mail address, which an SMTP server needs."""
     if settings.smtp_url and not value:
         message = "CONTENTSVC_MAIL_FROM must be the address that mails come from, as CONTENTSVC_SMTP_URL is set"
@@ -165,7 +176,7 @@ def writer_url(_settings: object, _attribute: object, value: str) -> None:
         raise InvalidSetting(message)
 
 
-def writer_model(settings: "Settings", _attribute: object, value: str) -> None:
+def writer_model(settings: _Settings, _attribute: object, value: str) -> None:
     """Take a model, which an address needs."""
     if settings.writer_url and not value:
         message = "CONTENTSVC_WRITER_MODEL must name the model that is asked at CONTENTSVC_WRITER_URL"
@@ -211,7 +222,7 @@ def one_of(*choices: str) -> Callable[[object, "Attribute[Any]", str], None]:
     return check
 
 
-def engine(settings: "Settings", _attribute: object, value: str) -> None:
+def engine(settings: _Settings, _attribute: object, value: str) -> None:
     """Check that the packages of the engine in force are installed."""
     if value not in {"auto", "dbos"} or settings.engine_in_force != "dbos" or _is_installed("dbos"):
         return

@@ -7,9 +7,8 @@ from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import SEARCHING
-from contentsvc_core.content.queries import InvalidQuery
-from contentsvc_core.insights import Place
-from contentsvc_core.places import read_place, written_place
+from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.search.excerpts import HitBody, MetadataBody, record_hit_body
 from contentsvc_core.search.questions import read_context_search
 from contentsvc_core.search.terms import QUERY_LIMIT
@@ -102,13 +101,13 @@ class ContextPart(TypedDict):
     untrusted: RecordBody
 
 
-def read_before(text: str) -> Place | None:
+def read_before(text: str) -> Cursor | None:
     """Return the cursor of a list; ``None`` for the start.
 
     Raises:
         Refused: The cursor is invalid.
     """
-    place = read_place(text) if text else None
+    place = read_cursor(text) if text else None
     if text and place is None:
         raise Refused(NO_SUCH_PLACE)
     return place
@@ -133,7 +132,7 @@ async def _search(box: Toolbox, key: ApiKey, wanted: SearchContext) -> Answer:
         # Off the event loop: the words of many commits are compared.
         bodies = await asyncio.to_thread(lambda: [record_hit_body(record, asked.terms) for record in hits.found])
         return Answer(
-            facts={"next": written_place(Place.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
+            facts={"next": written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
             untrusted={"context": bodies},
         )
 

@@ -7,9 +7,9 @@ from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.content.posts import Post
-from contentsvc_core.insights import LogSearch, Place
+from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogStatus
-from contentsvc_core.places import written_place
+from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.search.excerpts import record_hit_body
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
@@ -142,7 +142,7 @@ async def _list(box: Toolbox, key: ApiKey, wanted: ListDeliveries) -> Answer:
     found = await box.shares.lists(mine, lambda: box.insights.log(mine, search, limit=wanted.limit + 1, before=before))
     shown = found[: wanted.limit]
     return Answer(
-        facts={"next": written_place(Place.of(shown[-1])) if len(found) > wanted.limit else None},
+        facts={"next": written_cursor(Cursor.of(shown[-1])) if len(found) > wanted.limit else None},
         untrusted={"deliveries": [_entry_body(entry) for entry in shown]},
     )
 

@@ -8,7 +8,6 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import rate_of
-from contentsvc_core.content.jobs import Job, generation_job_body, job_events
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
@@ -17,6 +16,7 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.generate import GenerationRequest
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
+from contentsvc_core.workflows.jobs import Job, generation_job_body, job_events
 from contentsvc_mcp.context_tools import Notice
 from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
 

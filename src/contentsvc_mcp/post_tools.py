@@ -8,12 +8,12 @@ from msgspec import Meta, Struct
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import SEARCHING
 from contentsvc_core.content.editing import entity_tag
-from contentsvc_core.content.pagination import MAX_PAGE, InvalidPage, PageRequest
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.queries import InvalidQuery, PostQuery
+from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.insights import Place
-from contentsvc_core.places import written_place
+from contentsvc_core.lists.cursors import Cursor, written_cursor
+from contentsvc_core.lists.pagination import MAX_PAGE, InvalidPage, PageRequest
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.search.excerpts import ExcerptBody, post_hit_body
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.timestamps import iso_ms
@@ -190,7 +190,7 @@ async def _search(box: Toolbox, key: ApiKey, wanted: SearchPosts) -> Answer:
         hits = await box.search.posts(key.organization_id, asked, limit=wanted.limit, before=before)
         bodies = await asyncio.to_thread(lambda: [post_hit_body(post, asked.terms) for post in hits.found])
         return Answer(
-            facts={"next": written_place(Place.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
+            facts={"next": written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
             untrusted={"posts": bodies},
         )
 

@@ -24,8 +24,8 @@ from contentsvc_adapters.writers.openai_compatible import OpenAICompatibleWriter
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.writing import Brief, Chapter, Draft, Silence
 from contentsvc_core.errors import WriterUnavailable
+from contentsvc_core.events.normalized import Author, Commit, Push
 from contentsvc_core.testing import PlainSteps
-from contentsvc_core.webhooks.events import Author, Commit, Push
 
 KEY: Final = "sk-hunter2-hunter2"
 ANSWER: Final = json.dumps({"title": "The beam turns", "markdown": "## Added\n\n- The beam turns.\n"})

@@ -9,7 +9,7 @@ from benchmarks.changelog.history import brief_of, history, raw_commits, release
 from benchmarks.changelog.repository import write_repository
 
 from contentsvc_core.content.changelog import write_changelog
-from contentsvc_core.webhooks.events import Push, Release
+from contentsvc_core.events.normalized import Push, Release
 
 
 def test_a_seed_makes_one_history_and_another_seed_another_one() -> None:

@@ -9,9 +9,9 @@ from attrs import evolve
 from benchmarks.bench import Bench
 from benchmarks.cores import choose
 from benchmarks.loaders.load import Answers
+from benchmarks.plan import Plan
 from benchmarks.postgres import Postgres
 from benchmarks.rounds import Contest, Turn
-from benchmarks.row import Plan
 from benchmarks.rows.http import Pair, measure
 from benchmarks.sides import Reckoning
 

@@ -6,10 +6,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from attrs import evolve
 from benchmarks.chart import chart, share
+from benchmarks.plan import FULL, SHORT
 from benchmarks.registry import ROWS, chosen
 from benchmarks.report import BEGIN, END, figure, lines_of, markdown, put_into
 from benchmarks.results import Result, Results, judged, load, save
-from benchmarks.row import FULL, SHORT, Finding, at_least, at_most
+from benchmarks.row import Finding, at_least, at_most
 
 _POINT = {"per_second": 1000.0, "cpu_us": 90.0, "p50_ms": 1.0, "p99_ms": 4.0}
 _FOUND = (

@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.errors import SecretUnreadable
+from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.organizations import Integration, Organization, Repository
 from contentsvc_core.ports import (
     ApiKeys,
@@ -37,7 +38,6 @@ from contentsvc_core.ports import (
 )
 from contentsvc_core.testing import START, CountingIds
 from contentsvc_core.webhooks.delivery import Address, Endpoint
-from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.settlement import Settlement, settlement
 from contentsvc_core.workflows.runs import WorkflowRun

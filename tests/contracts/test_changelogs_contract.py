@@ -18,10 +18,10 @@ from contentsvc_core.content.public.changelogs import (
     PublicChangelog,
     too_many_slugs,
 )
+from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label
 from contentsvc_core.content.public.images import Image, ImageKind, ImageMark
 from contentsvc_core.content.public.months import Month
-from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import PostLine
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.testing import START
@@ -228,11 +228,11 @@ async def test_posts_are_listed_by_when_they_happened_and_read_on_from_a_place(a
     assert await changelogs.posts(mine, limit=9) == newest_first
     assert await changelogs.posts(mine, limit=3) == newest_first[:3]
     for number, post in enumerate(newest_first):
-        found = await changelogs.posts(mine, limit=2, before=PublishedPlace.of(post))
+        found = await changelogs.posts(mine, limit=2, before=PublishedCursor.of(post))
         assert found == newest_first[number + 1 : number + 3]
     released = [post for post in newest_first if post.release_tag is not None]
     assert await changelogs.posts(mine, limit=9, released=True) == released
-    assert await changelogs.posts(mine, limit=1, released=True, before=PublishedPlace.of(released[0])) == [released[1]]
+    assert await changelogs.posts(mine, limit=1, released=True, before=PublishedCursor.of(released[0])) == [released[1]]
 
 
 async def test_months_begin_at_midnight_utc(acme: Tenant) -> None:
@@ -253,7 +253,7 @@ async def test_months_begin_at_midnight_utc(acme: Tenant) -> None:
         Month(2024, 12): [long_ago],
     }.items():
         assert await changelogs.posts(mine, limit=9, month=month) == posts
-    assert await changelogs.posts(mine, limit=9, month=Month(2026, 1), before=PublishedPlace.of(january)) == []
+    assert await changelogs.posts(mine, limit=9, month=Month(2026, 1), before=PublishedCursor.of(january)) == []
     assert await changelogs.months(of(acme, content_types=(ContentType.TWITTER_POST,))) == [Month(2025, 6)]
 
 
@@ -437,7 +437,7 @@ async def test_posts_are_listed_by_their_labels(acme: Tenant) -> None:
     assert await changelogs.posts(all_, limit=1, label=Label.FIXED) == [both]
     assert await changelogs.posts(all_, limit=9, label=Label.NEW) == [both]
     assert await changelogs.posts(all_, limit=9, label=Label.SECURITY) == []
-    place = PublishedPlace.of(both)
+    place = PublishedCursor.of(both)
     assert await changelogs.posts(all_, limit=9, label=Label.FIXED, before=place) == [fixed]
 
 

@@ -17,10 +17,10 @@ from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores, upgra
 from contentsvc_adapters.sql.counts import LOG, POSTS, Listing, Stretch, holding, joined
 from contentsvc_adapters.sql.migrations import migrate
 from contentsvc_adapters.sql.schema import log_entries, organizations, posts
-from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.posts import PostStatus
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogEntry, LogQuery, LogStatus
+from contentsvc_core.lists.pagination import PageRequest
 
 _HOUR: Final = 3_600_000
 

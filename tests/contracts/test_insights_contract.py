@@ -10,12 +10,13 @@ from contract_values import CHECKING, IDS, Tenant, a_post, later, push, release,
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contentsvc_core.content.jobs import Job
-from contentsvc_core.insights import LogCount, LogSearch, Place
+from contentsvc_core.insights import LogCount, LogSearch
 from contentsvc_core.journal import ListedEntry, LogEntry, LogStatus, listed_entry
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 from contentsvc_core.workflows.causes import SiteReading
+from contentsvc_core.workflows.jobs import Job
 from contentsvc_core.workflows.runs import ListedRun, RunStatus, WorkflowRun, listed_run
 
 #: The fixture is built once for all examples, which only read.
@@ -98,7 +99,7 @@ async def test_a_part_of_the_log_is_what_a_plain_filter_leaves(
 
     wanted = [listed_entry(entry) for entry in found]
     assert list(await acme.stores.insights.log(acme.id, search, limit=limit)) == wanted[:limit]
-    before, after = Place.of(log[start]), Place.of(log[end])
+    before, after = Cursor.of(log[start]), Cursor.of(log[end])
     older = [listed_entry(entry) for entry in found if log.index(entry) > start]
     newer = [listed_entry(entry) for entry in found if log.index(entry) < end]
     assert list(await acme.stores.insights.log(acme.id, search, limit=limit, before=before)) == older[:limit]
@@ -111,17 +112,17 @@ async def test_a_part_of_the_log_is_what_a_plain_filter_leaves(
 @pytest.mark.parametrize("search", [LogSearch(), LogSearch(text="push"), LogSearch(statuses=[LogStatus.FAILED])])
 async def test_places_lead_through_the_whole_log(acme: Tenant, log: list[LogEntry], search: LogSearch) -> None:
     read: list[ListedEntry] = []
-    place: Place | None = None
+    place: Cursor | None = None
     while part := await acme.stores.insights.log(acme.id, search, limit=5, before=place):
         read += part
-        place = Place.of(part[-1])
+        place = Cursor.of(part[-1])
         # Entries that arrive meanwhile do not move the pages.
         entry = evolve(_entry(acme.id, 2), created_at=later(days=99), status=LogStatus.FAILED)
         await acme.stores.journal.append(entry)
 
     assert read == [listed_entry(entry) for entry in log if search.finds(entry)]
     # A cursor need not point to an entry.
-    nowhere = Place(created_at=later(days=98), id="")
+    nowhere = Cursor(created_at=later(days=98), id="")
     assert len(await acme.stores.insights.log(acme.id, search, limit=99, after=nowhere)) > 0
     assert list(await acme.stores.insights.log(acme.id, search, limit=99, before=nowhere)) == read
 
@@ -193,7 +194,7 @@ async def test_runs_are_given_newest_first_by_status_and_place(acme: Tenant) -> 
     assert list(await insights.runs(acme.id, limit=99)) == stored
     assert list(await insights.runs(acme.id, limit=3)) == stored[:3]
     for number, run in enumerate(stored):
-        assert list(await insights.runs(acme.id, limit=4, before=Place.of(run))) == stored[number + 1 :][:4]
+        assert list(await insights.runs(acme.id, limit=4, before=Cursor.of(run))) == stored[number + 1 :][:4]
         assert await insights.run(acme.id, run.id) == run
         assert await insights.run(zenith.id, run.id) is None
     for statuses in (
@@ -205,7 +206,7 @@ async def test_runs_are_given_newest_first_by_status_and_place(acme: Tenant) -> 
         wanted = [run for run in stored if run.status in statuses]
         assert list(await insights.runs(acme.id, statuses=statuses, limit=99)) == wanted
         older = [run for run in wanted if stored.index(run) > 2]
-        assert list(await insights.runs(acme.id, statuses=statuses, limit=2, before=Place.of(stored[2]))) == older[:2]
+        assert list(await insights.runs(acme.id, statuses=statuses, limit=2, before=Cursor.of(stored[2]))) == older[:2]
     assert list(await insights.runs("org_unknown", limit=99)) == []
     assert await insights.run(acme.id, "run_unknown") is None
 

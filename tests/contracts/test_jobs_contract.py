@@ -7,12 +7,12 @@ import pytest
 from attrs import evolve
 from contract_values import IDS, Tenant, a_post, due, later, take, tenant
 
-from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
+from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.testing import START
-from contentsvc_core.wire import event_to_json
 from contentsvc_core.workflows.causes import Generation, SiteReading, Source
+from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.workflows.runs import Completion, RunStatus, WorkflowRun
 
 

@@ -8,14 +8,14 @@ from contract_values import IDS, Stores, Tenant, a_post, later, push, release, t
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contentsvc_core.content.pagination import MAX_PAGE, InvalidPage, PageRequest, Pagination
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.errors import Unstorable
+from contentsvc_core.events.normalized import Release
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
+from contentsvc_core.lists.pagination import MAX_PAGE, InvalidPage, PageRequest, Pagination
 from contentsvc_core.testing import START
 from contentsvc_core.usecases.briefs import Briefs
-from contentsvc_core.webhooks.events import Release
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled
 from contentsvc_core.workflows.context import ContextRecord
 

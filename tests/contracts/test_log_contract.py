@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 from contract_values import ALL_BYTES, CHECKING, IDS, Tenant, later, push, tenant
 
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.journal import LogEntry, LogQuery, LogStatus
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
 
 
 def an_entry(organization_id: str, number: int) -> LogEntry:

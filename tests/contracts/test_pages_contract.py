@@ -11,10 +11,10 @@ from contract_values import ALL_BYTES, IDS, Tenant, a_post, in_batches, later, t
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.journal import LogEntry, LogQuery, LogStatus
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.testing import START
 
 _NUMBER: Final = 160

@@ -7,10 +7,10 @@ import pytest
 from attrs import evolve
 from contract_values import IDS, Stores, Tenant, a_post, later, release, take, tenant
 
-from contentsvc_core.content.pagination import InvalidPage, PageRequest
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.errors import Unstorable
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest
 from contentsvc_core.workflows.runs import ALREADY_REPORTED, Completion, RunStatus, WorkflowRun
 
 

@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.queries import InvalidQuery
-from contentsvc_core.insights import Place
+from contentsvc_core.events.normalized import Event
+from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.questions import ContextSearch, PostSearch
 from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.testing import START
-from contentsvc_core.webhooks.events import Event
 from contentsvc_core.workflows.context import ContextRecord
 
 #: The fixture is built once for all examples, which only read.
@@ -178,14 +178,14 @@ async def test_parts_lead_through_all_of_it(acme: Tenant, records: Sequence[Cont
     search = ContextSearch(terms=_terms(query))
     wanted = [each for each in records if not query or each.event.type == "push"]
     read: list[ContextRecord] = []
-    place: Place | None = None
+    place: Cursor | None = None
     has_more = True
     while has_more:
         hits = await acme.stores.search.records(acme.id, search, limit=2, max_bytes=_MUCH, before=place)
         assert len(hits.found) == min(2, len(wanted) - len(read))
         read += hits.found
         has_more = hits.has_more
-        place = Place.of(read[-1])
+        place = Cursor.of(read[-1])
 
     assert read == wanted
 
@@ -241,7 +241,7 @@ async def test_posts_come_in_parts(acme: Tenant) -> None:
 
     first = await acme.stores.search.posts(acme.id, PostSearch(terms=_terms("post")), limit=2)
     rest = await acme.stores.search.posts(
-        acme.id, PostSearch(terms=_terms("post")), limit=2, before=Place.of(first.found[-1])
+        acme.id, PostSearch(terms=_terms("post")), limit=2, before=Cursor.of(first.found[-1])
     )
 
     assert [*first.found, *rest.found] == written[::-1]

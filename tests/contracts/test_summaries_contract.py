@@ -11,13 +11,13 @@ from tests import sqlite
 
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
 from contentsvc_adapters.sql.schema import events
-from contentsvc_core.content.pagination import InvalidPage, PageRequest
 from contentsvc_core.errors import UnreadableRow
+from contentsvc_core.events.normalized import Event
+from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogEntry, LogQuery, listed_entry
-from contentsvc_core.webhooks.events import Event
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest
 from contentsvc_core.webhooks.settlement import Settlement
-from contentsvc_core.webhooks.summaries import EventSummary
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.runs import ListedRun, RunStatus, WorkflowRun, listed_run
 

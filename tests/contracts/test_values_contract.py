@@ -6,8 +6,8 @@ from contract_values import IDS, Tenant, a_post, later, push, release, take, ten
 from hypothesis import HealthCheck, given, settings
 from tests.golden import delivered
 
+from contentsvc_core.events.normalized import Event
 from contentsvc_core.strategies import delivery_ids, events, instants
-from contentsvc_core.webhooks.events import Event
 from contentsvc_core.webhooks.settlement import Settled
 
 _TEXTS = {

@@ -34,10 +34,10 @@ from contentsvc_core import (
     sign,
 )
 from contentsvc_core import strategies as ours
+from contentsvc_core.events.wire import event_data, event_from_json, event_to_json
 from contentsvc_core.testing import address, push_body, release_body, signed
 from contentsvc_core.webhooks import decision
 from contentsvc_core.webhooks.providers import CODEHOST
-from contentsvc_core.wire import event_data, event_from_json, event_to_json
 
 AT = address()
 ENDPOINT = Endpoint(address=AT, enabled=True, secrets=("secret",), repository=Belonging.OURS, version=1)

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contentsvc_core import LogEntry, LogStatus, Push, Release
+from contentsvc_core.events.normalized import Author, Commit, Event
+from contentsvc_core.events.summaries import EventSummary, summary_from_json, summary_to_json
 from contentsvc_core.journal import left_out, line_body, listed_entry, log_body
 from contentsvc_core.strategies import events, foreign_text
 from contentsvc_core.testing import START
 from contentsvc_core.text import has_controls
-from contentsvc_core.webhooks.events import Author, Commit, Event
-from contentsvc_core.webhooks.summaries import EventSummary, summary_from_json, summary_to_json
 
 _COMMIT = Commit(id="a" * 40, message="m", author=Author(name="Ada", email=""), timestamp="", url="")
 _PUSH = Push(ref="refs/heads/main", branch="main", commits=(_COMMIT,), head_commit=None)

@@ -8,7 +8,6 @@ from attrs import fields
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentsvc_core.content.changelog.options import MARKDOWN_LIMIT, ChangelogOptions
 from contentsvc_core.content.house_style import (
     LEAST_LENGTH,
     STYLE_FIELDS,
@@ -22,6 +21,7 @@ from contentsvc_core.content.house_style import (
     style_schema,
     value_in_words,
 )
+from contentsvc_core.content.options import MARKDOWN_LIMIT, ChangelogOptions
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.style_kinds import (
     FOLDABLE,

@@ -7,8 +7,8 @@ from attrs import evolve
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow
+from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
 from contentsvc_core.testing import START
-from contentsvc_core.webhooks.events import Author, Commit, Event, Push, Release
 from contentsvc_core.workflows.causes import Delivered, Generation, occurred_at
 
 RELEASE = Release(

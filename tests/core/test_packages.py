@@ -6,8 +6,8 @@ import pytest
 
 from contentsvc_core.content.changelog.packages import Packages
 from contentsvc_core.content.packages import package_tag
+from contentsvc_core.events.normalized import Author, Commit
 from contentsvc_core.testing import START
-from contentsvc_core.webhooks.events import Author, Commit
 from contentsvc_core.workflows.packages import (
     MOST_PACKAGES,
     PACKAGE_DELAY,

@@ -15,7 +15,7 @@ from contentsvc_core.content.prompting.answer import length_of
 from contentsvc_core.content.prompting.facts import unfounded
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief, Chapter, Draft
-from contentsvc_core.webhooks.events import Author, Commit, Push, Release
+from contentsvc_core.events.normalized import Author, Commit, Push, Release
 
 DAY = datetime(2030, 1, 2, tzinfo=UTC)
 CHANGELOG = ContentType.CHANGELOG

@@ -15,7 +15,7 @@ from contentsvc_core.content.prompting.material import gather
 from contentsvc_core.content.prompting.tasks import TASKS, TONES
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief, Chapter, Draft
-from contentsvc_core.webhooks.events import MAX_COMMITS, Author, Push
+from contentsvc_core.events.normalized import MAX_COMMITS, Author, Push
 
 _DAY: Final = datetime(2030, 1, 2, tzinfo=UTC)
 _URL: Final = "https://host.example/acme/lamp"

@@ -12,11 +12,11 @@ from contentsvc_core.content.editing import PostChange
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.changes import changed_changelog
+from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.html import excerpt, nested
 from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 from contentsvc_core.content.public.months import Month, by_month, by_year, months_between
-from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import by_release
 from contentsvc_core.organizations import Organization
 from contentsvc_core.testing import START
@@ -225,13 +225,13 @@ def test_posts_about_one_release_stand_together() -> None:
 
 
 def test_a_place_is_read_as_it_was_written() -> None:
-    place = PublishedPlace.of(POST)
+    place = PublishedCursor.of(POST)
 
-    assert PublishedPlace.read(place.written) == place
+    assert PublishedCursor.read(place.written) == place
     for text in ("", "_", "1", "x_post_1", "1_", "1_a/b", "999999999999999_post_1", "1_pöst"):
-        assert PublishedPlace.read(text) is None
+        assert PublishedCursor.read(text) is None
     early = evolve(POST, occurred_at=at("2025-12-01"))
-    assert PublishedPlace.of(early) == PublishedPlace(occurred_at=at("2025-12-01"), id="post_1")
+    assert PublishedCursor.of(early) == PublishedCursor(occurred_at=at("2025-12-01"), id="post_1")
 
 
 def test_addresses() -> None:

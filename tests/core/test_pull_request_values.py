@@ -13,8 +13,8 @@ from contentsvc_core.content.pull_requests import (
     named_pull_requests,
 )
 from contentsvc_core.content.sections import Section
+from contentsvc_core.events.normalized import Author, Commit, HeadCommit, Push, Release
 from contentsvc_core.strategies import events
-from contentsvc_core.webhooks.events import Author, Commit, HeadCommit, Push, Release
 
 
 def push(*messages: str, head: str | None = "a" * 40) -> Push:

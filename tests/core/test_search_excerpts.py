@@ -4,11 +4,11 @@ import pytest
 from attrs import evolve
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.queries import InvalidQuery
+from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.search.excerpts import Excerpt, post_excerpts, record_excerpts
 from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.testing import START
-from contentsvc_core.webhooks.events import Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.workflows.context import ContextRecord
 
 

@@ -7,7 +7,7 @@ from attrs import evolve
 from tests.core.test_search_excerpts import RELEASE, post_of, push_of, record_of, terms_of
 
 from contentsvc_core.content.posts import ContentType, PostStatus
-from contentsvc_core.content.queries import InvalidQuery
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.search.documents import DocumentKind, post_words, record_words
 from contentsvc_core.search.excerpts import post_hit_body, record_hit_body
 from contentsvc_core.search.questions import (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from contentsvc_core.content.queries import InvalidQuery
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.search.words import ROOM, TEXT_LIMIT, WORD_LIMIT, asked_words, words_of
 from contentsvc_core.text import MARKS_LIMIT, compatible

@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from contentsvc_core import ContentType, ContextRecord, PostStatus, Push, Release
 from contentsvc_core import strategies as ours
 from contentsvc_core.access.keys import ApiKey, Scope, digest, key_prefix, opens
-from contentsvc_core.content.queries import InvalidQuery, PostOrder, PostQuery, read_post_query
+from contentsvc_core.content.queries import PostOrder, PostQuery, read_post_query
+from contentsvc_core.events.normalized import Event
+from contentsvc_core.events.wire import event_body, event_from_json, event_to_json
 from contentsvc_core.identifiers import is_slug, slugify
 from contentsvc_core.journal import FailureBudget, LogQuery, LogStatus, read_log_query, retention_cutoff
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.organizations import Organization
 from contentsvc_core.testing import START
 from contentsvc_core.text import has_controls, one_line, storable
 from contentsvc_core.timestamps import from_ms, iso_ms, to_ms, whole_ms
-from contentsvc_core.webhooks.events import Event
-from contentsvc_core.wire import event_body, event_from_json, event_to_json
 from contentsvc_core.workflows.context import context_body
 from contentsvc_core.workflows.runs import MAX_ATTEMPTS, retry_delay
 

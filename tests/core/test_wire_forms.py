@@ -7,24 +7,15 @@ import pytest
 from attrs import evolve
 
 from contentsvc_core import ContentType, LogEntry, LogStatus, PostStatus, Push, Release, RunStatus, Trigger, WorkflowRun
-from contentsvc_core.content.jobs import (
-    Job,
-    JobEvent,
-    JobEventType,
-    brand_job_body,
-    generation_job_body,
-    job_event,
-    job_event_body,
-    job_events,
-    job_status,
-)
 from contentsvc_core.content.posts import Post, post_body
-from contentsvc_core.content.queries import InvalidQuery, read_post_query, unknown_brand
+from contentsvc_core.content.queries import read_post_query, unknown_brand
 from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
+from contentsvc_core.events.normalized import HeadCommit
 from contentsvc_core.hosts import HostDelivery, HostFault, missed
 from contentsvc_core.identifiers import is_full_name, is_own_id, is_slug, is_token, minted_ms, repository_id, slugify
 from contentsvc_core.insights import LogSearch, refuse_uncounted, stretch_at
 from contentsvc_core.journal import log_body, read_log_query
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.organizations import (
     Disabled,
     Integration,
@@ -35,10 +26,20 @@ from contentsvc_core.organizations import (
     webhook_url,
 )
 from contentsvc_core.testing import START
-from contentsvc_core.webhooks.events import HeadCommit
 from contentsvc_core.workflows.asked import asked_from_json, asked_to_json
 from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source, sources_of
 from contentsvc_core.workflows.context import how_many_fit
+from contentsvc_core.workflows.jobs import (
+    Job,
+    JobEvent,
+    JobEventType,
+    brand_job_body,
+    generation_job_body,
+    job_event,
+    job_event_body,
+    job_events,
+    job_status,
+)
 from contentsvc_core.workflows.runs import run_body
 from contentsvc_core.workflows.triggers import matching, trigger_body
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from contentsvc_core.content.changelog.dependencies import Bump, chained
-from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS
 from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.forms.news import news_of
+from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.writing import Brief, Chapter
-from contentsvc_core.webhooks.events import Author, Commit, Push, Release
+from contentsvc_core.events.normalized import Author, Commit, Push, Release
 
 #: How much more one of four times as many may cost: 1 is linear, 4 is quadratic.
 _GROWTH: Final = 2.5

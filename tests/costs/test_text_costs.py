@@ -36,6 +36,7 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_core.content.site_brands import propose_brand
 from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
 from contentsvc_core.outgoing.letters import plain
 from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
@@ -43,11 +44,10 @@ from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.search.words import asked_words, words_of
 from contentsvc_core.testing import START
 from contentsvc_core.text import compatible, one_line
-from contentsvc_core.webhooks.events import Author, Commit, Event, Push, Release
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_http.dashboard.payloads import beginning, shown
 from contentsvc_http.dashboard.search import marked
-from contentsvc_http.dashboard.words import first_line
+from contentsvc_http.words import first_line
 
 _Work: TypeAlias = Callable[[str], Any]
 

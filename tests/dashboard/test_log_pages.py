@@ -11,9 +11,8 @@ from tests.dashboard.browsing import Browsing, Seen
 
 from contentsvc_core import Scope
 from contentsvc_core.access.sessions import csrf_token
-from contentsvc_core.insights import Place
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
-from contentsvc_core.places import read_place, written_place
+from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
 from contentsvc_core.testing import START
 
 LOGS = "/dashboard/integrations/logs"
@@ -407,13 +406,13 @@ async def test_of_another_organization_nothing_is_found(world: ApiWorld, acme: C
 
 @pytest.mark.parametrize("text", ["", "_", "1_", "_a", "1_a b", "-1_a", "1_a\n", "999999999999999_a", "\uff11_a"])
 def test_what_is_no_place_is_none(text: str) -> None:
-    assert read_place(text) is None
+    assert read_cursor(text) is None
 
 
 def test_a_place_is_read_as_it_is_written() -> None:
-    place = Place(created_at=START + timedelta(milliseconds=7), id="log_7")
+    place = Cursor(created_at=START + timedelta(milliseconds=7), id="log_7")
 
-    assert read_place(written_place(place)) == place
+    assert read_cursor(written_cursor(place)) == place
 
 
 async def test_of_a_payload_that_is_too_large_for_a_page_its_summary_is_shown(acme: Caller, browsing: Browsing) -> None:

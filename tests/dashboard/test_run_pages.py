@@ -11,9 +11,9 @@ from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.tree import Node, tree
 
 from contentsvc_core import Scope
+from contentsvc_core.events.normalized import Push
 from contentsvc_core.text import has_controls
 from contentsvc_core.usecases.schedule import Scheduler
-from contentsvc_core.webhooks.events import Push
 from contentsvc_core.workflows.runs import MAX_KILLS, RunStatus, WorkflowRun
 
 ROOT = "/dashboard/runs"

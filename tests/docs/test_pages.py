@@ -37,7 +37,7 @@ from contentsvc_cli.main import main
 from contentsvc_cli.send import send
 from contentsvc_core import MAX_BODY, ports
 from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
-from contentsvc_core.content.pagination import MAX_LIMIT
+from contentsvc_core.lists.pagination import MAX_LIMIT
 from contentsvc_core.testing import push_body
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS
 from contentsvc_core.workflows.runs import MAX_ATTEMPTS

@@ -21,8 +21,8 @@ from contentsvc_cli.history import history, hosted_repository, notes
 from contentsvc_cli.native_bodies import is_prerelease, stable_id, username
 from contentsvc_cli.recordings import RecordedDelivery, read_lines
 from contentsvc_cli.sample import other_kinds, sample_history
+from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.identifiers import is_full_name
-from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.webhooks.filters import why_filtered
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS, Reading, read_push, read_release
 

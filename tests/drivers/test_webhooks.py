@@ -17,13 +17,13 @@ from tests.usecases.conftest import World, world
 
 from contentsvc_adapters.aside import OneAtATime
 from contentsvc_core import Address, Delivery, Endpoint, Receiver
+from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases import receive as receiving
 from contentsvc_core.usecases.receive import LARGE_BODY, at_once
 from contentsvc_core.webhooks.decision import MAX_BODY
 from contentsvc_core.webhooks.settlement import Settled, Settlement
-from contentsvc_core.wire import event_to_json
 from contentsvc_http import webhooks
 from contentsvc_http.deliveries import Deliveries
 from contentsvc_http.intake import Intake

@@ -12,8 +12,8 @@ from tests.model.sides import Stores
 
 from contentsvc_adapters.memory.state import State
 from contentsvc_adapters.memory.stores import MemoryStores, memory_stores
-from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.posts import Post
+from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement
 from contentsvc_core.workflows.runs import Completion, Recovered, RunStatus, WorkflowRun
 

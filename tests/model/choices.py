@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.model.material import ASTRAY, BODIES, FOUNDED, HOOKS, INTEGRATIONS, NEWCOMERS, ORGANIZATIONS, Flaw, Sending
 from tests.model.model import A_DAY
 
-from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.posts import ContentType, PostStatus
 from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.workflows.runs import RunStatus
 

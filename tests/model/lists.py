@@ -6,9 +6,9 @@ from typing import Any, Protocol, TypeVar
 
 from tests.model.model import A_DAY, Logged, Model
 
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
 
 Visible = dict[str, Any]
 

@@ -14,8 +14,8 @@ from tests.model.script import Script
 from tests.model.sides import Side, Step
 
 from contentsvc_core.access.keys import ApiKey, Scope
-from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.lists.pagination import PageRequest
 
 _MS: Final = timedelta(milliseconds=1)
 

@@ -14,9 +14,9 @@ from tests.model.reading import push_of, release_of, why_unwanted
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.content.posts import Post
+from contentsvc_core.events.normalized import Event
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.organizations import Integration, Organization
-from contentsvc_core.webhooks.events import Event
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.runs import WorkflowRun

@@ -10,9 +10,9 @@ from tests.model.model import Answer, Model
 from tests.model.sides import Side, Step, Stores
 
 from contentsvc_core.access.keys import ApiKey
-from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
+from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.outcomes import answer

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from contentsvc_core.webhooks.events import Author, Commit, HeadCommit, Push, Release
+from contentsvc_core.events.normalized import Author, Commit, HeadCommit, Push, Release
 
 
 def why_unwanted(native: dict[str, Any], kind: str) -> str | None:

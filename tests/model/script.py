@@ -28,9 +28,9 @@ from tests.model.choices import (
 from tests.model.material import INTEGRATIONS, ORGANIZATIONS, Arrival, Fault, Lane, Sending
 from tests.model.sides import Side, Step
 
-from contentsvc_core.content.pagination import PageRequest
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.testing import ManualClock
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun

@@ -34,7 +34,6 @@ from contentsvc_core import (
     Trigger,
 )
 from contentsvc_core.access.keys import ApiKey, KeyFault, Scope, digest
-from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.content.writing import Brief, Chapter, Silence
@@ -47,6 +46,7 @@ from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.usecases.receive import LARGE_BODY, SERVER_ERROR
 from contentsvc_core.usecases.triggers import SEVERAL_PROVIDERS, provider_of
 from contentsvc_core.workflows.causes import Generation, Source
+from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_core.workflows.triggers import TriggerFault

@@ -10,12 +10,12 @@ from tests.usecases.test_perform import perform_all, pushed, released
 
 from contentsvc_core import ContentType, Draft, Refusal
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.jobs import Job, generation_job_body, job_events
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.content.writing import Brief
 from contentsvc_core.usecases import briefs
 from contentsvc_core.usecases.generate import GenerationRequest, Generator, JobStarter
 from contentsvc_core.usecases.perform import COSTLY_ATTEMPTS
+from contentsvc_core.workflows.jobs import Job, generation_job_body, job_events
 from contentsvc_core.workflows.runs import CANCELLED, RunStatus, retry_delay
 
 CHANGELOG = GenerationRequest(content_type=ContentType.CHANGELOG)

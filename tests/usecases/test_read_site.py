@@ -14,7 +14,6 @@ from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import Refusal
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import BrandFault
-from contentsvc_core.content.jobs import Job, JobEvent, JobEventType, brand_job_body, job_events
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable
 from contentsvc_core.ports import BrandIdentities, Jobs
 from contentsvc_core.ports.brands import NotRead, Page, SiteFault
@@ -22,6 +21,7 @@ from contentsvc_core.testing import PlainSteps
 from contentsvc_core.usecases.generate import JobStarter
 from contentsvc_core.usecases.read_site import SITE_ATTEMPTS, BrandGenerator, BrandReader
 from contentsvc_core.workflows.causes import SiteReading
+from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType, brand_job_body, job_events
 from contentsvc_core.workflows.runs import CANCELLED, RunStatus, WorkflowRun
 
 _T = TypeVar("_T")

@@ -10,9 +10,9 @@ from tests.golden import REPOSITORY_ID
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import deliver, perform_all, pushed, released
 
+from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
 from contentsvc_core.testing import push_body
 from contentsvc_core.usecases.release_history import RevertHistory
-from contentsvc_core.webhooks.events import Author, Commit, Event, Push, Release
 
 PUBLISHED = "2026-01-02T00:00:00Z"
 UNDONE = 'Revert "feat: export in parallel"'

@@ -21,11 +21,11 @@ from contentsvc_core.content.public.changelogs import (
     public_slugs,
     too_many_slugs,
 )
+from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label, labels_of
 from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month
-from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import PostLine, repositories_in
 
 
@@ -104,7 +104,7 @@ class MemoryChangelogs:
         label: Label | None = None,
         month: Month | None = None,
         released: bool = False,
-        before: PublishedPlace | None = None,
+        before: PublishedCursor | None = None,
     ) -> Sequence[Post]:
         found = [
             (place, post)
@@ -125,7 +125,7 @@ class MemoryChangelogs:
         return await self.post(changelog, self._state.paths.get((changelog.organization_id, path), ""))
 
     async def beside(self, changelog: PublicChangelog, post: Post) -> tuple[PostLine | None, PostLine | None]:
-        here = _order(PublishedPlace.of(post))
+        here = _order(PublishedCursor.of(post))
         found = sorted(((_order(place), each) for each, place in self._listed(changelog)), key=lambda found: found[0])
         older = [PostLine.of(each) for at, each in found if at < here]
         newer = [PostLine.of(each) for at, each in found if at > here]
@@ -137,7 +137,7 @@ class MemoryChangelogs:
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
         found = [post for post in self._shown(changelog) if post.contained_in == post_id]
-        found.sort(key=lambda post: _order(PublishedPlace.of(post)), reverse=True)
+        found.sort(key=lambda post: _order(PublishedCursor.of(post)), reverse=True)
         return [PostLine.of(post) for post in found[:limit]]
 
     async def months(self, changelog: PublicChangelog) -> Sequence[Month]:
@@ -158,9 +158,9 @@ class MemoryChangelogs:
     def _shown(self, changelog: PublicChangelog) -> list[Post]:
         return [post for post in self._state.posts.values() if changelog.shows(post)]
 
-    def _listed(self, changelog: PublicChangelog) -> list[tuple[Post, PublishedPlace]]:
-        return [(post, PublishedPlace.of(post)) for post in self._shown(changelog) if changelog.lists(post)]
+    def _listed(self, changelog: PublicChangelog) -> list[tuple[Post, PublishedCursor]]:
+        return [(post, PublishedCursor.of(post)) for post in self._shown(changelog) if changelog.lists(post)]
 
 
-def _order(place: PublishedPlace) -> tuple[datetime, str]:
+def _order(place: PublishedCursor) -> tuple[datetime, str]:
     return place.occurred_at, place.id

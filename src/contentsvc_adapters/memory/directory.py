@@ -12,9 +12,9 @@ from contentsvc_core.access.keys import MAX_KEYS, ApiKey, KeyFault, stands
 from contentsvc_core.content.brand import UnknownBrand
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
+from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.organizations import Integration, Organization, Removed, TooMany
 from contentsvc_core.ports import SecretSealer
-from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange, TriggerFault, source_type
 
 _Value = TypeVar("_Value", Organization, Integration, Trigger)

@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from typing import final
 
 from contentsvc_adapters.memory.state import State, of_organization, place
-from contentsvc_core.insights import LogCount, LogSearch, Place, refuse_uncounted, stretch_at
+from contentsvc_core.events.normalized import Event
+from contentsvc_core.events.wire import event_to_json
+from contentsvc_core.insights import LogCount, LogSearch, refuse_uncounted, stretch_at
 from contentsvc_core.journal import ListedEntry, LogEntry, listed_entry
-from contentsvc_core.webhooks.events import Event
-from contentsvc_core.wire import event_to_json
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus, WorkflowRun, listed_run
 
@@ -25,8 +26,8 @@ class MemoryInsights:
         search: LogSearch,
         *,
         limit: int,
-        before: Place | None = None,
-        after: Place | None = None,
+        before: Cursor | None = None,
+        after: Cursor | None = None,
     ) -> Sequence[ListedEntry]:
         found = [
             entry
@@ -62,7 +63,7 @@ class MemoryInsights:
         *,
         statuses: Collection[RunStatus] = (),
         limit: int,
-        before: Place | None = None,
+        before: Cursor | None = None,
     ) -> Sequence[ListedRun]:
         found = [
             run

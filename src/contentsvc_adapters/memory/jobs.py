@@ -6,7 +6,7 @@ from typing import final
 from attrs import evolve
 
 from contentsvc_adapters.memory.state import State, refuse_unstorable
-from contentsvc_core.content.jobs import Job, JobEvent
+from contentsvc_core.workflows.jobs import Job, JobEvent
 
 
 @final

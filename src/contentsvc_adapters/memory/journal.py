@@ -8,10 +8,10 @@ import msgspec
 from attrs import evolve
 
 from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
+from contentsvc_core.events.normalized import Push, Release
+from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus, left_out
-from contentsvc_core.webhooks.events import Push, Release
-from contentsvc_core.wire import event_to_json
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination, paginate
 
 
 @final

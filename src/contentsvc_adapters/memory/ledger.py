@@ -11,8 +11,8 @@ from contentsvc_adapters.memory.containment import note_pushes
 from contentsvc_adapters.memory.outgoing import tell, tell_of_run
 from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
 from contentsvc_core.content.posts import Post
+from contentsvc_core.events.normalized import Release
 from contentsvc_core.outgoing.events import post_written
-from contentsvc_core.webhooks.events import Release
 from contentsvc_core.workflows.causes import Cause, Delivered
 from contentsvc_core.workflows.context import push_id
 from contentsvc_core.workflows.runs import (

@@ -9,12 +9,12 @@ from attrs import evolve
 from contentsvc_adapters.memory.containment import contain
 from contentsvc_adapters.memory.outgoing import tell
 from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.content.windows import LookbackWindow
+from contentsvc_core.events.wire import event_to_json
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.outgoing.events import post_published
-from contentsvc_core.wire import event_to_json
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
 

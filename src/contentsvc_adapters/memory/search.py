@@ -5,11 +5,12 @@ from typing import TypeVar, final
 
 from contentsvc_adapters.memory.state import State, of_organization, place
 from contentsvc_core.content.posts import Post
-from contentsvc_core.insights import Place, folded
+from contentsvc_core.events.wire import event_to_json
+from contentsvc_core.insights import folded
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.search.documents import post_words, record_words
 from contentsvc_core.search.questions import ContextSearch, Hits, PostSearch
 from contentsvc_core.search.terms import Term
-from contentsvc_core.wire import event_to_json
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 
 _Item = TypeVar("_Item", ContextRecord, Post)
@@ -23,7 +24,7 @@ class MemorySearch:
         self._state = state
 
     async def records(
-        self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Place | None = None
+        self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Cursor | None = None
     ) -> Hits[ContextRecord]:
         found = [
             record
@@ -38,7 +39,7 @@ class MemorySearch:
         return Hits(found=found[:fitting], has_more=len(found) > fitting)
 
     async def posts(
-        self, organization_id: str, search: PostSearch, *, limit: int, before: Place | None = None
+        self, organization_id: str, search: PostSearch, *, limit: int, before: Cursor | None = None
     ) -> Hits[Post]:
         found = [
             post
@@ -55,7 +56,7 @@ class MemorySearch:
         return 0
 
 
-def _older(items: Sequence[_Item], before: Place | None) -> list[_Item]:
+def _older(items: Sequence[_Item], before: Cursor | None) -> list[_Item]:
     return [item for item in items if before is None or place(item) < place(before)]
 
 

@@ -11,7 +11,6 @@ from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.access.window import Window
 from contentsvc_core.content.brand import BrandIdentity, UnknownBrand
-from contentsvc_core.content.jobs import Job
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.images import Image, ImageKind
@@ -23,6 +22,7 @@ from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.messages import Message, MessageStatus
 from contentsvc_core.outgoing.subscribers import Announced, MailKind, Subscriber
 from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.jobs import Job
 from contentsvc_core.workflows.runs import RunStatus, Taken, WorkflowRun
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger

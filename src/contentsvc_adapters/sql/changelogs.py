@@ -39,11 +39,11 @@ from contentsvc_adapters.sql.rows import post_of
 from contentsvc_adapters.sql.schema import changelog_images, changelog_slugs, post_paths, posts, public_changelogs
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog
+from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label, folded
 from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month, months_between
-from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import PostLine, repositories_in
 from contentsvc_core.timestamps import from_ms, to_ms
 
@@ -139,7 +139,7 @@ class SqlChangelogs:
         label: Label | None = None,
         month: Month | None = None,
         released: bool = False,
-        before: PublishedPlace | None = None,
+        before: PublishedCursor | None = None,
     ) -> Sequence[Post]:
         """Read the newest posts of each type that is shown, and of those the newest."""
         conditions: list[ColumnElement[bool]] = []

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Delete, Row, Select, Table, an
 
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.schema import log_counts, log_entries, post_counts, posts
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination, paginate
 
 _HOUR_MS: Final = 3_600_000
 _DAY_MS: Final = 24 * _HOUR_MS

@@ -18,10 +18,11 @@ from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.entries import find_entry, listed_entries
 from contentsvc_adapters.sql.runs import listed_runs, stands_at
 from contentsvc_adapters.sql.schema import events, log_counts, log_entries, posts, workflow_runs
-from contentsvc_core.insights import LogCount, LogSearch, Place, refuse_uncounted
+from contentsvc_core.events.normalized import Event
+from contentsvc_core.insights import LogCount, LogSearch, refuse_uncounted
 from contentsvc_core.journal import ListedEntry, LogStatus
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.timestamps import from_ms, to_ms
-from contentsvc_core.webhooks.events import Event
 from contentsvc_core.workflows.asked import ASKED_KINDS
 from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus
 
@@ -54,8 +55,8 @@ class SqlInsights:
         search: LogSearch,
         *,
         limit: int,
-        before: Place | None = None,
-        after: Place | None = None,
+        before: Cursor | None = None,
+        after: Cursor | None = None,
     ) -> Sequence[ListedEntry]:
         """Read entries, those alone of days that have any of the integrations and statuses that are asked for."""
         filters = {
@@ -138,7 +139,7 @@ class SqlInsights:
         *,
         statuses: Collection[RunStatus] = (),
         limit: int,
-        before: Place | None = None,
+        before: Cursor | None = None,
     ) -> Sequence[ListedRun]:
         """Read runs. Where a status is rare, those are walked through that have another one."""
         mine = [workflow_runs.c.organization_id == organization_id, *_between(workflow_runs, before, None)]
@@ -249,7 +250,7 @@ def _holding(dialect: Dialect, search: LogSearch) -> _Conditions:
     return conditions
 
 
-def _between(table: Table, before: Place | None, after: Place | None) -> _Conditions:
+def _between(table: Table, before: Cursor | None, after: Cursor | None) -> _Conditions:
     """Give the conditions that a row stands between two places of a newest-first list."""
     place = tuple_(table.c.created_at, table.c.id)
     conditions: list[ColumnElement[bool]] = []
@@ -260,7 +261,7 @@ def _between(table: Table, before: Place | None, after: Place | None) -> _Condit
     return conditions
 
 
-def _is_outside(stretch: Stretch, before: Place | None, after: Place | None) -> bool:
+def _is_outside(stretch: Stretch, before: Cursor | None, after: Cursor | None) -> bool:
     return (before is not None and to_ms(before.created_at) < stretch.since) or (
         after is not None and to_ms(after.created_at) >= stretch.until
     )

@@ -10,8 +10,8 @@ from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.runs import listed_runs, start
 from contentsvc_adapters.sql.schema import job_events, jobs, workflow_runs
-from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
 
 
 @final

@@ -13,10 +13,10 @@ from contentsvc_adapters.sql.counts import LOG, forget_empty
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.entries import PAYLOADS, WHOLE, find_entry, sized_entries
 from contentsvc_adapters.sql.schema import claims, events, log_entries
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
+from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus, left_out
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.webhooks.events import Push, Release
 
 #: Rows of entries, and what is stored of their payloads by their ids.
 _Found: TypeAlias = tuple[Sequence[rows.AnyRow], Mapping[str, rows.AnyRow]]

@@ -35,8 +35,8 @@ from contentsvc_adapters.sql.schema import events, executors, workflow_runs
 from contentsvc_adapters.sql.shared_events import SharedEvents
 from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import StoreUnavailable, UnreadableRow
+from contentsvc_core.events.normalized import Release
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.webhooks.events import Release
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.runs import (
     RESTARTABLE,

@@ -11,10 +11,10 @@ from contentsvc_adapters.sql import addressing, containment, rows
 from contentsvc_adapters.sql.counts import POSTS
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import context_records, events, posts, told_once
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.content.windows import LookbackWindow
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.context import ContextRecord, how_many_fit
 

@@ -8,11 +8,11 @@ import msgspec
 from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.errors import UnreadableRow
+from contentsvc_core.events.normalized import Event
+from contentsvc_core.events.summaries import EventSummary, summary_from_json, summary_to_json
+from contentsvc_core.events.wire import event_from_json, event_to_json
 from contentsvc_core.journal import Direction, ListedEntry, LogEntry, LogStatus
 from contentsvc_core.timestamps import from_ms, to_ms
-from contentsvc_core.webhooks.events import Event
-from contentsvc_core.webhooks.summaries import EventSummary, summary_from_json, summary_to_json
-from contentsvc_core.wire import event_from_json, event_to_json
 from contentsvc_core.workflows.asked import ASKED_KINDS, asked_from_json, asked_to_json
 from contentsvc_core.workflows.causes import Delivered, Generation, ListedDelivery, SiteReading
 from contentsvc_core.workflows.context import ContextRecord

@@ -12,7 +12,7 @@ from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import events
 from contentsvc_core.errors import UnreadableRow
-from contentsvc_core.webhooks.events import Event
+from contentsvc_core.events.normalized import Event
 from contentsvc_core.workflows.asked import ASKED_KINDS
 from contentsvc_core.workflows.runs import WorkflowRun
 

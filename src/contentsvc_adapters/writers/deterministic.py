@@ -6,8 +6,8 @@ from typing import Final, final
 from contentsvc_adapters.aside import OneAtATime
 from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.writing import Brief, Draft, Silence
+from contentsvc_core.events.normalized import Push
 from contentsvc_core.ports import Steps
-from contentsvc_core.webhooks.events import Push
 
 #: From this number on, writing takes so long (some 10 ms) that it runs in a thread.
 _MANY_COMMITS: Final = 200

@@ -9,8 +9,9 @@ from attrs import frozen
 
 from contentsvc_cli.doctor.findings import Finding, Findings, State, fault, ok, skipped, warning
 from contentsvc_cli.doctor.work import duration
-from contentsvc_core.insights import LogCount, LogSearch, Place, stretch_at
+from contentsvc_core.insights import LogCount, LogSearch, stretch_at
 from contentsvc_core.journal import Direction, ListedEntry, LogStatus
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.webhooks.outcomes import Fault
 from contentsvc_core.workflows.triggers import source_type
@@ -192,7 +193,7 @@ class _One:
             return newest
         search = LogSearch(integration_ids=[self._integration.id])
         before = await self._database.insights.log(
-            self._organization.id, search, limit=_BEHIND, before=Place.of(newest)
+            self._organization.id, search, limit=_BEHIND, before=Cursor.of(newest)
         )
         return next((entry for entry in before if entry.direction is Direction.INCOMING), None)
 
@@ -206,8 +207,8 @@ class _One:
             self._organization.id,
             search,
             limit=_SAMPLED,
-            after=Place(created_at=max(hours), id=""),
-            before=Place(created_at=max(hours) + _HOUR, id=""),
+            after=Cursor(created_at=max(hours), id=""),
+            before=Cursor(created_at=max(hours) + _HOUR, id=""),
         )
         refused = [entry for entry in found if entry.direction is Direction.INCOMING]
         causes = Counter((entry.status_code, entry.title) for entry in refused)

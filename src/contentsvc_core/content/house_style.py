@@ -9,7 +9,7 @@ from typing import Any, Final, cast, final
 
 from attrs import field, frozen
 
-from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, MARKDOWN_LIMIT, ChangelogOptions
+from contentsvc_core.content.options import DEFAULT_OPTIONS, MARKDOWN_LIMIT, ChangelogOptions
 from contentsvc_core.content.style_kinds import (
     PATTERN_LIMIT,
     PATTERNS_LIMIT,
@@ -83,7 +83,7 @@ class StyleField:
 
     #: On the wire.
     name: str
-    #: Of :class:`~contentsvc_core.content.changelog.options.ChangelogOptions`; ``None``: no option.
+    #: Of :class:`~contentsvc_core.content.options.ChangelogOptions`; ``None``: no option.
     attribute: str | None
     kind: StyleKind
     #: One sentence for the OpenAPI document and for people.

@@ -7,8 +7,8 @@ from typing import Final, final
 
 from attrs import field, frozen
 
+from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.text import one_line, storable
-from contentsvc_core.webhooks.events import Event, Push
 
 #: Characters of a title; the code hosts themselves take at most 256.
 _TITLE_LENGTH: Final = 256

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import TypeVar, final
+from typing import final
 
 from attrs import field, frozen
 
 from contentsvc_core.content.posts import ContentType, PostStatus
+from contentsvc_core.lists.parameters import InvalidQuery, choices, listed
 from contentsvc_core.text import one_line
-
-_Choice = TypeVar("_Choice", bound=Enum)
 
 
 class PostOrder(Enum):
@@ -33,14 +32,6 @@ class PostQuery:
     content_types: tuple[ContentType, ...] = field(converter=tuple, factory=tuple)
     #: Only posts of these brand identities, by id; empty: all.
     brand_identity_ids: tuple[str, ...] = field(converter=tuple, factory=tuple)
-
-
-@final
-@frozen(kw_only=True)
-class InvalidQuery:
-    """An invalid value of a query parameter."""
-
-    error: str
 
 
 def read_post_query(parameters: Mapping[str, str]) -> PostQuery | InvalidQuery:
@@ -73,18 +64,3 @@ def read_post_query(parameters: Mapping[str, str]) -> PostQuery | InvalidQuery:
 def unknown_brand(brand_identity_id: str) -> InvalidQuery:
     """Return the refusal of an unknown brand identity."""
     return InvalidQuery(error=f"Invalid brandIdentityId: '{one_line(brand_identity_id, 64)}' is unknown")
-
-
-def listed(text: str) -> tuple[str, ...]:
-    """Split a comma list: without surrounding spaces, empty parts and repeats."""
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-
-
-def choices(name: str, text: str, kind: type[_Choice]) -> tuple[_Choice, ...] | InvalidQuery:
-    """Read a comma list of the values that the parameter ``name`` allows."""
-    known = {choice.value: choice for choice in kind}
-    asked = listed(text)
-    for value in asked:
-        if value not in known:
-            return InvalidQuery(error=f"Invalid {name}: '{one_line(value, 64)}' is not one of {', '.join(known)}")
-    return tuple(known[value] for value in asked)

@@ -1,17 +1,20 @@
 """The input and output of a writer (port :class:`~contentsvc_core.ports.ContentWriter`)."""
 
 from collections.abc import Mapping
-from typing import final
+from typing import Final, final
 
 from attrs import field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, ChangelogOptions
+from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.packages import PackageTag
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.windows import LookbackWindow
-from contentsvc_core.webhooks.events import Event, Release
+from contentsvc_core.events.normalized import Event, Release
+
+#: The reason for silence when all changes are hidden.
+NOTHING_TO_REPORT: Final = "nothing to report"
 
 
 @final

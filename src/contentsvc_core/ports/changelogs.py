@@ -6,11 +6,11 @@ from typing import Protocol
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog
+from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label
 from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month
-from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import PostLine
 
 
@@ -71,7 +71,7 @@ class Changelogs(Protocol):
         label: Label | None = None,
         month: Month | None = None,
         released: bool = False,
-        before: PublishedPlace | None = None,
+        before: PublishedCursor | None = None,
     ) -> Sequence[Post]:
         """List the newest posts of a changelog, at most ``limit``, newest first.
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief, Draft, Silence
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.ports.runs import Steps
 from contentsvc_core.workflows.context import ContextRecord
 

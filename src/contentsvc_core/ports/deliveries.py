@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.journal import LogEntry, LogQuery
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.webhooks.delivery import Address, Endpoint
 from contentsvc_core.webhooks.settlement import Settled, Settlement
 

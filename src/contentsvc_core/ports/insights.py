@@ -4,9 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from contentsvc_core.insights import LogCount, LogSearch, Place
+from contentsvc_core.events.normalized import Event
+from contentsvc_core.insights import LogCount, LogSearch
 from contentsvc_core.journal import ListedEntry
-from contentsvc_core.webhooks.events import Event
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus
 
 
@@ -14,7 +15,7 @@ class Insights(Protocol):
     """Queries about the log, runs and posts. Nothing is written, and deliveries never wait for a query.
 
     Lists do not read events: an event may have 25 MiB, and a list shows one line of it
-    (:class:`~contentsvc_core.webhooks.summaries.EventSummary`).
+    (:class:`~contentsvc_core.events.summaries.EventSummary`).
     """
 
     async def log(
@@ -23,8 +24,8 @@ class Insights(Protocol):
         search: LogSearch,
         *,
         limit: int,
-        before: Place | None = None,
-        after: Place | None = None,
+        before: Cursor | None = None,
+        after: Cursor | None = None,
     ) -> Sequence[ListedEntry]:
         """Return the newest entries that match ``search``, newest first.
 
@@ -65,7 +66,7 @@ class Insights(Protocol):
         *,
         statuses: Collection[RunStatus] = (),
         limit: int,
-        before: Place | None = None,
+        before: Cursor | None = None,
     ) -> Sequence[ListedRun]:
         """Return the newest runs, newest first, at most ``limit``; ``statuses`` restricts the runs to these statuses.
 

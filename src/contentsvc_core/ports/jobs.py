@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from contentsvc_core.content.jobs import Job, JobEvent
+from contentsvc_core.workflows.jobs import Job, JobEvent
 
 
 class Jobs(Protocol):

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.insights import Place
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.search.questions import ContextSearch, Hits, PostSearch
 from contentsvc_core.workflows.context import ContextRecord
 
@@ -15,7 +15,7 @@ class Search(Protocol):
     """
 
     async def records(
-        self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Place | None = None
+        self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Cursor | None = None
     ) -> Hits[ContextRecord]:
         """Return matching context records, newest first.
 
@@ -30,7 +30,7 @@ class Search(Protocol):
         ...
 
     async def posts(
-        self, organization_id: str, search: PostSearch, *, limit: int, before: Place | None = None
+        self, organization_id: str, search: PostSearch, *, limit: int, before: Cursor | None = None
     ) -> Hits[Post]:
         """Return matching posts, newest first by creation."""
         ...

@@ -5,8 +5,8 @@ from enum import Enum
 from typing import assert_never, final
 
 from contentsvc_core.content.posts import Post
+from contentsvc_core.events.normalized import Event, Push, Release
 from contentsvc_core.search.words import words_of
-from contentsvc_core.webhooks.events import Event, Push, Release
 from contentsvc_core.workflows.context import ContextRecord
 
 

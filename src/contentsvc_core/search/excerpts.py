@@ -8,11 +8,11 @@ from typing import Any, Final, NotRequired, TypedDict, assert_never, final
 from attrs import frozen
 
 from contentsvc_core.content.posts import Post
+from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.search.terms import Term
 from contentsvc_core.search.words import words_of
 from contentsvc_core.text import has_controls, one_line
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.workflows.context import ContextRecord
 
 #: How many parts of a record are shown, and how much of each, in characters.

@@ -8,13 +8,13 @@ from typing import Final, Generic, TypeVar, final
 from attrs import field, frozen
 
 from contentsvc_core.content.posts import ContentType, PostStatus
-from contentsvc_core.content.queries import InvalidQuery, choices, listed
+from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.insights import folded
+from contentsvc_core.lists.parameters import InvalidQuery, choices, listed
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.search.terms import Term, read_terms
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import read_iso
-from contentsvc_core.webhooks.events import Push, Release
 
 EVENT_TYPES: Final = (Push.type, Release.type)
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt].*)?", re.ASCII)

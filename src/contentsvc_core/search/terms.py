@@ -5,7 +5,7 @@ from typing import Final, final
 
 from attrs import field, frozen
 
-from contentsvc_core.content.queries import InvalidQuery
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.search.words import asked_words
 
 #: The longest query, in characters.

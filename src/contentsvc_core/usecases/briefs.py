@@ -8,9 +8,9 @@ from attrs import evolve, field, frozen
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.events.normalized import Commit, Event, Push, Release
 from contentsvc_core.ports import BrandIdentities, ContextLibrary
 from contentsvc_core.usecases.release_history import ReleaseHistory, RevertHistory
-from contentsvc_core.webhooks.events import Commit, Event, Push, Release
 from contentsvc_core.workflows.causes import Delivered, Generation, Source
 from contentsvc_core.workflows.context import ContextRecord, custom_id
 from contentsvc_core.workflows.packages import ReleaseRun

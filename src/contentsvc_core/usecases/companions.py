@@ -6,8 +6,8 @@ from typing import Final, final
 
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.windows import LookbackWindow
+from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.ports import ContextLibrary, RunLedger
-from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.workflows.causes import Delivered, ListedDelivery, once_key
 from contentsvc_core.workflows.context import ContextRecord, custom_id
 from contentsvc_core.workflows.packages import PACKAGE_GAP, PACKAGE_SPAN, Arrival, ReleaseRun, companions, teller

@@ -6,7 +6,6 @@ from typing import final
 from attrs import field, frozen
 from attrs.converters import optional
 
-from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
 from contentsvc_core.organizations import Integration
@@ -15,6 +14,7 @@ from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.workflows.causes import Generation, SiteReading, Source, sources_of
+from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.workflows.runs import WorkflowRun
 
 

@@ -8,12 +8,11 @@ from typing import Any, Final, Protocol, assert_never, final
 from attrs import evolve, field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity, unheard
-from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.editing import halved
 from contentsvc_core.content.house_style import HouseStyle, merged, options_of
-from contentsvc_core.content.jobs import JobEventType, job_event
+from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.writing import Draft, Silence
+from contentsvc_core.content.writing import NOTHING_TO_REPORT, Draft, Silence
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.ports import (
     Clock,
@@ -31,9 +30,9 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.briefs import Briefs, Gathered
 from contentsvc_core.usecases.companions import Companions
 from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, occurred_at
+from contentsvc_core.workflows.jobs import JobEventType, job_event
 from contentsvc_core.workflows.packages import ReleaseRun
 from contentsvc_core.workflows.runs import (
-    NOTHING_TO_REPORT,
     SCHEDULE_DISABLED,
     TRIGGER_DISABLED,
     Completion,

@@ -5,13 +5,13 @@ from typing import Final, final
 
 from attrs import evolve, frozen
 
-from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.forms import write_content
+from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.writing import Brief, Chapter, Draft, Silence
+from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.ports import Aside, Search
 from contentsvc_core.search.questions import ContextSearch
 from contentsvc_core.usecases.briefs import Briefs
-from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.workflows.context import ContextRecord
 
 #: Pushes of a preview without a release: about as many as one release has.

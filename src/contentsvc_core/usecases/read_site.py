@@ -11,7 +11,6 @@ from attrs import field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import BadChange, BrandFault, read_brand_name
-from contentsvc_core.content.jobs import Job, JobEventType, job_event, made_brand_id
 from contentsvc_core.content.pages import SiteFacts, site_facts
 from contentsvc_core.content.site_addresses import BadAddress, SiteHost, read_site_address, with_scheme
 from contentsvc_core.content.site_brands import propose_brand
@@ -22,6 +21,7 @@ from contentsvc_core.usecases.generate import JobStarter
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.receive import at_once
 from contentsvc_core.workflows.causes import SiteReading
+from contentsvc_core.workflows.jobs import Job, JobEventType, job_event, made_brand_id
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 #: The attempts to read a site: fewer than other runs have, since a user waits for the result.

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, assert_never, final
 
 from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
+from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.journal import FailureBudget, LogEntry
 from contentsvc_core.ports import Aside, Clock, DeliveryStore, IdSource, LogWriter
 from contentsvc_core.values import Value
@@ -18,7 +19,6 @@ from contentsvc_core.webhooks.decision import admit, decide, preflight, rejected
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Endpoint, VerifiedDelivery
 from contentsvc_core.webhooks.outcomes import Duplicate, Fault, Outcome, Processed, Rejected
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, settlement
-from contentsvc_core.wire import event_to_json
 
 _Result = TypeVar("_Result")
 

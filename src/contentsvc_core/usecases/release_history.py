@@ -11,7 +11,7 @@ from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.writing import Brief, Chapter, PackageRelease
-from contentsvc_core.webhooks.events import RELEASE_ACTIONS, Commit, Event, Push, Release
+from contentsvc_core.events.normalized import RELEASE_ACTIONS, Commit, Event, Push, Release
 from contentsvc_core.workflows.context import ContextRecord
 
 #: The beginning of a message that may have the words of a revert, in characters.

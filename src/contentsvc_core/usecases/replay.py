@@ -7,6 +7,7 @@ from typing import Final, final
 from attrs import evolve, frozen
 
 from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import LogEntry
 from contentsvc_core.outgoing.messages import is_message_log
@@ -20,7 +21,6 @@ from contentsvc_core.ports import (
     WebhookEndpoints,
 )
 from contentsvc_core.webhooks.delivery import Address, Belonging, Endpoint
-from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_core.webhooks.outcomes import Processed
 from contentsvc_core.webhooks.settlement import Settled, settlement
 from contentsvc_core.workflows.context import ContextRecord, custom_id

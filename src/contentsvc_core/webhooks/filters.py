@@ -2,8 +2,8 @@
 
 from typing import assert_never
 
+from contentsvc_core.events.normalized import RELEASE_ACTIONS, Push, Release
 from contentsvc_core.text import one_line
-from contentsvc_core.webhooks.events import RELEASE_ACTIONS, Push, Release
 from contentsvc_core.webhooks.providers.native import Reading
 
 #: How much of a foreign name a reason shows, in characters.

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, assert_never, final
 
 import msgspec
 
+from contentsvc_core.events.normalized import Event
+from contentsvc_core.events.wire import event_shape
 from contentsvc_core.values import Value
-from contentsvc_core.webhooks.events import Event
-from contentsvc_core.wire import event_shape
 
 
 @final

@@ -84,8 +84,7 @@ class Settlement(Value, frozen=True, kw_only=True):
     log: LogEntry
     #: The event header, for the duplicate's log entry.
     kind: str | None
-    #: The event as :func:`~contentsvc_core.wire.event_to_json` writes it, when that was done already: a large one is
-    #: written aside. ``None``: a store writes it itself.
+    #: The event as :func:`~contentsvc_core.events.wire.event_to_json` encodes it; ``None``: the store encodes it.
     event_json: str | None = None
 
     @property

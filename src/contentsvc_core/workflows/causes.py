@@ -9,11 +9,11 @@ from attrs import field, frozen
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow
+from contentsvc_core.events.normalized import Event, Push, Release
+from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.organizations import Integration
 from contentsvc_core.timestamps import read_iso
 from contentsvc_core.values import Value
-from contentsvc_core.webhooks.events import Event, Push, Release
-from contentsvc_core.webhooks.summaries import EventSummary
 
 #: The earliest time that a code host's date can mean. Earlier dates come from clocks that were never set, which begin
 #: in 1970 or 1980.

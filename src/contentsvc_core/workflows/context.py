@@ -7,10 +7,10 @@ from typing import Any, Final, final
 
 import msgspec
 
+from contentsvc_core.events.normalized import Event, Push
+from contentsvc_core.events.wire import event_data
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.values import Value
-from contentsvc_core.webhooks.events import Event, Push
-from contentsvc_core.wire import event_data
 from contentsvc_core.workflows.causes import Cause, Delivered
 from contentsvc_core.workflows.triggers import source_type
 

@@ -18,9 +18,9 @@ from typing import Any, Final, assert_never, final
 
 from attrs import asdict, frozen
 
+from contentsvc_core.events.wire import event_data
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.values import Value
-from contentsvc_core.wire import event_data
 from contentsvc_core.workflows.causes import (
     Cause,
     Delivered,
@@ -148,8 +148,6 @@ CANCELLED: Final = "cancelled by an operator"
 ALREADY_REPORTED: Final = "another run has reported this release"
 #: The reason of a skipped run whose release is part of another release's post.
 TOLD_TOGETHER: Final = "run {run} tells this release together with {tag}"
-#: The reason of a skipped run whose changes are all hidden.
-NOTHING_TO_REPORT: Final = "nothing to report"
 #: The reason of a skipped run whose trigger was disabled after the match.
 TRIGGER_DISABLED: Final = "the trigger is disabled"
 #: The reason of a skipped run whose schedule was disabled or deleted meanwhile.

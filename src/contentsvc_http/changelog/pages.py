@@ -11,20 +11,20 @@ from markupsafe import Markup
 
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label, labels_of
 from contentsvc_core.content.public.folds import folded
 from contentsvc_core.content.public.html import EXCERPT, excerpt, nested, shown_whole
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.public.months import Month, by_month, by_year
-from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import tags_of
 from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.changelog.assets import accent_url, asset_url
 from contentsvc_http.changelog.reading import Part
-from contentsvc_http.dashboard.words import CONTENT
 from contentsvc_http.templates import page_environment
+from contentsvc_http.words import CONTENT
 
 #: The framework adds the encoding.
 HTML: Final = "text/html"
@@ -125,7 +125,7 @@ def own_address(here: str, part: Part) -> str:
     return here if part.before is None else _from(here, part.before)
 
 
-def _from(here: str, place: PublishedPlace) -> str:
+def _from(here: str, place: PublishedCursor) -> str:
     return f"{here}{'&' if '?' in here else '?'}before={place.written}"
 
 

@@ -11,15 +11,15 @@ from litestar import Request
 
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.changelogs import SLUG_LIMIT, PublicChangelog
+from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label
 from contentsvc_core.content.public.links import ROOT, ChangelogLinks
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.paths import is_post_path
-from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import PostLine
-from contentsvc_core.content.queries import InvalidQuery
 from contentsvc_core.identifiers import is_own_id, is_slug
-from contentsvc_core.insights import Place
+from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.ports import Changelogs, Search
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.text import one_line
@@ -82,14 +82,14 @@ class Shown:
     links: ChangelogLinks
     last_change: datetime
 
-    def before(self) -> PublishedPlace | None:
+    def before(self) -> PublishedCursor | None:
         """Return the place from which on the address asks for posts; ``None``: from the newest on.
 
         Raises:
             Refused: 404: the address names something else.
         """
         written = self.request.query_params.get("before")
-        before = None if written is None else PublishedPlace.read(written)
+        before = None if written is None else PublishedCursor.read(written)
         if written is not None and before is None:
             raise not_here()
         return before
@@ -121,19 +121,19 @@ class Shown:
             return (), False
         asked = evolve(asked, statuses=(PostStatus.PUBLISHED,), content_types=self.changelog.content_types)
         found: list[Post] = []
-        before: Place | None = None
+        before: Cursor | None = None
         for _ in range(_SEARCHES):
             hits = await self.search.posts(self.changelog.organization_id, asked, limit=length, before=before)
             found += [post for post in hits.found if self.changelog.lists(post)]
             if len(found) > length or not hits.has_more:
                 return found[:length], len(found) > length
-            before = Place.of(hits.found[-1])
+            before = Cursor.of(hits.found[-1])
         return found[:length], True
 
     async def part(
         self,
         length: int,
-        before: PublishedPlace | None,
+        before: PublishedCursor | None,
         *,
         label: Label | None = None,
         month: Month | None = None,
@@ -144,7 +144,7 @@ class Shown:
             self.changelog, limit=length + 1, label=label, month=month, released=released, before=before
         )
         posts = found[:length]
-        return Part(posts=posts, goes_on=PublishedPlace.of(posts[-1]) if len(found) > length else None, before=before)
+        return Part(posts=posts, goes_on=PublishedCursor.of(posts[-1]) if len(found) > length else None, before=before)
 
     async def post(self, post_id: str) -> Post:
         """Return a post.
@@ -197,9 +197,9 @@ class Part:
 
     posts: tuple[Post, ...] = field(converter=tuple)
     #: The first place of the next part; ``None``: this is the last part.
-    goes_on: PublishedPlace | None
+    goes_on: PublishedCursor | None
     #: The first place of this part; ``None``: the newest post.
-    before: PublishedPlace | None
+    before: PublishedCursor | None
 
 
 @final

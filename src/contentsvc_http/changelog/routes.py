@@ -11,12 +11,12 @@ from litestar.params import FromPath
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.atom import ATOM_TYPE, atom_document
+from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.feeds import FEED_LENGTH, Feed, feed_of
 from contentsvc_core.content.public.html import excerpt, shown_whole
 from contentsvc_core.content.public.json_feed import JSON_FEED_TYPE, json_feed_document
 from contentsvc_core.content.public.links import ROOT
 from contentsvc_core.content.public.months import Month, by_year
-from contentsvc_core.content.public.places import PublishedPlace
 from contentsvc_core.content.public.releases import by_release
 from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_http.changelog.answers import FRAMED, FRESH_S, KEPT_S, PAGE, SHARED, Page, answer
@@ -278,11 +278,11 @@ def _for_its_reader(response: Response[Any]) -> Response[Any]:
     return response
 
 
-def _page(name: str, before: PublishedPlace | None = None) -> Page:
+def _page(name: str, before: PublishedCursor | None = None) -> Page:
     return _from(Page(part=name, media_type=HTML, headers=PAGE), before)
 
 
-def _from(page: Page, before: PublishedPlace | None) -> Page:
+def _from(page: Page, before: PublishedCursor | None) -> Page:
     return page if before is None else evolve(page, part=f"{page.part}?before={before.written}")
 
 

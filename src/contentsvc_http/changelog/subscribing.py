@@ -14,8 +14,8 @@ from contentsvc_core.usecases.subscribe import SubscribeFault
 from contentsvc_http.changelog.answers import PAGE, Page, answer
 from contentsvc_http.changelog.pages import HTML, mail_page, render
 from contentsvc_http.changelog.reading import ByMail, PublicReading, Shown, not_here, shown
-from contentsvc_http.dashboard.forms import read_form
 from contentsvc_http.errors import Refused
+from contentsvc_http.forms import read_form
 from contentsvc_http.same_origin import is_foreign
 
 _READ: Final = [HttpMethod.GET, HttpMethod.HEAD]

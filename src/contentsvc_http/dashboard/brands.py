@@ -9,18 +9,18 @@ from litestar.params import FromPath
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import BadChange, BrandFault
-from contentsvc_core.content.jobs import made_brand_id
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.workflows.causes import SiteReading
+from contentsvc_core.workflows.jobs import made_brand_id
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.forms import Form, by_field
 from contentsvc_http.dashboard.jobs import job_of, job_page
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.errors import Refused
+from contentsvc_http.forms import Form, by_field
 
 _MAKING: Final = ("POST", "/v1/brand-identities/generate")
 _SECTION: Final = "brands"

@@ -20,11 +20,11 @@ from contentsvc_http.changelog.reading import Part
 from contentsvc_http.changelog.routes import PAGE_LENGTH
 from contentsvc_http.dashboard.choices import Choice, content_choices, named
 from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.forms import Form, by_field
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, upload, visit
-from contentsvc_http.dashboard.words import sentence
 from contentsvc_http.errors import Refused
+from contentsvc_http.forms import Form, by_field
+from contentsvc_http.words import sentence
 
 _SECTION: Final = "changelog"
 _TITLE: Final = "Public changelog"

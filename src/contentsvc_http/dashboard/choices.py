@@ -12,8 +12,8 @@ from contentsvc_core.identifiers import repository_id
 from contentsvc_core.organizations import Integration
 from contentsvc_core.workflows.causes import sources_of
 from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.words import CONTENT
 from contentsvc_http.errors import Refused
+from contentsvc_http.words import CONTENT
 
 _Named = TypeVar("_Named", bound=Enum)
 #: The form field of a refusal, by a word of the refusal; the first match counts.

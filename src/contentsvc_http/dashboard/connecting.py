@@ -16,11 +16,11 @@ from contentsvc_core.usecases.operate import ALREADY_CONNECTED, Refusal
 from contentsvc_core.webhooks.providers import GITHUB, PROVIDERS, provider_named
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.forms import Form
 from contentsvc_http.dashboard.integration_names import name_of
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.visits import ROOT, Visit, change
 from contentsvc_http.errors import Refused
+from contentsvc_http.forms import Form
 
 _SECTION: Final = "integrations"
 _FIELDS: Final = ("repository", "provider", "repository_id", "branch")

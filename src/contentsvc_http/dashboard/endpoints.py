@@ -20,11 +20,11 @@ from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.usecases.webhook_endpoints import EndpointChanges, NewSecret
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.forms import Form, by_field
 from contentsvc_http.dashboard.integration_names import endpoint_name, names_of
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.errors import Refused
+from contentsvc_http.forms import Form, by_field
 
 _SECTION: Final = "endpoints"
 _PATH: Final = f"{ROOT}/endpoints"

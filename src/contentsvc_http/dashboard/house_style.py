@@ -10,11 +10,11 @@ from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.content.house_style import BadStyle, read_style, style_body
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.forms import Form
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.style_form import HOUSE_STYLE, fault_of, in_words
 from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, preview_of_style
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
+from contentsvc_http.forms import Form
 
 _PATH: Final = f"{ROOT}/house-style"
 _SECTION: Final = "house-style"

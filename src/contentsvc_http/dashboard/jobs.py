@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from litestar import Response
 
-from contentsvc_core.content.jobs import Job, JobEventType, job_events, job_status
 from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.workflows.jobs import Job, JobEventType, job_events, job_status
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages, nothing_new
 from contentsvc_http.dashboard.visits import Visit

@@ -15,10 +15,10 @@ from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import TooMany
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import WINDOW_S, Counting
-from contentsvc_http.dashboard.forms import Form, by_field
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.errors import Refused
+from contentsvc_http.forms import Form, by_field
 
 _SECTION: Final = "keys"
 _SCOPES: Final = {

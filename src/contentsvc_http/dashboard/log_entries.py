@@ -8,13 +8,13 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
+from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogEntry, LogStatus
 from contentsvc_core.organizations import Integration
 from contentsvc_core.outgoing.messages import is_message_log
 from contentsvc_core.usecases.replay import Replayed, ReplayFault
-from contentsvc_core.webhooks.events import Push, Release
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.integration_names import all_names, names_of
 from contentsvc_http.dashboard.pages import HEADERS, Pages, go, nothing_new

@@ -6,10 +6,10 @@ from urllib.parse import urlencode
 
 from attrs import evolve, field, frozen
 
-from contentsvc_core.content.queries import InvalidQuery
-from contentsvc_core.insights import LogSearch, Place
+from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import LogStatus, read_log_query
-from contentsvc_core.places import read_place, written_place
+from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
+from contentsvc_core.lists.parameters import InvalidQuery
 
 #: The offered events; other words may be typed.
 EVENTS: Final = ("push", "release", "ping")
@@ -30,9 +30,9 @@ class LogFilters:
     integration: str = ""
     text: str = ""
     #: Only older entries: a later part of the list.
-    before: Place | None = None
+    before: Cursor | None = None
     #: Only newer entries: updates of the list.
-    after: Place | None = None
+    after: Cursor | None = None
     #: Whether new entries appear without a reload.
     live: bool = True
     #: The number of rows on the page that requests an update.
@@ -54,13 +54,13 @@ class LogFilters:
         """Return the same with live updates switched on or off."""
         return evolve(self, live=not self.live).query
 
-    def older(self, than: Place) -> str:
+    def older(self, than: Cursor) -> str:
         """Return the query string of the next part of the list."""
-        return self._spelled({"before": written_place(than)})
+        return self._spelled({"before": written_cursor(than)})
 
-    def newer(self, than: Place, rows: int) -> str:
+    def newer(self, than: Cursor, rows: int) -> str:
         """Return the query string of an update, for a page with ``rows`` rows."""
-        return self._spelled({"after": written_place(than), "rows": str(rows)})
+        return self._spelled({"after": written_cursor(than), "rows": str(rows)})
 
     def _spelled(self, more: Mapping[str, str]) -> str:
         fields = {
@@ -92,10 +92,10 @@ def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | N
     query = read_log_query({"status": status, "integrationId": integration})
     if isinstance(query, InvalidQuery):
         return filters, f"{query.error}."
-    places: dict[str, Place | None] = {}
+    places: dict[str, Cursor | None] = {}
     for name in ("before", "after"):
         written = parameters.get(name, "")
-        places[name] = read_place(written) if written else None
+        places[name] = read_cursor(written) if written else None
         if written and places[name] is None:
             return filters, "This part of the log cannot be found: start from the newest."
     search = LogSearch(integration_ids=query.integration_ids, statuses=query.statuses, event=event, text=text)

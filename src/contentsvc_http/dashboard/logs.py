@@ -7,9 +7,8 @@ from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.response import Template
 
-from contentsvc_core.insights import Place
 from contentsvc_core.journal import ListedEntry
-from contentsvc_core.places import BEGINNING
+from contentsvc_core.lists.cursors import BEGINNING, Cursor
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.integration_names import all_names
 from contentsvc_http.dashboard.log_entries import log_entry_routes
@@ -61,7 +60,7 @@ async def _found(dashboard: Dashboard, found: Visit, filters: LogFilters, fault:
         "most_text": MOST_TEXT,
         "is_first": is_first,
         "polls": filters.newer(_newest(shown), len(shown)) if is_first and filters.live and fault is None else None,
-        "older": filters.older(Place.of(shown[-1])) if len(entries) > _PAGE else None,
+        "older": filters.older(Cursor.of(shown[-1])) if len(entries) > _PAGE else None,
     }
 
 
@@ -89,14 +88,14 @@ async def _newer(dashboard: Dashboard, pages: Pages, found: Visit, filters: LogF
         "path": _PATH,
         "entries": entries,
         "names": await all_names(dashboard, mine),
-        "polls": filters.newer(Place.of(entries[0]), filters.rows + number),
+        "polls": filters.newer(Cursor.of(entries[0]), filters.rows + number),
         "told_new": told,
     }
     return pages.part(found, "logs_new.html", context)
 
 
-def _newest(entries: Sequence[ListedEntry]) -> Place:
-    return Place.of(entries[0]) if entries else BEGINNING
+def _newest(entries: Sequence[ListedEntry]) -> Cursor:
+    return Cursor.of(entries[0]) if entries else BEGINNING
 
 
 def _addressed(part: Template, filters: LogFilters) -> Template:

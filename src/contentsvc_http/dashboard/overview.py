@@ -8,10 +8,10 @@ from typing import Any, Final
 from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 
-from contentsvc_core.content.pagination import InvalidPage, PageRequest
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.insights import LogCount, LogSearch, stretch_at
 from contentsvc_core.journal import Direction, LogStatus
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest
 from contentsvc_core.organizations import Organization
 from contentsvc_core.outgoing.endpoints import ENDPOINT_PREFIX
 from contentsvc_core.workflows.runs import RunStatus

@@ -16,8 +16,8 @@ from contentsvc_http.dashboard.assets import asset_url
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.payloads import beginning
 from contentsvc_http.dashboard.visits import ROOT, Visit
-from contentsvc_http.dashboard.words import first_line
 from contentsvc_http.templates import page_environment
+from contentsvc_http.words import first_line
 
 #: Flash messages, by the code in the address: no text from the address is shown.
 _TOLD: Final = {

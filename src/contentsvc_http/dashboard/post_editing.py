@@ -14,10 +14,10 @@ from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.forms import Form, by_field
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
 from contentsvc_http.errors import Refused
+from contentsvc_http.forms import Form, by_field
 
 #: The operation of ``/v1`` that changes posts.
 EDITING: Final = ("PATCH", "/v1/posts/{postId}")

@@ -14,12 +14,12 @@ from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.forms import Form, by_field
 from contentsvc_http.dashboard.jobs import job_of, job_page
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
-from contentsvc_http.dashboard.words import CONTENT, LOOKBACKS
 from contentsvc_http.errors import Refused
+from contentsvc_http.forms import Form, by_field
+from contentsvc_http.words import CONTENT, LOOKBACKS
 
 _WRITING: Final = ("POST", "/v1/posts/generate")
 _SECTION: Final = "posts"

@@ -10,11 +10,12 @@ from litestar.params import FromPath
 
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.editing import PostChange, entity_tag
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination
 from contentsvc_core.content.posts import Post, PostStatus, post_text
 from contentsvc_core.content.public.links import ChangelogLinks
-from contentsvc_core.content.queries import InvalidQuery, PostQuery, read_post_query, unknown_brand
+from contentsvc_core.content.queries import PostQuery, read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.origins import Origin, read_origin
@@ -22,7 +23,7 @@ from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.post_editing import EDITING, editing_routes, no_post
 from contentsvc_http.dashboard.post_writing import writing_routes
 from contentsvc_http.dashboard.visits import ROOT, Visit, change, visit
-from contentsvc_http.dashboard.words import CONTENT, ORDERS
+from contentsvc_http.words import CONTENT, ORDERS
 
 _PER_PAGE: Final = 20
 _FILTERS: Final = ("status", "contentType", "brandIdentityId")

@@ -6,12 +6,12 @@ from typing import Final, assert_never, final
 
 from attrs import frozen
 
-from contentsvc_core.content.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.content.posts import Post
 from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
+from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.workflows.runs import MAX_ATTEMPTS, MAX_KILLS, SUSPECT_KILLS, ListedRun, RunStatus
 from contentsvc_http.dashboard.run_words import Link, Starters
-from contentsvc_http.dashboard.words import sentence
+from contentsvc_http.words import sentence
 
 #: Events that the run's status and its post show already.
 _TOLD: Final = frozenset({JobEventType.COMPLETED, JobEventType.FAILED, JobEventType.SKIPPED, JobEventType.POST_CREATED})

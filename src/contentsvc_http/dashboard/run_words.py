@@ -5,12 +5,12 @@ from typing import assert_never, final
 
 from attrs import frozen
 
-from contentsvc_core.webhooks.events import Push
+from contentsvc_core.events.normalized import Push
 from contentsvc_core.workflows.causes import Generation, ListedCause, ListedDelivery, SiteReading
 from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_core.workflows.triggers import Trigger
 from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.words import CONTENT, LOOKBACKS, some_of
+from contentsvc_http.words import CONTENT, LOOKBACKS, some_of
 
 
 @final

@@ -8,13 +8,13 @@ from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from contentsvc_core.content.jobs import made_brand_id
-from contentsvc_core.content.queries import InvalidQuery, choices
+from contentsvc_core.events.normalized import Release
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.insights import Place
+from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.lists.parameters import InvalidQuery, choices
 from contentsvc_core.timestamps import read_iso
-from contentsvc_core.webhooks.events import Release
 from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
+from contentsvc_core.workflows.jobs import made_brand_id
 from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE, ListedRun, RunStatus
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages, ago, go, nothing_new
@@ -82,7 +82,7 @@ class _RunPages:
         if isinstance(statuses, InvalidQuery):
             raise Refused(400, {"error": statuses.error})
         behind, mine = found.query.get("before", ""), found.organization_id
-        before = Place.of(await self.standing(found, behind)) if behind else None
+        before = Cursor.of(await self.standing(found, behind)) if behind else None
         # One more tells whether there are older ones.
         insights = self._dashboard.insights
         listed = await self._dashboard.api.shares.lists(

@@ -11,7 +11,7 @@ from litestar.params import FromPath
 from markupsafe import Markup, escape
 
 from contentsvc_core.access.rates import SEARCHING
-from contentsvc_core.content.queries import InvalidQuery
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.ports import Search
 from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
 from contentsvc_core.search.questions import (
@@ -28,8 +28,8 @@ from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.payloads import visible
 from contentsvc_http.dashboard.visits import ROOT, Visit, visit
-from contentsvc_http.dashboard.words import CONTENT
 from contentsvc_http.errors import Refused
+from contentsvc_http.words import CONTENT
 
 _SECTION: Final = "search"
 _POSTS: Final = 10

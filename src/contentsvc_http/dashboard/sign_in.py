@@ -12,9 +12,9 @@ from contentsvc_core.access.window import WINDOW_MS
 from contentsvc_core.usecases.limit import RateLimiter
 from contentsvc_http.client_address import asks_for_this_machine, is_local
 from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.forms import read_form
 from contentsvc_http.dashboard.pages import HEADERS, go, outside_page
 from contentsvc_http.dashboard.visits import SIGN_IN, change_of_anybody, forget, keep, token_of
+from contentsvc_http.forms import read_form
 from contentsvc_http.heads import was_head
 from contentsvc_http.same_origin import is_in_clear
 

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from contentsvc_core.content.house_style import STYLE_FIELDS, BadStyle, HouseStyle, StyleField, value_in_words
 from contentsvc_core.content.style_kinds import FOLDABLE, SECTIONS, Choice, Headings, Length, Sections, Switch, Texts
-from contentsvc_http.dashboard.forms import Form
+from contentsvc_http.forms import Form
 
 #: The labels of fields, by their wire names.
 _LABELS: Final = {

@@ -10,9 +10,9 @@ from contentsvc_core.content.writing import Silence
 from contentsvc_core.usecases.preview_style import StylePreview
 from contentsvc_http.dashboard.choices import connected
 from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.forms import Form
 from contentsvc_http.dashboard.style_form import OVERRIDE, StyleControl, fault_of, in_words
 from contentsvc_http.dashboard.visits import Visit
+from contentsvc_http.forms import Form
 
 _NOTHING_YET: Final = "Nothing to preview yet: the preview appears with your first release or push."
 

@@ -6,9 +6,9 @@ from typing import Final, final
 
 from attrs import field, frozen
 
+from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogStatus
-from contentsvc_core.webhooks.summaries import EventSummary
 from contentsvc_core.workflows.triggers import Trigger, matching, source_type
 from contentsvc_http.dashboard.choices import Connected, connected
 from contentsvc_http.dashboard.context import Dashboard

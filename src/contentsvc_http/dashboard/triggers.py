@@ -29,14 +29,14 @@ from contentsvc_http.dashboard.choices import (
 )
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.forms import Form
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.style_form import OVERRIDE, fault_of
 from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, shown_override
 from contentsvc_http.dashboard.trigger_preview import Preview, preview_of
 from contentsvc_http.dashboard.visits import ROOT, Forbidden, Visit, change, visit
-from contentsvc_http.dashboard.words import CONTENT, EVENTS, events_of, sentence, some_of
 from contentsvc_http.errors import Refused
+from contentsvc_http.forms import Form
+from contentsvc_http.words import CONTENT, EVENTS, events_of, sentence, some_of
 
 if TYPE_CHECKING:
     from contentsvc_core.usecases.triggers import TriggerChanges

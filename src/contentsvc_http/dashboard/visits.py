@@ -12,7 +12,7 @@ from contentsvc_core.access.sessions import SESSION_LIFE, csrf_matches
 from contentsvc_core.organizations import Organization
 from contentsvc_core.usecases.sign_in import SignedIn
 from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.forms import Form, read_form, read_upload
+from contentsvc_http.forms import Form, read_form, read_upload
 from contentsvc_http.same_origin import is_foreign
 
 ROOT: Final = "/dashboard"

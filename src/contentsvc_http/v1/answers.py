@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from contentsvc_core.content.jobs import Job, brand_job_body
 from contentsvc_core.content.posts import Post, post_body
 from contentsvc_core.organizations import Integration, Removed, removed_body
 from contentsvc_core.workflows.causes import sources_of
+from contentsvc_core.workflows.jobs import Job, brand_job_body
 from contentsvc_core.workflows.schedules import Schedule, schedule_body
 from contentsvc_core.workflows.triggers import Trigger, trigger_body
 

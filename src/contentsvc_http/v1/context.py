@@ -9,9 +9,8 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.content.queries import InvalidQuery
-from contentsvc_core.insights import Place
-from contentsvc_core.places import read_place, written_place
+from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.ports import ContextLibrary, Search, Shares
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.search.excerpts import HitBody, MetadataBody, record_hit_body
@@ -88,7 +87,7 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
             hits = await search.records(key.organization_id, asked, limit=limit, max_bytes=MAX_BYTES, before=before)
             # Off the event loop: the words of many commits are compared.
             bodies = await asyncio.to_thread(lambda: [record_hit_body(record, asked.terms) for record in hits.found])
-            following = written_place(Place.of(hits.found[-1])) if hits.has_more else None
+            following = written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None
             return {"context": bodies, "next": following, "behind": hits.behind}
 
         return await gate.answer(key, await shares.heavy(key.organization_id, found))
@@ -119,10 +118,10 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
     return [search_context, get_context]
 
 
-def _read_before(text: str) -> Place | None:
+def _read_before(text: str) -> Cursor | None:
     if not text:
         return None
-    place = read_place(text)
+    place = read_cursor(text)
     if place is None:
         raise Refused(400, {"error": "Invalid before: send the next of the previous page"})
     return place

@@ -7,12 +7,12 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.content.jobs import generation_job_body, job_event_body, job_events
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory, Jobs
 from contentsvc_core.usecases.generate import Generator
 from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.workflows.causes import Generation
+from contentsvc_core.workflows.jobs import generation_job_body, job_event_body, job_events
 from contentsvc_http.errors import Refused
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
-from contentsvc_core.content.jobs import Job, made_brand_id
 from contentsvc_core.content.posts import Post
 from contentsvc_core.organizations import Disabled, Removed
 from contentsvc_core.ports import Directory
+from contentsvc_core.workflows.jobs import Job, made_brand_id
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, source_type
 from contentsvc_http.v1.answers import Answers, repository_map

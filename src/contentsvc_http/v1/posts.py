@@ -14,10 +14,11 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.editing import MARKDOWN_LIMIT, TITLE_LIMIT, InvalidChange, entity_tag, read_post_change
-from contentsvc_core.content.pagination import InvalidPage, PageRequest, Pagination, paginate
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.queries import InvalidQuery, listed, read_post_query, unknown_brand
+from contentsvc_core.content.queries import read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest, Pagination, paginate
+from contentsvc_core.lists.parameters import InvalidQuery, listed
 from contentsvc_core.ports import BrandIdentities, PostLibrary, Shares
 from contentsvc_core.usecases.edit import PostEditor, PostFault
 from contentsvc_http.errors import Refused

@@ -7,8 +7,8 @@ from attrs import frozen
 from litestar import Request
 from msgspec import Meta
 
-from contentsvc_core.content.queries import listed
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, repository_id
+from contentsvc_core.lists.parameters import listed
 from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line

@@ -9,9 +9,9 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.content.pagination import InvalidPage, PageRequest
-from contentsvc_core.content.queries import InvalidQuery
 from contentsvc_core.journal import log_body, read_log_query
+from contentsvc_core.lists.pagination import InvalidPage, PageRequest
+from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.ports import Journal, Shares
 from contentsvc_core.usecases.replay import Replayer, ReplayFault
 from contentsvc_http.errors import Refused

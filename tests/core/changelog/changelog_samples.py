@@ -7,9 +7,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from contentsvc_core.content.changelog import ChangelogOptions, write_changelog
-from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS
+from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.writing import Brief, Chapter, Draft
-from contentsvc_core.webhooks.events import Author, Commit, Event, Push, Release
+from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
 
 HOST: Final = "https://codehost.example/acme/kettle"
 ADA: Final = Author(name="Ada Byron", email="ada@mail.example", username="ada")

@@ -6,10 +6,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
-from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.changelog.select import Change, reported_changes
+from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.sections import Section
-from contentsvc_core.webhooks.events import Author, Commit, Push
+from contentsvc_core.events.normalized import Author, Commit, Push
 
 #: Message, paths (a plus for an added one), and the section; ``None``: no entry of its own.
 Line: TypeAlias = tuple[str, str, Section | None]

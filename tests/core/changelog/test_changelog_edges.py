@@ -6,7 +6,6 @@ import pytest
 from changelog_samples import HOST, announced, commit, draft_of, push, release
 
 from contentsvc_core.content.changelog import write_changelog
-from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.changelog.page import Page, bounded, entry, joined, named, references
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import clean
@@ -15,9 +14,10 @@ from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.changelog.titles import plain_title, releases_named
 from contentsvc_core.content.changelog.voice import voice_of
 from contentsvc_core.content.changelog.wording import cut_at_word, masked_line, sentence, with_period, without_period
+from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH
 from contentsvc_core.content.writing import Brief, Chapter
-from contentsvc_core.webhooks.events import Author, Commit
+from contentsvc_core.events.normalized import Author, Commit
 
 _OPTIONS: Final = ChangelogOptions()
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from contentsvc_core.content.changelog.markdown import inline, safe_url
+from contentsvc_core.events.normalized import Author
 from contentsvc_core.text import one_line
-from contentsvc_core.webhooks.events import Author
 
 _HOSTILE: Final = (
     "<script>alert(1)</script>",

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from contentsvc_core.content.changelog import ChangelogOptions
 from contentsvc_core.content.changelog.wording import mask_addresses
-from contentsvc_core.webhooks.events import Author
+from contentsvc_core.events.normalized import Author
 
 
 def _thanked(*authors: Author, options: ChangelogOptions | None = None, message: str = "") -> str:

@@ -4,7 +4,7 @@ from changelog_samples import HOST, commit, entries, headings, push, release
 
 from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.writing import Brief, Chapter, Draft
-from contentsvc_core.webhooks.events import Event
+from contentsvc_core.events.normalized import Event
 
 
 def _of(**events: tuple[Event, ...]) -> Draft:

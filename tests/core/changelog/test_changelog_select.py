@@ -26,7 +26,7 @@ from contentsvc_core.content.changelog.report import report_of
 from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Chapter
-from contentsvc_core.webhooks.events import Author, Push
+from contentsvc_core.events.normalized import Author, Push
 
 
 def test_sections_come_in_a_fixed_order_whatever_the_order_of_the_commits() -> None:

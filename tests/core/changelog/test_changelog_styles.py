@@ -10,12 +10,12 @@ from tests.core.changelog.styles import STYLES, changes_of, commit_of, found
 
 from contentsvc_core.content.changelog.classify import UPKEEP
 from contentsvc_core.content.changelog.combine import Merge, merge_of
-from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.select import Change, reported_changes
+from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.sections import Section
+from contentsvc_core.events.normalized import Commit, Push
 from contentsvc_core.strategies import commits
-from contentsvc_core.webhooks.events import Commit, Push
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -5,7 +5,7 @@ from attrs import evolve
 from changelog_samples import ADA, HOST, commit, draft_of, headings, push, sha_of, written
 
 from contentsvc_core.content.writing import Draft
-from contentsvc_core.webhooks.events import Author
+from contentsvc_core.events.normalized import Author
 
 
 def test_a_push_reads_like_this() -> None:

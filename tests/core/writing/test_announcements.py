@@ -11,7 +11,7 @@ from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
 from contentsvc_core.content.writing import Draft
-from contentsvc_core.webhooks.events import Event
+from contentsvc_core.events.normalized import Event
 
 _BLOG, _LINKEDIN, _TWITTER = ContentType.BLOG_POST, ContentType.LINKEDIN_POST, ContentType.TWITTER_POST
 _UPDATE = ContentType.INVESTOR_UPDATE

@@ -12,7 +12,7 @@ from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
 from contentsvc_core.content.writing import Draft, Silence
-from contentsvc_core.webhooks.events import Author
+from contentsvc_core.events.normalized import Author
 
 _POSTS = [each for each in ContentType if each is not ContentType.CHANGELOG]
 _SHORT = [ContentType.BLOG_POST, ContentType.LINKEDIN_POST, ContentType.TWITTER_POST]

@@ -15,8 +15,8 @@ from contentsvc_core.content.forms.plain_text import inactive, inert, plain_url
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
 from contentsvc_core.content.writing import Chapter, Silence
+from contentsvc_core.events.normalized import Author, Event
 from contentsvc_core.text import one_line
-from contentsvc_core.webhooks.events import Author, Event
 
 _HOSTILE: Final = (
     "<script>alert(1)</script>",

@@ -10,7 +10,7 @@ from writing_samples import ADA, GRACE, JUNE, brand, check_golden, commit, push,
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.writing import Brief, Chapter
-from contentsvc_core.webhooks.events import Author
+from contentsvc_core.events.normalized import Author
 
 _FOLDER: Final = Path(__file__).parent / "stories"
 _LID: Final = "https://codehost.example/acme/lid"

@@ -2,7 +2,7 @@ from attrs import evolve
 from writing_samples import GRACE, MONTH, brand, commit, of_several, push, release, written
 
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.webhooks.events import MAX_COMMITS
+from contentsvc_core.events.normalized import MAX_COMMITS
 
 _UPDATE = ContentType.INVESTOR_UPDATE
 

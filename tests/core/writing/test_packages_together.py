@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from writing_samples import HOST, MONTH, brand, commit, push, release
 
 from contentsvc_core.content.brand import ToneProfile
-from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.forms import write_content
+from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
 from contentsvc_core.content.writing import Brief, Chapter, Draft, PackageRelease
+from contentsvc_core.events.normalized import Commit, Push, Release
 from contentsvc_core.strategies import foreign_text
-from contentsvc_core.webhooks.events import Commit, Push, Release
 
 FOLLOWS = "### Patch Changes\n\n- Updated dependencies [1234abc]:\n  - @acme/cli@2.0.0\n"
 PUSHES = tuple(each for each in MONTH if isinstance(each, Push))

@@ -7,11 +7,11 @@ from attrs import evolve
 from writing_samples import HOST, brand, commit, of_several, push, release, written
 
 from contentsvc_core.content.changelog.bodies import explanation
-from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.forms.wording import excerpt
+from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.webhooks.events import MAX_COMMITS, Author
+from contentsvc_core.events.normalized import MAX_COMMITS, Author
 
 _BLOG, _LINKEDIN, _TWITTER = ContentType.BLOG_POST, ContentType.LINKEDIN_POST, ContentType.TWITTER_POST
 _UPDATE = ContentType.INVESTOR_UPDATE

@@ -6,8 +6,8 @@ import pytest
 from attrs import evolve
 from writing_samples import brand, brief, commit, push, release
 
-from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.forms import write_content
+from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Draft, Silence

@@ -14,7 +14,7 @@ from contentsvc_core.content.forms.plain_text import URL_WEIGHT, hashtag, weight
 from contentsvc_core.content.forms.twitter_post import TWEET_LIMIT
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.writing import Brief, Chapter, Draft
-from contentsvc_core.webhooks.events import Author, Event
+from contentsvc_core.events.normalized import Author, Event
 
 _LINKEDIN, _TWITTER = ContentType.LINKEDIN_POST, ContentType.TWITTER_POST
 _LINK = re.compile(r"https://\S+")

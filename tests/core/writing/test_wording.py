@@ -12,7 +12,7 @@ from contentsvc_core.content.forms.wording import in_past
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.webhooks.events import Event
+from contentsvc_core.events.normalized import Event
 
 _POSTS: Final = [each for each in ContentType if each is not ContentType.CHANGELOG]
 #: Words of the sample month: a line that has one is its author's.

@@ -16,7 +16,7 @@ from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief, Chapter, Draft, Silence
-from contentsvc_core.webhooks.events import Author, Commit, Event, Push, Release
+from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
 
 HOST: Final = "https://codehost.example/acme/kettle"
 ADA: Final = Author(name="Ada Byron", email="ada@mail.example", username="ada")

@@ -12,7 +12,7 @@ from contentsvc_adapters.sql.schema import context_records, events, posts, searc
 from contentsvc_adapters.sql.searching.looking import WAITS, Looker
 from contentsvc_adapters.sql.searching.words import scope_word, word_index
 from contentsvc_core.content.posts import Post
-from contentsvc_core.insights import Place
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.search.documents import DocumentKind
 from contentsvc_core.search.questions import ContextSearch, Hits, PostSearch
 from contentsvc_core.search.terms import Term
@@ -45,7 +45,7 @@ class SqlSearch:
         self.looker: Final = Looker(database, self._words)
 
     async def records(
-        self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Place | None = None
+        self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Cursor | None = None
     ) -> Hits[ContextRecord]:
         """Find context records; the sizes of their events are asked for first, since one may have 25 MiB."""
         conditions = self._conditions(organization_id, DocumentKind.CONTEXT, search.terms, before)
@@ -76,7 +76,7 @@ class SqlSearch:
         return Hits(found=found, has_more=has_more, behind=behind)
 
     async def posts(
-        self, organization_id: str, search: PostSearch, *, limit: int, before: Place | None = None
+        self, organization_id: str, search: PostSearch, *, limit: int, before: Cursor | None = None
     ) -> Hits[Post]:
         """Find posts."""
         conditions = self._conditions(organization_id, DocumentKind.POST, search.terms, before)
@@ -101,7 +101,7 @@ class SqlSearch:
         return await self.looker.look(limit=limit)
 
     def _conditions(
-        self, organization_id: str, kind: DocumentKind, terms: Sequence[Term], before: Place | None
+        self, organization_id: str, kind: DocumentKind, terms: Sequence[Term], before: Cursor | None
     ) -> list[ColumnElement[bool]]:
         conditions = [search_documents.c.organization_id == organization_id, search_documents.c.kind == kind.value]
         if terms:

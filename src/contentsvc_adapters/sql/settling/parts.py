@@ -4,7 +4,7 @@ from typing import Any, Final, TypeAlias
 
 from contentsvc_adapters.sql import rows
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.webhooks.events import Commit, Event, Push, Release
+from contentsvc_core.events.normalized import Commit, Event, Push, Release
 from contentsvc_core.webhooks.settlement import Claim, Settlement
 from contentsvc_core.workflows.causes import Delivered
 

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.on_demand import names_on_demand
 
 if TYPE_CHECKING:
-    from contentsvc_core.content.changelog.options import ChangelogOptions
     from contentsvc_core.content.changelog.writer import write_changelog
 
 __all__ = ["ChangelogOptions", "write_changelog"]
 
-# On demand: a brief carries the options, and the writer reads briefs.
-__getattr__ = names_on_demand(__name__, {"options": "ChangelogOptions", "writer": "write_changelog"})
+# On demand: most modules of this package are imported without the writer.
+__getattr__ = names_on_demand(__name__, {"writer": "write_changelog"})

@@ -16,7 +16,7 @@ from contentsvc_core.content.changelog.read import Message, parse
 from contentsvc_core.content.changelog.reverts import surviving
 from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.pull_requests import PullRequest
-from contentsvc_core.webhooks.events import Commit, Push
+from contentsvc_core.events.normalized import Commit, Push
 
 #: How code hosts and merge robots write a merge: where the title stands, and where the number.
 _MERGES: Final = tuple(

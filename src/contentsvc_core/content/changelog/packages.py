@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final, final
 
 from contentsvc_core.content.changelog.read import parse
-from contentsvc_core.webhooks.events import Commit
+from contentsvc_core.events.normalized import Commit
 
 #: Folders that hold packages and are none, unless a package has that very name.
 _HOLDERS: Final = frozenset(

@@ -8,7 +8,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.markdown import inline, link, safe_url
-from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.changelog.release_notes import clean, lowered
 from contentsvc_core.content.changelog.report import Part, Stage
 from contentsvc_core.content.changelog.select import Change
@@ -25,10 +24,11 @@ from contentsvc_core.content.changelog.titles import (
 )
 from contentsvc_core.content.changelog.voice import Voice
 from contentsvc_core.content.changelog.wording import masked_line, sentence
+from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import PackageRelease
-from contentsvc_core.webhooks.events import Commit, Release
+from contentsvc_core.events.normalized import Commit, Release
 
 _COMMITS_LINKED: Final = 50
 _NUMBERS_LINKED: Final = 50

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from contentsvc_core.content.changelog.tables import Table
 from contentsvc_core.content.changelog.words import FRAGMENTS
 from contentsvc_core.content.sections import Section
-from contentsvc_core.webhooks.events import Commit
+from contentsvc_core.events.normalized import Commit
 
 
 class PathClass(Enum):

@@ -7,7 +7,7 @@ from typing import Final
 from contentsvc_core.content.changelog.markdown import inline
 from contentsvc_core.content.changelog.read import Message
 from contentsvc_core.content.changelog.wording import HIDDEN_ADDRESS, masked_line
-from contentsvc_core.webhooks.events import Author, Commit
+from contentsvc_core.events.normalized import Author, Commit
 
 _NAME_LIMIT: Final = 60
 _CO_AUTHORS_LIMIT: Final = 50

@@ -8,16 +8,16 @@ from attrs import evolve, field, frozen
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.markdown import compare_url, safe_url
-from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.changelog.packages import Packages
 from contentsvc_core.content.changelog.release_notes import package_notes
 from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.changelog.wording import masked_line
+from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Chapter, PackageRelease
-from contentsvc_core.webhooks.events import MAX_COMMITS, RELEASE_ACTIONS, Commit, Push, Release
+from contentsvc_core.events.normalized import MAX_COMMITS, RELEASE_ACTIONS, Commit, Push, Release
 
 _ORDER: Final = {section: place for place, section in enumerate(Section)}
 _NAME_LIMIT: Final = 255

@@ -15,16 +15,16 @@ from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Breaks, Kind, classify
 from contentsvc_core.content.changelog.combine import NO_REQUESTS, Entry, combine
 from contentsvc_core.content.changelog.dependencies import Bump, bump_of
-from contentsvc_core.content.changelog.options import ChangelogOptions
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import Message
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
 from contentsvc_core.content.changelog.wording import masked_line, sentence, without_period
 from contentsvc_core.content.labels import SKIP, section_of_labels
+from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.sections import Section
-from contentsvc_core.webhooks.events import Author, Commit, Push
+from contentsvc_core.events.normalized import Author, Commit, Push
 
 #: Projects whose authors write news beside their changes: so many entries with news, and so large a share of all
 #: that could be shown, make it a habit. What comes without news is then smaller than what comes with some.

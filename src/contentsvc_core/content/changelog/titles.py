@@ -14,7 +14,7 @@ from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import PackageRelease
-from contentsvc_core.webhooks.events import Release
+from contentsvc_core.events.normalized import Release
 
 #: So many packages are named with their versions.
 _BUMPS_NAMED: Final = 5

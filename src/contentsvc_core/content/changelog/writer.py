@@ -12,7 +12,6 @@ from typing import Final
 from attrs import evolve
 
 from contentsvc_core.content.changelog.markdown import inline, link
-from contentsvc_core.content.changelog.options import DEFAULT_OPTIONS, MARKDOWN_LIMIT, ChangelogOptions
 from contentsvc_core.content.changelog.page import Page, joined, named
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import clean, first_items, untold
@@ -32,9 +31,10 @@ from contentsvc_core.content.changelog.titles import (
     without_notes,
 )
 from contentsvc_core.content.changelog.voice import Voice, voice_of
+from contentsvc_core.content.options import DEFAULT_OPTIONS, MARKDOWN_LIMIT, ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.writing import Brief, Draft
-from contentsvc_core.webhooks.events import MAX_COMMITS, Release
+from contentsvc_core.events.normalized import MAX_COMMITS, Release
 
 __all__ = ["MARKDOWN_LIMIT", "write_changelog"]
 

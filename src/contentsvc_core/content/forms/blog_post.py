@@ -22,7 +22,7 @@ from contentsvc_core.content.forms.wording import (
 )
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Draft
-from contentsvc_core.webhooks.events import MAX_COMMITS, Release
+from contentsvc_core.events.normalized import MAX_COMMITS, Release
 
 #: How many changes of one kind are told, and how many of them with their authors' explanation.
 _TOLD: Final = 20

@@ -27,7 +27,7 @@ from contentsvc_core.content.forms.news import (
 from contentsvc_core.content.forms.wording import as_written, excerpt, listed, said_of
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Draft
-from contentsvc_core.webhooks.events import MAX_COMMITS
+from contentsvc_core.events.normalized import MAX_COMMITS
 
 _TOLD: Final = 6
 _RISKS_TOLD: Final = 20

@@ -21,7 +21,7 @@ from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief
-from contentsvc_core.webhooks.events import Release
+from contentsvc_core.events.normalized import Release
 
 _PROJECTS_NAMED: Final = 3
 _TAGS_NAMED: Final = 2

@@ -12,7 +12,7 @@ from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.wording import masked_line, with_period
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Chapter
-from contentsvc_core.webhooks.events import Author, Commit, Push, Release
+from contentsvc_core.events.normalized import Author, Commit, Push, Release
 
 #: In characters: notes that are read, one paragraph, one entry.
 _READ: Final = 16_000

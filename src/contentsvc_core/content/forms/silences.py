@@ -13,8 +13,7 @@ from contentsvc_core.content.forms.notes import notes_of
 from contentsvc_core.content.phrases import ENGLISH
 from contentsvc_core.content.phrases.phrasebook import Count
 from contentsvc_core.content.sections import Section
-from contentsvc_core.content.writing import Brief
-from contentsvc_core.workflows.runs import NOTHING_TO_REPORT
+from contentsvc_core.content.writing import NOTHING_TO_REPORT, Brief
 
 _UPDATES: Final = Count(one="{n} dependency update", many="{n} dependency updates")
 _DOCUMENTATION: Final = Count(one="{n} change to the documentation", many="{n} changes to the documentation")

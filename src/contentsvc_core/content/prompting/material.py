@@ -20,8 +20,8 @@ from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.wording import masked_line
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief
+from contentsvc_core.events.normalized import MAX_COMMITS, Release
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.webhooks.events import MAX_COMMITS, Release
 
 #: The smallest limit, in characters: the opening lines need that much.
 SMALLEST_LIMIT: Final = 4_000

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final, Self, final
+from typing import Any, Final, Protocol, Self, final
 
 from attrs import Factory, field, frozen
 
@@ -10,7 +10,6 @@ from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.facets import facets_of, folded
 from contentsvc_core.content.public.faults import InvalidChangelog
 from contentsvc_core.content.public.images import ImageKind, ImageMark
-from contentsvc_core.organizations import Organization
 
 SLUG_LIMIT: Final = 63
 #: The content types of a new changelog: those written for readers of the product, not for social networks.
@@ -29,6 +28,19 @@ def _known_order(types: tuple[ContentType, ...]) -> tuple[ContentType, ...]:
 
 def _by_kind(images: Iterable[ImageMark]) -> tuple[ImageMark, ...]:
     return tuple(sorted(images, key=lambda image: image.kind.value))
+
+
+class _Owner(Protocol):
+    """An organization, as far as its first changelog needs it."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def slug(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
 
 
 @final
@@ -85,7 +97,7 @@ class PublicChangelog:
     revision: int = field(default=0, eq=False)
 
     @classmethod
-    def first(cls, organization: Organization, at: datetime) -> Self:
+    def first(cls, organization: _Owner, at: datetime) -> Self:
         """Return the first changelog of an organization before it is set up: titled as the organization, not public."""
         return cls(
             organization_id=organization.id,

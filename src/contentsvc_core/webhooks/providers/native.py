@@ -9,9 +9,7 @@ from typing import Annotated, Final, TypeVar, final
 
 import msgspec
 
-from contentsvc_core.text import one_line, storable
-from contentsvc_core.values import Value
-from contentsvc_core.webhooks.events import (
+from contentsvc_core.events.normalized import (
     MAX_COMMITS,
     MAX_PATH,
     MAX_PATHS,
@@ -23,6 +21,8 @@ from contentsvc_core.webhooks.events import (
     Push,
     Release,
 )
+from contentsvc_core.text import one_line, storable
+from contentsvc_core.values import Value
 
 _BRANCH: Final = "refs/heads/"
 #: How much of a repository's name is kept, in characters; both parts have at most 100.

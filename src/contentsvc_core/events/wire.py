@@ -5,7 +5,7 @@ from typing import Any, Final, assert_never
 
 import msgspec
 
-from contentsvc_core.webhooks.events import Author, Event, HeadCommit, Push, Release
+from contentsvc_core.events.normalized import Author, Event, HeadCommit, Push, Release
 
 
 def camel(name: str) -> str:

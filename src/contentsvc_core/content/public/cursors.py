@@ -6,13 +6,12 @@ from typing import Self, final
 from attrs import frozen
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.insights import Place
-from contentsvc_core.places import read_place, written_place
+from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
 
 
 @final
 @frozen(kw_only=True)
-class PublishedPlace:
+class PublishedCursor:
     """A post's place in a public changelog, which is sorted by the time of the posts' events and then by id."""
 
     occurred_at: datetime
@@ -26,10 +25,10 @@ class PublishedPlace:
     @classmethod
     def read(cls, text: str) -> Self | None:
         """Read a cursor from an address; ``None``: the text is no cursor."""
-        found = read_place(text)
+        found = read_cursor(text)
         return None if found is None else cls(occurred_at=found.created_at, id=found.id)
 
     @property
     def written(self) -> str:
         """Return the form in addresses: milliseconds since the epoch, and the id."""
-        return written_place(Place(created_at=self.occurred_at, id=self.id))
+        return written_cursor(Cursor(created_at=self.occurred_at, id=self.id))

@@ -5,8 +5,8 @@ from typing import Final, Self, assert_never, final
 import msgspec
 from attrs import frozen
 
+from contentsvc_core.events.normalized import Event, Push, Release
 from contentsvc_core.text import one_line
-from contentsvc_core.webhooks.events import Event, Push, Release
 
 #: Longest branch, tag and title in a summary, in characters: a list shows 90 of each line, and a stored summary stays
 #: below 2 KiB.

@@ -9,7 +9,7 @@ from typing import Final, Literal, final
 from attrs import field, frozen
 
 from contentsvc_core.content.sections import Section
-from contentsvc_core.webhooks.events import Author, Commit
+from contentsvc_core.events.normalized import Author, Commit
 
 #: The longest Markdown that a post may have: a longer one could never be edited.
 MARKDOWN_LIMIT: Final = 100_000
@@ -42,13 +42,13 @@ class ChangelogOptions:
     hide_release_chores: bool = True
     #: Headings instead of those of the language.
     headings: Mapping[Section, str] = field(factory=dict[Section, str])
-    #: Whether headings of sections begin with an emoji; one of ``headings`` stands as it is.
+    #: Whether headings of sections begin with an emoji; a heading of ``headings`` gets none.
     emoji: bool = False
     #: Whether entries name their commits.
     commit_hashes: bool = True
     #: Whether numbers and commits are links.
     links: bool = True
-    #: Whether what authors say beyond the line stands below it.
+    #: Whether an entry has the further text of its commit message below its line.
     details: bool = True
     #: Whether people are thanked.
     contributors: bool = True

@@ -1,0 +1,23 @@
+"""The effort of a run."""
+
+from typing import Final, final
+
+from attrs import frozen
+
+
+@final
+@frozen(kw_only=True)
+class Plan:
+    """How thoroughly is measured."""
+
+    short: bool
+    #: How many rounds, and how long each side runs in one, in seconds.
+    rounds: int
+    seconds: float
+    #: How long a side is warmed up before its first round, in seconds.
+    warm_up: float
+
+
+FULL: Final = Plan(short=False, rounds=9, seconds=5.0, warm_up=1.5)
+#: wrk knows whole seconds.
+SHORT: Final = Plan(short=True, rounds=2, seconds=1.0, warm_up=0.4)

@@ -1,0 +1,1 @@
+"""Normalized events of code hosts: their fields, their wire forms, and their summaries."""

@@ -1,0 +1,1 @@
+"""Lists: pages, cursors, and the reading of query parameters."""

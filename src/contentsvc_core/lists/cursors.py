@@ -1,0 +1,52 @@
+"""Cursors of lists that are sorted by creation time and then by id, and their text form."""
+
+import re
+from datetime import datetime
+from typing import Final, Protocol, Self, final
+
+from attrs import frozen
+
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.timestamps import from_ms, to_ms
+
+#: Fourteen digits end before the year 9999.
+_WRITTEN: Final = re.compile(r"(?P<ms>[0-9]{1,14})_(?P<id>.+)", re.ASCII)
+
+
+class _Listed(Protocol):
+    @property
+    def created_at(self) -> datetime: ...
+
+    @property
+    def id(self) -> str: ...
+
+
+@final
+@frozen(kw_only=True)
+class Cursor:
+    """A position in a list that is sorted by creation time and then by id."""
+
+    created_at: datetime
+    id: str
+
+    @classmethod
+    def of(cls, listed: _Listed) -> Self:
+        """Return the cursor of a log entry or a run."""
+        return cls(created_at=listed.created_at, id=listed.id)
+
+
+#: The cursor before an empty list: every item is newer.
+BEGINNING: Final = Cursor(created_at=from_ms(0), id="0")
+
+
+def written_cursor(cursor: Cursor) -> str:
+    """Return the text form: the creation time in milliseconds, and the id."""
+    return f"{to_ms(cursor.created_at)}_{cursor.id}"
+
+
+def read_cursor(text: str) -> Cursor | None:
+    """Read a cursor; ``None``: the text is no cursor."""
+    found = _WRITTEN.fullmatch(text)
+    if found is None or not is_own_id(found["id"]):
+        return None
+    return Cursor(created_at=from_ms(int(found["ms"])), id=found["id"])
