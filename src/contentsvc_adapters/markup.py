@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, final
 
-import nh3
-
 from contentsvc_core.content.editing import CONTENT_LIMIT
 
 if TYPE_CHECKING:
@@ -72,6 +70,8 @@ class SafeMarkdown:
 
     def html(self, markdown: str) -> str:
         """Return the HTML, however long it is."""
+        import nh3  # noqa: PLC0415  # as above
+
         tokens = self._parser.parse(markdown)
         _bound_links(tokens, max(_TARGETS_LEAST, _TARGETS_GROWTH * len(markdown)))
         return nh3.clean(

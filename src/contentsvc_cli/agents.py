@@ -5,11 +5,11 @@ from typing import Final
 
 import click
 
-from contentsvc_cli.wiring import Desk, at_desk
-from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_cli.wiring import with_app
+from contentsvc_core.application import Application
 from contentsvc_http.logs import configure_logging
 from contentsvc_http.settings import load_settings
-from contentsvc_http.wiring.agents import is_installed, open_toolbox
+from contentsvc_mcp import is_installed
 
 #: Variable of the API key; an argument would be visible in process lists.
 KEY_VARIABLE: Final = "CONTENTSVC_API_KEY"
@@ -36,13 +36,11 @@ def mcp() -> None:
         raise click.ClickException(_NO_KEY)
     configure_logging(level="warning", style=load_settings().log_format)
 
-    async def work(desk: Desk) -> None:
-        authenticator = Authenticator(desk.stores.keys, desk.clock)
-        if await authenticator.authenticate(presented) is None:
+    async def work(app: Application) -> None:
+        if await app.authenticator.authenticate(presented) is None:
             raise click.ClickException(_WRONG_KEY)
-        box = open_toolbox(desk.stores, desk.clock, desk.ids, editor=desk.posts, generator=desk.generator)
         from contentsvc_mcp.stdio import serve_stdio  # noqa: PLC0415  # the packages are an extra
 
-        await serve_stdio(box, authenticator, presented)
+        await serve_stdio(app, presented)
 
-    at_desk(work, busy=None)
+    with_app(work, busy=None)

@@ -6,7 +6,8 @@ import click
 
 from contentsvc_cli.following import WAIT, check_completed, followed
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
-from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body
 from contentsvc_core.content.brand_changes import BrandFault
 from contentsvc_core.organizations import Removed, removed_body
@@ -28,12 +29,12 @@ def brand() -> None:
 def list_brands(organization: str, *, as_json: bool) -> None:
     """List an organization's brand identities, oldest first."""
 
-    async def work(desk: Desk) -> list[dict[str, Any]]:
-        owner = await desk.organization(organization)
-        return [brand_body(each) for each in await desk.stores.brands.identities(owner.id)]
+    async def work(app: Application) -> list[dict[str, Any]]:
+        owner = await organization_named(app, organization)
+        return [brand_body(each) for each in await app.stores.brands.identities(owner.id)]
 
     optional = ("language", "companyName", "audience")
-    rows = at_desk(work)
+    rows = with_app(work)
     show_rows(rows, columns=_COLUMNS, as_json=as_json, empty="No brand identities yet.", optional=optional)
 
 
@@ -43,11 +44,11 @@ def list_brands(organization: str, *, as_json: bool) -> None:
 def show_brand(brand_id: str, *, as_json: bool) -> None:
     """Show a brand identity with all its fields."""
 
-    async def work(desk: Desk) -> BrandIdentity | None:
-        owner = await desk.stores.directory.owner_of(brand_id)
-        return None if owner is None else await desk.stores.brands.identity(owner, brand_id)
+    async def work(app: Application) -> BrandIdentity | None:
+        owner = await app.stores.directory.owner_of(brand_id)
+        return None if owner is None else await app.stores.brands.identity(owner, brand_id)
 
-    show(brand_body(_found(brand_id, at_desk(work))), as_json=as_json)
+    show(brand_body(_found(brand_id, with_app(work))), as_json=as_json)
 
 
 @brand.command()
@@ -59,12 +60,12 @@ def show_brand(brand_id: str, *, as_json: bool) -> None:
 def generate(website_url: str, organization: str, name: str | None, wait_s: float | None, *, as_json: bool) -> None:
     """Create a brand identity from a website. A server that performs runs reads the site."""
 
-    async def work(desk: Desk) -> Job:
-        owner = await desk.organization(organization)
-        job = accepted(await desk.brand_generator.request(owner.id, name=name, website_url=website_url))
-        return await followed(desk, job, wait_s)
+    async def work(app: Application) -> Job:
+        owner = await organization_named(app, organization)
+        job = accepted(await app.brand_generator.request(owner.id, name=name, website_url=website_url))
+        return await followed(app, job, wait_s)
 
-    job = at_desk(work, busy=None)
+    job = with_app(work, busy=None)
     show(brand_job_body(job), as_json=as_json)
     check_completed(job, wait_s)
 
@@ -95,12 +96,12 @@ def edit(brand_id: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN4
         field: None if value == "" and field not in {"name", "website_url"} else value for field, value in given.items()
     }
 
-    async def work(desk: Desk) -> BrandIdentity | None:
-        owner = await desk.stores.directory.owner_of(brand_id)
-        changed = None if owner is None else await desk.brand_editor.change(owner, brand_id, given)
+    async def work(app: Application) -> BrandIdentity | None:
+        owner = await app.stores.directory.owner_of(brand_id)
+        changed = None if owner is None else await app.brand_editor.change(owner, brand_id, given)
         return None if changed in {None, BrandFault.UNKNOWN} else accepted(changed)
 
-    show(brand_body(_found(brand_id, at_desk(work))), as_json=as_json)
+    show(brand_body(_found(brand_id, with_app(work))), as_json=as_json)
 
 
 @brand.command()
@@ -109,12 +110,12 @@ def edit(brand_id: str, *, as_json: bool, **options: Any) -> None:  # noqa: ANN4
 def delete(brand_id: str, *, as_json: bool) -> None:
     """Delete a brand identity, and disable the schedules and triggers that use it."""
 
-    async def work(desk: Desk) -> Removed | None:
-        owner = await desk.stores.directory.owner_of(brand_id)
-        removed = BrandFault.UNKNOWN if owner is None else await desk.stores.brands.remove(owner, brand_id)
+    async def work(app: Application) -> Removed | None:
+        owner = await app.stores.directory.owner_of(brand_id)
+        removed = BrandFault.UNKNOWN if owner is None else await app.stores.brands.remove(owner, brand_id)
         return None if removed is BrandFault.UNKNOWN else accepted(removed)
 
-    removed = _found(brand_id, at_desk(work))
+    removed = _found(brand_id, with_app(work))
     show({"brandIdentityId": brand_id, **removed_body(removed)}, as_json=as_json)
 
 

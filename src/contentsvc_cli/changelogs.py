@@ -8,7 +8,8 @@ from typing import Any, Final
 import click
 
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
-from contentsvc_cli.wiring import Desk, at_desk
+from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import PublicChangelog, changelog_body
 from contentsvc_core.content.public.faults import InvalidChangelog
@@ -83,12 +84,12 @@ def changelog() -> None:
 def list_changelogs(organization: str, *, as_json: bool) -> None:
     """List an organization's public changelogs."""
 
-    async def work(desk: Desk) -> list[dict[str, Any]]:
-        found = await desk.changelogs.all_of(await desk.organization(organization))
-        return [_body(desk, each) for each in found]
+    async def work(app: Application) -> list[dict[str, Any]]:
+        found = await app.changelog_editor.all_of(await organization_named(app, organization))
+        return [_body(app, each) for each in found]
 
     show_rows(
-        at_desk(work), columns=("slug", "title", "isPublic", "url"), as_json=as_json, empty="There is no changelog."
+        with_app(work), columns=("slug", "title", "isPublic", "url"), as_json=as_json, empty="There is no changelog."
     )
 
 
@@ -99,11 +100,11 @@ def list_changelogs(organization: str, *, as_json: bool) -> None:
 def show_changelog(organization: str, which: str | None, *, as_json: bool) -> None:
     """Show a public changelog and its URL."""
 
-    async def work(desk: Desk) -> dict[str, Any]:
-        _, found = await _named(desk, organization, which)
-        return _body(desk, found)
+    async def work(app: Application) -> dict[str, Any]:
+        _, found = await _named(app, organization, which)
+        return _body(app, found)
 
-    show(at_desk(work), as_json=as_json)
+    show(with_app(work), as_json=as_json)
 
 
 @changelog.command("create")
@@ -117,11 +118,11 @@ def create_changelog(organization: str, *, as_json: bool, **options: Any) -> Non
         message = "add --title"
         raise click.UsageError(message)
 
-    async def work(desk: Desk) -> dict[str, Any]:
-        owner = await desk.organization(organization)
-        return _body(desk, _accepted(await desk.changelogs.create(owner, _given(options))))
+    async def work(app: Application) -> dict[str, Any]:
+        owner = await organization_named(app, organization)
+        return _body(app, _accepted(await app.changelog_editor.create(owner, _given(options))))
 
-    show(at_desk(work), as_json=as_json)
+    show(with_app(work), as_json=as_json)
 
 
 @changelog.command("set")
@@ -158,11 +159,11 @@ def set_image(
         raise click.UsageError(message)
     content = None if file is None else file.read_bytes()
 
-    async def work(desk: Desk) -> dict[str, Any]:
-        _, standing = await _named(desk, organization, which)
-        return _body(desk, _accepted(await desk.changelogs.set_image(standing, ImageKind(kind), content)))
+    async def work(app: Application) -> dict[str, Any]:
+        _, standing = await _named(app, organization, which)
+        return _body(app, _accepted(await app.changelog_editor.set_image(standing, ImageKind(kind), content)))
 
-    show(at_desk(work), as_json=as_json)
+    show(with_app(work), as_json=as_json)
 
 
 @changelog.command()
@@ -173,7 +174,7 @@ def set_image(
 def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -> None:
     """Make a changelog public, after showing which posts become public."""
     # Programs that ask for JSON read standard output: what people need to see goes beside it.
-    shown, question = at_desk(lambda desk: _question(desk, organization, which))
+    shown, question = with_app(lambda app: _question(app, organization, which))
     if question:
         click.echo(shown, err=True)
         if not yes and not sys.stdin.isatty():
@@ -184,14 +185,14 @@ def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -
     _change(organization, which, {"is_public": True}, as_json=as_json)
 
 
-async def _question(desk: Desk, organization: str, which: str | None) -> tuple[str, str]:
+async def _question(app: Application, organization: str, which: str | None) -> tuple[str, str]:
     """Return the posts that become public, and the question; nothing if it is already public."""
-    owner, standing = await _named(desk, organization, which)
+    owner, standing = await _named(app, organization, which)
     if standing.is_public:
         return "", ""
-    exposure, newest = await desk.changelogs.preview(owner, standing)
+    exposure, newest = await app.changelog_editor.preview(owner, standing)
     number = f"{exposure.posts:,} post{'' if exposure.posts == 1 else 's'}"
-    home = ChangelogLinks(base_url=desk.settings.base_url, slug=standing.slug).home
+    home = ChangelogLinks(base_url=app.base_url, slug=standing.slug).home
     rest = exposure.posts - len(newest)
     chosen = [f"Only posts about: {', '.join(standing.repositories)}"] if standing.repositories else []
     scoped = [f"Only posts with the scopes or packages: {', '.join(standing.scopes)}"] if standing.scopes else []
@@ -223,22 +224,22 @@ def hide(organization: str, which: str | None, *, as_json: bool) -> None:
 def delete(organization: str, which: str, *, as_json: bool) -> None:
     """Delete a changelog. Its posts stay. You can only hide the first changelog."""
 
-    async def work(desk: Desk) -> dict[str, Any]:
-        _, standing = await _named(desk, organization, which)
-        refused = await desk.changelogs.remove(standing)
+    async def work(app: Application) -> dict[str, Any]:
+        _, standing = await _named(app, organization, which)
+        refused = await app.changelog_editor.remove(standing)
         if refused is not None:
             raise click.ClickException(refused.reason)
         return {"id": standing.id}
 
-    show(at_desk(work), as_json=as_json)
+    show(with_app(work), as_json=as_json)
 
 
 def _change(organization: str, which: str | None, given: Mapping[str, Any], *, as_json: bool) -> None:
-    async def work(desk: Desk) -> dict[str, Any]:
-        owner, standing = await _named(desk, organization, which)
-        return _body(desk, _accepted(await desk.changelogs.change(owner, given, standing)))
+    async def work(app: Application) -> dict[str, Any]:
+        owner, standing = await _named(app, organization, which)
+        return _body(app, _accepted(await app.changelog_editor.change(owner, given, standing)))
 
-    show(at_desk(work), as_json=as_json)
+    show(with_app(work), as_json=as_json)
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -254,9 +255,9 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-async def _named(desk: Desk, organization: str, which: str | None) -> tuple[Organization, PublicChangelog]:
-    owner = await desk.organization(organization)
-    found = await desk.changelogs.find(owner, which)
+async def _named(app: Application, organization: str, which: str | None) -> tuple[Organization, PublicChangelog]:
+    owner = await organization_named(app, organization)
+    found = await app.changelog_editor.find(owner, which)
     if found is None:
         message = f"{owner.slug} has no changelog '{which}': see 'contentsvc changelog list'"
         raise click.ClickException(message)
@@ -269,5 +270,5 @@ def _accepted(made: PublicChangelog | InvalidChangelog) -> PublicChangelog:
     return made
 
 
-def _body(desk: Desk, found: PublicChangelog) -> dict[str, Any]:
-    return {**changelog_body(found), "url": ChangelogLinks(base_url=desk.settings.base_url, slug=found.slug).home}
+def _body(app: Application, found: PublicChangelog) -> dict[str, Any]:
+    return {**changelog_body(found), "url": ChangelogLinks(base_url=app.base_url, slug=found.slug).home}

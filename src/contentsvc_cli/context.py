@@ -7,7 +7,8 @@ import click
 from contentsvc_cli.listings import show_list
 from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, say, show
 from contentsvc_cli.searching import HITS, SINCE, accepted, show_hits, warn
-from contentsvc_cli.wiring import Desk, at_desk
+from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.workflows.context import ContextRecord, context_body, is_custom_id
 
 #: Maximum size of all events of the hits, in bytes.
@@ -26,8 +27,8 @@ def context() -> None:
 def list_context(organization: str, limit: int | None, *, as_json: bool) -> None:
     """List context records, newest first."""
 
-    async def rows(desk: Desk, owner: str) -> list[dict[str, Any]]:
-        return [context_body(record) for record in await desk.stores.contexts.records(owner, limit=limit)]
+    async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
+        return [context_body(record) for record in await app.stores.contexts.records(owner, limit=limit)]
 
     show_list(organization, rows, ("createdAt", "customId", "content"), as_json=as_json)
 
@@ -65,8 +66,8 @@ def search(  # its options
         )
     )
 
-    async def rows(desk: Desk, owner: str) -> list[dict[str, Any]]:
-        hits = await desk.stores.search.records(owner, asked, limit=limit, max_bytes=_MAX_BYTES)
+    async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
+        hits = await app.stores.search.records(owner, asked, limit=limit, max_bytes=_MAX_BYTES)
         warn(hits)
         return [record_hit_body(record, asked.terms) for record in hits.found]
 
@@ -80,11 +81,11 @@ def search(  # its options
 def show_context(custom_id: str, organization: str, *, as_json: bool) -> None:
     """Show a context record. Without --json, only its text."""
 
-    async def work(desk: Desk) -> ContextRecord | None:
-        owner = await desk.organization(organization)
-        return await desk.stores.contexts.record(owner.id, custom_id) if is_custom_id(custom_id) else None
+    async def work(app: Application) -> ContextRecord | None:
+        owner = await organization_named(app, organization)
+        return await app.stores.contexts.record(owner.id, custom_id) if is_custom_id(custom_id) else None
 
-    found = at_desk(work)
+    found = with_app(work)
     if found is None:
         message = f"there is no context record '{custom_id}'"
         raise click.ClickException(message)

@@ -28,8 +28,9 @@ from contentsvc_cli.recordings import RecordedDelivery, headers_for
 from contentsvc_cli.sample import REPOSITORY, other_kinds
 from contentsvc_cli.sending import Answer, send_recorded
 from contentsvc_cli.waiting import Waiting, waiting
-from contentsvc_cli.wiring import Desk, accepted, open_desk
+from contentsvc_cli.wiring import accepted, open_app, sign_in_link
 from contentsvc_core.access.keys import Scope
+from contentsvc_core.application import Application
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.house_style import AUDIENCE, Audience, HouseStyle
 from contentsvc_core.content.posts import ContentType
@@ -172,15 +173,15 @@ async def _tell(settings: Settings, folder: Path, history: DemoHistory, console:
     """Run the demo; return the failures."""
     with waiting("starting a server"):
         await until_ready(settings.base_url, folder)
-    async with open_desk(settings) as desk:
-        organization, key, connection = await _furnish(desk, history)
+    async with open_app(settings) as app:
+        organization, key, connection = await _furnish(app, history)
         told.key = key.key
         url = webhook_url(settings.base_url, connection.integration, history.repository_id)
         with waiting("sending") as shown:
             answers, faults = await _send_all(history, url, connection, shown)
         told.answers = dict(Counter(answer.kind for answer in answers))
         with waiting("waiting for the runs"):
-            runs = await _until_ended(desk.stores.insights, organization.id)
+            runs = await _until_ended(app.stores.insights, organization.id)
         told.runs = dict(Counter(run.status.value for run in runs))
         faults += [f"run {run.id} {run.status.value}: {run.error}" for run in runs if run.status.value not in _ENDED]
         posts = await _published(settings.base_url, key.key)
@@ -188,7 +189,7 @@ async def _tell(settings: Settings, folder: Path, history: DemoHistory, console:
         changelog = ChangelogLinks(base_url=settings.base_url, slug=organization.slug)
         told.links = {
             "Public changelog": changelog.home,
-            "Dashboard": await desk.sign_in_link(key.record, port),
+            "Dashboard": await sign_in_link(app, key.record, port),
             "Feed": changelog.atom,
         }
     told.post = next((post for post in posts if RELEASE in post["sourceMetadata"]["deliveryIds"]), None)
@@ -196,12 +197,12 @@ async def _tell(settings: Settings, folder: Path, history: DemoHistory, console:
     return faults if told.post is not None else [*faults, "no post was written"]
 
 
-async def _furnish(desk: Desk, history: DemoHistory) -> tuple[Organization, IssuedKey, Connection]:
+async def _furnish(app: Application, history: DemoHistory) -> tuple[Organization, IssuedKey, Connection]:
     """Create the setup of a small team: brand identity, house style, triggers, weekly schedule, public changelog."""
-    organization = accepted(await desk.operator.create_organization("Acme Lighthouses", slug="acme"))
-    key = accepted(await desk.operator.issue_key(organization, name="demo", scopes=tuple(Scope)))
+    organization = accepted(await app.operator.create_organization("Acme Lighthouses", slug="acme"))
+    key = accepted(await app.operator.issue_key(organization, name="demo", scopes=tuple(Scope)))
     connection = accepted(
-        await desk.operator.connect(
+        await app.operator.connect(
             organization,
             full_name=history.repository,
             repository_id=history.repository_id,
@@ -209,9 +210,9 @@ async def _furnish(desk: Desk, history: DemoHistory) -> tuple[Organization, Issu
             branch=history.branch,
         )
     )
-    now = desk.clock.now()
+    now = app.clock.now()
     brand = BrandIdentity(
-        id=desk.ids.mint("brand_"),
+        id=app.ids.mint("brand_"),
         organization_id=organization.id,
         name="Acme Lighthouses",
         is_default=True,
@@ -221,10 +222,10 @@ async def _furnish(desk: Desk, history: DemoHistory) -> tuple[Organization, Issu
         created_at=now,
         updated_at=now,
     )
-    accepted(await desk.stores.brands.add(brand))
-    await desk.stores.directory.set_house_style(organization.id, HouseStyle({AUDIENCE: Audience.PUBLIC.value}))
+    accepted(await app.stores.brands.add(brand))
+    await app.stores.directory.set_house_style(organization.id, HouseStyle({AUDIENCE: Audience.PUBLIC.value}))
     mine = [history.repository_id]
-    create = desk.triggers.create
+    create = app.trigger_editor.create
     accepted(
         await create(
             organization.id, repository_ids=mine, event_types=_RELEASES, auto_publish=True, name="Changelog of releases"
@@ -240,7 +241,7 @@ async def _furnish(desk: Desk, history: DemoHistory) -> tuple[Organization, Issu
         )
     )
     accepted(
-        await desk.planner.create(
+        await app.planner.create(
             organization.id,
             name="What was new this week",
             cron=Cron(frequency=Frequency.WEEKLY, hour=9, minute=0, day_of_week=1),
@@ -248,17 +249,17 @@ async def _furnish(desk: Desk, history: DemoHistory) -> tuple[Organization, Issu
             output_type=ContentType.BLOG_POST,
         )
     )
-    await desk.changelogs.change(organization, {"is_public": True})
+    await app.changelog_editor.change(organization, {"is_public": True})
     if history.repository == REPOSITORY:
-        await _brand_changelog(desk, organization)
+        await _brand_changelog(app, organization)
     return organization, key, connection
 
 
-async def _brand_changelog(desk: Desk, organization: Organization) -> None:
-    await desk.changelogs.change(organization, _IDENTITY)
+async def _brand_changelog(app: Application, organization: Organization) -> None:
+    await app.changelog_editor.change(organization, _IDENTITY)
     picture = files("contentsvc_cli").joinpath("lighthouse.png").read_bytes()
     for kind in (ImageKind.LOGO, ImageKind.ICON):
-        await desk.changelogs.set_image(await desk.changelogs.standing(organization), kind, picture)
+        await app.changelog_editor.set_image(await app.changelog_editor.standing(organization), kind, picture)
 
 
 #: How the public changelog of the sample introduces itself.

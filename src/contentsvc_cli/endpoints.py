@@ -7,7 +7,8 @@ from typing import Final
 import click
 
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
-from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.outgoing.endpoints import MAX_OVERLAP, OVERLAP, WebhookEndpoint, endpoint_body
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.text import one_line
@@ -43,15 +44,15 @@ def create(
     URL must begin with https:// and point to a public host, unless CONTENTSVC_OUTGOING_HOSTS names the host.
     """
 
-    async def work(desk: Desk) -> NewSecret:
-        owner = await desk.organization(organization)
+    async def work(app: Application) -> NewSecret:
+        owner = await organization_named(app, organization)
         return accepted(
-            await desk.endpoint_editor.create(
+            await app.endpoint_editor.create(
                 owner.id, url=url, description=description, event_types=_types(events), enabled=not disabled
             )
         )
 
-    made = at_desk(work)
+    made = with_app(work)
     show({**endpoint_body(made.endpoint), "secret": made.secret}, as_json=as_json)
 
 
@@ -61,11 +62,11 @@ def create(
 def list_endpoints(organization: str, *, as_json: bool) -> None:
     """List an organization's endpoints, oldest first."""
 
-    async def work(desk: Desk) -> list[WebhookEndpoint]:
-        owner = await desk.organization(organization)
-        return list(await desk.stores.endpoints.endpoints(owner.id))
+    async def work(app: Application) -> list[WebhookEndpoint]:
+        owner = await organization_named(app, organization)
+        return list(await app.stores.endpoints.endpoints(owner.id))
 
-    rows = [endpoint_body(found) for found in at_desk(work)]
+    rows = [endpoint_body(found) for found in with_app(work)]
     columns = ("id", "url", "eventTypes", "enabled", "consecutiveFailures", "disabledReason")
     show_rows(rows, columns=columns, as_json=as_json, empty="No endpoints yet.")
 
@@ -132,11 +133,11 @@ def disable(endpoint_id: str, *, as_json: bool) -> None:
 def rotate_secret(endpoint_id: str, overlap_hours: int, *, as_json: bool) -> None:
     """Rotate the secret of an endpoint, and print the new one. It is shown only once."""
 
-    async def work(desk: Desk) -> NewSecret:
-        owner = await _owner_of(desk, endpoint_id)
-        return accepted(await desk.endpoint_editor.rotate(owner, endpoint_id, overlap=overlap_hours * _HOUR))
+    async def work(app: Application) -> NewSecret:
+        owner = await _owner_of(app, endpoint_id)
+        return accepted(await app.endpoint_editor.rotate(owner, endpoint_id, overlap=overlap_hours * _HOUR))
 
-    rotated = at_desk(work)
+    rotated = with_app(work)
     show({**endpoint_body(rotated.endpoint), "secret": rotated.secret}, as_json=as_json)
 
 
@@ -146,10 +147,10 @@ def rotate_secret(endpoint_id: str, overlap_hours: int, *, as_json: bool) -> Non
 def test(endpoint_id: str, *, as_json: bool) -> None:
     """Send a test message. A running server sends it; see its result in the log."""
 
-    async def work(desk: Desk) -> str:
-        return accepted(await desk.endpoint_editor.test(await _owner_of(desk, endpoint_id), endpoint_id))
+    async def work(app: Application) -> str:
+        return accepted(await app.endpoint_editor.test(await _owner_of(app, endpoint_id), endpoint_id))
 
-    show({"endpointId": endpoint_id, "messageId": at_desk(work)}, as_json=as_json)
+    show({"endpointId": endpoint_id, "messageId": with_app(work)}, as_json=as_json)
 
 
 @endpoint.command()
@@ -158,27 +159,27 @@ def test(endpoint_id: str, *, as_json: bool) -> None:
 def delete(endpoint_id: str, *, as_json: bool) -> None:
     """Delete an endpoint and its waiting messages. Log entries stay."""
 
-    async def work(desk: Desk) -> bool:
-        return await desk.endpoint_editor.remove(await _owner_of(desk, endpoint_id), endpoint_id)
+    async def work(app: Application) -> bool:
+        return await app.endpoint_editor.remove(await _owner_of(app, endpoint_id), endpoint_id)
 
-    if not at_desk(work):
+    if not with_app(work):
         raise _unknown(endpoint_id)
     show({"id": endpoint_id}, as_json=as_json)
 
 
 def _changed(endpoint_id: str, changes: EndpointChanges) -> WebhookEndpoint:
-    async def work(desk: Desk) -> WebhookEndpoint:
-        return accepted(await desk.endpoint_editor.change(await _owner_of(desk, endpoint_id), endpoint_id, **changes))
+    async def work(app: Application) -> WebhookEndpoint:
+        return accepted(await app.endpoint_editor.change(await _owner_of(app, endpoint_id), endpoint_id, **changes))
 
-    return at_desk(work)
+    return with_app(work)
 
 
 def _types(events: Iterable[str]) -> list[EventType]:
     return [EventType(name) for name in events]
 
 
-async def _owner_of(desk: Desk, endpoint_id: str) -> str:
-    owner = await desk.stores.directory.owner_of(endpoint_id)
+async def _owner_of(app: Application, endpoint_id: str) -> str:
+    owner = await app.stores.directory.owner_of(endpoint_id)
     if owner is None:
         raise _unknown(endpoint_id)
     return owner

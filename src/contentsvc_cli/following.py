@@ -8,7 +8,7 @@ import click
 
 from contentsvc_cli.output import say
 from contentsvc_cli.waiting import waiting
-from contentsvc_cli.wiring import Desk
+from contentsvc_core.application import Application
 from contentsvc_core.workflows.jobs import Job, job_events, job_status
 
 _LOOK_EVERY_S: Final = 0.2
@@ -20,7 +20,7 @@ WAIT: Final = click.option(
 )
 
 
-async def followed(desk: Desk, job: Job, wait_s: float | None) -> Job:
+async def followed(app: Application, job: Job, wait_s: float | None) -> Job:
     """Wait until a job has ended, and print its events to standard error."""
     if wait_s is None:
         return job
@@ -28,7 +28,7 @@ async def followed(desk: Desk, job: Job, wait_s: float | None) -> Job:
     told = 0
     with waiting("waiting for the job") as shown:
         while True:
-            found = await desk.stores.jobs.job(job.run.organization_id, job.id)
+            found = await app.stores.jobs.job(job.run.organization_id, job.id)
             job = found or job
             events = job_events(job)
             for event in events[told:]:

@@ -5,7 +5,8 @@ import click
 from contentsvc_cli.completing import connected_repository_ids
 from contentsvc_cli.following import WAIT, check_completed, followed
 from contentsvc_cli.output import JSON, ORGANIZATION, show
-from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
@@ -52,16 +53,16 @@ def generate(  # one parameter an option
 ) -> None:
     """Start writing a post about recent changes. A server that performs runs writes it."""
 
-    async def work(desk: Desk) -> Job:
-        owner = await desk.organization(organization)
+    async def work(app: Application) -> Job:
+        owner = await organization_named(app, organization)
         wanted = GenerationRequest(
             content_type=ContentType(content_type),
             lookback=Lookback(lookback),
             brand_identity_id=brand,
             repository_ids=repository_ids or None,
         )
-        return await followed(desk, accepted(await desk.generator.request(owner.id, wanted)), wait_s)
+        return await followed(app, accepted(await app.generator.request(owner.id, wanted)), wait_s)
 
-    job = at_desk(work, busy=None)
+    job = with_app(work, busy=None)
     show(generation_job_body(job), as_json=as_json)
     check_completed(job, wait_s)

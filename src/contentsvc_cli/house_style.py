@@ -9,7 +9,8 @@ import click
 
 from contentsvc_cli.completing import trigger_ids
 from contentsvc_cli.output import JSON, ORGANIZATION, json_text, show_rows
-from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.content.house_style import (
     STYLE_FIELDS,
     BadStyle,
@@ -82,11 +83,11 @@ def show_style(organization: str, trigger_id: str | None, schedule_id: str | Non
     """Show the fields that are set, and the effective style with defaults."""
     _check_one(trigger_id, schedule_id)
 
-    async def work(desk: Desk) -> _Styles:
-        owner = await desk.organization(organization)
-        return owner.house_style, await _standing(desk, owner, trigger_id, schedule_id)
+    async def work(app: Application) -> _Styles:
+        owner = await organization_named(app, organization)
+        return owner.house_style, await _standing(app, owner, trigger_id, schedule_id)
 
-    _print(*at_desk(work), as_json=as_json)
+    _print(*with_app(work), as_json=as_json)
 
 
 @style.command("set")
@@ -156,24 +157,24 @@ def _change(
     *,
     as_json: bool,
 ) -> None:
-    async def work(desk: Desk) -> _Styles:
-        owner = await desk.organization(organization)
-        wanted = changed(await _standing(desk, owner, trigger_id, schedule_id))
+    async def work(app: Application) -> _Styles:
+        owner = await organization_named(app, organization)
+        wanted = changed(await _standing(app, owner, trigger_id, schedule_id))
         if trigger_id is not None:
-            accepted(await desk.triggers.change(owner.id, trigger_id, house_style=wanted))
+            accepted(await app.trigger_editor.change(owner.id, trigger_id, house_style=wanted))
         elif schedule_id is not None:
-            if accepted(await desk.planner.change(owner.id, schedule_id, house_style=wanted)) is None:
+            if accepted(await app.planner.change(owner.id, schedule_id, house_style=wanted)) is None:
                 raise _unknown_schedule(schedule_id)
         else:
-            await desk.stores.directory.set_house_style(owner.id, wanted)
+            await app.stores.directory.set_house_style(owner.id, wanted)
             return wanted, wanted
         return owner.house_style, wanted
 
-    _print(*at_desk(work), as_json=as_json)
+    _print(*with_app(work), as_json=as_json)
 
 
 async def _standing(
-    desk: Desk, owner: Organization, trigger_id: str | None, schedule_id: str | None
+    app: Application, owner: Organization, trigger_id: str | None, schedule_id: str | None
 ) -> HouseStyle | None:
     """Return the stored house style.
 
@@ -181,12 +182,12 @@ async def _standing(
         ClickException: The trigger or schedule does not exist.
     """
     if trigger_id is not None:
-        trigger = await desk.stores.directory.trigger(owner.id, trigger_id)
+        trigger = await app.stores.directory.trigger(owner.id, trigger_id)
         if trigger is None:
             raise click.ClickException(TriggerFault.UNKNOWN.value)
         return trigger.house_style
     if schedule_id is not None:
-        schedule = await desk.stores.schedules.schedule(owner.id, schedule_id)
+        schedule = await app.stores.schedules.schedule(owner.id, schedule_id)
         if schedule is None:
             raise _unknown_schedule(schedule_id)
         return schedule.house_style

@@ -21,7 +21,7 @@ from contentsvc_cli.output import JSON, json_text, say
 from contentsvc_cli.previewing import release_tags
 from contentsvc_cli.setting_up import Answers, Done, Start, set_up, suggested_start
 from contentsvc_cli.waiting import waiting
-from contentsvc_cli.wiring import open_desk
+from contentsvc_cli.wiring import open_app
 from contentsvc_core.access.sessions import LINK_LIFE
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name
 from contentsvc_http.settings import Settings, load_settings, variable
@@ -234,8 +234,8 @@ async def _run(settings: Settings, answers: Answers, port: int) -> Done:
     from contentsvc_http.wiring.stores import migrate  # noqa: PLC0415  # opens no database for --help
 
     await migrate(settings)
-    async with open_desk(settings) as desk:
-        return await set_up(desk, answers, known_key=os.environ.get(KEY_VARIABLE), port=port)
+    async with open_app(settings) as app:
+        return await set_up(app, settings, answers, known_key=os.environ.get(KEY_VARIABLE), port=port)
 
 
 def _write(path: Path, settings: Settings, done: Done, ask: _Asking, *, overwrite: bool) -> bool:

@@ -8,7 +8,8 @@ import click
 from contentsvc_cli.completing import integration_ids
 from contentsvc_cli.output import JSON, ORGANIZATION, say, show, show_rows
 from contentsvc_cli.webhooks import CALLING, owner_of, reconcile, rotate_secret, unknown
-from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.organizations import Integration, removed_body, webhook_url
 from contentsvc_core.timestamps import iso_ms
@@ -71,10 +72,10 @@ def connect(
     """
     read = _read_token(token)
 
-    async def work(desk: Desk) -> dict[str, object]:
-        owner = await desk.organization(organization)
+    async def work(app: Application) -> dict[str, object]:
+        owner = await organization_named(app, organization)
         connected = accepted(
-            await desk.connector.connect(
+            await app.connector.connect(
                 owner.id,
                 full_name=repository,
                 provider=provider,
@@ -94,7 +95,7 @@ def connect(
             "createdAtHost": connected.created_at_host,
         }
 
-    show(at_desk(work, busy=CALLING), as_json=as_json)
+    show(with_app(work, busy=CALLING), as_json=as_json)
     if load_settings().base_url == Settings().base_url:
         hint = "CONTENTSVC_BASE_URL is not set: a code host elsewhere cannot reach the address above."
         click.echo(hint, err=True)
@@ -106,12 +107,12 @@ def connect(
 def list_integrations(organization: str, *, as_json: bool) -> None:
     """List an organization's integrations, oldest first."""
 
-    async def work(desk: Desk) -> list[dict[str, object]]:
-        owner = await desk.organization(organization)
-        found = await desk.stores.directory.integrations(owner.id)
-        return [_body(one, desk.settings.base_url) for one in found]
+    async def work(app: Application) -> list[dict[str, object]]:
+        owner = await organization_named(app, organization)
+        found = await app.stores.directory.integrations(owner.id)
+        return [_body(one, app.base_url) for one in found]
 
-    rows = at_desk(work)
+    rows = with_app(work)
     columns = ("id", "provider", "repository", "repositoryId", "enabled", "webhookUrl")
     show_rows(rows, columns=columns, as_json=as_json, empty="No integrations yet.")
 
@@ -133,11 +134,11 @@ def disable(integration_id: str, *, as_json: bool) -> None:
 
 
 def _switch(integration_id: str, *, enabled: bool, as_json: bool) -> None:
-    async def work(desk: Desk) -> bool:
-        owner = await owner_of(desk, integration_id)
-        return await desk.stores.directory.enable_integration(owner, integration_id, enabled=enabled)
+    async def work(app: Application) -> bool:
+        owner = await owner_of(app, integration_id)
+        return await app.stores.directory.enable_integration(owner, integration_id, enabled=enabled)
 
-    if not at_desk(work):
+    if not with_app(work):
         raise unknown(integration_id)
     show({"integrationId": integration_id, "enabled": enabled}, as_json=as_json)
 
@@ -152,13 +153,13 @@ def delete(integration_id: str, *, as_json: bool) -> None:
     """
     from contentsvc_core.usecases.connect import Disconnected, HookEnd  # noqa: PLC0415  # this command alone
 
-    async def work(desk: Desk) -> Disconnected:
-        gone = await desk.connector.disconnect(await owner_of(desk, integration_id), integration_id)
+    async def work(app: Application) -> Disconnected:
+        gone = await app.connector.disconnect(await owner_of(app, integration_id), integration_id)
         if gone is None:
             raise unknown(integration_id)
         return gone
 
-    gone = at_desk(work, busy=CALLING)
+    gone = with_app(work, busy=CALLING)
     show({"id": gone.id, **removed_body(gone.removed), "webhook": gone.hook.value}, as_json=as_json)
     if gone.hook is HookEnd.BY_HAND:
         click.echo("You created the webhook by hand: delete it at the code host, too.", err=True)

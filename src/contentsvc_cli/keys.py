@@ -7,8 +7,9 @@ import click
 
 from contentsvc_cli.completing import organization_slugs
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
-from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_cli.wiring import accepted, organization_named, sign_in_link, with_app
 from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, Scope, key_prefix, stands
+from contentsvc_core.application import Application
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 
@@ -36,14 +37,14 @@ def key() -> None:
 def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days: int | None, *, as_json: bool) -> None:
     """Issue a key, and print it. It is shown only once; the service stores a digest."""
 
-    async def work(desk: Desk) -> "IssuedKey":
-        owner = await desk.organization(organization)
-        expires_at = None if expires_in_days is None else desk.clock.now() + timedelta(days=expires_in_days)
+    async def work(app: Application) -> "IssuedKey":
+        owner = await organization_named(app, organization)
+        expires_at = None if expires_in_days is None else app.clock.now() + timedelta(days=expires_in_days)
         granted = [Scope(scope) for scope in scopes] or DEFAULT_SCOPES
-        issued = await desk.operator.issue_key(owner, name=name, scopes=granted, expires_at=expires_at)
+        issued = await app.operator.issue_key(owner, name=name, scopes=granted, expires_at=expires_at)
         return accepted(issued)
 
-    issued = at_desk(work)
+    issued = with_app(work)
     show({"key": issued.key, **_body(issued.record)}, as_json=as_json)
 
 
@@ -55,11 +56,11 @@ def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days
 def list_keys(organization: str | None, *, as_json: bool) -> None:
     """List the keys, oldest first."""
 
-    async def work(desk: Desk) -> list[ApiKey]:
-        owner = None if organization is None else await desk.organization(organization)
-        return list(await desk.stores.keys.keys(None if owner is None else owner.id))
+    async def work(app: Application) -> list[ApiKey]:
+        owner = None if organization is None else await organization_named(app, organization)
+        return list(await app.stores.keys.keys(None if owner is None else owner.id))
 
-    rows = [_body(found) for found in at_desk(work)]
+    rows = [_body(found) for found in with_app(work)]
     columns = ("prefix", "name", "scopes", "organizationId", "expiresAt", "revokedAt", "lastUsedAt")
     optional = ("organizationId", "lastUsedAt")
     show_rows(rows, columns=columns, as_json=as_json, empty="No keys yet.", optional=optional)
@@ -73,11 +74,11 @@ def revoke(prefix: str, *, as_json: bool) -> None:
     # A complete key is accepted as well, but never printed.
     named = key_prefix(prefix) or prefix
 
-    async def work(desk: Desk) -> ApiKey | None:
-        await desk.stores.keys.revoke(named, desk.clock.now())
-        return await desk.stores.keys.key(named)
+    async def work(app: Application) -> ApiKey | None:
+        await app.stores.keys.revoke(named, app.clock.now())
+        return await app.stores.keys.key(named)
 
-    revoked = at_desk(work)
+    revoked = with_app(work)
     if revoked is None:
         message = f"there is no key '{one_line(named, 14)}'"
         raise click.ClickException(message)
@@ -95,14 +96,14 @@ def sign_in(prefix: str, port: int, *, as_json: bool) -> None:
     """
     named = key_prefix(prefix) or prefix
 
-    async def work(desk: Desk) -> str:
-        found = await desk.stores.keys.key(named)
-        if found is None or not stands(found, desk.clock.now()):
+    async def work(app: Application) -> str:
+        found = await app.stores.keys.key(named)
+        if found is None or not stands(found, app.clock.now()):
             message = f"there is no key '{one_line(named, 14)}' that is valid"
             raise click.ClickException(message)
-        return await desk.sign_in_link(found, port)
+        return await sign_in_link(app, found, port)
 
-    show({"url": at_desk(work)}, as_json=as_json)
+    show({"url": with_app(work)}, as_json=as_json)
 
 
 def _body(found: ApiKey) -> dict[str, object]:

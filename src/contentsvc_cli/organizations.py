@@ -3,7 +3,8 @@
 import click
 
 from contentsvc_cli.output import JSON, show, show_rows
-from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_cli.wiring import accepted, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.organizations import RETENTION_DAYS, Organization
 from contentsvc_core.timestamps import iso_ms
 
@@ -27,10 +28,10 @@ def organization() -> None:
 def create(name: str, slug: str | None, retention_days: str, *, as_json: bool) -> None:
     """Create an organization."""
 
-    async def work(desk: Desk) -> Organization:
-        return accepted(await desk.operator.create_organization(name, slug=slug, retention_days=int(retention_days)))
+    async def work(app: Application) -> Organization:
+        return accepted(await app.operator.create_organization(name, slug=slug, retention_days=int(retention_days)))
 
-    show(_body(at_desk(work, may_make=True)), as_json=as_json)
+    show(_body(with_app(work, may_make=True)), as_json=as_json)
 
 
 @organization.command("list")
@@ -38,10 +39,10 @@ def create(name: str, slug: str | None, retention_days: str, *, as_json: bool) -
 def list_organizations(*, as_json: bool) -> None:
     """List the organizations, by slug."""
 
-    async def work(desk: Desk) -> list[Organization]:
-        return list(await desk.stores.directory.organizations())
+    async def work(app: Application) -> list[Organization]:
+        return list(await app.stores.directory.organizations())
 
-    rows = [_body(found) for found in at_desk(work)]
+    rows = [_body(found) for found in with_app(work)]
     show_rows(rows, columns=("slug", "name", "retentionDays", "id"), as_json=as_json, empty="No organizations yet.")
 
 

@@ -8,7 +8,8 @@ import click
 from contentsvc_cli.listings import show_list
 from contentsvc_cli.output import JSON, LIMIT, ORGANIZATION, say, show
 from contentsvc_cli.searching import HITS, SINCE, accepted, show_hits, warn
-from contentsvc_cli.wiring import Desk, at_desk
+from contentsvc_cli.wiring import with_app
+from contentsvc_core.application import Application
 from contentsvc_core.content.editing import InvalidChange, PostChange, read_post_change
 from contentsvc_core.content.posts import Post, PostStatus, post_body
 from contentsvc_core.text import storable
@@ -33,8 +34,8 @@ def post() -> None:
 def list_posts(organization: str, limit: int | None, *, as_json: bool) -> None:
     """List posts, newest first."""
 
-    async def rows(desk: Desk, owner: str) -> list[dict[str, Any]]:
-        return [post_body(found) for found in await desk.stores.posts.posts(owner, limit=limit)]
+    async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
+        return [post_body(found) for found in await app.stores.posts.posts(owner, limit=limit)]
 
     show_list(organization, rows, ("createdAt", "id", "contentType", "status", "title"), as_json=as_json)
 
@@ -61,8 +62,8 @@ def search_posts(  # its options
         read_post_search({"query": " ".join(words), "status": status, "contentType": content_type, "since": since})
     )
 
-    async def rows(desk: Desk, owner: str) -> list[dict[str, Any]]:
-        hits = await desk.stores.search.posts(owner, asked, limit=limit)
+    async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
+        hits = await app.stores.search.posts(owner, asked, limit=limit)
         warn(hits)
         return [post_hit_body(found, asked.terms) for found in hits.found]
 
@@ -75,8 +76,8 @@ def search_posts(  # its options
 def show_post(post_id: str, *, as_json: bool) -> None:
     """Show a post. Without --json, only its Markdown."""
 
-    async def work(desk: Desk, owner: str) -> Post | PostFault:
-        return await desk.stores.posts.post(owner, post_id) or PostFault.UNKNOWN
+    async def work(app: Application, owner: str) -> Post | PostFault:
+        return await app.stores.posts.post(owner, post_id) or PostFault.UNKNOWN
 
     found = _of(post_id, work)
     if as_json:
@@ -133,16 +134,16 @@ def unpublish(post_id: str, *, as_json: bool) -> None:
 def delete(post_id: str, *, as_json: bool) -> None:
     """Delete a post. Its run is kept and does not write it again."""
 
-    async def work(desk: Desk, owner: str) -> PostFault | None:
-        return await desk.posts.remove(owner, post_id)
+    async def work(app: Application, owner: str) -> PostFault | None:
+        return await app.post_editor.remove(owner, post_id)
 
     _of(post_id, work)
     show({"postId": post_id, "deleted": True}, as_json=as_json)
 
 
 def _change(post_id: str, change: PostChange, *, as_json: bool) -> None:
-    async def work(desk: Desk, owner: str) -> Post | PostFault | InvalidChange:
-        return await desk.posts.change(owner, post_id, change)
+    async def work(app: Application, owner: str) -> Post | PostFault | InvalidChange:
+        return await app.post_editor.change(owner, post_id, change)
 
     changed = _of(post_id, work)
     if isinstance(changed, InvalidChange):
@@ -152,18 +153,18 @@ def _change(post_id: str, change: PostChange, *, as_json: bool) -> None:
     show(body if as_json else {name: body[name] for name in _SHORT}, as_json=as_json)
 
 
-def _of(post_id: str, work: Callable[[Desk, str], Awaitable[_T | PostFault]]) -> _T:
+def _of(post_id: str, work: Callable[[Application, str], Awaitable[_T | PostFault]]) -> _T:
     """Call ``work`` with a post.
 
     Raises:
         ClickException: No post has this id.
     """
 
-    async def run(desk: Desk) -> _T | PostFault:
-        owner = await desk.stores.directory.owner_of(post_id)
-        return PostFault.UNKNOWN if owner is None else await work(desk, owner)
+    async def run(app: Application) -> _T | PostFault:
+        owner = await app.stores.directory.owner_of(post_id)
+        return PostFault.UNKNOWN if owner is None else await work(app, owner)
 
-    done = at_desk(run)
+    done = with_app(run)
     if isinstance(done, PostFault):
         message = f"there is no post '{post_id}'"
         raise click.ClickException(message)

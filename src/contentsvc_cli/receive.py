@@ -10,9 +10,11 @@ from contentsvc_cli.completing import integration_ids
 from contentsvc_cli.output import JSON, show_rows
 from contentsvc_cli.recordings import BadRecording, RecordedDelivery, headers_for, read_recording
 from contentsvc_cli.waiting import waiting
-from contentsvc_cli.wiring import Desk, at_desk
+from contentsvc_cli.wiring import receiver_of, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
 from contentsvc_core.organizations import Integration
+from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.webhooks.delivery import Address, Delivery
 from contentsvc_core.webhooks.outcomes import answer
 from contentsvc_core.webhooks.providers import Provider, provider_named
@@ -38,21 +40,22 @@ def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
     """
     rows: list[dict[str, object]] = []
 
-    async def work(desk: Desk) -> None:
-        found = await _integration(desk, integration_id)
-        secrets = await desk.stores.directory.secrets(found.organization_id, found.id, desk.clock.now())
+    async def work(app: Application) -> None:
+        found = await _integration(app, integration_id)
+        secrets = await app.stores.directory.secrets(found.organization_id, found.id, app.clock.now())
         provider = provider_named(found.provider)
         if provider is None or not secrets:
             message = f"the integration '{integration_id}' cannot receive"
             raise click.ClickException(message)
+        receiver = receiver_of(app)
         for recorded in read_recording(recording):
-            rows.append(await receive_recorded(desk, found, provider, secrets[0], recorded))
+            rows.append(await receive_recorded(receiver, found, provider, secrets[0], recorded))
             shown.count(len(rows))
 
     fault: Exception | None = None
     try:
         with waiting("receiving") as shown:
-            at_desk(work, busy=None)
+            with_app(work, busy=None)
     except (BadRecording, StoreUnavailable) as exc:
         fault = exc
     if rows or fault is None:
@@ -74,9 +77,9 @@ def _show(rows: list[dict[str, object]], *, as_json: bool) -> None:
     show_rows(shown, columns=columns, as_json=as_json, empty="The recording is empty.")
 
 
-async def _integration(desk: Desk, integration_id: str) -> Integration:
-    owner = await desk.stores.directory.owner_of(integration_id)
-    for found in () if owner is None else await desk.stores.directory.integrations(owner):
+async def _integration(app: Application, integration_id: str) -> Integration:
+    owner = await app.stores.directory.owner_of(integration_id)
+    for found in () if owner is None else await app.stores.directory.integrations(owner):
         if found.id == integration_id:
             return found
     message = f"there is no integration '{integration_id}'"
@@ -84,7 +87,7 @@ async def _integration(desk: Desk, integration_id: str) -> Integration:
 
 
 async def receive_recorded(
-    desk: Desk, found: Integration, provider: Provider, secret: str, recorded: RecordedDelivery
+    receiver: Receiver, found: Integration, provider: Provider, secret: str, recorded: RecordedDelivery
 ) -> dict[str, object]:
     """Receive one delivery as if the code host had sent it; return the answer."""
     delivery = Delivery(
@@ -98,7 +101,7 @@ async def receive_recorded(
         body=recorded.body,
     )
     try:
-        outcome = await desk.receiver.receive(delivery)
+        outcome = await receiver.receive(delivery)
     except ReceivingFailed as exc:
         status, body = 500, {"error": str(exc)}
     else:

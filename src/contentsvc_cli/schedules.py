@@ -8,7 +8,8 @@ import click
 
 from contentsvc_cli.completing import connected_repository_ids
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
-from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
@@ -104,10 +105,10 @@ def create(  # noqa: PLR0913, PLR0917  # one parameter an option
     """Create a schedule. A server that performs runs fires it."""
     cron = _cron(None, frequency, at, day_of_week, day_of_month)
 
-    async def work(desk: Desk) -> Schedule:
-        owner = await desk.organization(organization)
+    async def work(app: Application) -> Schedule:
+        owner = await organization_named(app, organization)
         return accepted(
-            await desk.planner.create(
+            await app.planner.create(
                 owner.id,
                 name=name,
                 cron=cron,
@@ -119,7 +120,7 @@ def create(  # noqa: PLR0913, PLR0917  # one parameter an option
             )
         )
 
-    _show(at_desk(work), as_json=as_json)
+    _show(with_app(work), as_json=as_json)
 
 
 @schedule.command("list")
@@ -128,11 +129,11 @@ def create(  # noqa: PLR0913, PLR0917  # one parameter an option
 def list_schedules(organization: str, *, as_json: bool) -> None:
     """List an organization's schedules, oldest first, with their next times."""
 
-    async def work(desk: Desk) -> list[Schedule]:
-        owner = await desk.organization(organization)
-        return list(await desk.stores.schedules.schedules(owner.id))
+    async def work(app: Application) -> list[Schedule]:
+        owner = await organization_named(app, organization)
+        return list(await app.stores.schedules.schedules(owner.id))
 
-    found = at_desk(work)
+    found = with_app(work)
     rows = [schedule_body(each) if as_json else _for_people(each) for each in found]
     optional = ("lookbackWindow", "autoPublish", "outputType")
     show_rows(rows, columns=_COLUMNS, as_json=as_json, empty="No schedules yet.", optional=optional)
@@ -212,24 +213,24 @@ def disable(schedule_id: str, *, as_json: bool) -> None:
 def delete(schedule_id: str, *, as_json: bool) -> None:
     """Delete a schedule. Its posts stay, and its waiting runs end as skipped."""
 
-    async def work(desk: Desk) -> bool:
-        owner = await desk.stores.directory.owner_of(schedule_id)
-        return owner is not None and await desk.stores.schedules.remove(owner, schedule_id)
+    async def work(app: Application) -> bool:
+        owner = await app.stores.directory.owner_of(schedule_id)
+        return owner is not None and await app.stores.schedules.remove(owner, schedule_id)
 
-    if not at_desk(work):
+    if not with_app(work):
         raise _unknown(schedule_id)
     show({"scheduleId": schedule_id, "deleted": True}, as_json=as_json)
 
 
 def _changed(schedule_id: str, change: Callable[[Schedule], ScheduleChanges]) -> Schedule:
-    async def work(desk: Desk) -> Schedule | None:
-        owner = await desk.stores.directory.owner_of(schedule_id)
-        standing = None if owner is None else await desk.stores.schedules.schedule(owner, schedule_id)
+    async def work(app: Application) -> Schedule | None:
+        owner = await app.stores.directory.owner_of(schedule_id)
+        standing = None if owner is None else await app.stores.schedules.schedule(owner, schedule_id)
         if owner is None or standing is None:
             return None
-        return accepted(await desk.planner.change(owner, schedule_id, **change(standing)))
+        return accepted(await app.planner.change(owner, schedule_id, **change(standing)))
 
-    found = at_desk(work)
+    found = with_app(work)
     if found is None:
         raise _unknown(schedule_id)
     return found

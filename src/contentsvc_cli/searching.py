@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from contentsvc_cli.output import show_rows
-from contentsvc_cli.wiring import Desk, at_desk
+from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 
@@ -51,17 +52,17 @@ def warn(hits: "Hits[_Found]") -> None:
 
 def show_hits(
     organization: str,
-    rows: Callable[[Desk, str], Awaitable[list[dict[str, Any]]]],
+    rows: Callable[[Application, str], Awaitable[list[dict[str, Any]]]],
     columns: Sequence[str],
     *,
     as_json: bool,
 ) -> None:
     """Print search results; without --json, with the matching lines."""
 
-    async def work(desk: Desk) -> list[dict[str, Any]]:
-        return await rows(desk, (await desk.organization(organization)).id)
+    async def work(app: Application) -> list[dict[str, Any]]:
+        return await rows(app, (await organization_named(app, organization)).id)
 
-    found = at_desk(work)
+    found = with_app(work)
     listed = found if as_json else [{**row, **row.get("metadata", {}), "where": _where(row)} for row in found]
     show_rows(listed, columns=[*columns, "where"], as_json=as_json, empty="Nothing is found.")
 

@@ -12,8 +12,9 @@ from contentsvc_cli.git import Repository
 from contentsvc_cli.history import NO_HOST, deliveries, hosted_repository
 from contentsvc_cli.previewing import release_tags
 from contentsvc_cli.receive import receive_recorded
-from contentsvc_cli.wiring import Desk, accepted
+from contentsvc_cli.wiring import accepted, receiver_of, sign_in_link
 from contentsvc_core.access.keys import ApiKey, Scope, key_prefix, stands
+from contentsvc_core.application import Application
 from contentsvc_core.content.public.changelogs import InvalidChangelog
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.hosts import HostRefusal
@@ -92,11 +93,12 @@ class Done:
     existing: tuple[str, ...] = field(converter=tuple)
 
 
-async def set_up(desk: Desk, answers: Answers, *, known_key: str | None, port: int) -> Done:
+async def set_up(app: Application, settings: Settings, answers: Answers, *, known_key: str | None, port: int) -> Done:
     """Create missing objects; existing ones stay unchanged.
 
     Args:
-        desk: The open database.
+        app: The use cases.
+        settings: The settings that the setup writes.
         answers: Answers of the user.
         known_key: API key of an earlier setup.
         port: Port of the server.
@@ -105,11 +107,11 @@ async def set_up(desk: Desk, answers: Answers, *, known_key: str | None, port: i
         ClickException: A step was refused. Earlier steps stay, and the next run continues.
     """
     existing: list[str] = []
-    organization = await _organization(desk, answers.organization, existing)
-    connected = await _connected(desk, organization, answers)
+    organization = await _organization(app, answers.organization, existing)
+    connected = await _connected(app, organization, answers)
     new = None
     if connected is None:
-        answered = await desk.connector.connect(
+        answered = await app.connector.connect(
             organization.id,
             full_name=answers.repository,
             provider=answers.provider,
@@ -117,9 +119,7 @@ async def set_up(desk: Desk, answers: Answers, *, known_key: str | None, port: i
             token=answers.token,
         )
         if isinstance(answered, HostRefusal) and answers.token is None:
-            asked = (
-                urlsplit(desk.settings.github_api_url).netloc if answers.provider == GITHUB.slug else answers.provider
-            )
+            asked = urlsplit(settings.github_api_url).netloc if answers.provider == GITHUB.slug else answers.provider
             message = (
                 f"{answered.reason} ({asked}). Add --repository-id, or --token for a repository that is not public"
             )
@@ -128,51 +128,51 @@ async def set_up(desk: Desk, answers: Answers, *, known_key: str | None, port: i
         connected = new.integration
     else:
         existing.append(f"repository {answers.repository}")
-    await _trigger(desk, organization, connected, answers, existing)
+    await _trigger(app, organization, connected, answers, existing)
     received = 0
     if new is not None and answers.history is not None:
-        received = await _receive(desk, connected, new.secret, answers.history, answers.start)
-    is_public, unexposed, url = await _publish(desk, organization, answers, existing)
-    key, new_key = await _key(desk, organization, known_key, existing)
+        received = await _receive(app, settings, connected, new.secret, answers.history, answers.start)
+    is_public, unexposed, url = await _publish(app, organization, answers, existing)
+    key, new_key = await _key(app, organization, known_key, existing)
     return Done(
         organization=organization,
         key=key,
         new_key=new_key,
         integration=connected,
-        webhook_url=webhook_url(desk.settings.base_url, connected, connected.repositories[0].id),
+        webhook_url=webhook_url(app.base_url, connected, connected.repositories[0].id),
         webhook_secret=None if new is None or new.created_at_host else new.secret,
         created_at_host=new is not None and new.created_at_host,
         changelog_url=url,
         is_public=is_public,
         unexposed=unexposed,
         received=received,
-        sign_in_url=await desk.sign_in_link(key, port),
+        sign_in_url=await sign_in_link(app, key, port),
         existing=existing,
     )
 
 
-async def _organization(desk: Desk, name: str, existing: list[str]) -> Organization:
-    found = await desk.stores.directory.organization(slugify(name))
+async def _organization(app: Application, name: str, existing: list[str]) -> Organization:
+    found = await app.stores.directory.organization(slugify(name))
     if found is not None:
         existing.append(f"organization {found.slug}")
         return found
-    return accepted(await desk.operator.create_organization(name))
+    return accepted(await app.operator.create_organization(name))
 
 
-async def _connected(desk: Desk, organization: Organization, answers: Answers) -> Integration | None:
+async def _connected(app: Application, organization: Organization, answers: Answers) -> Integration | None:
     wanted = answers.repository.casefold()
-    for each in await desk.stores.directory.integrations(organization.id):
+    for each in await app.stores.directory.integrations(organization.id):
         if each.provider == answers.provider and any(it.full_name.casefold() == wanted for it in each.repositories):
             return each
     return None
 
 
 async def _trigger(
-    desk: Desk, organization: Organization, connected: Integration, answers: Answers, existing: list[str]
+    app: Application, organization: Organization, connected: Integration, answers: Answers, existing: list[str]
 ) -> None:
     if answers.start is Start.NOTHING:
         return
-    made = await desk.triggers.create(
+    made = await app.trigger_editor.create(
         organization.id,
         repository_ids=[connected.repositories[0].id],
         event_types=_EVENTS[answers.start],
@@ -186,7 +186,9 @@ async def _trigger(
         accepted(made)
 
 
-async def _receive(desk: Desk, connected: Integration, secret: str, checkout: Repository, start: Start) -> int:
+async def _receive(
+    app: Application, settings: Settings, connected: Integration, secret: str, checkout: Repository, start: Start
+) -> int:
     """Receive the newest part of a checkout's history, as if the code host had delivered it."""
     provider = provider_named(connected.provider)
     assert provider is not None  # an integration's is known
@@ -201,7 +203,7 @@ async def _receive(desk: Desk, connected: Integration, secret: str, checkout: Re
     )
     if hosted.html_url.startswith(f"{NO_HOST}/"):
         # The checkout's remote is another repository, such as a fork: links lead to the one that is connected.
-        hosted = evolve(hosted, html_url=_pages(desk.settings, connected, repository.full_name))
+        hosted = evolve(hosted, html_url=_pages(settings, connected, repository.full_name))
     tags = release_tags(checkout.tags(merged=line.tip))
     # The release before the first one that gets a post bounds what that one brought.
     before, told = tags[:-_RELEASES][-1:], tags[-_RELEASES:]
@@ -211,8 +213,9 @@ async def _receive(desk: Desk, connected: Integration, secret: str, checkout: Re
     # An annotation is no release note: posts say what the commits say.
     plain = [evolve(tag, message=None) for tag in told]
     count = 0
+    receiver = receiver_of(app)
     for recorded in deliveries(hosted, pushes, plain, checkout.commits):
-        answered = await receive_recorded(desk, connected, provider, secret, recorded)
+        answered = await receive_recorded(receiver, connected, provider, secret, recorded)
         count += answered["status"] == _OK
     return count
 
@@ -224,24 +227,24 @@ def _pages(settings: Settings, connected: Integration, full_name: str) -> str:
 
 
 async def _publish(
-    desk: Desk, organization: Organization, answers: Answers, existing: list[str]
+    app: Application, organization: Organization, answers: Answers, existing: list[str]
 ) -> tuple[bool, int, str]:
     """Enable the public changelog; return whether it is public, the number of posts it would expose, and its URL."""
-    standing = await desk.changelogs.standing(organization)
-    url = ChangelogLinks(base_url=desk.settings.base_url, slug=standing.slug).home
+    standing = await app.changelog_editor.standing(organization)
+    url = ChangelogLinks(base_url=app.base_url, slug=standing.slug).home
     if standing.is_public:
         existing.append("public changelog")
         return True, 0, url
     if not answers.is_public:
         return False, 0, url
-    exposure, _ = await desk.changelogs.preview(organization)
+    exposure, _ = await app.changelog_editor.preview(organization)
     if exposure.posts and not answers.may_expose:
         return False, exposure.posts, url
     given: dict[str, object] = {"is_public": True}
     if standing.title == organization.name:
         # Readers know the product, and not the account of its code host.
         given["title"] = f"{answers.repository.partition('/')[2][:_TITLE]} changelog"
-    changed = await desk.changelogs.change(organization, given)
+    changed = await app.changelog_editor.change(organization, given)
     if isinstance(changed, InvalidChangelog):
         # The slug is another organization's: the changelog needs another one first.
         return False, 0, url
@@ -249,14 +252,14 @@ async def _publish(
 
 
 async def _key(
-    desk: Desk, organization: Organization, known: str | None, existing: list[str]
+    app: Application, organization: Organization, known: str | None, existing: list[str]
 ) -> tuple[ApiKey, str | None]:
     prefix = None if known is None else key_prefix(known)
-    found = None if prefix is None else await desk.stores.keys.key(prefix)
-    if found is not None and found.organization_id == organization.id and stands(found, desk.clock.now()):
+    found = None if prefix is None else await app.stores.keys.key(prefix)
+    if found is not None and found.organization_id == organization.id and stands(found, app.clock.now()):
         existing.append(f"key {found.prefix}…")
         return found, None
-    issued = accepted(await desk.operator.issue_key(organization, name="init", scopes=tuple(Scope)))
+    issued = accepted(await app.operator.issue_key(organization, name="init", scopes=tuple(Scope)))
     return issued.record, issued.key
 
 

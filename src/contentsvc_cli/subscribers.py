@@ -5,7 +5,8 @@ from typing import Any
 import click
 
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
-from contentsvc_cli.wiring import Desk, at_desk
+from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.outgoing.subscribers import Subscriber, read_address
 from contentsvc_core.timestamps import iso_ms
 
@@ -21,12 +22,12 @@ def subscriber() -> None:
 def list_subscribers(organization: str, *, as_json: bool) -> None:
     """List the subscribers of all changelogs. Use --json to export them."""
 
-    async def work(desk: Desk) -> list[dict[str, Any]]:
-        owner = await desk.organization(organization)
-        slugs = {each.id: each.slug for each in await desk.stores.changelogs.all_of(owner.id)}
-        return [_body(each, slugs) for each in await desk.stores.subscribers.subscribers(owner.id)]
+    async def work(app: Application) -> list[dict[str, Any]]:
+        owner = await organization_named(app, organization)
+        slugs = {each.id: each.slug for each in await app.stores.changelogs.all_of(owner.id)}
+        return [_body(each, slugs) for each in await app.stores.subscribers.subscribers(owner.id)]
 
-    rows = at_desk(work)
+    rows = with_app(work)
     show_rows(rows, columns=("address", "changelog", "status", "createdAt"), as_json=as_json, empty="No subscribers.")
 
 
@@ -41,11 +42,11 @@ def remove(organization: str, address: str, *, as_json: bool) -> None:
         message = f"'{address}' is not an e-mail address"
         raise click.ClickException(message)
 
-    async def work(desk: Desk) -> int:
-        owner = await desk.organization(organization)
-        return await desk.stores.subscribers.remove_address(owner.id, normal)
+    async def work(app: Application) -> int:
+        owner = await organization_named(app, organization)
+        return await app.stores.subscribers.remove_address(owner.id, normal)
 
-    removed = at_desk(work)
+    removed = with_app(work)
     if not removed:
         message = f"'{normal}' is not subscribed"
         raise click.ClickException(message)

@@ -12,7 +12,8 @@ from rich.text import Text
 from contentsvc_cli.completing import integration_ids
 from contentsvc_cli.following_log import EVERY_S, LogFollower
 from contentsvc_cli.output import ORGANIZATION, cell, console, json_text, look, say
-from contentsvc_cli.wiring import Desk, at_desk
+from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogStatus, line_body, log_body
@@ -71,10 +72,10 @@ def tail(
         integration_ids=integrations, statuses=[LogStatus(status) for status in statuses], event=event, text=text
     )
 
-    async def work(desk: Desk) -> None:
-        owner = await desk.organization(organization)
-        shown = _Lines(desk, owner.id, as_json=as_json)
-        follower = LogFollower(desk.stores.insights, owner.id, search)
+    async def work(app: Application) -> None:
+        owner = await organization_named(app, organization)
+        shown = _Lines(app, owner.id, as_json=as_json)
+        follower = LogFollower(app.stores.insights, owner.id, search)
         await shown.show(await follower.start(earlier))
         away = False
         while True:
@@ -92,15 +93,15 @@ def tail(
             await shown.show(new)
 
     with contextlib.suppress(KeyboardInterrupt):
-        at_desk(work, busy=None)
+        with_app(work, busy=None)
 
 
 @final
 class _Lines:
     """Prints one line for each entry."""
 
-    def __init__(self, desk: Desk, organization_id: str, *, as_json: bool) -> None:
-        self._desk = desk
+    def __init__(self, app: Application, organization_id: str, *, as_json: bool) -> None:
+        self._app = app
         self._organization_id = organization_id
         self._as_json = as_json
         self._console = console()
@@ -111,7 +112,7 @@ class _Lines:
         """Print the entries. For JSON, payloads are read one at a time."""
         for entry in entries:
             if self._as_json:
-                whole = await self._desk.stores.journal.entry(self._organization_id, entry.id)
+                whole = await self._app.stores.journal.entry(self._organization_id, entry.id)
                 # It may have been swept meanwhile.
                 if whole is not None:
                     click.echo(json_text({**log_body(whole), **line_body(entry), "reason": entry.reason}))
@@ -139,9 +140,9 @@ class _Lines:
 
     async def _name(self, integration_id: str) -> str:
         if integration_id not in self._names:
-            for found in await self._desk.stores.directory.integrations(self._organization_id):
+            for found in await self._app.stores.directory.integrations(self._organization_id):
                 self._names[found.id] = found.repositories[0].full_name if found.repositories else found.id
-            for endpoint in await self._desk.stores.endpoints.endpoints(self._organization_id):
+            for endpoint in await self._app.stores.endpoints.endpoints(self._organization_id):
                 self._names[endpoint.id] = endpoint.url
             self._names.setdefault(integration_id, integration_id)
         return self._names[integration_id]

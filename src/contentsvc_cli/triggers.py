@@ -6,7 +6,8 @@ import click
 
 from contentsvc_cli.completing import connected_repository_ids, trigger_ids
 from contentsvc_cli.output import JSON, ORGANIZATION, show, show_rows
-from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.webhooks.providers import PROVIDERS
@@ -66,10 +67,10 @@ def create(  # noqa: PLR0913, PLR0917  # one parameter an option
 ) -> None:
     """Create a trigger. Each matching event starts a workflow run, which writes a post."""
 
-    async def work(desk: Desk) -> Trigger:
-        owner = await desk.organization(organization)
+    async def work(app: Application) -> Trigger:
+        owner = await organization_named(app, organization)
         return accepted(
-            await desk.triggers.create(
+            await app.trigger_editor.create(
                 owner.id,
                 repository_ids=repository_ids,
                 event_types=events,
@@ -81,7 +82,7 @@ def create(  # noqa: PLR0913, PLR0917  # one parameter an option
             )
         )
 
-    show(trigger_body(at_desk(work)), as_json=as_json)
+    show(trigger_body(with_app(work)), as_json=as_json)
 
 
 @trigger.command("list")
@@ -90,11 +91,11 @@ def create(  # noqa: PLR0913, PLR0917  # one parameter an option
 def list_triggers(organization: str, *, as_json: bool) -> None:
     """List an organization's triggers, oldest first."""
 
-    async def work(desk: Desk) -> list[Trigger]:
-        owner = await desk.organization(organization)
-        return list(await desk.stores.directory.triggers(owner.id))
+    async def work(app: Application) -> list[Trigger]:
+        owner = await organization_named(app, organization)
+        return list(await app.stores.directory.triggers(owner.id))
 
-    found = at_desk(work)
+    found = with_app(work)
     rows = [trigger_body(each) if as_json else _for_people(each) for each in found]
     columns = ("id", "name", "repositories", "events", "outputType", "autoPublish", "enabled")
     optional = ("autoPublish", "outputType")
@@ -153,14 +154,14 @@ def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
 
-    async def work(desk: Desk) -> Trigger | TriggerFault:
-        owner = await desk.stores.directory.owner_of(trigger_id)
+    async def work(app: Application) -> Trigger | TriggerFault:
+        owner = await app.stores.directory.owner_of(trigger_id)
         if owner is None:
             return TriggerFault.UNKNOWN
-        changed = await desk.triggers.change(owner, trigger_id, **changes)
+        changed = await app.trigger_editor.change(owner, trigger_id, **changes)
         return changed if changed is TriggerFault.UNKNOWN else accepted(changed)
 
-    changed = at_desk(work)
+    changed = with_app(work)
     if isinstance(changed, TriggerFault):
         raise _unknown(trigger_id)
     show(trigger_body(changed), as_json=as_json)
@@ -172,11 +173,11 @@ def edit(  # noqa: PLR0913, PLR0917  # one parameter an option
 def delete(trigger_id: str, *, as_json: bool) -> None:
     """Delete a trigger. Its posts stay, and its waiting runs end as skipped."""
 
-    async def work(desk: Desk) -> bool:
-        owner = await desk.stores.directory.owner_of(trigger_id)
-        return owner is not None and await desk.stores.directory.remove_trigger(owner, trigger_id)
+    async def work(app: Application) -> bool:
+        owner = await app.stores.directory.owner_of(trigger_id)
+        return owner is not None and await app.stores.directory.remove_trigger(owner, trigger_id)
 
-    if not at_desk(work):
+    if not with_app(work):
         raise _unknown(trigger_id)
     show({"triggerId": trigger_id, "deleted": True}, as_json=as_json)
 
@@ -198,17 +199,17 @@ def disable(trigger_id: str, *, as_json: bool) -> None:
 
 
 def _switch(trigger_id: str, *, enabled: bool, as_json: bool) -> None:
-    async def work(desk: Desk) -> bool:
-        owner = await desk.stores.directory.owner_of(trigger_id)
+    async def work(app: Application) -> bool:
+        owner = await app.stores.directory.owner_of(trigger_id)
         if owner is None:
             return False
         if not enabled:
-            return await desk.stores.directory.enable_trigger(owner, trigger_id, enabled=False)
+            return await app.stores.directory.enable_trigger(owner, trigger_id, enabled=False)
         # It may have been disabled because a repository or brand identity was missing: check again.
-        changed = await desk.triggers.change(owner, trigger_id, enabled=True)
+        changed = await app.trigger_editor.change(owner, trigger_id, enabled=True)
         return changed is not TriggerFault.UNKNOWN and accepted(changed).enabled
 
-    if not at_desk(work):
+    if not with_app(work):
         raise _unknown(trigger_id)
     show({"triggerId": trigger_id, "enabled": enabled}, as_json=as_json)
 

@@ -8,7 +8,8 @@ import click
 from contentsvc_cli.completing import integration_ids
 from contentsvc_cli.output import JSON, show, show_rows
 from contentsvc_cli.waiting import waiting
-from contentsvc_cli.wiring import Desk, accepted, at_desk
+from contentsvc_cli.wiring import accepted, with_app
+from contentsvc_core.application import Application
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 
@@ -39,11 +40,11 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
     """
     from contentsvc_core.hosts import HostAnswer, HostRefusal  # noqa: PLC0415  # this command alone
 
-    async def work(desk: Desk) -> "Rotated":
-        owner = await owner_of(desk, integration_id)
-        return accepted(await desk.rotator.rotate(owner, integration_id, overlap=timedelta(hours=overlap_hours)))
+    async def work(app: Application) -> "Rotated":
+        owner = await owner_of(app, integration_id)
+        return accepted(await app.rotator.rotate(owner, integration_id, overlap=timedelta(hours=overlap_hours)))
 
-    rotated = at_desk(work, busy=CALLING)
+    rotated = with_app(work, busy=CALLING)
     told = isinstance(rotated.at_host, HostAnswer)
     body = {
         "integrationId": rotated.integration.id,
@@ -69,10 +70,10 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
     could not be requested.
     """
 
-    async def work(desk: Desk) -> "Reconciled":
-        owner = await owner_of(desk, integration_id)
+    async def work(app: Application) -> "Reconciled":
+        owner = await owner_of(app, integration_id)
         return accepted(
-            await desk.reconciler.reconcile(
+            await app.reconciler.reconcile(
                 owner,
                 integration_id,
                 look_back=timedelta(hours=hours),
@@ -82,7 +83,7 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
         )
 
     with waiting(CALLING) as shown:
-        done = at_desk(work, busy=None)
+        done = with_app(work, busy=None)
     rows = [_missed(each) for each in done.missed]
     columns = ("delivery", "event", "action", "statusCode", "deliveredAt", "result")
     show_rows(rows, columns=columns, as_json=as_json, empty="Nothing is missing.")
@@ -106,13 +107,13 @@ def _missed(each: "Missed") -> dict[str, object]:
     }
 
 
-async def owner_of(desk: Desk, integration_id: str) -> str:
+async def owner_of(app: Application, integration_id: str) -> str:
     """Return the organization of an integration.
 
     Raises:
         ClickException: No integration has this id.
     """
-    owner = await desk.stores.directory.owner_of(integration_id)
+    owner = await app.stores.directory.owner_of(integration_id)
     if owner is None:
         raise unknown(integration_id)
     return owner

@@ -3,42 +3,26 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, final
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import click
 
-from contentsvc_adapters.clocks import SystemClock
-from contentsvc_adapters.ids import RandomIds
 from contentsvc_cli.waiting import waiting
+from contentsvc_core.application import Application
 from contentsvc_http.settings import Settings, load_settings
-from contentsvc_http.wiring.code_hosts import CodeHosts, host_calls, open_code_hosts
+from contentsvc_http.wiring.application import compose
+from contentsvc_http.wiring.code_hosts import open_code_hosts
 from contentsvc_http.wiring.stores import open_stores
 
 if TYPE_CHECKING:
-    from contentsvc_adapters.sql import SqlStores
     from contentsvc_core.access.keys import ApiKey, KeyFault
     from contentsvc_core.content.brand_changes import BadChange, BrandFault
     from contentsvc_core.hosts import HostRefusal
     from contentsvc_core.organizations import Organization, TooMany
     from contentsvc_core.outgoing.endpoints import EndpointFault
     from contentsvc_core.ports import Directory
-    from contentsvc_core.usecases.brands import BrandEditor
-    from contentsvc_core.usecases.connect import Connector
-    from contentsvc_core.usecases.edit import PostEditor
-    from contentsvc_core.usecases.generate import Generator, JobStarter
-    from contentsvc_core.usecases.host_calls import HostCalls
-    from contentsvc_core.usecases.operate import Operator, Refusal
-    from contentsvc_core.usecases.plan import Planner
-    from contentsvc_core.usecases.publicize import ChangelogEditor
-    from contentsvc_core.usecases.read_site import BrandGenerator
+    from contentsvc_core.usecases.operate import Refusal
     from contentsvc_core.usecases.receive import Receiver
-    from contentsvc_core.usecases.reconcile import Reconciler
-    from contentsvc_core.usecases.replay import Replayer
-    from contentsvc_core.usecases.rotate import Rotator
-    from contentsvc_core.usecases.sign_in import SignIn
-    from contentsvc_core.usecases.triggers import TriggerEditor
-    from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
     from contentsvc_core.workflows.schedules import DuplicateSchedule
     from contentsvc_core.workflows.triggers import TriggerFault
 
@@ -60,165 +44,50 @@ _T = TypeVar("_T")
 _GLANCE_S: Final = 1.0
 
 
-@final
-class Desk:
-    """What operators' commands work with.
+async def sign_in_link(app: Application, key: "ApiKey", port: int) -> str:
+    """Return a one-time sign-in link for a browser on this machine."""
+    return f"http://127.0.0.1:{port}/dashboard/sign-in/link?token={await app.sign_in.prepare_link(key)}"
 
-    A use case is imported and built when a command first asks for it: no command waits for the others' modules.
+
+async def organization_named(app: Application, slug: str) -> "Organization":
+    """Return an organization.
+
+    Raises:
+        ClickException: No organization has this slug.
     """
+    found = await app.stores.directory.organization(slug)
+    if found is None:
+        message = f"there is no organization '{slug}'"
+        raise click.ClickException(message)
+    return found
 
-    def __init__(self, settings: Settings, stores: "SqlStores", hosts: CodeHosts) -> None:
-        """Create a desk with open stores and code hosts."""
-        self.settings: Final = settings
-        self.stores: Final = stores
-        self._hosts: Final = hosts
-        self.clock: Final = SystemClock()
-        self.ids: Final = RandomIds()
 
-    @cached_property
-    def operator(self) -> "Operator":
-        from contentsvc_core.usecases.operate import Operator
+def receiver_of(app: Application) -> "Receiver":
+    """Return a receiver of deliveries without a server."""
+    from contentsvc_core.usecases.receive import Receiver
 
-        return Operator(self.stores.directory, self.stores.keys, self.clock, self.ids)
-
-    @cached_property
-    def sign_in(self) -> "SignIn":
-        from contentsvc_core.usecases.authenticate import Authenticator
-        from contentsvc_core.usecases.sign_in import SignIn
-
-        keys = self.stores.keys
-        return SignIn(Authenticator(keys, self.clock), keys, self.stores.sessions, self.clock, self.ids)
-
-    @cached_property
-    def connector(self) -> "Connector":
-        from contentsvc_core.usecases.connect import Connector
-
-        return Connector(self.stores.directory, self.stores.hooks, self._calls, self.clock, self.ids)
-
-    @cached_property
-    def rotator(self) -> "Rotator":
-        from contentsvc_core.usecases.rotate import Rotator
-
-        return Rotator(self.stores.directory, self.stores.hooks, self._calls, self.clock, self.ids)
-
-    @cached_property
-    def reconciler(self) -> "Reconciler":
-        from contentsvc_core.usecases.reconcile import Reconciler
-
-        return Reconciler(self.stores.directory, self.stores.journal, self._calls, self.clock)
-
-    @cached_property
-    def receiver(self) -> "Receiver":
-        from contentsvc_core.usecases.receive import Receiver
-
-        most = self.settings.failed_log_rows_per_minute
-        return Receiver(self.stores.deliveries, self.stores.journal, self.clock, self.ids, failed_rows_per_minute=most)
-
-    @cached_property
-    def generator(self) -> "Generator":
-        from contentsvc_core.usecases.generate import Generator
-
-        return Generator(self._job_starter, self.stores.directory, self.stores.brands, self.clock)
-
-    @cached_property
-    def triggers(self) -> "TriggerEditor":
-        from contentsvc_core.usecases.triggers import TriggerEditor
-
-        return TriggerEditor(self.stores.directory, self.stores.brands, self.clock, self.ids)
-
-    @cached_property
-    def posts(self) -> "PostEditor":
-        from contentsvc_adapters.markup import SafeMarkdown
-        from contentsvc_core.usecases.edit import PostEditor
-
-        return PostEditor(self.stores.posts, SafeMarkdown(), self.clock)
-
-    @cached_property
-    def replayer(self) -> "Replayer":
-        from contentsvc_core.usecases.replay import Replayer
-
-        stores = self.stores
-        return Replayer(
-            stores.deliveries, stores.journal, stores.contexts, stores.endpoints, stores.outbox, self.clock, self.ids
-        )
-
-    @cached_property
-    def planner(self) -> "Planner":
-        from contentsvc_core.usecases.plan import Planner
-
-        return Planner(self.stores.schedules, self.stores.directory, self.stores.brands, self.clock, self.ids)
-
-    @cached_property
-    def brand_editor(self) -> "BrandEditor":
-        from contentsvc_core.content.site_addresses import read_site_hosts
-        from contentsvc_core.usecases.brands import BrandEditor
-
-        return BrandEditor(self.stores.brands, self.clock, opened=read_site_hosts(self.settings.site_hosts))
-
-    @cached_property
-    def changelogs(self) -> "ChangelogEditor":
-        from contentsvc_core.usecases.publicize import ChangelogEditor
-
-        return ChangelogEditor(self.stores.changelogs, self.clock, self.ids)
-
-    @cached_property
-    def brand_generator(self) -> "BrandGenerator":
-        from contentsvc_core.content.site_addresses import read_site_hosts
-        from contentsvc_core.usecases.read_site import BrandGenerator
-
-        opened = read_site_hosts(self.settings.site_hosts)
-        return BrandGenerator(self._job_starter, self.stores.brands, opened=opened)
-
-    @cached_property
-    def endpoint_editor(self) -> "EndpointEditor":
-        from contentsvc_core.content.site_addresses import read_site_hosts
-        from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
-
-        opened = read_site_hosts(self.settings.outgoing_hosts)
-        return EndpointEditor(self.stores.endpoints, self.stores.outbox, self.clock, self.ids, opened=opened)
-
-    @cached_property
-    def _calls(self) -> "HostCalls":
-        return host_calls(self.settings, self.stores, self.clock, self.ids, self._hosts)
-
-    @cached_property
-    def _job_starter(self) -> "JobStarter":
-        from contentsvc_core.usecases.generate import JobStarter
-
-        # Nothing to notify: the servers look for new jobs by themselves.
-        return JobStarter(self.stores.jobs, self.clock, self.ids)
-
-    async def sign_in_link(self, key: "ApiKey", port: int) -> str:
-        """Return a one-time sign-in link for a browser on this machine."""
-        return f"http://127.0.0.1:{port}/dashboard/sign-in/link?token={await self.sign_in.prepare_link(key)}"
-
-    async def organization(self, slug: str) -> "Organization":
-        """Return an organization.
-
-        Raises:
-            ClickException: No organization has this slug.
-        """
-        found = await self.stores.directory.organization(slug)
-        if found is None:
-            message = f"there is no organization '{slug}'"
-            raise click.ClickException(message)
-        return found
+    most = load_settings().failed_log_rows_per_minute
+    return Receiver(app.stores.deliveries, app.stores.journal, app.clock, app.ids, failed_rows_per_minute=most)
 
 
 @contextlib.asynccontextmanager
-async def open_desk(settings: Settings) -> AsyncGenerator[Desk]:
-    """Open the stores for a command."""
+async def open_app(settings: Settings) -> AsyncGenerator[Application]:
+    """Open the stores, and return the use cases over them."""
     async with open_stores(settings, checks_key=False) as stores, open_code_hosts(settings) as hosts:
-        yield Desk(settings, stores, hosts)
+        # No engine to notify: the servers find new runs by polling.
+        yield compose(settings, stores, hosts=hosts)
 
 
-def at_desk(
-    work: Callable[[Desk], Awaitable[_T]], *, may_make: bool = False, busy: str | None = "waiting for the database"
+def with_app(
+    work: Callable[[Application], Awaitable[_T]],
+    *,
+    may_make: bool = False,
+    busy: str | None = "waiting for the database",
 ) -> _T:
     """Open the stores, run ``work``, and close them.
 
     Args:
-        work: Function to run with the desk.
+        work: Function to run with the use cases.
         may_make: Create a missing SQLite file. Other commands fail instead, because they run in the wrong folder.
         busy: Progress text on a terminal; ``None`` if ``work`` shows its own progress.
 
@@ -234,8 +103,8 @@ def at_desk(
         raise click.ClickException(message)
 
     async def run() -> _T:
-        async with open_desk(settings) as desk:
-            return await work(desk)
+        async with open_app(settings) as app:
+            return await work(app)
 
     with contextlib.nullcontext() if busy is None else waiting(busy):
         return asyncio.run(run())

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from contentsvc_core.access.keys import ApiKey, Scope
     from contentsvc_core.access.rates import Bucket, Rate, rate_of
     from contentsvc_core.access.window import Verdict, rate_headers, refusal_body, refusal_headers
+    from contentsvc_core.application import Application
     from contentsvc_core.content.brand import BrandIdentity, ToneProfile, brand_body
     from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
     from contentsvc_core.content.public.changelogs import PublicChangelog
@@ -91,6 +92,7 @@ __all__ = [
     "SIGNATURE_HEADER",
     "Address",
     "ApiKey",
+    "Application",
     "Authenticator",
     "Author",
     "Belonging",
@@ -226,6 +228,7 @@ _HOMES: Final = {
     "access.keys": "ApiKey Scope",
     "access.rates": "Bucket Rate rate_of",
     "access.window": "Verdict rate_headers refusal_body refusal_headers",
+    "application": "Application",
     "content.brand": "BrandIdentity ToneProfile brand_body",
     "workflows.jobs": "Job JobEvent",
     "lists.pagination": "InvalidPage PageRequest Pagination paginate",

@@ -1,42 +1,32 @@
 """``/mcp``: AI agents, by the Model Context Protocol over HTTP, with the keys of ``/v1``."""
 
-from typing import Any, Final, final
+from typing import Any, Final
 
-from attrs import frozen
 from litestar import Request, Response, post
 from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.access.keys import ApiKey
+from contentsvc_core.application import Application
 from contentsvc_core.content.editing import MARKDOWN_LIMIT
-from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_http.auth import caller
 from contentsvc_http.errors import Refused
 from contentsvc_http.same_origin import origin_of
-from contentsvc_mcp.toolbox import Toolbox
+from contentsvc_mcp import is_installed
 
 #: 100,000 characters, each of them written as two escapes of six bytes, and room for the rest.
 _MAX_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 
 
-@final
-@frozen(kw_only=True)
-class Agents:
-    """What agents drive."""
-
-    toolbox: Toolbox
-    authenticator: Authenticator
-    #: Where this service is reached; no slash at its end.
-    base_url: str
-
-
-def agent_routes(agents: Agents) -> list[HTTPRouteHandler]:
-    """Give the routes."""
-    ours = origin_of(agents.base_url)
+def agent_routes(app: Application) -> list[HTTPRouteHandler]:
+    """Return the routes; none without the packages of the extra."""
+    if not is_installed():
+        return []
+    ours = origin_of(app.base_url)
 
     # Whoever asks for a stream (GET) or to end a session (DELETE) is told that there are none: 405.
     @post("/mcp", name="mcp", status_code=200, include_in_schema=False, request_max_body_size=_MAX_BODY)
     async def mcp(request: Request[Any, Any, Any]) -> Response[bytes]:
-        key = await caller(request, agents.authenticator, None)
+        key = await caller(request, app.authenticator, None)
         # A browser names the page that sends; a page that a name has been turned to us for (DNS rebinding) is none
         # of ours (MCP, Streamable HTTP, security warning).
         origin = request.headers.get("Origin")
@@ -50,7 +40,7 @@ def agent_routes(agents: Agents) -> list[HTTPRouteHandler]:
         async def who() -> ApiKey:
             return key
 
-        answered = await exchange(agent_server(agents.toolbox, who), request.scope["headers"], body)
+        answered = await exchange(agent_server(app, who), request.scope["headers"], body)
         headers = dict(answered.headers)
         media_type = headers.pop("content-type", "text/plain")
         return Response(answered.body, status_code=answered.status, headers=headers, media_type=media_type)

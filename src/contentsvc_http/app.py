@@ -12,10 +12,11 @@ from litestar.plugins.attrs import AttrsSchemaPlugin
 from litestar.plugins.core import MsgspecDIPlugin
 from litestar.types import ASGIApp, ControllerRouterHandler
 
+from contentsvc_core.application import Application
 from contentsvc_core.content.public.links import ROOT
 from contentsvc_core.ports import Aside
 from contentsvc_core.usecases.receive import at_once
-from contentsvc_http.agents import Agents, agent_routes
+from contentsvc_http.agents import agent_routes
 from contentsvc_http.bounds import Counting, uncounted
 from contentsvc_http.changelog.reading import PublicReading
 from contentsvc_http.changelog.routes import changelog_routes, refuse_page
@@ -29,8 +30,8 @@ from contentsvc_http.heads import Heads
 from contentsvc_http.health import health_routes, status_route
 from contentsvc_http.intake import ROOM, ROOM_ELSEWHERE, Bodies, Intake
 from contentsvc_http.logs import Answered, RequestLog, Requests
-from contentsvc_http.rate_limiting import RateLimitHeaders
-from contentsvc_http.v1.routes import Api, api_routes
+from contentsvc_http.rate_limiting import RateLimitHeaders, RateLimits
+from contentsvc_http.v1.routes import api_routes
 from contentsvc_http.webhooks import Webhooks
 
 #: The largest body that ``/v1`` takes, in bytes.
@@ -43,13 +44,17 @@ class Front:
     """What serves others: code hosts and clients of ``/v1``."""
 
     receiver: Receiving
-    api: Api
+    #: The use cases.
+    app: Application
+    limits: RateLimits
+    #: Whether ``/v1`` answers as clients of the hosted product expect it.
+    hosted: bool = False
     #: ``None``: there is no dashboard.
     dashboard: Dashboard | None = None
     #: ``None``: there are no public changelogs.
     public: PublicReading | None = None
-    #: ``None``: agents find nothing.
-    agents: Agents | None = None
+    #: Whether agents are served.
+    agents: bool = False
     #: Where the answers to large deliveries are written.
     aside: Aside = at_once
     #: How many bytes of large bodies are held at a time.
@@ -98,7 +103,7 @@ def create_app(services: Services) -> ASGIApp:
         ],
         exception_handlers={Exception: refuse if front is None or front.public is None else _refuse},
         request_max_body_size=_MAX_API_BODY,
-        openapi_config=None if front is None else openapi(running, hosted=front.api.gate.hosted),
+        openapi_config=None if front is None else openapi(running, hosted=front.hosted),
         # Our own configuration of logging stands (logs.py).
         logging_config=None,
         template_config=None if front is None or front.dashboard is None else template_config(),
@@ -119,10 +124,10 @@ def _refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
 
 def _front_routes(front: Front, running: str) -> list[ControllerRouterHandler]:
     return [
-        *api_routes(front.api),
+        *api_routes(front.app, front.limits, hosted=front.hosted),
         *([] if front.dashboard is None else [dashboard_routes(front.dashboard), front_route()]),
         *([] if front.public is None else [changelog_routes(front.public)]),
-        *([] if front.agents is None else agent_routes(front.agents)),
+        *(agent_routes(front.app) if front.agents else []),
         status_route(running),
         asset_route(),
     ]

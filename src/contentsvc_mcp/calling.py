@@ -6,10 +6,11 @@ from typing import Any, Final
 import structlog
 
 from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.application import Application
 from contentsvc_core.errors import Overloaded, StoreUnavailable, Unstorable
 from contentsvc_core.shapes import NotOfShape, read_shape, storable_json
 from contentsvc_core.text import one_line
-from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
+from contentsvc_mcp.toolbox import Answer, Refused, Tool
 
 _FAULT_LENGTH: Final = 300
 _MAY_NOT: Final = {
@@ -21,12 +22,12 @@ _LOG: Final = structlog.get_logger("contentsvc.mcp")
 
 
 async def call(
-    box: Toolbox, caller: Callable[[], Awaitable[ApiKey | None]], tool: Tool, arguments: Mapping[str, Any] | None
+    app: Application, caller: Callable[[], Awaitable[ApiKey | None]], tool: Tool, arguments: Mapping[str, Any] | None
 ) -> Answer:
     """Call a tool. Checks happen in the order of ``/v1``: key, rate limit, scope, arguments.
 
     Args:
-        box: Use cases and ports that the tool calls.
+        app: Use cases and ports that the tool calls.
         caller: Returns the caller's current API key; ``None`` if the key is no longer valid.
         tool: The tool.
         arguments: Arguments as received.
@@ -35,7 +36,7 @@ async def call(
         Refused: The call failed. Server faults are logged.
     """
     try:
-        return await _done(box, await caller(), tool, arguments or {})
+        return await _done(app, await caller(), tool, arguments or {})
     except Refused:
         raise
     except NotOfShape as exc:
@@ -58,11 +59,11 @@ async def call(
         raise Refused(message) from exc
 
 
-async def _done(box: Toolbox, key: ApiKey | None, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+async def _done(app: Application, key: ApiKey | None, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
     if key is None:
         raise Refused(_NO_KEY)
     if tool.rate is not None:
-        verdict = await box.limiter.hit_by(key, tool.rate)
+        verdict = await app.limiter.hit_by(key, tool.rate)
         if not verdict.admitted:
             message = (
                 f"Rate limit exceeded: at most {verdict.limit} such calls in 60 seconds. "
@@ -71,7 +72,7 @@ async def _done(box: Toolbox, key: ApiKey | None, tool: Tool, arguments: Mapping
             raise Refused(message)
     if tool.scope not in key.scopes:
         raise Refused(_MAY_NOT[tool.scope])
-    return await tool.work(box, key, _read(tool, arguments))
+    return await tool.work(app, key, _read(tool, arguments))
 
 
 def _read(tool: Tool, arguments: Mapping[str, Any]) -> object:

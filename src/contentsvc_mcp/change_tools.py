@@ -6,13 +6,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import rate_of
+from contentsvc_core.application import Application
 from contentsvc_core.content.editing import MARKDOWN_LIMIT, TITLE_LIMIT, InvalidChange, PostChange, read_post_change
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.edit import PostFault
 from contentsvc_mcp.context_tools import Notice
 from contentsvc_mcp.post_tools import NO_SUCH_POST, PostId, Version, version_of
-from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
+from contentsvc_mcp.toolbox import Answer, Refused, Tool
 
 _RATE: Final = rate_of("PATCH", "/v1/posts/{postId}")
 _CHANGED: Final = "The post has changed since you read it. Call read_post for its current text and version"
@@ -67,7 +68,7 @@ class ChangedPost(TypedDict):
     untrusted: TitleBody
 
 
-async def _edit(box: Toolbox, key: ApiKey, wanted: EditPost) -> Answer:
+async def _edit(app: Application, key: ApiKey, wanted: EditPost) -> Answer:
     change = read_post_change(
         title=None if wanted.title is UNSET else wanted.title,
         markdown=None if wanted.markdown is UNSET else wanted.markdown,
@@ -76,19 +77,19 @@ async def _edit(box: Toolbox, key: ApiKey, wanted: EditPost) -> Answer:
         # The core's message also names the status, which this tool cannot change.
         nothing = wanted.title is UNSET and wanted.markdown is UNSET
         raise Refused("Nothing to change: give title, markdown or both" if nothing else change.error)
-    return await _changed(box, key, wanted.post_id, change, wanted.version)
+    return await _changed(app, key, wanted.post_id, change, wanted.version)
 
 
-async def _publish(box: Toolbox, key: ApiKey, wanted: PublishPost) -> Answer:
-    return await _changed(box, key, wanted.post_id, PostChange(status=PostStatus.PUBLISHED), wanted.version)
+async def _publish(app: Application, key: ApiKey, wanted: PublishPost) -> Answer:
+    return await _changed(app, key, wanted.post_id, PostChange(status=PostStatus.PUBLISHED), wanted.version)
 
 
-async def _unpublish(box: Toolbox, key: ApiKey, wanted: UnpublishPost) -> Answer:
-    return await _changed(box, key, wanted.post_id, PostChange(status=PostStatus.DRAFT), None)
+async def _unpublish(app: Application, key: ApiKey, wanted: UnpublishPost) -> Answer:
+    return await _changed(app, key, wanted.post_id, PostChange(status=PostStatus.DRAFT), None)
 
 
-async def _changed(box: Toolbox, key: ApiKey, post_id: str, change: PostChange, version: str | None) -> Answer:
-    post = await box.post_editor.change(
+async def _changed(app: Application, key: ApiKey, post_id: str, change: PostChange, version: str | None) -> Answer:
+    post = await app.post_editor.change(
         key.organization_id, post_id, change, if_=lambda seen: version is None or version_of(seen) == version
     )
     match post:

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import SEARCHING
+from contentsvc_core.application import Application
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
 from contentsvc_core.lists.parameters import InvalidQuery
 from contentsvc_core.search.excerpts import HitBody, MetadataBody, record_hit_body
@@ -14,7 +15,7 @@ from contentsvc_core.search.questions import read_context_search
 from contentsvc_core.search.terms import QUERY_LIMIT
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.context import is_custom_id
-from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
+from contentsvc_mcp.toolbox import Answer, Refused, Tool
 from contentsvc_mcp.untrusted import SLICE, part_of
 
 #: Maximum size of all events of one answer, in bytes. Further hits are on the next page.
@@ -113,7 +114,7 @@ def read_before(text: str) -> Cursor | None:
     return place
 
 
-async def _search(box: Toolbox, key: ApiKey, wanted: SearchContext) -> Answer:
+async def _search(app: Application, key: ApiKey, wanted: SearchContext) -> Answer:
     asked = read_context_search(
         {
             "query": wanted.query,
@@ -128,7 +129,7 @@ async def _search(box: Toolbox, key: ApiKey, wanted: SearchContext) -> Answer:
 
     async def found() -> Answer:
         mine = key.organization_id
-        hits = await box.search.records(mine, asked, limit=wanted.limit, max_bytes=_MAX_BYTES, before=before)
+        hits = await app.stores.search.records(mine, asked, limit=wanted.limit, max_bytes=_MAX_BYTES, before=before)
         # Off the event loop: the words of many commits are compared.
         bodies = await asyncio.to_thread(lambda: [record_hit_body(record, asked.terms) for record in hits.found])
         return Answer(
@@ -136,16 +137,16 @@ async def _search(box: Toolbox, key: ApiKey, wanted: SearchContext) -> Answer:
             untrusted={"context": bodies},
         )
 
-    return await box.shares.heavy(key.organization_id, found)
+    return await app.shares.heavy(key.organization_id, found)
 
 
-async def _read(box: Toolbox, key: ApiKey, wanted: ReadContext) -> Answer:
-    return await box.shares.heavy(key.organization_id, lambda: _record(box, key, wanted))
+async def _read(app: Application, key: ApiKey, wanted: ReadContext) -> Answer:
+    return await app.shares.heavy(key.organization_id, lambda: _record(app, key, wanted))
 
 
-async def _record(box: Toolbox, key: ApiKey, wanted: ReadContext) -> Answer:
+async def _record(app: Application, key: ApiKey, wanted: ReadContext) -> Answer:
     asked = wanted.custom_id
-    record = await box.contexts.record(key.organization_id, asked) if is_custom_id(asked) else None
+    record = await app.stores.contexts.record(key.organization_id, asked) if is_custom_id(asked) else None
     if record is None:
         message = "Context record not found. Use search_context to find the customId of a record"
         raise Refused(message)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal, TypedDict, final
 from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.application import Application
 from contentsvc_core.content.posts import Post
 from contentsvc_core.insights import LogSearch
 from contentsvc_core.journal import ListedEntry, LogStatus
@@ -16,7 +17,7 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.trail import Led
 from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_mcp.context_tools import Before, HitBody, Next, Notice, read_before
-from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
+from contentsvc_mcp.toolbox import Answer, Refused, Tool
 
 _MOST: Final = 50
 #: Maximum number of log entries shown for one delivery; a delivery has several if it was sent again.
@@ -136,10 +137,12 @@ class DeliveryTrail(TypedDict):
     untrusted: TrailBody
 
 
-async def _list(box: Toolbox, key: ApiKey, wanted: ListDeliveries) -> Answer:
+async def _list(app: Application, key: ApiKey, wanted: ListDeliveries) -> Answer:
     search = LogSearch(statuses=wanted.statuses, event=wanted.event, text=wanted.text.strip())
     mine, before = key.organization_id, read_before(wanted.before)
-    found = await box.shares.lists(mine, lambda: box.insights.log(mine, search, limit=wanted.limit + 1, before=before))
+    found = await app.shares.lists(
+        mine, lambda: app.stores.insights.log(mine, search, limit=wanted.limit + 1, before=before)
+    )
     shown = found[: wanted.limit]
     return Answer(
         facts={"next": written_cursor(Cursor.of(shown[-1])) if len(found) > wanted.limit else None},
@@ -147,17 +150,17 @@ async def _list(box: Toolbox, key: ApiKey, wanted: ListDeliveries) -> Answer:
     )
 
 
-async def _read(box: Toolbox, key: ApiKey, wanted: ReadDelivery) -> Answer:
-    return await box.shares.heavy(key.organization_id, lambda: _trail(box, key, wanted))
+async def _read(app: Application, key: ApiKey, wanted: ReadDelivery) -> Answer:
+    return await app.shares.heavy(key.organization_id, lambda: _trail(app, key, wanted))
 
 
-async def _trail(box: Toolbox, key: ApiKey, wanted: ReadDelivery) -> Answer:
-    entries = await box.trails.entries(key.organization_id, wanted.id.strip())
+async def _trail(app: Application, key: ApiKey, wanted: ReadDelivery) -> Answer:
+    entries = await app.trails.entries(key.organization_id, wanted.id.strip())
     if not entries:
         raise Refused(_UNKNOWN)
     processed = next((entry for entry in entries if entry.event is not None), None)
-    led = None if processed is None else await box.trails.led(processed)
-    record = None if led is None else await box.contexts.record(key.organization_id, led.custom_id)
+    led = None if processed is None else await app.trails.led(processed)
+    record = None if led is None else await app.stores.contexts.record(key.organization_id, led.custom_id)
     hit = None if record is None else await asyncio.to_thread(lambda: record_hit_body(record, ()))
     return Answer(
         facts={

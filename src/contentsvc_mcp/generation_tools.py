@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import rate_of
+from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.identifiers import is_own_id
@@ -18,7 +19,7 @@ from contentsvc_core.usecases.operate import Refusal
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
 from contentsvc_core.workflows.jobs import Job, generation_job_body, job_events
 from contentsvc_mcp.context_tools import Notice
-from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
+from contentsvc_mcp.toolbox import Answer, Refused, Tool
 
 #: Maximum number of repositories in one call; more would be a mistake.
 _MOST: Final = 100
@@ -140,10 +141,10 @@ class JobState(TypedDict):
     untrusted: ToldBody
 
 
-async def _sources(box: Toolbox, key: ApiKey, wanted: ListSources) -> Answer:
+async def _sources(app: Application, key: ApiKey, wanted: ListSources) -> Answer:
     del wanted
-    connected = sources_of(await box.directory.integrations(key.organization_id))
-    brands = await box.brands.identities(key.organization_id)
+    connected = sources_of(await app.stores.directory.integrations(key.organization_id))
+    brands = await app.stores.brands.identities(key.organization_id)
     body = {
         "repositories": [{"provider": each.provider, "repository": each.full_name} for each in connected],
         "brandIdentities": [{"id": each.id, "name": each.name, "isDefault": each.is_default} for each in brands],
@@ -151,9 +152,9 @@ async def _sources(box: Toolbox, key: ApiKey, wanted: ListSources) -> Answer:
     return Answer(facts={}, untrusted=body)
 
 
-async def _generate(box: Toolbox, key: ApiKey, wanted: GeneratePost) -> Answer:
+async def _generate(app: Application, key: ApiKey, wanted: GeneratePost) -> Answer:
     names = None if wanted.repositories is UNSET else wanted.repositories
-    connected = () if names is None else sources_of(await box.directory.integrations(key.organization_id))
+    connected = () if names is None else sources_of(await app.stores.directory.integrations(key.organization_id))
     request = GenerationRequest(
         content_type=wanted.content_type,
         lookback=wanted.lookback_window,
@@ -162,7 +163,7 @@ async def _generate(box: Toolbox, key: ApiKey, wanted: GeneratePost) -> Answer:
         include_commits=wanted.include_commits,
         include_releases=wanted.include_releases,
     )
-    job = await box.generator.request(key.organization_id, request)
+    job = await app.generator.request(key.organization_id, request)
     if isinstance(job, Refusal):
         raise Refused(job.reason)
     return _answer(job)
@@ -181,14 +182,14 @@ def _named(names: Sequence[str], connected: Sequence[Source]) -> list[tuple[str,
     return found
 
 
-async def _read(box: Toolbox, key: ApiKey, wanted: ReadJob) -> Answer:
-    job = await _job(box, key, wanted.job_id)
+async def _read(app: Application, key: ApiKey, wanted: ReadJob) -> Answer:
+    job = await _job(app, key, wanted.job_id)
     looks, more_looks = int(wanted.wait_seconds / _LOOK_S), _FOR_ITS_LAST_WORDS
     while looks and more_looks and not _has_told_its_end(job):
         looks -= 1
         more_looks -= generation_job_body(job)["status"] in _ENDED
         await asyncio.sleep(_LOOK_S)
-        job = await _job(box, key, wanted.job_id)
+        job = await _job(app, key, wanted.job_id)
     return _answer(job)
 
 
@@ -196,8 +197,8 @@ def _has_told_its_end(job: Job) -> bool:
     return generation_job_body(job)["status"] in _ENDED and job_events(job) == job.events
 
 
-async def _job(box: Toolbox, key: ApiKey, job_id: str) -> Job:
-    job = await box.jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
+async def _job(app: Application, key: ApiKey, job_id: str) -> Job:
+    job = await app.stores.jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
     if job is None or not isinstance(job.asked, Generation):
         message = "Job not found. generate_post returns the id of a job"
         raise Refused(message)

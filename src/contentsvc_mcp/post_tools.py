@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import SEARCHING
+from contentsvc_core.application import Application
 from contentsvc_core.content.editing import entity_tag
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.queries import PostQuery
@@ -29,7 +30,7 @@ from contentsvc_mcp.context_tools import (
     Since,
     read_before,
 )
-from contentsvc_mcp.toolbox import Answer, Refused, Tool, Toolbox
+from contentsvc_mcp.toolbox import Answer, Refused, Tool
 from contentsvc_mcp.untrusted import SLICE, bounded, part_of
 
 NO_SUCH_POST: Final = "Post not found. Use search_posts or list_posts to find the id of a post"
@@ -173,7 +174,7 @@ def version_of(post: Post) -> str:
     return entity_tag(post).strip('"')
 
 
-async def _search(box: Toolbox, key: ApiKey, wanted: SearchPosts) -> Answer:
+async def _search(app: Application, key: ApiKey, wanted: SearchPosts) -> Answer:
     asked = read_post_search(
         {
             "query": wanted.query,
@@ -187,21 +188,21 @@ async def _search(box: Toolbox, key: ApiKey, wanted: SearchPosts) -> Answer:
     before = read_before(wanted.before)
 
     async def found() -> Answer:
-        hits = await box.search.posts(key.organization_id, asked, limit=wanted.limit, before=before)
+        hits = await app.stores.search.posts(key.organization_id, asked, limit=wanted.limit, before=before)
         bodies = await asyncio.to_thread(lambda: [post_hit_body(post, asked.terms) for post in hits.found])
         return Answer(
             facts={"next": written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None, "behind": hits.behind},
             untrusted={"posts": bodies},
         )
 
-    return await box.shares.heavy(key.organization_id, found)
+    return await app.shares.heavy(key.organization_id, found)
 
 
-async def _list(box: Toolbox, key: ApiKey, wanted: ListPosts) -> Answer:
+async def _list(app: Application, key: ApiKey, wanted: ListPosts) -> Answer:
     query = PostQuery(ascending=wanted.sort == "asc", statuses=wanted.statuses, content_types=wanted.content_types)
     asked = PageRequest(limit=wanted.limit, page=wanted.page)
     mine = key.organization_id
-    page = await box.shares.lists(mine, lambda: box.posts.page(mine, query, asked))
+    page = await app.shares.lists(mine, lambda: app.stores.posts.page(mine, query, asked))
     if isinstance(page, InvalidPage):
         raise Refused(page.body["details"]["message"])
     posts, pagination = page
@@ -219,8 +220,8 @@ async def _list(box: Toolbox, key: ApiKey, wanted: ListPosts) -> Answer:
     return Answer(facts={"pagination": pagination.body}, untrusted={"posts": lines})
 
 
-async def _read(box: Toolbox, key: ApiKey, wanted: ReadPost) -> Answer:
-    post = await box.posts.post(key.organization_id, wanted.post_id) if is_own_id(wanted.post_id) else None
+async def _read(app: Application, key: ApiKey, wanted: ReadPost) -> Answer:
+    post = await app.stores.posts.post(key.organization_id, wanted.post_id) if is_own_id(wanted.post_id) else None
     if post is None:
         raise Refused(NO_SUCH_POST)
     markdown, where = part_of(post.markdown, wanted.offset)

@@ -10,19 +10,20 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
 from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.application import Application
 from contentsvc_core.shapes import schema_of
 from contentsvc_core.text import one_line
 from contentsvc_mcp.calling import call
-from contentsvc_mcp.toolbox import Refused, Tool, Toolbox
+from contentsvc_mcp.toolbox import Refused, Tool
 from contentsvc_mcp.tools import BY_NAME, INSTRUCTIONS, open_to
 from contentsvc_mcp.untrusted import structured, texts
 
 
-def agent_server(box: Toolbox, caller: Callable[[], Awaitable[ApiKey | None]]) -> Server[Any]:
+def agent_server(app: Application, caller: Callable[[], Awaitable[ApiKey | None]]) -> Server[Any]:
     """Return the MCP server for one caller.
 
     Args:
-        box: Use cases and ports that the tools call.
+        app: Use cases and ports that the tools call.
         caller: Returns the caller's current API key; ``None`` if the key is no longer valid.
     """
 
@@ -39,11 +40,11 @@ def agent_server(box: Toolbox, caller: Callable[[], Awaitable[ApiKey | None]]) -
         if tool is None:
             return _refused(f"Unknown tool '{one_line(params.name, 64)}'. Available tools: {', '.join(BY_NAME)}")
         try:
-            answer = await call(box, caller, tool, params.arguments)
+            answer = await call(app, caller, tool, params.arguments)
         except Refused as exc:
             return _refused(str(exc))
         return types.CallToolResult(
-            content=[types.TextContent(text=text) for text in texts(answer, box.ids.token)],
+            content=[types.TextContent(text=text) for text in texts(answer, app.ids.token)],
             structured_content=structured(answer),
         )
 

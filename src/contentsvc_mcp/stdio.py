@@ -6,21 +6,20 @@ from collections.abc import Awaitable, Callable
 from mcp.server.stdio import stdio_server
 
 from contentsvc_core.access.keys import ApiKey
+from contentsvc_core.application import Application
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_mcp.server import agent_server
-from contentsvc_mcp.toolbox import Toolbox
 
 
-async def serve_stdio(box: Toolbox, authenticator: Authenticator, presented: str) -> None:
+async def serve_stdio(app: Application, presented: str) -> None:
     """Serve the parent process until standard input ends. Only the protocol may write to standard output.
 
     Args:
-        box: Use cases and ports that the tools call.
-        authenticator: Looks up the key before each call, so that a revoked key stops working at once.
-        presented: The API key.
+        app: Use cases and ports that the tools call.
+        presented: The API key. It is looked up before each call, so that a revoked key stops working at once.
     """
-    server = agent_server(box, _looked_up(authenticator, presented))
+    server = agent_server(app, _looked_up(app.authenticator, presented))
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 

@@ -1,4 +1,4 @@
-"""The data types of the MCP tools: toolbox, tool, answer, refusal."""
+"""The data types of the MCP tools: tool, answer, refusal."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, final
@@ -8,43 +8,7 @@ from attrs import frozen
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import Rate
-from contentsvc_core.ports import (
-    BrandIdentities,
-    ContextLibrary,
-    Directory,
-    IdSource,
-    Insights,
-    Jobs,
-    PostLibrary,
-    Search,
-    Shares,
-)
-from contentsvc_core.usecases.edit import PostEditor
-from contentsvc_core.usecases.generate import Generator
-from contentsvc_core.usecases.limit import RateLimiter
-from contentsvc_core.usecases.trail import Trails
-
-
-@final
-@frozen(kw_only=True)
-class Toolbox:
-    """Use cases and ports that the tools call; ``/v1`` and the dashboard use the same ones."""
-
-    search: Search
-    contexts: ContextLibrary
-    posts: PostLibrary
-    post_editor: PostEditor
-    insights: Insights
-    trails: Trails
-    directory: Directory
-    brands: BrandIdentities
-    generator: Generator
-    jobs: Jobs
-    #: Shares the rate limit buckets with ``/v1``.
-    limiter: RateLimiter
-    #: Creates the random marks around untrusted text.
-    ids: IdSource
-    shares: Shares
+from contentsvc_core.application import Application
 
 
 @final
@@ -85,4 +49,4 @@ class Tool:
     is_idempotent: bool = True
     #: The effect is visible outside this service, e.g. to readers (MCP ``openWorldHint``).
     is_open: bool = False
-    work: Callable[[Toolbox, ApiKey, Any], Awaitable[Answer]]
+    work: Callable[[Application, ApiKey, Any], Awaitable[Answer]]

@@ -58,5 +58,5 @@ async def agent_of(caller: Caller) -> AsyncGenerator[Agent]:
     async def who() -> ApiKey | None:
         return await authenticator.authenticate(caller.key)
 
-    async with Client(agent_server(caller.world.toolbox, who)) as client:
+    async with Client(agent_server(caller.world.use_cases, who)) as client:
         yield Agent(client)

@@ -6,8 +6,8 @@ import pytest
 from tests.api.world import ApiWorld, Caller
 
 from contentsvc_core import Scope
+from contentsvc_http import agents
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring import agents
 
 LIST: Final[dict[str, Any]] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Final, cast, final
 
 import httpx
-from attrs import evolve, fields
+from attrs import fields
 from litestar.types import ASGIApp, Receive, Send
 from litestar.types import Scope as AsgiScope
 from tests.performing import performer_over
@@ -17,20 +17,17 @@ from contentsvc_adapters.aside import OneAtATime
 from contentsvc_adapters.aside import shares as make_shares
 from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_adapters.sql import SqlStores
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import Address, ApiKey, Connection, IssuedKey, Operator, Organization, Receiver, Scope
-from contentsvc_core.ports import CodeHost, Shares, SiteReader
+from contentsvc_core.application import no_hosts
+from contentsvc_core.ports import CodeHost, Shares, SiteReader, Stores
 from contentsvc_core.testing import CountingIds, ManualClock, PlainSteps, push_body, release_body, signed
 from contentsvc_core.usecases.read_site import BrandReader
-from contentsvc_http.app import Front, Services, create_app
+from contentsvc_http.app import Services, create_app
 from contentsvc_http.changelog.kept import RenderedPages
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.agents import open_agents, open_toolbox
-from contentsvc_http.wiring.api import open_api
-from contentsvc_http.wiring.code_hosts import no_hosts
-from contentsvc_http.wiring.dashboard import open_dashboard
-from contentsvc_http.wiring.public_reading import open_public_reading
+from contentsvc_http.wiring.application import compose
+from contentsvc_http.wiring.front import front_of
 
 #: What an operation with a body is called with.
 JSON = {"Content-Type": "application/json"}
@@ -80,14 +77,8 @@ def _shared_app(settings: Settings) -> ASGIApp:
     )
     shares = Shares(heavy=_Forward("shares", "heavy"), lists=_Forward("shares", "lists"))
     pages = cast("Any", _Forward("rendered_pages"))
-    api = open_api(settings, stores, clock, ids, nudge=nudge, hosts=hosts, shares=shares)
-    front = Front(
-        receiver=receiver,
-        api=api,
-        dashboard=open_dashboard(settings, stores, clock, ids, api=api, receiver=receiver, nudge=nudge, hosts=hosts),
-        public=evolve(open_public_reading(settings, stores, clock, ids), pages=pages),
-        agents=open_agents(settings, stores, clock, ids, api=api),
-    )
+    app = compose(settings, stores, clock=clock, ids=ids, nudge=nudge, hosts=hosts, shares=shares)
+    front = front_of(settings, app, receiver, pages)
     return create_app(Services(front=front, why_not_ready=_ready))
 
 
@@ -145,7 +136,7 @@ class ApiWorld:
     def __init__(
         self,
         settings: Settings | None = None,
-        stores: MemoryStores | SqlStores | None = None,
+        stores: Stores | None = None,
         hosts: Callable[[str], Awaitable[CodeHost | None]] = no_hosts,
     ) -> None:
         self.stores = stores or memory_stores(SEALER)
@@ -158,15 +149,14 @@ class ApiWorld:
         self.shares = make_shares()
         self.rendered_pages = RenderedPages(OneAtATime("public pages"))
         self._settings = settings or Settings()
-        api = open_api(
-            self._settings, self.stores, self.clock, self.ids, nudge=self.nudge, hosts=hosts, shares=self.shares
-        )
-        self.toolbox = open_toolbox(
+        #: The use cases over the ports of this world.
+        self.use_cases = compose(
+            self._settings,
             self.stores,
-            self.clock,
-            self.ids,
-            editor=api.post_editor,
-            generator=api.generator,
+            clock=self.clock,
+            ids=self.ids,
+            nudge=self.nudge,
+            hosts=hosts,
             shares=self.shares,
         )
         self._organizations = 0

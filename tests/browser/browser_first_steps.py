@@ -15,7 +15,7 @@ from tests.server_process import PATIENCE_S, PLAIN, Hook, Installation, ServerPr
 
 from contentsvc_cli.recordings import RecordedDelivery
 from contentsvc_cli.sample import REPOSITORY, REPOSITORY_ID, sample_history
-from contentsvc_cli.wiring import accepted, open_desk
+from contentsvc_cli.wiring import accepted, open_app, organization_named, sign_in_link
 from contentsvc_core import Scope
 from contentsvc_http.settings import Settings
 
@@ -33,14 +33,14 @@ def fresh(tmp_path: Path) -> Generator[tuple[ServerProcess, Hook, Settings]]:
 
 
 async def _connect(settings: Settings) -> Hook:
-    async with open_desk(settings) as desk:
-        acme = accepted(await desk.operator.create_organization("Acme Lighthouses", slug="acme"))
+    async with open_app(settings) as app:
+        acme = accepted(await app.operator.create_organization("Acme Lighthouses", slug="acme"))
         made = accepted(
-            await desk.operator.connect(
+            await app.operator.connect(
                 acme, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch="main"
             )
         )
-        accepted(await desk.operator.issue_key(acme, scopes=tuple(Scope)))
+        accepted(await app.operator.issue_key(acme, scopes=tuple(Scope)))
         return Hook(
             organization="acme",
             organization_id=acme.id,
@@ -51,20 +51,20 @@ async def _connect(settings: Settings) -> Hook:
 
 
 async def _link(settings: Settings, port: int) -> str:
-    async with open_desk(settings) as desk:
-        (key,) = await desk.stores.keys.keys()
-        return await desk.sign_in_link(key, port)
+    async with open_app(settings) as app:
+        (key,) = await app.stores.keys.keys()
+        return await sign_in_link(app, key, port)
 
 
 async def _publish(settings: Settings) -> None:
-    async with open_desk(settings) as desk:
-        acme = await desk.organization("acme")
-        accepted(await desk.triggers.create(acme.id, repository_ids=[REPOSITORY_ID], auto_publish=True))
+    async with open_app(settings) as app:
+        acme = await organization_named(app, "acme")
+        accepted(await app.trigger_editor.create(acme.id, repository_ids=[REPOSITORY_ID], auto_publish=True))
 
 
 async def _open_changelog(settings: Settings) -> None:
-    async with open_desk(settings) as desk:
-        await desk.changelogs.change(await desk.organization("acme"), {"is_public": True})
+    async with open_app(settings) as app:
+        await app.changelog_editor.change(await organization_named(app, "acme"), {"is_public": True})
 
 
 def test_a_link_signs_in_once_and_the_checklist_follows_by_itself(

@@ -17,7 +17,7 @@ from tests.stepped_clock import SteppedClock
 
 from contentsvc_cli.recordings import RecordedDelivery
 from contentsvc_cli.sample import REPOSITORY, REPOSITORY_ID, other_kinds, sample_history
-from contentsvc_cli.wiring import accepted, open_desk
+from contentsvc_cli.wiring import accepted, open_app
 from contentsvc_core import Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import PublicChangelog
@@ -92,8 +92,8 @@ def told(folder: Path, *, days: int = _DAYS, **settings: str) -> Generator[Story
 
 async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
     """Set up what people set up; return the hook and the keys."""
-    async with open_desk(settings) as desk:
-        operator, triggers = desk.operator, desk.triggers
+    async with open_app(settings) as app:
+        operator, triggers = app.operator, app.trigger_editor
         acme = accepted(await operator.create_organization("Acme Lighthouses", slug="acme"))
         other = accepted(await operator.create_organization("Somebody Else", slug="else"))
         made = accepted(
@@ -110,7 +110,7 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
             )
         )
         accepted(
-            await desk.planner.create(
+            await app.planner.create(
                 acme.id,
                 name="What was new this week",
                 cron=Cron(frequency=Frequency.WEEKLY, hour=9, minute=0, day_of_week=1),
@@ -119,7 +119,7 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
             )
         )
         run_failed = (EventType.RUN_FAILED,)
-        create = desk.endpoint_editor.create
+        create = app.endpoint_editor.create
         accepted(
             await create(acme.id, url="https://chat.acme.example/hooks", description="Chat", event_types=run_failed)
         )
@@ -130,14 +130,14 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
             "product_url": "https://acme.example/",
             "is_public": True,
         }
-        first = await desk.changelogs.change(acme, shown)
+        first = await app.changelog_editor.change(acme, shown)
         assert isinstance(first, PublicChangelog)
         logo = files("contentsvc_cli").joinpath("lighthouse.png").read_bytes()
-        assert isinstance(await desk.changelogs.set_image(first, ImageKind.LOGO, logo), PublicChangelog)
+        assert isinstance(await app.changelog_editor.set_image(first, ImageKind.LOGO, logo), PublicChangelog)
         for more in _FURTHER:
-            made_one = await desk.changelogs.create(acme, more)
+            made_one = await app.changelog_editor.create(acme, more)
             assert isinstance(made_one, PublicChangelog)
-            assert isinstance(await desk.changelogs.change(acme, {"is_public": True}, made_one), PublicChangelog)
+            assert isinstance(await app.changelog_editor.change(acme, {"is_public": True}, made_one), PublicChangelog)
         keys = [
             accepted(await operator.issue_key(acme, name="Mara", scopes=tuple(Scope))).key,
             accepted(await operator.issue_key(acme, name="Status page", scopes=(Scope.READ,))).key,

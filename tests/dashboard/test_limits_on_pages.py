@@ -89,7 +89,7 @@ async def test_a_search_counts_in_one_bucket_on_pages_in_v1_and_for_agents(
     for tool in TOOLS:
         if tool.name in {"search_context", "search_posts"}:
             with pytest.raises(Refused, match="at most 60 such calls in 60 seconds"):
-                await call(world.toolbox, caller, tool, {"query": "lamp"})
+                await call(world.use_cases, caller, tool, {"query": "lamp"})
     # The form alone, a record and another organization are not affected.
     assert (await browsing.open("/dashboard/search")).status == 200
     other = await world.caller("Other")

@@ -35,9 +35,11 @@ from contentsvc_core import (
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_http.app import Front, Services, create_app
+from contentsvc_http.client_address import Proxies
 from contentsvc_http.logs import RequestLog, configure_logging
+from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.api import open_api
+from contentsvc_http.wiring.application import compose
 
 SECRET_IN_BODY = "the body is nobody's business"
 
@@ -68,11 +70,13 @@ class World:
         self.store = FailingStore(stores.deliveries)
         self.ids = RandomIds()
         self.why_not: str | None = None
+        app = compose(Settings(), stores, clock=self.clock, ids=self.ids)
         self.app = create_app(
             Services(
                 front=Front(
                     receiver=Receiver(self.store, stores.journal, self.clock, self.ids),
-                    api=open_api(Settings(), stores, self.clock, self.ids, nudge=lambda: None),
+                    app=app,
+                    limits=RateLimits(app.limiter, app.authenticator, Proxies.read("")),
                 ),
                 why_not_ready=self.why_not_ready,
             )

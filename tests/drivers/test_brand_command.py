@@ -13,7 +13,8 @@ from tests.performing import performer_over
 
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_cli.main import main
-from contentsvc_cli.wiring import Desk, open_desk
+from contentsvc_cli.wiring import open_app
+from contentsvc_core.application import Application
 from contentsvc_core.ports.brands import NotRead, Page
 from contentsvc_core.testing import CountingIds, PlainSteps
 from contentsvc_core.usecases.read_site import BrandReader
@@ -63,11 +64,11 @@ def perform_one(settings: Settings) -> None:
     """Do what a server does: wait for a run, and perform it."""
 
     async def work() -> None:
-        async with open_desk(settings) as desk:
-            await perform(desk)
+        async with open_app(settings) as app:
+            await perform(app)
 
-    async def perform(desk: Desk) -> None:
-        stores, clock = desk.stores, desk.clock
+    async def perform(app: Application) -> None:
+        stores, clock = app.stores, app.clock
         reader = BrandReader(Sites(), stores.brands, ledger=stores.ledger, jobs=stores.jobs, clock=clock)
         performer = performer_over(stores, clock, CountingIds(), DeterministicWriter(), sites=reader)
         while not (due := await stores.ledger.pending(clock.now(), limit=1, per_organization=1)):

@@ -16,7 +16,7 @@ from contentsvc_adapters.clocks import SystemClock
 from contentsvc_cli.doctor.deliveries import REMEDIES, Traffic, deliveries
 from contentsvc_cli.doctor.findings import Finding, State
 from contentsvc_cli.main import main
-from contentsvc_cli.wiring import open_desk
+from contentsvc_cli.wiring import open_app, receiver_of
 from contentsvc_core.testing import address, push_body, signed
 from contentsvc_core.webhooks.outcomes import Fault
 from contentsvc_http.settings import load_settings
@@ -52,12 +52,13 @@ def deliver(hook: dict[str, Any], *ids: str, forged: int = 0) -> None:
     at = address(organization_id=hook["organizationId"], integration_id=hook["integrationId"], repository_id=4242)
 
     async def receive() -> None:
-        async with open_desk(load_settings()) as desk:
+        async with open_app(load_settings()) as app:
+            receiver = receiver_of(app)
             secrets = [hook["webhookSecret"]] * len(ids) + ["forged"] * forged
             for number, secret in enumerate(secrets):
                 id_ = ids[number] if number < len(ids) else f"forged-{number}"
                 body = push_body(f"feat: {id_}", repository_id=4242)
-                await desk.receiver.receive(signed(body, at=at, secret=secret, delivery_id=id_))
+                await receiver.receive(signed(body, at=at, secret=secret, delivery_id=id_))
 
     asyncio.run(receive())
 

@@ -45,10 +45,12 @@ from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_http import scrape as scrape_module
 from contentsvc_http.app import Front, Services, create_app
 from contentsvc_http.bounds import Cause
+from contentsvc_http.client_address import Proxies
 from contentsvc_http.deliveries import Deliveries
+from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.scrape import Scrape, metrics_route
 from contentsvc_http.settings import InvalidSetting, Settings, load_settings
-from contentsvc_http.wiring.api import open_api
+from contentsvc_http.wiring.application import compose
 
 SECRET: Final = "a secret of at least 32 characters"
 HERE: Final = ("127.0.0.1", 4711)
@@ -91,11 +93,13 @@ class World:
         self.scrape = Scrape("1.2.3", self.backlog, lambda: (2, 5))
         metrics = self.scrape.metrics
         receiver = Receiver(self.store, self.stores.journal, self.clock, self.ids)
+        app = compose(Settings(), self.stores, clock=self.clock, ids=RandomIds())
         self.app = create_app(
             Services(
                 front=Front(
                     receiver=Deliveries(receiver, observers=[metrics]),
-                    api=open_api(Settings(), self.stores, self.clock, RandomIds(), nudge=lambda: None),
+                    app=app,
+                    limits=RateLimits(app.limiter, app.authenticator, Proxies.read("")),
                 ),
                 why_not_ready=self.why_not_ready,
                 for_operators=[metrics_route(self.scrape, local=local)],

@@ -11,7 +11,7 @@ from tests.mail_server import MailServer
 
 from contentsvc_cli.doctor.mail import mail
 from contentsvc_cli.main import main
-from contentsvc_cli.wiring import open_desk
+from contentsvc_cli.wiring import open_app
 from contentsvc_core.outgoing.subscribers import SubscriberStatus
 from contentsvc_core.usecases.subscribe import Subscriptions
 from contentsvc_http.settings import InvalidSetting, Settings
@@ -37,13 +37,11 @@ def command(*arguments: str) -> Any:
 
 
 async def _request(*addresses: str) -> None:
-    async with open_desk(Settings()) as desk:
-        changelog = await desk.stores.changelogs.named("acme")
+    async with open_app(Settings()) as app:
+        changelog = await app.stores.changelogs.named("acme")
         assert changelog is not None
         for address in addresses:
-            assert (
-                await Subscriptions(desk.stores.subscribers, desk.clock, desk.ids).request(changelog, address) is None
-            )
+            assert await Subscriptions(app.stores.subscribers, app.clock, app.ids).request(changelog, address) is None
 
 
 def test_subscribers_are_listed_and_deleted() -> None:

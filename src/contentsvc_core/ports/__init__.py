@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.schedules import Schedules
     from contentsvc_core.ports.search import Search
     from contentsvc_core.ports.sessions import Sessions
+    from contentsvc_core.ports.stores import Stores
 
 __all__ = [
     "ApiKeys",
@@ -71,6 +72,7 @@ __all__ = [
     "Shares",
     "SiteReader",
     "Steps",
+    "Stores",
     "Subscribers",
     "WebhookEndpoints",
     "WebhookSender",
@@ -96,6 +98,7 @@ _HOMES: Final = {
     "schedules": "Schedules",
     "search": "Search",
     "sessions": "Sessions",
+    "stores": "Stores",
 }
 
 if not TYPE_CHECKING:

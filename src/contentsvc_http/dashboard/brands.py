@@ -61,7 +61,7 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
         status: int = 200,
     ) -> Response[Any]:
         context = {
-            "brands": await dashboard.api.brands.identities(found.organization_id),
+            "brands": await dashboard.app.stores.brands.identities(found.organization_id),
             "typed": {name: form.text(name) if form else "" for name in ("websiteUrl", "name")},
             "faults": by_field(faults),
             "error": error,
@@ -77,7 +77,7 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
         found, form = await change(dashboard, request)
         if (refused := await counting.refusal(found, *_MAKING)) is not None:
             return await page(found, form, error=refused, status=429)
-        job = await dashboard.api.brand_generator.request(
+        job = await dashboard.app.brand_generator.request(
             found.organization_id, name=form.text("name") or None, website_url=form.text("websiteUrl")
         )
         match job:
@@ -126,7 +126,7 @@ class _Editor:
             Refused: 404: it is unknown.
         """
         known = is_own_id(brand_id)
-        brand = await self._dashboard.api.brands.identity(found.organization_id, brand_id) if known else None
+        brand = await self._dashboard.app.stores.brands.identity(found.organization_id, brand_id) if known else None
         if brand is None:
             raise Refused(404, {"error": "There is no such brand identity."})
         return brand
@@ -140,14 +140,16 @@ class _Editor:
         faults: Mapping[str, str] | None = None,
         error: str | None = None,
     ) -> Response[Any]:
-        api, mine = self._dashboard.api, found.organization_id
+        stores, mine = self._dashboard.app.stores, found.organization_id
         context = {
             "brand": brand,
             "typed": _standing(brand) if form is None else {name: form.raw(name) for name in _LABELS},
             "makes_default": form is not None and form.is_on("isDefault"),
             "tones": [tone.value for tone in ToneProfile],
-            "triggers": [each for each in await api.directory.triggers(mine) if each.brand_identity_id == brand.id],
-            "schedules": [each for each in await api.schedules.schedules(mine) if each.brand_identity_id == brand.id],
+            "triggers": [each for each in await stores.directory.triggers(mine) if each.brand_identity_id == brand.id],
+            "schedules": [
+                each for each in await stores.schedules.schedules(mine) if each.brand_identity_id == brand.id
+            ],
             "faults": by_field(faults),
             "error": error,
         }
@@ -158,7 +160,7 @@ class _Editor:
         given = _given(form)
         if given is None:
             return await self.page(found, brand, form, faults={"toneProfile": "Choose a tone."})
-        done = await self._dashboard.api.brand_editor.change(found.organization_id, brand.id, given)
+        done = await self._dashboard.app.brand_editor.change(found.organization_id, brand.id, given)
         match done:
             case BadChange():
                 return await self.page(found, brand, form, faults=_fault(done.reason))
@@ -170,7 +172,7 @@ class _Editor:
                 return go(f"/brands/{done.id}", told="saved")
 
     async def delete(self, found: Visit, brand: BrandIdentity) -> Response[Any]:
-        removed = await self._dashboard.api.brands.remove(found.organization_id, brand.id)
+        removed = await self._dashboard.app.stores.brands.remove(found.organization_id, brand.id)
         if isinstance(removed, BrandFault):
             return await self.page(found, brand, error=f"{removed.value}.")
         is_named = removed.disabled_events or removed.disabled_schedules

@@ -69,7 +69,9 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     """Return the routes. The first changelog of an organization is at an address without its id."""
 
     async def which(found: Visit) -> PublicChangelog:
-        standing = await dashboard.changelogs.find(found.organization, found.request.path_params.get("changelog_id"))
+        standing = await dashboard.app.changelog_editor.find(
+            found.organization, found.request.path_params.get("changelog_id")
+        )
         if standing is None:
             raise Refused(404, {"error": "There is no such changelog."})
         return standing
@@ -82,10 +84,10 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         *,
         added: Form | None = None,
     ) -> Response[Any]:
-        links = ChangelogLinks(base_url=dashboard.base_url, slug=standing.slug)
+        links = ChangelogLinks(base_url=dashboard.app.base_url, slug=standing.slug)
         faults = by_field(None if refused is None else _fault(refused.reason))
-        several = await dashboard.changelogs.all_of(found.organization)
-        integrations = await dashboard.api.directory.integrations(found.organization_id)
+        several = await dashboard.app.changelog_editor.all_of(found.organization)
+        integrations = await dashboard.app.stores.directory.integrations(found.organization_id)
         connected = (repository.full_name for each in integrations for repository in each.repositories)
         names = dict.fromkeys((*connected, *standing.repositories))
         context = {
@@ -105,7 +107,9 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             "see": ChangelogLinks(slug=standing.slug).home,
             "snippet": _SNIPPET.format(links.embed),
             "widget": _WIDGET.format(links.widget),
-            "subscribers": (await dashboard.subscribers.confirmed(found.organization.id)).get(standing.id, 0),
+            "subscribers": (await dashboard.app.stores.subscribers.confirmed(found.organization.id)).get(
+                standing.id, 0
+            ),
             "badge": _BADGE.format(links.badge, links.home),
         }
         title = _TITLE if standing.is_first else standing.title
@@ -122,7 +126,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     async def save(request: Request[Any, Any, Any]) -> Response[Any]:
         found, form = await change(dashboard, request)
         standing = await which(found)
-        done = await dashboard.changelogs.change(found.organization, _given(form), standing)
+        done = await dashboard.app.changelog_editor.change(found.organization, _given(form), standing)
         if isinstance(done, InvalidChangelog):
             return await page(found, standing, form, done)
         return go(_at(standing), told="saved")
@@ -131,7 +135,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     async def add(request: Request[Any, Any, Any]) -> Response[Any]:
         found, form = await change(dashboard, request)
         given = {"slug": form.text("slug"), "title": form.text("title")}
-        done = await dashboard.changelogs.create(found.organization, given)
+        done = await dashboard.app.changelog_editor.create(found.organization, given)
         if isinstance(done, InvalidChangelog):
             return await page(found, await which(found), refused=done, added=form)
         return go(_at(done), told="saved")
@@ -147,7 +151,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         if not content and not form.is_on("delete"):
             empty = InvalidChangelog(reason=f"{kind.value} must be a file: choose one")
             return await page(found, standing, refused=empty)
-        done = await dashboard.changelogs.set_image(standing, kind, None if form.is_on("delete") else content)
+        done = await dashboard.app.changelog_editor.set_image(standing, kind, None if form.is_on("delete") else content)
         if isinstance(done, InvalidChangelog):
             return await page(found, standing, refused=done)
         return go(_at(standing), told="saved")
@@ -159,7 +163,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     async def shown_picture(request: Request[Any, Any, Any], kind: FromPath[str]) -> Response[Any]:
         found = await visit(dashboard, request)
         standing = await which(found)
-        image = await dashboard.changelogs.image(standing, named(ImageKind, kind))
+        image = await dashboard.app.changelog_editor.image(standing, named(ImageKind, kind))
         if image is None:
             raise Refused(404, {"error": "There is no such picture."})
         headers = {**PAGE, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-store"}
@@ -172,7 +176,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
         found = await visit(dashboard, request)
         standing = await which(found)
-        posts, months = await dashboard.changelogs.page(standing, PAGE_LENGTH)
+        posts, months = await dashboard.app.changelog_editor.page(standing, PAGE_LENGTH)
         links = ChangelogLinks(slug=standing.slug, pictures=f"{ROOT}{_at(standing)}/images")
         body = front(
             _Preview(changelog=standing, links=links),
@@ -186,11 +190,11 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     async def question(
         found: Visit, standing: PublicChangelog, *, error: str | None = None, status: int = 200
     ) -> Response[Any]:
-        exposure, newest = await dashboard.changelogs.preview(found.organization, standing)
+        exposure, newest = await dashboard.app.changelog_editor.preview(found.organization, standing)
         context = {
             "changelog": standing,
             "at": _at(standing),
-            "links": ChangelogLinks(base_url=dashboard.base_url, slug=standing.slug),
+            "links": ChangelogLinks(base_url=dashboard.app.base_url, slug=standing.slug),
             "exposure": exposure,
             "newest": newest,
             "seen": _tag(standing, exposure),
@@ -217,10 +221,10 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         standing = await which(found)
         is_public = form.text("to") == "on"
         if is_public:
-            exposure, _ = await dashboard.changelogs.preview(found.organization, standing)
+            exposure, _ = await dashboard.app.changelog_editor.preview(found.organization, standing)
             if form.text("seen") != _tag(standing, exposure):
                 return await question(found, standing, error=_CHANGED if form.text("seen") else None, status=409)
-        done = await dashboard.changelogs.change(found.organization, {"is_public": is_public}, standing)
+        done = await dashboard.app.changelog_editor.change(found.organization, {"is_public": is_public}, standing)
         if isinstance(done, InvalidChangelog):
             # Another organization has taken the slug meanwhile.
             return await page(found, standing, refused=done)
@@ -230,7 +234,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     async def delete(request: Request[Any, Any, Any]) -> Response[Any]:
         found, _ = await change(dashboard, request)
         standing = await which(found)
-        refused = await dashboard.changelogs.remove(standing)
+        refused = await dashboard.app.changelog_editor.remove(standing)
         return go("/changelog", told="deleted") if refused is None else await page(found, standing, refused=refused)
 
     return [shown, save, add, picture, shown_picture, preview, ask, switch, delete]

@@ -99,8 +99,8 @@ class Connected:
 async def connected(dashboard: Dashboard, organization_id: str) -> Connected:
     """Read an organization's integrations and brand identities."""
     return Connected(
-        integrations=await dashboard.api.directory.integrations(organization_id),
-        brands=await dashboard.api.brands.identities(organization_id),
+        integrations=await dashboard.app.stores.directory.integrations(organization_id),
+        brands=await dashboard.app.stores.brands.identities(organization_id),
     )
 
 

@@ -97,17 +97,17 @@ def connecting_routes(
     @post(f"{ROOT}/integrations/{{integration_id:str}}/disconnect", name="dashboard_disconnect")
     async def disconnect(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         found, _ = await change(dashboard, request)
-        mine, directory = found.organization_id, dashboard.api.directory
+        mine, directory = found.organization_id, dashboard.app.stores.directory
         integration = await directory.integration(mine, integration_id) if is_own_id(integration_id) else None
         gone = None
         if integration is not None:
-            gone = await dashboard.api.connector.disconnect(mine, integration_id)
+            gone = await dashboard.app.connector.disconnect(mine, integration_id)
         if integration is None or gone is None:
             raise Refused(404, {"error": f"{UNKNOWN.reason}."})
         context = {
             "integration": integration,
             "name": name_of(integration),
-            "urls": [webhook_url(dashboard.base_url, integration, each.id) for each in integration.repositories],
+            "urls": [webhook_url(dashboard.app.base_url, integration, each.id) for each in integration.repositories],
             "gone": gone,
             "hook": gone.hook.name,
             **await _went_with_it(dashboard, mine, gone),
@@ -123,7 +123,7 @@ async def _connect(dashboard: Dashboard, found: Visit, form: Form) -> Connected 
         number = repository_id(asked)
         if number is None:
             return Refusal(reason=f"'{one_line(asked, _SHOWN)}' is no repository id: it is a whole number from 1 on")
-    return await dashboard.api.connector.connect(
+    return await dashboard.app.connector.connect(
         found.organization_id,
         full_name=form.text("repository"),
         provider=form.text("provider"),
@@ -159,12 +159,12 @@ async def _went_with_it(dashboard: Dashboard, organization_id: str, gone: Discon
     return {
         "triggers": [
             each
-            for each in (await dashboard.api.directory.triggers(organization_id) if triggers else ())
+            for each in (await dashboard.app.stores.directory.triggers(organization_id) if triggers else ())
             if each.id in triggers
         ],
         "schedules": [
             each
-            for each in (await dashboard.api.schedules.schedules(organization_id) if schedules else ())
+            for each in (await dashboard.app.stores.schedules.schedules(organization_id) if schedules else ())
             if each.id in schedules
         ],
     }

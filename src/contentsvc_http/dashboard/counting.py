@@ -5,7 +5,6 @@ from typing import final
 
 from contentsvc_core.access.rates import RATES, Bucket, Rate, rate_of
 from contentsvc_core.access.window import WINDOW_MS, Verdict, refusal_headers
-from contentsvc_core.usecases.limit import RateLimiter
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.visits import Visit
 from contentsvc_http.errors import Refused
@@ -19,8 +18,8 @@ class Counting:
     """Counts what sessions do, and returns how much of each limit is used."""
 
     def __init__(self, dashboard: Dashboard) -> None:
-        """Create the limiter over the dashboard's store."""
-        self._limiter = RateLimiter(dashboard.limits, dashboard.clock)
+        """Count with the limiter of the service."""
+        self._limiter = dashboard.app.limiter
 
     async def refusal(self, found: Visit, method: str, template: str) -> str | None:
         """Count an operation of ``/v1`` that a page is about to do; return the refusal in words, ``None``: go on.

@@ -66,8 +66,8 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         found: Visit, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
     ) -> Response[Any]:
         mine = found.organization_id
-        newest = await dashboard.api.shares.lists(mine, lambda: dashboard.insights.newest_entries(mine))
-        endpoints = await dashboard.api.endpoints.endpoints(mine)
+        newest = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.insights.newest_entries(mine))
+        endpoints = await dashboard.app.stores.endpoints.endpoints(mine)
         context = {
             "rows": [Row(endpoint=each, newest=newest.get(each.id)) for each in endpoints],
             **_typed(form, None),
@@ -83,7 +83,7 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
         found, form = await change(dashboard, request)
         await counting.admit(found, CREATING_ENDPOINTS)
-        made = await dashboard.api.endpoint_editor.create(
+        made = await dashboard.app.endpoint_editor.create(
             found.organization_id,
             url=form.text("url"),
             description=form.text("description"),
@@ -107,7 +107,7 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         found, form = await change(dashboard, request)
         endpoint = await _endpoint(dashboard, found, endpoint_id)
         changes = EndpointChanges(url=form.text("url"), description=form.text("description"), event_types=_ticked(form))
-        changed = await dashboard.api.endpoint_editor.change(found.organization_id, endpoint.id, **changes)
+        changed = await dashboard.app.endpoint_editor.change(found.organization_id, endpoint.id, **changes)
         if isinstance(changed, Refusal):
             return await _page(dashboard, pages, found, endpoint, form=form, faults=_faults(changed), status=422)
         return go(f"/endpoints/{_accepted(changed).id}", told="saved")
@@ -122,7 +122,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
     async def switch(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
         found, form = await change(dashboard, request)
         enabled = form.text("to") == "on"
-        switched = await dashboard.api.endpoint_editor.change(found.organization_id, endpoint_id, enabled=enabled)
+        switched = await dashboard.app.endpoint_editor.change(found.organization_id, endpoint_id, enabled=enabled)
         if isinstance(switched, Refusal | EndpointFault):
             raise _unknown()
         return go(f"/endpoints/{switched.id}", told="enabled" if enabled else "disabled")
@@ -132,7 +132,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
         found, _ = await change(dashboard, request)
         await counting.admit(found, TESTING_ENDPOINTS)
         endpoint = await _endpoint(dashboard, found, endpoint_id)
-        message_id = await dashboard.api.endpoint_editor.test(found.organization_id, endpoint.id)
+        message_id = await dashboard.app.endpoint_editor.test(found.organization_id, endpoint.id)
         if isinstance(message_id, EndpointFault):
             return await _page(dashboard, pages, found, endpoint, error=f"{message_id.value}.", status=409)
         return go(f"/endpoints/{endpoint.id}", told="test-sent")
@@ -145,7 +145,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
         if overlap not in _OVERLAPS:
             error = "Choose how long the old secret goes on to sign."
             return await _page(dashboard, pages, found, endpoint, error=error, status=422)
-        rotated = await dashboard.api.endpoint_editor.rotate(
+        rotated = await dashboard.app.endpoint_editor.rotate(
             found.organization_id, endpoint.id, overlap=timedelta(hours=int(overlap))
         )
         if not isinstance(rotated, NewSecret):
@@ -155,7 +155,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
     @post(f"{_ONE}/delete", name="dashboard_endpoint_delete")
     async def delete(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
         found, _ = await change(dashboard, request)
-        if not await dashboard.api.endpoint_editor.remove(found.organization_id, endpoint_id):
+        if not await dashboard.app.endpoint_editor.remove(found.organization_id, endpoint_id):
             raise _unknown()
         return go("/endpoints", told="deleted")
 
@@ -165,7 +165,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
 async def _endpoint(dashboard: Dashboard, found: Visit, endpoint_id: str) -> WebhookEndpoint:
     endpoint = None
     if is_own_id(endpoint_id):
-        endpoint = await dashboard.api.endpoints.endpoint(found.organization_id, endpoint_id)
+        endpoint = await dashboard.app.stores.endpoints.endpoint(found.organization_id, endpoint_id)
     if endpoint is None:
         raise _unknown()
     return endpoint
@@ -183,7 +183,9 @@ async def _page(  # one parameter for each part of the page
     status: int = 200,
 ) -> Response[Any]:
     mine, search = found.organization_id, LogSearch(integration_ids=(endpoint.id,))
-    entries = await dashboard.api.shares.lists(mine, lambda: dashboard.insights.log(mine, search, limit=_NEWEST))
+    entries = await dashboard.app.shares.lists(
+        mine, lambda: dashboard.app.stores.insights.log(mine, search, limit=_NEWEST)
+    )
     context = {
         "endpoint": endpoint,
         "name": endpoint_name(endpoint),

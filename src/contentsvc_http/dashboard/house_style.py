@@ -81,7 +81,7 @@ class _StylePages:
         style = read_style(typed)
         if isinstance(style, BadStyle):
             return await self.page(found, typed, refused=style)
-        await self._dashboard.api.directory.set_house_style(found.organization_id, style)
+        await self._dashboard.app.stores.directory.set_house_style(found.organization_id, style)
         return go("/house-style", told="saved")
 
     async def preview(self, found: Visit, form: Form) -> Response[Any]:

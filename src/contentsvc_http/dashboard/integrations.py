@@ -64,7 +64,7 @@ async def integration_of(dashboard: Dashboard, found: Visit, integration_id: str
     """
     integration = None
     if is_own_id(integration_id):
-        integration = await dashboard.api.directory.integration(found.organization_id, integration_id)
+        integration = await dashboard.app.stores.directory.integration(found.organization_id, integration_id)
     if integration is None:
         raise Refused(404, {"error": f"{UNKNOWN.reason}."})
     return integration
@@ -91,8 +91,8 @@ def integration_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHand
 async def rows(dashboard: Dashboard, found: Visit) -> dict[str, Any]:
     """Return the context of the list."""
     mine = found.organization_id
-    connected = await dashboard.api.directory.integrations(mine)
-    newest = await dashboard.api.shares.lists(mine, lambda: dashboard.insights.newest_entries(mine))
+    connected = await dashboard.app.stores.directory.integrations(mine)
+    newest = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.insights.newest_entries(mine))
     passed = await traffic(dashboard, mine)
     none = no_traffic(dashboard)
     return {
@@ -114,7 +114,9 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     async def switched(request: Request[Any, Any, Any], integration_id: str, *, enabled: bool) -> Response[Any]:
         found, _ = await change(dashboard, request)
         integration = await integration_of(dashboard, found, integration_id)
-        if not await dashboard.api.directory.enable_integration(found.organization_id, integration.id, enabled=enabled):
+        if not await dashboard.app.stores.directory.enable_integration(
+            found.organization_id, integration.id, enabled=enabled
+        ):
             raise Refused(404, {"error": f"{UNKNOWN.reason}."})
         return go(f"/integrations/{integration.id}", told="enabled" if enabled else "disabled")
 
@@ -161,10 +163,12 @@ async def _pinged(dashboard: Dashboard, integration: Integration, number: int) -
         integration_id=integration.id,
         repository_id=number,
     )
-    secrets = await dashboard.api.directory.secrets(integration.organization_id, integration.id, dashboard.clock.now())
+    secrets = await dashboard.app.stores.directory.secrets(
+        integration.organization_id, integration.id, dashboard.app.clock.now()
+    )
     if not secrets:
         return None
-    delivery = made_ping(address, secret=secrets[0], delivery_id=dashboard.ids.mint(""))
+    delivery = made_ping(address, secret=secrets[0], delivery_id=dashboard.app.ids.mint(""))
     refused = await dashboard.receiver.preflight(delivery)
     return await dashboard.receiver.receive(delivery) if refused is None else refused
 
@@ -178,7 +182,7 @@ def _secret_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
         if overlap not in _OVERLAPS:
             error = "Choose how long the old secret goes on to verify."
             return await _page(dashboard, pages, found, integration, error=error, status=422)
-        rotated = await dashboard.rotator.rotate(
+        rotated = await dashboard.app.rotator.rotate(
             found.organization_id, integration.id, overlap=timedelta(hours=int(overlap))
         )
         if isinstance(rotated, Refusal):
@@ -191,7 +195,7 @@ def _secret_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
             "secret": None if told else rotated.secret,
             "refusal": None if told else rotated.at_host,
             "overlap_until": rotated.overlap_until,
-            "overlaps": rotated.overlap_until > dashboard.clock.now(),
+            "overlaps": rotated.overlap_until > dashboard.app.clock.now(),
         }
         return pages.page(found, "integration_rotated.html", context, title="Secret rotated", section=_SECTION)
 
@@ -201,7 +205,7 @@ def _secret_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
 def urls_of(dashboard: Dashboard, integration: Integration) -> Mapping[int, str]:
     """Return the webhook addresses, by repository ids."""
     return {
-        repository.id: webhook_url(dashboard.base_url, integration, repository.id)
+        repository.id: webhook_url(dashboard.app.base_url, integration, repository.id)
         for repository in integration.repositories
     }
 
@@ -217,7 +221,9 @@ async def _page(
 ) -> Response[Any]:
     mine = found.organization_id
     search = LogSearch(integration_ids=(integration.id,))
-    entries = await dashboard.api.shares.lists(mine, lambda: dashboard.insights.log(mine, search, limit=_NEWEST))
+    entries = await dashboard.app.shares.lists(
+        mine, lambda: dashboard.app.stores.insights.log(mine, search, limit=_NEWEST)
+    )
     passed = await traffic(dashboard, mine)
     context = {
         "integration": integration,

@@ -22,7 +22,7 @@ _KINDS: Final[Mapping[JobEventType, str]] = {
 
 async def job_of(dashboard: Dashboard, found: Visit, job_id: str) -> Job | None:
     """Find a job of the organization."""
-    return await dashboard.api.jobs.job(found.organization_id, job_id) if is_own_id(job_id) else None
+    return await dashboard.app.stores.jobs.job(found.organization_id, job_id) if is_own_id(job_id) else None
 
 
 def job_page(  # noqa: PLR0913  # what the two kinds of jobs differ in

@@ -89,7 +89,7 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             "name": form.text("name") if form else "",
             "ticked": form.texts("scope") if form else tuple(scope.value for scope in DEFAULT_SCOPES),
             "expires": form.text("expires") if form else "",
-            "today": dashboard.clock.now().date().isoformat(),
+            "today": dashboard.app.clock.now().date().isoformat(),
             "faults": by_field(faults),
         }
         return pages.page(found, "keys.html", context, title="API keys", section=_SECTION, status=status)
@@ -110,7 +110,7 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         if faults:
             return await page(found, form, faults=faults, status=422)
         await counting.admit(found, ISSUING_KEYS)
-        issued = await dashboard.operator.issue_key(
+        issued = await dashboard.app.operator.issue_key(
             found.organization,
             name=form.text("name"),
             scopes=scopes,
@@ -128,11 +128,11 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @post(f"{ROOT}/keys/{{prefix:str}}/revoke", name="dashboard_key_revoke")
     async def revoke(request: Request[Any, Any, Any], prefix: FromPath[str]) -> Response[Any]:
         found, _form = await change(dashboard, request, Scope.ADMIN)
-        key = await dashboard.keys.key(prefix) if is_own_id(prefix) else None
+        key = await dashboard.app.stores.keys.key(prefix) if is_own_id(prefix) else None
         if key is None or key.organization_id != found.organization_id:
             raise Refused(404, {"error": "There is no such key."})
-        await dashboard.keys.revoke(key.prefix, dashboard.clock.now())
-        own = await dashboard.keys.key(found.signed_in.key.prefix)
+        await dashboard.app.stores.keys.revoke(key.prefix, dashboard.app.clock.now())
+        own = await dashboard.app.stores.keys.key(found.signed_in.key.prefix)
         if own is None or own.revoked_at is not None:
             # The visitor's key was revoked, or issued with the one that was: this session has ended with it.
             return go("/sign-in", told="signed-out")
@@ -143,8 +143,8 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 async def _listed(dashboard: Dashboard, counting: Counting, found: Visit) -> list[_Listed]:
     """Return the organization's keys, the newest first and the visitor's own before them, in two reads."""
-    now, own = dashboard.clock.now(), found.signed_in.key.prefix
-    newest_first = list(await dashboard.keys.keys(found.organization_id))[::-1]
+    now, own = dashboard.app.clock.now(), found.signed_in.key.prefix
+    newest_first = list(await dashboard.app.stores.keys.keys(found.organization_id))[::-1]
     keys = sorted(newest_first, key=lambda key: key.prefix != own)
     active = {key.prefix for key in keys if stands(key, now)}
     # An ended key is refused anyway: its used limits do not matter.

@@ -37,7 +37,7 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         if not found.is_partial:
             return await _page(dashboard, pages, found, entry)
         if found.query.get("part") != "row":
-            return pages.part(found, "log_led.html", {"entry": entry, "led": await dashboard.trails.led(entry)})
+            return pages.part(found, "log_led.html", {"entry": entry, "led": await dashboard.app.trails.led(entry)})
         if entry.status is LogStatus.PENDING:
             return nothing_new()
         names = await all_names(dashboard, found.organization_id)
@@ -47,14 +47,14 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     async def raw(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
         found = await visit(dashboard, request)
         entry = await _listed(dashboard, found, log_id)
-        text = await dashboard.api.shares.heavy(found.organization_id, lambda: _raw(dashboard, entry))
+        text = await dashboard.app.shares.heavy(found.organization_id, lambda: _raw(dashboard, entry))
         return Response(text, media_type="text/plain", headers=HEADERS)
 
     @post(f"{_PATH}/replay", name="dashboard_log_replay")
     async def replay(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
         found, _ = await change(dashboard, request)
         entry = await _listed(dashboard, found, log_id)
-        replayed = await dashboard.api.replayer.replay(found.organization_id, log_id)
+        replayed = await dashboard.app.replayer.replay(found.organization_id, log_id)
         if replayed is ReplayFault.UNKNOWN:
             raise Refused(404, {"error": _UNKNOWN})
         if isinstance(replayed, ReplayFault):
@@ -70,12 +70,12 @@ async def _replayed(dashboard: Dashboard, entry: ListedEntry, replayed: Replayed
         return go(f"/endpoints/{entry.integration_id}", told="resent")
     # A replay is a separate delivery: its own entry has its results.
     search = LogSearch(integration_ids=(entry.integration_id,), text=replayed.delivery_id)
-    own = await dashboard.insights.log(entry.organization_id, search, limit=1)
+    own = await dashboard.app.stores.insights.log(entry.organization_id, search, limit=1)
     return go(f"/integrations/logs/{own[0].id if own else entry.id}", told="replayed")
 
 
 async def _raw(dashboard: Dashboard, entry: ListedEntry) -> str:
-    whole = await dashboard.api.journal.entry(entry.organization_id, entry.id)
+    whole = await dashboard.app.stores.journal.entry(entry.organization_id, entry.id)
     if whole is None or whole.detail is None:
         raise Refused(404, {"error": "This entry has no payload."})
     return await asyncio.to_thread(lambda: payload_text(whole.payload))
@@ -83,14 +83,14 @@ async def _raw(dashboard: Dashboard, entry: ListedEntry) -> str:
 
 async def _shown(dashboard: Dashboard, entry: ListedEntry) -> tuple[LogEntry | None, Shown | None]:
     """Read the whole entry, unless it is too large, and how a page shows its payload."""
-    whole = await dashboard.api.journal.entry(entry.organization_id, entry.id, max_bytes=_MOST_BYTES)
+    whole = await dashboard.app.stores.journal.entry(entry.organization_id, entry.id, max_bytes=_MOST_BYTES)
     if whole is None or whole.detail is None:
         return whole, None
     return whole, await asyncio.to_thread(lambda: shown(whole.payload))
 
 
 async def _listed(dashboard: Dashboard, found: Visit, log_id: str) -> ListedEntry:
-    entry = await dashboard.insights.entry(found.organization_id, log_id) if is_own_id(log_id) else None
+    entry = await dashboard.app.stores.insights.entry(found.organization_id, log_id) if is_own_id(log_id) else None
     if entry is None:
         raise Refused(404, {"error": _UNKNOWN})
     return entry
@@ -99,13 +99,13 @@ async def _listed(dashboard: Dashboard, found: Visit, log_id: str) -> ListedEntr
 async def _page(
     dashboard: Dashboard, pages: Pages, found: Visit, entry: ListedEntry, *, error: str | None = None, status: int = 200
 ) -> Response[Any]:
-    integration = await dashboard.api.directory.integration(found.organization_id, entry.integration_id)
+    integration = await dashboard.app.stores.directory.integration(found.organization_id, entry.integration_id)
     is_message = is_message_log(entry)
     endpoint = None
     if is_message:
-        endpoint = await dashboard.api.endpoints.endpoint(found.organization_id, entry.integration_id)
+        endpoint = await dashboard.app.stores.endpoints.endpoint(found.organization_id, entry.integration_id)
     # Not on the loop: a delivery may hold two thousand commits.
-    whole, payload = await dashboard.api.shares.heavy(found.organization_id, lambda: _shown(dashboard, entry))
+    whole, payload = await dashboard.app.shares.heavy(found.organization_id, lambda: _shown(dashboard, entry))
     context = {
         "entry": entry,
         "integration": integration,
@@ -117,7 +117,7 @@ async def _page(
         "most": SHOWN,
         "event": None if whole is None else _event(whole),
         "left_out": 0 if whole is None else whole.left_out,
-        "led": await dashboard.trails.led(entry),
+        "led": await dashboard.app.trails.led(entry),
         "can_be_replayed": found.may_write and (is_message or entry.event is not None),
         "error": error,
     }

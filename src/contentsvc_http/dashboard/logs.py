@@ -44,8 +44,9 @@ async def _found(dashboard: Dashboard, found: Visit, filters: LogFilters, fault:
     entries: Sequence[ListedEntry] = ()
     # An invalid filter matches nothing.
     if fault is None:
-        entries = await dashboard.api.shares.lists(
-            mine, lambda: dashboard.insights.log(mine, filters.search, limit=_PAGE + 1, before=filters.before)
+        entries = await dashboard.app.shares.lists(
+            mine,
+            lambda: dashboard.app.stores.insights.log(mine, filters.search, limit=_PAGE + 1, before=filters.before),
         )
     shown = list(entries[:_PAGE])
     names = await all_names(dashboard, mine)
@@ -71,8 +72,8 @@ async def _newer(dashboard: Dashboard, pages: Pages, found: Visit, filters: LogF
     when the list is loaded anew.
     """
     mine = found.organization_id
-    entries = await dashboard.api.shares.lists(
-        mine, lambda: dashboard.insights.log(mine, filters.search, limit=_PAGE + 1, after=filters.after)
+    entries = await dashboard.app.shares.lists(
+        mine, lambda: dashboard.app.stores.insights.log(mine, filters.search, limit=_PAGE + 1, after=filters.after)
     )
     if not entries:
         return nothing_new()

@@ -38,7 +38,7 @@ def overview_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler
     async def overview(request: Request[Any, Any, Any]) -> Response[Any]:
         found = await visit(dashboard, request)
         mine = found.organization_id
-        context = await dashboard.api.shares.lists(mine, lambda: _shown(dashboard, found.organization))
+        context = await dashboard.app.shares.lists(mine, lambda: _shown(dashboard, found.organization))
         if found.is_partial:
             return pages.part(found, "overview_now.html", context)
         return pages.page(found, "overview.html", context, title="Overview", section="overview")
@@ -48,10 +48,10 @@ def overview_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler
 
 async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, Any]:
     mine = organization.id
-    now = dashboard.clock.now()
+    now = dashboard.app.clock.now()
     hours_since = stretch_at(now, _HOUR) - (_HOURS - 1) * _HOUR
     days_since = stretch_at(now, _DAY) - (_DAYS - 1) * _DAY
-    insights = dashboard.insights
+    insights = dashboard.app.stores.insights
     hourly = columns(
         _arrived(await insights.log_counts(mine, since=hours_since, span=_HOUR)),
         since=hours_since,
@@ -67,12 +67,12 @@ async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, 
         label="%d %b",
     )
     runs = await insights.run_counts(mine, since=days_since)
-    page = await dashboard.api.posts.page(mine, PostQuery(), _POSTS)
+    page = await dashboard.app.stores.posts.page(mine, PostQuery(), _POSTS)
     posts = ((), None) if isinstance(page, InvalidPage) else page
     buckets = dashboard.settled() if dashboard.settled is not None else ()
     received = sum(daily.totals.values())
     posts_total = posts[1].total_items if posts[1] is not None else 0
-    integrations = await dashboard.api.directory.integrations(mine)
+    integrations = await dashboard.app.stores.directory.integrations(mine)
     arrived = await _has_delivered(dashboard, mine, else_=posts_total > 0)
     steps = checklist(
         integrations=integrations,
@@ -80,7 +80,7 @@ async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, 
         refused=daily.totals["failed"] > 0 and not arrived,
         has_trigger=await _has_trigger(dashboard, mine),
         has_post=posts_total > 0,
-        is_public=any(each.is_public for each in await dashboard.changelogs.all_of(organization)),
+        is_public=any(each.is_public for each in await dashboard.app.changelog_editor.all_of(organization)),
     )
     return {
         "steps": steps,
@@ -108,15 +108,15 @@ async def _has_delivered(dashboard: Dashboard, mine: str, *, else_: bool) -> boo
     Without any entry, ``else_`` is returned: the entries may have been swept.
     """
     search = LogSearch(statuses=(LogStatus.SUCCESS,))
-    entries = await dashboard.insights.log(mine, search, limit=_RECENT)
+    entries = await dashboard.app.stores.insights.log(mine, search, limit=_RECENT)
     came = [entry.reference_id or "" for entry in entries if entry.direction is Direction.INCOMING]
     return not all(map(_RECORDED.match, came)) if came else else_
 
 
 async def _has_trigger(dashboard: Dashboard, mine: str) -> bool:
-    if any(trigger.enabled for trigger in await dashboard.api.directory.triggers(mine)):
+    if any(trigger.enabled for trigger in await dashboard.app.stores.directory.triggers(mine)):
         return True
-    return any(schedule.enabled for schedule in await dashboard.api.schedules.schedules(mine))
+    return any(schedule.enabled for schedule in await dashboard.app.stores.schedules.schedules(mine))
 
 
 def _arrived(counts: Sequence[LogCount]) -> list[LogCount]:

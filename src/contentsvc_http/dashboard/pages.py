@@ -113,7 +113,7 @@ class Pages:
             "key": visit.signed_in.key,
             "csrf": visit.signed_in.csrf,
             "may_write": visit.may_write,
-            "now": self._dashboard.clock.now(),
+            "now": self._dashboard.app.clock.now(),
             "error": None,
             **(context or {}),
         }

@@ -61,14 +61,14 @@ class _Editor:
 
     async def post(self, found: Visit, post_id: str) -> Post | None:
         known = is_own_id(post_id)
-        return await self._dashboard.api.posts.post(found.organization_id, post_id) if known else None
+        return await self._dashboard.app.stores.posts.post(found.organization_id, post_id) if known else None
 
     async def preview(self, found: Visit, markdown: str) -> str | None:
         """Return the HTML of the typed text; ``None``: it is too long for a post, as Markdown or as HTML."""
         if len(markdown) > MARKDOWN_LIMIT:
             return None
         dashboard = self._dashboard
-        return await dashboard.api.shares.heavy(found.organization_id, lambda: dashboard.renderer.render(markdown))
+        return await dashboard.app.shares.heavy(found.organization_id, lambda: dashboard.app.renderer.render(markdown))
 
     async def page(
         self,
@@ -102,7 +102,7 @@ class _Editor:
             return await self.page(found, standing, text, faults=_faults(wanted), status=422)
         if (refused := await self._counting.refusal(found, *EDITING)) is not None:
             return await self.page(found, standing, text, error=refused, status=429)
-        done = await self._dashboard.api.post_editor.change(
+        done = await self._dashboard.app.post_editor.change(
             found.organization_id, post_id, wanted, if_=lambda post: entity_tag(post) == text.seen
         )
         if isinstance(done, Post):

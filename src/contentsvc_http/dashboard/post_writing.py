@@ -34,7 +34,7 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
         error: str | None = None,
         status: int = 200,
     ) -> Response[Any]:
-        sources = sources_of(await dashboard.api.directory.integrations(found.organization_id))
+        sources = sources_of(await dashboard.app.stores.directory.integrations(found.organization_id))
         context = {
             "sources": [(source, _value(source)) for source in sources],
             "ticked": {_value(source) for source in sources} if form is None else set(form.texts("repository")),
@@ -42,7 +42,7 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             "content_type": ContentType.CHANGELOG.value if form is None else form.text("contentType"),
             "lookbacks": LOOKBACKS,
             "lookback": DEFAULT_LOOKBACK.value if form is None else form.text("lookbackWindow"),
-            "brands": await dashboard.api.brands.identities(found.organization_id),
+            "brands": await dashboard.app.stores.brands.identities(found.organization_id),
             "brand_id": "" if form is None else form.text("brandIdentityId"),
             "commits": form is None or form.is_on("commits"),
             "releases": form is None or form.is_on("releases"),
@@ -59,13 +59,13 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
     @post(f"{ROOT}/posts/write", name="dashboard_post_ask")
     async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
         found, form = await change(dashboard, request)
-        sources = sources_of(await dashboard.api.directory.integrations(found.organization_id))
+        sources = sources_of(await dashboard.app.stores.directory.integrations(found.organization_id))
         wanted = _wanted(form, sources)
         if isinstance(wanted, dict):
             return await page(found, form, faults=wanted, status=422)
         if (refused := await counting.refusal(found, *_WRITING)) is not None:
             return await page(found, form, error=refused, status=429)
-        job = await dashboard.api.generator.request(found.organization_id, wanted)
+        job = await dashboard.app.generator.request(found.organization_id, wanted)
         if isinstance(job, Refusal):
             return await page(found, form, error=f"{job.reason}.", status=422)
         return go(f"/posts/jobs/{job.id}")

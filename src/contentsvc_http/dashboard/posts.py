@@ -44,14 +44,14 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @get(f"{ROOT}/posts", name="dashboard_posts")
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
         found = await visit(dashboard, request)
-        brands = await dashboard.api.brands.identities(found.organization_id)
+        brands = await dashboard.app.stores.brands.identities(found.organization_id)
         chosen = {name: found.query.get(name, "") for name in (*_FILTERS, "orderBy")}
         query = _query(chosen, brands)
         page: tuple[Sequence[Post], Pagination] | InvalidPage | None = None
         if isinstance(query, PostQuery):
             asked = PageRequest.read(limit=str(_PER_PAGE), page=found.query.get("page"))
             mine, wanted = found.organization_id, query
-            page = await dashboard.api.shares.lists(mine, lambda: dashboard.api.posts.page(mine, wanted, asked))
+            page = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.posts.page(mine, wanted, asked))
         link = "/posts?" + urlencode({name: value for name, value in chosen.items() if value})
         if isinstance(page, InvalidPage):
             # The posts of this page were deleted, or no longer match the filters.
@@ -86,7 +86,7 @@ def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPR
         if (refused := await counting.refusal(found, *EDITING)) is not None:
             return await _show(dashboard, pages, found, post_id, error=refused, status=429)
         seen = form.text("seen")
-        done = await dashboard.api.post_editor.change(
+        done = await dashboard.app.post_editor.change(
             found.organization_id, post_id, PostChange(status=status), if_=lambda post: entity_tag(post) == seen
         )
         if not isinstance(done, Post):
@@ -105,7 +105,7 @@ def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPR
     async def delete(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
         found, form = await change(dashboard, request)
         seen = form.text("seen")
-        fault = await dashboard.api.post_editor.remove(
+        fault = await dashboard.app.post_editor.remove(
             found.organization_id, post_id, if_=lambda post: entity_tag(post) == seen
         )
         if fault is not None:
@@ -133,7 +133,7 @@ async def _show(
         Refused: 404: it is unknown.
     """
     known = is_own_id(post_id)
-    shown = await dashboard.api.posts.post(found.organization_id, post_id) if known else None
+    shown = await dashboard.app.stores.posts.post(found.organization_id, post_id) if known else None
     if shown is None:
         raise no_post()
     origin = read_origin(shown.source_metadata)
@@ -144,7 +144,7 @@ async def _show(
         "kind": CONTENT[shown.content_type],
         "text": post_text(shown),
         "origin": origin,
-        "run_id": await dashboard.insights.run_of_post(found.organization_id, shown.id),
+        "run_id": await dashboard.app.stores.insights.run_of_post(found.organization_id, shown.id),
         **await _named(dashboard, found, origin),
         "error": error,
     }
@@ -156,17 +156,19 @@ async def _public(dashboard: Dashboard, found: Visit, post: Post) -> list[tuple[
     # On this server, wherever readers reach it.
     return [
         (each.title, ChangelogLinks(slug=each.slug).post(post))
-        for each in await dashboard.changelogs.all_of(found.organization)
+        for each in await dashboard.app.changelog_editor.all_of(found.organization)
         if each.is_public and each.shows(post)
     ]
 
 
 async def _named(dashboard: Dashboard, found: Visit, origin: Origin) -> dict[str, Any]:
     """Return the resources that a post's metadata names, if they still exist."""
-    mine, api = found.organization_id, dashboard.api
+    mine, stores = found.organization_id, dashboard.app.stores
     return {
-        "trigger": await api.directory.trigger(mine, origin.trigger_id) if is_own_id(origin.trigger_id) else None,
-        "schedule": await api.schedules.schedule(mine, origin.schedule_id) if is_own_id(origin.schedule_id) else None,
-        "brand": await api.brands.identity(mine, origin.brand_id) if is_own_id(origin.brand_id) else None,
-        "job": await api.jobs.job(mine, origin.job_id) if is_own_id(origin.job_id) else None,
+        "trigger": await stores.directory.trigger(mine, origin.trigger_id) if is_own_id(origin.trigger_id) else None,
+        "schedule": await stores.schedules.schedule(mine, origin.schedule_id)
+        if is_own_id(origin.schedule_id)
+        else None,
+        "brand": await stores.brands.identity(mine, origin.brand_id) if is_own_id(origin.brand_id) else None,
+        "job": await stores.jobs.job(mine, origin.job_id) if is_own_id(origin.job_id) else None,
     }

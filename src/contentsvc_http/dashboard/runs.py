@@ -72,7 +72,7 @@ class _RunPages:
     async def standing(self, found: Visit, run_id: str) -> ListedRun:
         dashboard, mine, run = self._dashboard, found.organization_id, None
         if is_own_id(run_id):
-            run = await dashboard.api.shares.lists(mine, lambda: dashboard.insights.run(mine, run_id))
+            run = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.insights.run(mine, run_id))
         if run is None:
             raise Refused(404, {"error": _UNKNOWN})
         return run
@@ -84,15 +84,15 @@ class _RunPages:
         behind, mine = found.query.get("before", ""), found.organization_id
         before = Cursor.of(await self.standing(found, behind)) if behind else None
         # One more tells whether there are older ones.
-        insights = self._dashboard.insights
-        listed = await self._dashboard.api.shares.lists(
+        insights = self._dashboard.app.stores.insights
+        listed = await self._dashboard.app.shares.lists(
             mine, lambda: insights.runs(mine, statuses=statuses, limit=_AT_ONCE + 1, before=before)
         )
         starters = await starters_of(self._dashboard, mine)
         lines = [line_of(run, starters) for run in listed[:_AT_ONCE]]
         titles = await insights.post_titles(mine, {run.post_id for run in listed[:_AT_ONCE] if run.post_id})
         # Once a minute, so that "3 min ago" does not stay so.
-        digest = _digest(lines, titles, f"{self._dashboard.clock.now():%H:%M}")
+        digest = _digest(lines, titles, f"{self._dashboard.app.clock.now():%H:%M}")
         if found.is_partial and found.query.get("seen") == digest:
             return nothing_new()
         shown = {
@@ -121,27 +121,27 @@ class _RunPages:
 
     async def retry(self, found: Visit, run: ListedRun) -> Response[Any]:
         dashboard = self._dashboard
-        if not await dashboard.runs.restart(run.organization_id, run.id, due_at=dashboard.clock.now()):
+        if not await dashboard.app.stores.ledger.restart(run.organization_id, run.id, due_at=dashboard.app.clock.now()):
             return await self.shown(found, await self.standing(found, run.id), error=_NO_RETRY)
-        dashboard.nudge()
+        dashboard.app.nudge()
         return go(f"/runs/{run.id}", told="retried")
 
     async def cancel(self, found: Visit, run: ListedRun) -> Response[Any]:
-        if not await self._dashboard.runs.cancel(run.organization_id, run.id, CANCELLED):
+        if not await self._dashboard.app.stores.ledger.cancel(run.organization_id, run.id, CANCELLED):
             return await self.shown(found, await self.standing(found, run.id), error=_NO_CANCEL)
         return go(f"/runs/{run.id}", told="cancelled")
 
     async def _event(self, run: ListedRun) -> dict[str, Any]:
         if not isinstance(run.cause, ListedDelivery):
             return {"summary": None, "event": None}
-        event = await self._dashboard.insights.event_of(run.organization_id, run.id, max_bytes=_MOST_BYTES)
+        event = await self._dashboard.app.stores.insights.event_of(run.organization_id, run.id, max_bytes=_MOST_BYTES)
         published_at = read_iso(event.published_at) if isinstance(event, Release) and event.published_at else None
         return {"summary": run.cause.event, "event": event, "commits": _COMMITS, "published_at": published_at}
 
     async def _told(self, run: ListedRun) -> dict[str, Any]:
         known = await _known(self._dashboard, run)
         steps = timeline(known)
-        now = self._dashboard.clock.now()
+        now = self._dashboard.app.clock.now()
         # A countdown needs updates; the age of past steps does not.
         due = ago(run.due_at, now) if run.status is RunStatus.PENDING and run.due_at > now else ""
         return {
@@ -161,15 +161,15 @@ class _RunPages:
 
 async def _known(dashboard: Dashboard, run: ListedRun) -> Known:
     """Read the input of a run's timeline."""
-    mine, cause, api = run.organization_id, run.cause, dashboard.api
+    mine, cause, stores = run.organization_id, run.cause, dashboard.app.stores
     job_id = cause.job_id if isinstance(cause, Generation | SiteReading) else None
     return Known(
         run=run,
         starters=await starters_of(dashboard, mine),
-        log_id=await dashboard.insights.log_of(mine, run) if isinstance(cause, ListedDelivery) else None,
-        job=None if job_id is None else await api.jobs.job(mine, job_id),
-        kept=tuple(await dashboard.run_memory.kept(run)) if is_unfinished(run) else (),
-        post=None if run.post_id is None else await api.posts.post(mine, run.post_id),
+        log_id=await dashboard.app.stores.insights.log_of(mine, run) if isinstance(cause, ListedDelivery) else None,
+        job=None if job_id is None else await stores.jobs.job(mine, job_id),
+        kept=tuple(await dashboard.app.stores.run_memory.kept(run)) if is_unfinished(run) else (),
+        post=None if run.post_id is None else await stores.posts.post(mine, run.post_id),
         brand=await _brand_of(dashboard, run),
     )
 
@@ -177,7 +177,7 @@ async def _known(dashboard: Dashboard, run: ListedRun) -> Known:
 async def _brand_of(dashboard: Dashboard, run: ListedRun) -> Link | None:
     if not isinstance(run.cause, SiteReading) or run.status is not RunStatus.COMPLETED:
         return None
-    brand = await dashboard.api.brands.identity(run.organization_id, made_brand_id(run))
+    brand = await dashboard.app.stores.brands.identity(run.organization_id, made_brand_id(run))
     return None if brand is None else Link(text=brand.name, path=f"/brands/{brand.id}")
 
 

@@ -158,8 +158,8 @@ class _SchedulePages:
         self._dashboard = dashboard
         self._pages = pages
         self._counting = Counting(dashboard)
-        self._planner = dashboard.api.planner
-        self._schedules = dashboard.api.schedules
+        self._planner = dashboard.app.planner
+        self._schedules = dashboard.app.stores.schedules
 
     async def listed(self, found: Visit, *, error: str | None = None) -> Response[Any]:
         has = await connected(self._dashboard, found.organization_id)
@@ -264,7 +264,7 @@ class _SchedulePages:
         cron, lookback = read_times(typed.times), named(Lookback, typed.lookback)
         if isinstance(cron, str):
             return {"firings": [], "says": sentence(cron), "is_off": False}
-        firings = firings_of(cron, lookback, schedule=schedule, now=self._dashboard.clock.now())
+        firings = firings_of(cron, lookback, schedule=schedule, now=self._dashboard.app.clock.now())
         return {"firings": firings, "says": "", "is_off": not typed.enabled}
 
 

@@ -69,7 +69,7 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     async def show(request: Request[Any, Any, Any], custom_id: FromPath[str]) -> Response[Any]:
         found = await visit(dashboard, request)
         asked = custom_id.removeprefix("/")
-        record, text = await dashboard.api.shares.heavy(
+        record, text = await dashboard.app.shares.heavy(
             found.organization_id, lambda: _record(dashboard, found.organization_id, asked)
         )
         context = {"record": record, "text": visible(text), "is_cut": len(text) == _SHOWN, "most": _SHOWN}
@@ -79,7 +79,7 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 
 async def _record(dashboard: Dashboard, mine: str, custom_id: str) -> tuple[ContextRecord, str]:
-    record = await dashboard.contexts.record(mine, custom_id) if is_custom_id(custom_id) else None
+    record = await dashboard.app.stores.contexts.record(mine, custom_id) if is_custom_id(custom_id) else None
     if record is None:
         raise Refused(404, {"error": "This context record is not there."})
     return record, await asyncio.to_thread(lambda: record.content[:_SHOWN])
@@ -87,7 +87,7 @@ async def _record(dashboard: Dashboard, mine: str, custom_id: str) -> tuple[Cont
 
 async def _found(dashboard: Dashboard, found: Visit, records: ContextSearch) -> dict[str, Any]:
     mine = found.organization_id
-    return await dashboard.api.shares.heavy(mine, lambda: _shown(dashboard.api.search, mine, records))
+    return await dashboard.app.shares.heavy(mine, lambda: _shown(dashboard.app.stores.search, mine, records))
 
 
 async def _shown(search: Search, mine: str, records: ContextSearch) -> dict[str, Any]:

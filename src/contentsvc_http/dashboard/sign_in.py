@@ -9,7 +9,6 @@ from litestar.handlers import HTTPRouteHandler
 from contentsvc_core.access.rates import FAILED_SIGN_INS
 from contentsvc_core.access.sessions import LINK_LIFE
 from contentsvc_core.access.window import WINDOW_MS
-from contentsvc_core.usecases.limit import RateLimiter
 from contentsvc_http.client_address import asks_for_this_machine, is_local
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import HEADERS, go, outside_page
@@ -30,13 +29,13 @@ _USED_UP: Final = (
 
 
 def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
-    limiter = RateLimiter(dashboard.limits, dashboard.clock)
-    secure = dashboard.base_url.startswith("https:")
+    limiter = dashboard.app.limiter
+    secure = dashboard.app.base_url.startswith("https:")
 
     @get(SIGN_IN, name="dashboard_sign_in")
     async def show(request: Request[Any, Any, Any]) -> Response[Any]:
         token = token_of(request)
-        if token is not None and await dashboard.sign_in.signed_in(token) is not None:
+        if token is not None and await dashboard.app.sign_in.signed_in(token) is not None:
             return go("")
         told = "You are signed out." if request.query_params.get("told") == "signed-out" else None
         return _page(told=told)
@@ -46,18 +45,18 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         change_of_anybody(dashboard, request)
         if secure and is_in_clear(request):
             # The browser would not keep the session's cookie, and would come back to an empty form.
-            return _page(https=f"{dashboard.base_url}{SIGN_IN}", status=400)
+            return _page(https=f"{dashboard.app.base_url}{SIGN_IN}", status=400)
         form = await read_form(request)
-        failures = dashboard.api.limits.of_address(FAILED_SIGN_INS, request.scope)
+        failures = dashboard.limits.of_address(FAILED_SIGN_INS, request.scope)
         if (await limiter.used([failures]))[failures] >= FAILED_SIGN_INS.limit:
             return _page(error=_TOO_OFTEN, status=429)
-        made = await dashboard.sign_in.sign_in(form.text("key"))
+        made = await dashboard.app.sign_in.sign_in(form.text("key"))
         if made is None:
             await limiter.hit(failures)
             return _page(error=_REFUSED, status=401)
         # A session of before is of no use any more.
         if (old := token_of(request)) is not None:
-            await dashboard.sign_in.sign_out(old)
+            await dashboard.app.sign_in.sign_out(old)
         response = go("")
         keep(response, made, secure=secure)
         return response
@@ -66,7 +65,7 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
     async def sign_out(request: Request[Any, Any, Any]) -> Response[Any]:
         change_of_anybody(dashboard, request)
         if (token := token_of(request)) is not None:
-            await dashboard.sign_in.sign_out(token)
+            await dashboard.app.sign_in.sign_out(token)
         response = go("/sign-in", told="signed-out")
         forget(response, secure=secure)
         return response
@@ -83,11 +82,11 @@ def _link_route(dashboard: Dashboard) -> HTTPRouteHandler:
         if was_head(request.scope) or "Sec-Purpose" in request.headers:
             # A program that looks ahead, before the user opens the link: the link stays unused.
             return Response(None, status_code=503, headers=HEADERS)
-        made = await dashboard.sign_in.sign_in_by_link(request.query_params.get("token", ""))
+        made = await dashboard.app.sign_in.sign_in_by_link(request.query_params.get("token", ""))
         if made is None:
             return _page(error=_USED_UP, status=401)
         if (old := token_of(request)) is not None:
-            await dashboard.sign_in.sign_out(old)
+            await dashboard.app.sign_in.sign_out(old)
         response = go("")
         # Between a browser and a server on one machine there is no network, and mostly no https.
         keep(response, made, secure=False)

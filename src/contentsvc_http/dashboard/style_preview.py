@@ -52,17 +52,17 @@ async def preview_of_style(
         return ShownStyle(says=fault_of(style))
 
     async def write() -> ShownStyle:
-        made = await dashboard.style_previews.write(
+        made = await dashboard.app.style_previews.write(
             found.organization_id, options_of(style), repository=repository, brand_identity_id=brand_identity_id
         )
         if made is None:
             return ShownStyle(says=_NOTHING_YET)
         if isinstance(made.written, Silence):
             return ShownStyle(about=_about(made), says=f"With these settings there is no post: {made.written.reason}.")
-        html = await dashboard.renderer.render(made.written.markdown)
+        html = await dashboard.app.renderer.render(made.written.markdown)
         return ShownStyle(about=_about(made), title=made.written.title, html=html or "")
 
-    return await dashboard.api.shares.heavy(found.organization_id, write)
+    return await dashboard.app.shares.heavy(found.organization_id, write)
 
 
 @final

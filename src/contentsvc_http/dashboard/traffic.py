@@ -48,7 +48,7 @@ async def traffic(dashboard: Dashboard, organization_id: str) -> Mapping[str, Tr
     """Count by integrations, by their ids; one through which nothing came is not there."""
     since = _first_day(dashboard)
     counts: dict[str, list[LogCount]] = {}
-    for count in await dashboard.insights.log_counts(organization_id, since=since, span=_DAY):
+    for count in await dashboard.app.stores.insights.log_counts(organization_id, since=since, span=_DAY):
         counts.setdefault(count.integration_id, []).append(count)
     return {integration_id: Traffic.of(each, since) for integration_id, each in counts.items()}
 
@@ -60,4 +60,4 @@ def no_traffic(dashboard: Dashboard) -> Traffic:
 
 def _first_day(dashboard: Dashboard) -> datetime:
     """Return the beginning of the first day."""
-    return stretch_at(dashboard.clock.now(), _DAY) - (DAYS - 1) * _DAY
+    return stretch_at(dashboard.app.clock.now(), _DAY) - (DAYS - 1) * _DAY

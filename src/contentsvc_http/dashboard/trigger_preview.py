@@ -46,7 +46,7 @@ class Preview:
 async def preview_of(dashboard: Dashboard, trigger: Trigger) -> Preview:
     """Return the preview of a trigger over the newest deliveries."""
     mine = trigger.organization_id
-    entries = await dashboard.insights.log(mine, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
+    entries = await dashboard.app.stores.insights.log(mine, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
     processed = [(entry, entry.event) for entry in entries if entry.event is not None]
     found = [(entry, event) for entry, event in processed if _matches(trigger, entry, event)]
     has = await connected(dashboard, mine)

@@ -165,8 +165,8 @@ class _TriggerPages:
         self._dashboard = dashboard
         self._pages = pages
         self._counting = Counting(dashboard)
-        self._editor = dashboard.api.trigger_editor
-        self._directory = dashboard.api.directory
+        self._editor = dashboard.app.trigger_editor
+        self._directory = dashboard.app.stores.directory
 
     async def listed(self, found: Visit, *, error: str | None = None) -> Response[Any]:
         has = await connected(self._dashboard, found.organization_id)
@@ -277,10 +277,10 @@ class _TriggerPages:
             repository_ids=wanted["repository_ids"],
             event_types=wanted["event_types"],
             output_type=wanted["output_type"],
-            created_at=self._dashboard.clock.now(),
+            created_at=self._dashboard.app.clock.now(),
         )
         dashboard = self._dashboard
-        return await dashboard.api.shares.heavy(found.organization_id, lambda: preview_of(dashboard, trigger))
+        return await dashboard.app.shares.heavy(found.organization_id, lambda: preview_of(dashboard, trigger))
 
 
 def _typed(form: Form) -> _Typed:

@@ -77,10 +77,10 @@ async def visit(dashboard: Dashboard, request: Request[Any, Any, Any]) -> Visit:
         Forbidden: The key lacks the scope ``read``.
     """
     token = request.cookies.get(_COOKIE)
-    signed_in = None if token is None else await dashboard.sign_in.signed_in(token)
+    signed_in = None if token is None else await dashboard.app.sign_in.signed_in(token)
     if signed_in is None:
         raise NotSignedIn
-    organization = await dashboard.api.directory.organization_of(signed_in.key.organization_id)
+    organization = await dashboard.app.stores.directory.organization_of(signed_in.key.organization_id)
     if organization is None:
         raise NotSignedIn
     if Scope.READ not in signed_in.key.scopes:
@@ -117,7 +117,7 @@ async def upload(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple
 
 
 def _check(dashboard: Dashboard, request: Request[Any, Any, Any], found: Visit, csrf: str, scope: Scope) -> None:
-    if is_foreign(request, dashboard.base_url) or not csrf_matches(found.signed_in.token, csrf):
+    if is_foreign(request, dashboard.app.base_url) or not csrf_matches(found.signed_in.token, csrf):
         message = "This form is out of date. Go back, reload the page, and send it again."
         raise Forbidden(message)
     if scope not in found.signed_in.key.scopes:
@@ -130,7 +130,7 @@ def change_of_anybody(dashboard: Dashboard, request: Request[Any, Any, Any]) -> 
     Raises:
         Forbidden: According to the browser, another site has sent it.
     """
-    if is_foreign(request, dashboard.base_url):
+    if is_foreign(request, dashboard.app.base_url):
         message = "Another site's page has sent this. Open the dashboard itself."
         raise Forbidden(message)
 

@@ -1,32 +1,8 @@
 """All operations of ``/v1``."""
 
-from typing import final
-
-from attrs import frozen
 from litestar.handlers import HTTPRouteHandler
 
-from contentsvc_core.ports import (
-    BrandIdentities,
-    ContextLibrary,
-    Directory,
-    Jobs,
-    Journal,
-    PostLibrary,
-    Schedules,
-    Search,
-    Shares,
-    WebhookEndpoints,
-)
-from contentsvc_core.usecases.brands import BrandEditor
-from contentsvc_core.usecases.connect import Connector
-from contentsvc_core.usecases.edit import PostEditor
-from contentsvc_core.usecases.generate import Generator
-from contentsvc_core.usecases.plan import Planner
-from contentsvc_core.usecases.publicize import ChangelogEditor
-from contentsvc_core.usecases.read_site import BrandGenerator
-from contentsvc_core.usecases.replay import Replayer
-from contentsvc_core.usecases.triggers import TriggerEditor
-from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
+from contentsvc_core.application import Application
 from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.v1.brand_identities import brand_routes
 from contentsvc_http.v1.changelogs import public_changelog_routes
@@ -42,50 +18,27 @@ from contentsvc_http.v1.webhook_endpoints import webhook_endpoint_routes
 from contentsvc_http.v1.webhook_logs import webhook_log_routes
 
 
-@final
-@frozen(kw_only=True)
-class Api:
-    """The use cases and ports that the operations call."""
+def api_routes(app: Application, limits: RateLimits, *, hosted: bool) -> list[HTTPRouteHandler]:
+    """Return the routes of all resources, with their rate limits.
 
-    gate: Gate
-    limits: RateLimits
-    posts: PostLibrary
-    post_editor: PostEditor
-    trigger_editor: TriggerEditor
-    journal: Journal
-    replayer: Replayer
-    generator: Generator
-    jobs: Jobs
-    brands: BrandIdentities
-    brand_editor: BrandEditor
-    brand_generator: BrandGenerator
-    planner: Planner
-    schedules: Schedules
-    directory: Directory
-    connector: Connector
-    contexts: ContextLibrary
-    search: Search
-    endpoints: WebhookEndpoints
-    endpoint_editor: EndpointEditor
-    changelogs: ChangelogEditor
-    #: Public URL of this service, without a trailing slash.
-    base_url: str
-    shares: Shares
-
-
-def api_routes(api: Api) -> list[HTTPRouteHandler]:
-    """Return the routes of all resources, with their rate limits."""
+    Args:
+        app: The use cases.
+        limits: The rate limits.
+        hosted: Return the response bodies that clients of the hosted product expect.
+    """
+    stores = app.stores
+    gate = Gate(app.authenticator, stores.directory, hosted=hosted)
     routes = [
-        *post_routes(api.gate, api.posts, api.post_editor, api.brands, api.shares),
-        *generation_routes(api.gate, api.generator, api.jobs, api.directory),
-        *brand_routes(api.gate, api.brands, api.brand_editor, api.brand_generator, api.jobs),
-        *house_style_routes(api.gate, api.directory),
-        *integration_routes(api.gate, api.connector, api.directory),
-        *schedule_routes(api.gate, api.planner, api.schedules, api.directory),
-        *event_trigger_routes(api.gate, api.trigger_editor, api.directory),
-        *webhook_endpoint_routes(api.gate, api.endpoints, api.endpoint_editor),
-        *public_changelog_routes(api.gate, api.changelogs, api.directory, api.base_url),
-        *webhook_log_routes(api.gate, api.journal, api.replayer, api.shares),
-        *context_routes(api.gate, api.search, api.contexts, api.shares),
+        *post_routes(gate, stores.posts, app.post_editor, stores.brands, app.shares),
+        *generation_routes(gate, app.generator, stores.jobs, stores.directory),
+        *brand_routes(gate, stores.brands, app.brand_editor, app.brand_generator, stores.jobs),
+        *house_style_routes(gate, stores.directory),
+        *integration_routes(gate, app.connector, stores.directory),
+        *schedule_routes(gate, app.planner, stores.schedules, stores.directory),
+        *event_trigger_routes(gate, app.trigger_editor, stores.directory),
+        *webhook_endpoint_routes(gate, stores.endpoints, app.endpoint_editor),
+        *public_changelog_routes(gate, app.changelog_editor, stores.directory, app.base_url),
+        *webhook_log_routes(gate, stores.journal, app.replayer, app.shares),
+        *context_routes(gate, stores.search, stores.contexts, app.shares),
     ]
-    return api.limits.on(routes)
+    return limits.on(routes)

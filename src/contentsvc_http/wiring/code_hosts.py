@@ -2,16 +2,12 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, final
 
 if TYPE_CHECKING:
     from contentsvc_adapters.codehosts.rest import RestCodeHost
-    from contentsvc_adapters.memory import MemoryStores
-    from contentsvc_adapters.sql import SqlStores
-    from contentsvc_core.ports import Clock, CodeHost, IdSource
-    from contentsvc_core.usecases.host_calls import HostCalls
     from contentsvc_http.settings import Settings
 
 _REST: Final = "contentsvc_adapters.codehosts.rest"
@@ -41,11 +37,6 @@ class CodeHosts:
             await host.close()
 
 
-async def no_hosts(_provider: str) -> "CodeHost | None":
-    """Give no code host at all."""
-    return None
-
-
 @contextlib.asynccontextmanager
 async def open_code_hosts(settings: "Settings") -> AsyncGenerator[CodeHosts]:
     """Give the code hosts whose APIs are configured, and close their connections in the end."""
@@ -54,17 +45,3 @@ async def open_code_hosts(settings: "Settings") -> AsyncGenerator[CodeHosts]:
         yield hosts
     finally:
         await hosts.close()
-
-
-def host_calls(
-    settings: "Settings",
-    stores: "SqlStores | MemoryStores",
-    clock: "Clock",
-    ids: "IdSource",
-    hosts: Callable[[str], Awaitable["CodeHost | None"]],
-) -> "HostCalls":
-    """Build what calls code hosts."""
-    # Here: most commands that open code hosts never call one.
-    from contentsvc_core.usecases.host_calls import HostCalls  # noqa: PLC0415
-
-    return HostCalls(hosts, stores.hooks, stores.journal, clock, ids, base_url=settings.base_url)

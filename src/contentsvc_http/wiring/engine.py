@@ -6,20 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from contentsvc_adapters.clocks import SystemClock
-from contentsvc_adapters.ids import RandomIds
-from contentsvc_adapters.markup import SafeMarkdown
-from contentsvc_adapters.sql import SqlStores
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
-from contentsvc_core.content.site_addresses import read_site_hosts
-from contentsvc_core.usecases.briefs import Briefs
+from contentsvc_core.application import Application
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.usecases.pull_requests import PullRequestReader
 from contentsvc_core.usecases.read_site import BrandReader
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.settings import Settings
 from contentsvc_http.watching import Watch
-from contentsvc_http.wiring.code_hosts import CodeHosts, host_calls
 from contentsvc_http.wiring.faults import log_fault
 from contentsvc_http.wiring.sites import ReaderOnDemand
 from contentsvc_http.wiring.writers import open_writer
@@ -36,10 +30,9 @@ _LOG: Final = structlog.get_logger("contentsvc")
 
 
 @contextlib.asynccontextmanager
-async def open_engine(
-    settings: Settings, stores: SqlStores, clock: SystemClock, ids: RandomIds, watch: Watch, hosts: CodeHosts
-) -> "AsyncGenerator[Worker]":
+async def open_engine(settings: Settings, app: Application, watch: Watch) -> "AsyncGenerator[Worker]":
     """Perform runs; in the end, finish what was begun or give it back."""
+    stores, clock, ids = app.stores, app.clock, app.ids
     # Here and not above: a process that only receives does not pay for it.
     from contentsvc_adapters.engine.execution import Pace  # noqa: PLC0415
     from contentsvc_adapters.engine.membership import Membership  # noqa: PLC0415
@@ -55,28 +48,26 @@ async def open_engine(
     stack = contextlib.AsyncExitStack()
     writer = await stack.enter_async_context(open_writer(settings))
     worker = Worker(
-        _execution(settings, stores, clock, ids),
+        _execution(settings, app),
         watch.workflow(
             Performer(
                 ledger=stores.ledger,
                 jobs=stores.jobs,
-                briefs=Briefs(stores.contexts, stores.brands),
+                briefs=app.briefs,
                 directory=stores.directory,
                 schedules=stores.schedules,
                 sites=BrandReader(
-                    ReaderOnDemand(read_site_hosts(settings.site_hosts)),
+                    ReaderOnDemand(app.site_hosts),
                     stores.brands,
                     ledger=stores.ledger,
                     jobs=stores.jobs,
                     clock=clock,
                     aside=asyncio.to_thread,
                 ),
-                pull_requests=PullRequestReader(
-                    stores.directory, host_calls(settings, stores, clock, ids, hosts), clock
-                ),
+                pull_requests=PullRequestReader(stores.directory, app.host_calls, clock),
                 writer=writer,
                 fallback=DeterministicWriter(),
-                renderer=SafeMarkdown(),
+                renderer=app.renderer,
                 clock=clock,
                 ids=ids,
                 ended=watch.ended,
@@ -100,18 +91,18 @@ async def open_engine(
             await worker.close(within_s=_ENGINE_GRACE_S)
 
 
-def _execution(settings: Settings, stores: SqlStores, clock: SystemClock, ids: RandomIds) -> "Execution":
+def _execution(settings: Settings, app: Application) -> "Execution":
     if settings.engine_in_force == "inline":
         from contentsvc_adapters.engine.inline import InlineExecution  # noqa: PLC0415  # as above
 
-        return InlineExecution(stores.ledger, stores.run_memory)
+        return InlineExecution(app.stores.ledger, app.stores.run_memory)
     from contentsvc_adapters.engine.dbos import DbosExecution  # noqa: PLC0415  # as above, and much more so
 
     return DbosExecution(
         settings.engine_database_url,
-        stores.ledger,
-        clock,
-        executor=ids.mint("dbos_"),
+        app.stores.ledger,
+        app.clock,
+        executor=app.ids.mint("dbos_"),
         # With PostgreSQL, 'contentsvc migrate' has made its tables.
         migrates=settings.is_sqlite,
     )

@@ -7,9 +7,8 @@ from datetime import timedelta
 from typing import Final
 
 from contentsvc_adapters.mail import TIMEOUT_S, SmtpSender
-from contentsvc_adapters.sql import SqlStores
 from contentsvc_core.outgoing.smtp import SmtpServer
-from contentsvc_core.ports import Clock, IdSource
+from contentsvc_core.ports import Clock, IdSource, Stores
 from contentsvc_core.usecases.mail import AT_ONCE, Mailer
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.faults import log_fault
@@ -28,7 +27,7 @@ def sender(settings: Settings, *, timeout_s: float = TIMEOUT_S) -> SmtpSender:
 
 
 @contextlib.asynccontextmanager
-async def mailing(settings: Settings, stores: SqlStores, clock: Clock, ids: IdSource) -> AsyncGenerator[None]:
+async def mailing(settings: Settings, stores: Stores, clock: Clock, ids: IdSource) -> AsyncGenerator[None]:
     """Send the mails that wait, where an SMTP server is set."""
     if not settings.smtp_url:
         yield

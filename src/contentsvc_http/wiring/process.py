@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from attrs import evolve
 
 from contentsvc_adapters.aside import OneAtATime, shares, threads
 from contentsvc_adapters.clocks import SystemClock
@@ -13,25 +15,27 @@ from contentsvc_adapters.sql.backlog import backlog, connections
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.usecases.schedule import Scheduler
-from contentsvc_http.app import Front, Services
+from contentsvc_http.app import Services
+from contentsvc_http.changelog.kept import RenderedPages
 from contentsvc_http.deliveries import Deliveries
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
 from contentsvc_http.watching import watching
 from contentsvc_http.wiring.addressing import addressing
-from contentsvc_http.wiring.agents import open_agents
-from contentsvc_http.wiring.api import open_api
+from contentsvc_http.wiring.application import compose
 from contentsvc_http.wiring.code_hosts import open_code_hosts
-from contentsvc_http.wiring.dashboard import open_dashboard
 from contentsvc_http.wiring.dispatching import dispatching
 from contentsvc_http.wiring.engine import open_engine
 from contentsvc_http.wiring.faults import log_fault
+from contentsvc_http.wiring.front import front_of
 from contentsvc_http.wiring.mailing import mailing
-from contentsvc_http.wiring.public_reading import open_public_reading
 from contentsvc_http.wiring.scheduling import scheduling
 from contentsvc_http.wiring.searching import log_given_up, searching
 from contentsvc_http.wiring.stores import open_stores
 from contentsvc_http.wiring.sweeping import sweeping
+
+if TYPE_CHECKING:
+    from contentsvc_adapters.engine.worker import Worker
 
 _MIB: Final = 1024 * 1024
 
@@ -57,20 +61,31 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             )
         )
         hosts = await stack.enter_async_context(open_code_hosts(settings))
-        engine = (
-            await stack.enter_async_context(open_engine(settings, stores, clock, ids, watch, hosts))
-            if role.works
-            else None
+        engine: Worker | None = None
+
+        def nudge() -> None:
+            # Without an engine in this process, other processes find the run by polling.
+            if engine is not None:
+                engine.nudge()
+
+        app = compose(
+            settings,
+            stores,
+            clock=clock,
+            ids=ids,
+            hosts=hosts,
+            nudge=nudge,
+            shares=shares(connections=stores.database.dialect.readers),
         )
         if role.works:
+            engine = await stack.enter_async_context(open_engine(settings, app, watch))
             await stack.enter_async_context(sweeping(stores, clock))
             await stack.enter_async_context(searching(stores.search))
             await stack.enter_async_context(addressing(stores.changelogs))
             await stack.enter_async_context(dispatching(settings, stores, clock, ids, on_sent=watch.sent))
             await stack.enter_async_context(mailing(settings, stores, clock, ids))
-        if engine is not None:
             scheduler = Scheduler(stores.schedules, stores.directory, clock, ids, on_fault=log_fault)
-            await stack.enter_async_context(scheduling(scheduler, nudge=engine.nudge))
+            await stack.enter_async_context(scheduling(scheduler, nudge=nudge))
 
         async def why_not_ready() -> str | None:
             if engine is not None and not engine.is_running:
@@ -90,8 +105,6 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
         stack.callback(aside.close)
         rendering = OneAtATime("public pages")
         stack.callback(rendering.close)
-        # Where nothing works, others find the runs by looking.
-        nudge = _nobody if engine is None else engine.nudge
         receiver = Deliveries(
             Receiver(
                 stores.deliveries,
@@ -105,34 +118,11 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             queue=stores.deliveries,
             observers=watch.deliveries,
         )
-        api = open_api(
-            settings,
-            stores,
-            clock,
-            ids,
-            nudge=nudge,
-            hosts=hosts,
-            shares=shares(connections=stores.database.dialect.readers),
-        )
-        dashboard = open_dashboard(
-            settings,
-            stores,
-            clock,
-            ids,
-            api=api,
-            receiver=receiver,
-            nudge=nudge,
-            hosts=hosts,
-            settled=watch.settled,
-        )
-        front = Front(
-            receiver=receiver,
+        app.load()
+        front = evolve(
+            front_of(settings, app, receiver, RenderedPages(rendering), settled=watch.settled),
             aside=aside,
             room=settings.max_large_bodies_mib * _MIB,
-            api=api,
-            dashboard=dashboard,
-            public=open_public_reading(settings, stores, clock, ids, rendering),
-            agents=open_agents(settings, stores, clock, ids, api=api),
         )
         yield Services(
             front=front if role.receives else None,
@@ -141,7 +131,3 @@ async def open_services(settings: Settings, role: Role) -> AsyncGenerator[Servic
             answered=watch.answered,
             counting=watch.counting,
         )
-
-
-def _nobody() -> None:
-    pass

@@ -8,8 +8,7 @@ from typing import Final
 import structlog
 from attrs import asdict
 
-from contentsvc_adapters.sql import SqlStores
-from contentsvc_core.ports import Clock
+from contentsvc_core.ports import Clock, Stores
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_http.wiring.faults import log_fault
 from contentsvc_http.wiring.turns import turning
@@ -24,7 +23,7 @@ _LOG: Final = structlog.get_logger("contentsvc")
 
 
 @contextlib.asynccontextmanager
-async def sweeping(stores: SqlStores, clock: Clock) -> AsyncGenerator[None]:
+async def sweeping(stores: Stores, clock: Clock) -> AsyncGenerator[None]:
     """Delete what has been kept long enough, from time to time."""
     sweeper = Sweeper(
         stores.journal,
