@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.read_site import BrandGenerator, BrandReader
     from contentsvc_core.usecases.receive import Receiver
     from contentsvc_core.usecases.reconcile import Reconciler
-    from contentsvc_core.usecases.relay import Relay
     from contentsvc_core.usecases.replay import Replayer
     from contentsvc_core.usecases.rotate import Rotator
     from contentsvc_core.usecases.schedule import Scheduler
@@ -169,7 +168,6 @@ __all__ = [
     "Reconciler",
     "Refusal",
     "Rejected",
-    "Relay",
     "Release",
     "Replayer",
     "Repository",
@@ -262,7 +260,6 @@ _HOMES: Final = {
     "usecases.read_site": "BrandGenerator BrandReader",
     "usecases.receive": "Receiver",
     "usecases.reconcile": "Reconciler",
-    "usecases.relay": "Relay",
     "usecases.replay": "Replayer",
     "usecases.rotate": "Rotator",
     "usecases.schedule": "Scheduler",

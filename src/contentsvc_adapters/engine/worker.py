@@ -15,7 +15,6 @@ from contentsvc_adapters.engine.execution import Execution, Note, Pace
 from contentsvc_adapters.engine.membership import Membership
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Clock, RunLedger, Workflow
-from contentsvc_core.usecases.relay import Relay
 from contentsvc_core.workflows.runs import Due, WorkflowRun
 
 #: How long a free place waits for further ones, in seconds: one transaction takes runs for all of them.
@@ -28,7 +27,7 @@ _LAST_S: Final = 1.0
 
 @final
 class Worker:
-    """Takes, starts and performs runs until it is closed (ports ``WorkflowStarter`` and ``WorkflowHost``)."""
+    """Takes, starts and performs runs until it is closed ."""
 
     def __init__(
         self,
@@ -64,7 +63,7 @@ class Worker:
             execution, workflow, ledger, self._pace, on_fault=on_fault, on_note=on_note, stopping=self._stopping
         )
         self._membership = membership
-        self._relay = Relay(ledger, self, clock, per_organization=self._pace.per_organization)
+        self._clock = clock
         self._nudged = asyncio.Event()
         self._loops: set[asyncio.Task[None]] = set()
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -92,7 +91,7 @@ class Worker:
         await self._execution.open()
         self._loops = {
             asyncio.create_task(self._watching(), name="executor"),
-            asyncio.create_task(self._relaying(), name="relay"),
+            asyncio.create_task(self._starting(), name="start runs"),
             asyncio.create_task(self._checking(), name="engine check"),
         }
 
@@ -113,13 +112,23 @@ class Worker:
             self._on_fault(exc)
         await self._execution.close()
 
-    def room(self) -> tuple[int, Collection[str]]:
+    def _room(self) -> tuple[int, Collection[str]]:
+        """Return how many more runs may start now, and the organizations that may start none."""
         if not self._able:
             return 0, ()
         full = [id_ for id_, number in self._busy.items() if number >= self._pace.per_organization]
         return self._pace.concurrency - len(self._tasks), full
 
+    async def _start_due(self) -> bool:
+        """Start as many due runs as the worker has capacity for; return whether there may be more."""
+        free, full = self._room()
+        due = await self._ledger.pending(
+            self._clock.now(), limit=free, per_organization=self._pace.per_organization, without=full
+        )
+        return bool(due) and await self.start(due) > 0
+
     async def start(self, due: Sequence[Due]) -> int:
+        """Start due runs, and return how many could be taken: no run is started twice, here or elsewhere."""
         executor = self._membership.name
         chosen = self._fitting(due)
         self._held_up = True
@@ -152,21 +161,21 @@ class Worker:
                 chosen.append(each.id)
         return chosen
 
-    async def _relaying(self) -> None:
+    async def _starting(self) -> None:
         while not self._stopping.is_set():
             self._nudged.clear()
             self._held_up = more = False
             began = asyncio.get_running_loop().time()
             try:
                 if self._membership.name is not None:
-                    more = await self._relay.turn()
-            except Exception as exc:  # noqa: BLE001  # the relay must outlive whatever the store does
+                    more = await self._start_due()
+            except Exception as exc:  # noqa: BLE001  # the loop must outlive every fault of the store
                 self._on_fault(exc)
             took = asyncio.get_running_loop().time() - began
             if took > _LONG_S:
                 # With many organizations and nodes, the question alone must not keep the database busy.
                 await _within(self._stopping.wait(), min(took, self._pace.poll_s))
-            free, full = self.room()
+            free, full = self._room()
             if more and free:
                 continue
             self._held_up = self._held_up or not free or bool(full)

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
         RunMemory,
         Steps,
         Workflow,
-        WorkflowHost,
-        WorkflowStarter,
     )
     from contentsvc_core.ports.schedules import Schedules
     from contentsvc_core.ports.search import Search
@@ -77,8 +75,6 @@ __all__ = [
     "WebhookEndpoints",
     "WebhookSender",
     "Workflow",
-    "WorkflowHost",
-    "WorkflowStarter",
 ]
 
 _HOMES: Final = {
@@ -94,7 +90,7 @@ _HOMES: Final = {
     "mailing": "MailSender Mailbox Subscribers",
     "outgoing": "Outbox WebhookEndpoints WebhookSender",
     "outside": "Aside Clock IdSource Share Shares",
-    "runs": "Executors RunLedger RunMemory Steps Workflow WorkflowHost WorkflowStarter",
+    "runs": "Executors RunLedger RunMemory Steps Workflow",
     "schedules": "Schedules",
     "search": "Search",
     "sessions": "Sessions",

@@ -199,39 +199,3 @@ class Workflow(Protocol):
     async def failed(self, run: WorkflowRun, exc: Exception) -> None:
         """Set a run pending again after ``exc``, or fail it when no attempt is left."""
         ...
-
-
-class WorkflowStarter(Protocol):
-    """Starts work on runs."""
-
-    def room(self) -> tuple[int, Collection[str]]:
-        """Return how many more runs may start now, and the organizations that may start none."""
-        ...
-
-    async def start(self, due: Sequence[Due]) -> int:
-        """Start work on due runs, and return how many could be taken.
-
-        A run that is being worked on already, here or elsewhere, is not started twice.
-        """
-        ...
-
-
-class WorkflowHost(Protocol):
-    """The engine of a process, from its launch until it is closed."""
-
-    @property
-    def is_running(self) -> bool:
-        """Check whether the engine accepts work."""
-        ...
-
-    async def launch(self) -> None:
-        """Start to accept work. Runs of dead processes are recovered within a few heartbeats."""
-        ...
-
-    def nudge(self) -> None:
-        """Notify the engine that there may be work."""
-        ...
-
-    async def close(self, *, within_s: float) -> None:
-        """Accept no more work, wait up to ``within_s`` seconds for running work, and give back the rest."""
-        ...
